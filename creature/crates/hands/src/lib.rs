@@ -1,0 +1,1 @@
+//! Hands: what the creature reaches the world with, behind one guarded HTTP client.

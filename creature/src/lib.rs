@@ -1,0 +1,1 @@
+//! The creature: senses, thinks, acts, remembers, rests, and rewrites itself.

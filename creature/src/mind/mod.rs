@@ -1,0 +1,45 @@
+//! Minds behind one interface: instinct needs no model, the others call one.
+
+pub mod context;
+pub mod instinct;
+pub mod llm;
+pub mod moment;
+pub mod prompt;
+pub mod thought;
+
+use moment::Moment;
+use serde_json::Value;
+use thought::Thought;
+
+/// What came of asking a mind.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    Thought { thought: Thought, usage: Value },
+    /// The reply could not be read as a thought; `text` is its head.
+    Garbled { error: String, text: String, usage: Value },
+    /// The mind could not be reached or refused; rest at least `rest_s` seconds.
+    Down { error: String, hint: String, rest_s: u64 },
+}
+
+/// The mind in use.
+pub enum Mind {
+    Instinct(instinct::Instinct),
+    Model(llm::ModelMind),
+}
+
+impl Mind {
+    /// What the owner is told: `instinct`, or wire and model name.
+    pub fn name(&self) -> String {
+        match self {
+            Mind::Instinct(_) => "instinct".to_owned(),
+            Mind::Model(mind) => mind.name(),
+        }
+    }
+
+    pub async fn think(&mut self, moment: &Moment) -> Outcome {
+        match self {
+            Mind::Instinct(mind) => mind.think(moment),
+            Mind::Model(mind) => mind.think(moment).await,
+        }
+    }
+}

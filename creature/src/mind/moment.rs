@@ -1,0 +1,48 @@
+//! What a mind is given to think about: everything sensed and recalled, already read, nothing fetched later.
+
+use memory::Record;
+use serde::{Deserialize, Serialize};
+
+/// The world as one wake finds it. A mind sees nothing else.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    /// UTC now, RFC 3339.
+    pub now: String,
+    pub life: u64,
+    /// Commit this life runs, full sha.
+    pub commit: String,
+    /// This life runs with `FERAL_SAFE=1`: no memory tail, no tools but talking.
+    pub safe: bool,
+    /// This life is a rehearsal: a copy of the house, nothing outward.
+    pub rehearsal: bool,
+    /// Thoughts completed over all lives, this one not counted.
+    pub thoughts_before: u64,
+    /// Round within this wake, 0 first; at most 7.
+    pub round: u32,
+    /// Text of `PURPOSE.md`, capped; empty when missing.
+    pub purpose: String,
+    /// `PURPOSE.md` differs from what the last thought saw.
+    pub purpose_changed: bool,
+    /// Text of `self/HEARTBEAT.md`, capped; empty when missing.
+    pub checklist: String,
+    /// Head of `self/scratch.md`, capped.
+    pub scratch: String,
+    /// Owner's words not yet answered, oldest first.
+    pub words: Vec<Word>,
+    /// Deaths and falls this life was not yet told of, oldest first, as plain sentences.
+    pub news: Vec<String>,
+    /// Text of the last snapshot, if any.
+    pub snapshot: Option<String>,
+    /// The last K records, oldest first.
+    pub records: Vec<Record>,
+    /// Shortest and longest rest the owner allows, in seconds.
+    pub rest_s: (u64, u64),
+}
+
+/// One message of the owner's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Word {
+    /// When it was written, RFC 3339; empty when the line did not say.
+    pub at: String,
+    pub text: String,
+}

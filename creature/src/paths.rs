@@ -1,0 +1,101 @@
+//! Where everything is: the one file that spells the house's paths.
+
+use std::path::{Path, PathBuf};
+
+/// The house: a repository root and the places in it that the creature knows by name.
+#[derive(Clone, Debug)]
+pub struct House {
+    root: PathBuf,
+}
+
+impl House {
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn purpose(&self) -> PathBuf {
+        self.root.join("PURPOSE.md")
+    }
+
+    pub fn owner_settings(&self) -> PathBuf {
+        self.root.join("owner.toml")
+    }
+
+    /// The creature's own source.
+    pub fn source(&self) -> PathBuf {
+        self.root.join("creature")
+    }
+
+    /// The creature's papers, tracked by git: scratch, diary, HEARTBEAT.md, drafts.
+    pub fn papers(&self) -> PathBuf {
+        self.root.join("self")
+    }
+
+    pub fn drafts(&self) -> PathBuf {
+        self.root.join("self/drafts")
+    }
+
+    pub fn checklist(&self) -> PathBuf {
+        self.root.join("self/HEARTBEAT.md")
+    }
+
+    pub fn state(&self) -> PathBuf {
+        self.root.join(".self")
+    }
+
+    pub fn memory(&self) -> PathBuf {
+        self.root.join(".self/memory.jsonl")
+    }
+
+    pub fn snapshots(&self) -> PathBuf {
+        self.root.join(".self/snapshots")
+    }
+
+    pub fn heartbeat(&self) -> PathBuf {
+        self.root.join(".self/heartbeat")
+    }
+
+    /// What the guardian says: phase, life, falls, answers. Read only.
+    pub fn guardian(&self) -> PathBuf {
+        self.root.join(".self/guardian.json")
+    }
+
+    pub fn inbox(&self) -> PathBuf {
+        self.root.join(".self/inbox.jsonl")
+    }
+
+    /// The creature's working state: cursors, instinct, the request to the guardian.
+    pub fn mind(&self) -> PathBuf {
+        self.root.join(".self/mind")
+    }
+
+    pub fn request(&self) -> PathBuf {
+        self.root.join(".self/mind/request.json")
+    }
+
+    pub fn cursors(&self) -> PathBuf {
+        self.root.join(".self/mind/cursors.json")
+    }
+
+    pub fn instinct(&self) -> PathBuf {
+        self.root.join(".self/mind/instinct.json")
+    }
+
+    pub fn workspace(&self) -> PathBuf {
+        self.root.join(".self/workspace")
+    }
+
+    /// Long tool results, kept whole where the thought only sees head and tail.
+    pub fn spills(&self) -> PathBuf {
+        self.root.join(".self/workspace/results")
+    }
+
+    /// Cargo's target directory for the creature, shared with the guardian's builds.
+    pub fn target(&self) -> PathBuf {
+        self.root.join("target/creature")
+    }
+}

@@ -1,0 +1,2 @@
+//! The guardian: keeps one creature alive.
+fn main() {}
