@@ -1,0 +1,84 @@
+//! Kept binaries: for each rung a checked copy that runs when no compiler, registry or free disk can be had.
+//!
+//! Invariant: a binary is named by its creature tree, complete or absent, and never run unless its hash matches.
+
+use crate::files::{self, Mark};
+use crate::house::House;
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+pub struct Binaries {
+    folder: PathBuf,
+    /// The last one hashed, as it lay then: a change of any of its marks means hashing again.
+    verified: Option<(PathBuf, Mark)>,
+}
+
+impl Binaries {
+    pub fn new(house: &House) -> Self {
+        Self { folder: house.binaries(), verified: None }
+    }
+
+    /// The binary of a tree, if it is kept and sound.
+    pub fn get(&mut self, tree: &str) -> Option<PathBuf> {
+        let path = self.folder.join(tree);
+        let mark = files::mark(&path)?;
+        if self.verified.as_ref() == Some(&(path.clone(), mark)) {
+            return Some(path);
+        }
+        let wanted = fs::read_to_string(path.with_extension("sha256")).ok()?;
+        let found = hash(&path).ok()?;
+        if wanted.trim() != found {
+            tracing::warn!(binary = %path.display(), "a kept binary does not match its hash and is not used");
+            return None;
+        }
+        self.verified = Some((path.clone(), mark));
+        Some(path)
+    }
+
+    /// Keeps a copy of `from` for `tree`: copied aside, synced, hashed, renamed.
+    pub fn keep(&mut self, tree: &str, from: &Path) -> Result<()> {
+        if self.get(tree).is_some() {
+            return Ok(());
+        }
+        let (path, aside) = (self.folder.join(tree), self.folder.join("aside"));
+        let copy = || -> Result<()> {
+            fs::copy(from, &aside)?;
+            File::open(&aside)?.sync_all()?;
+            files::replace(&path.with_extension("sha256"), hash(&aside)?.as_bytes())?;
+            fs::rename(&aside, &path)?;
+            Ok(files::sync_folder(&path)?)
+        };
+        let copied = copy().with_context(|| format!("failed to keep the binary of {tree}"));
+        if copied.is_err() {
+            let _ = fs::remove_file(&aside);
+        }
+        copied
+    }
+
+    /// Removes the binaries of trees that are not named.
+    pub fn retain(&self, trees: &[String]) {
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let stem = name.trim_end_matches(".sha256");
+            if !trees.iter().any(|tree| tree == stem) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+fn hash(path: &Path) -> Result<String> {
+    let mut file = files::open(path)?.context("it is gone")?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0_u8; 1 << 20];
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        hasher.update(buffer.get(..read).unwrap_or_default());
+    }
+}

@@ -1,0 +1,207 @@
+//! Says what is missing or odd, and how to mend it.
+
+use crate::house::House;
+use crate::limits::Limits;
+use crate::{build, locks, orders};
+use serde_json::{Value, json};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How a finding is to be taken.
+#[derive(Clone, Copy, PartialEq)]
+enum Grade {
+    Good,
+    Odd,
+    Bad,
+}
+
+struct Finding {
+    grade: Grade,
+    about: &'static str,
+    found: String,
+    mend: &'static str,
+}
+
+/// Keys a model can be reached with, by environment.
+const MODEL_KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
+/// Model servers on their usual loopback ports.
+const SERVERS: [(&str, u16); 3] = [("Ollama", 11_434), ("LM Studio", 1_234), ("llama.cpp", 8_080)];
+/// What a first build takes, in mebibytes.
+const BUILD_MIB: u64 = 2_048;
+
+/// Prints every finding; exit status 1 if something is missing that nothing works without.
+pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
+    let mut findings =
+        vec![compiler(), cargo(), disk(house, limits), stale_locks(house), instance(house), settings(house)];
+    findings.extend(repository(house));
+    findings.extend(minds());
+    let bad = findings.iter().any(|finding| finding.grade == Grade::Bad);
+    if as_json {
+        let list: Vec<Value> = findings.iter().map(Finding::as_json).collect();
+        println!("{:#}", json!({"ok": !bad, "findings": list}));
+    } else {
+        for finding in &findings {
+            println!("{:<4} {:<12} {}", finding.grade.word(), finding.about, finding.found);
+            if finding.grade != Grade::Good {
+                println!("     {:<12} {}", "", finding.mend);
+            }
+        }
+    }
+    u8::from(bad)
+}
+
+impl Grade {
+    fn word(self) -> &'static str {
+        match self {
+            Grade::Good => "ok",
+            Grade::Odd => "odd",
+            Grade::Bad => "BAD",
+        }
+    }
+}
+
+impl Finding {
+    fn new(grade: Grade, about: &'static str, found: impl Into<String>, mend: &'static str) -> Self {
+        Self { grade, about, found: found.into(), mend }
+    }
+
+    fn as_json(&self) -> Value {
+        json!({"grade": self.grade.word(), "about": self.about, "found": self.found, "mend": self.mend})
+    }
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+fn compiler() -> Finding {
+    let mend = "install a C compiler (Debian: apt-get install gcc; Fedora: dnf install gcc)";
+    match on_path("cc").or_else(|| on_path("gcc")).or_else(|| on_path("clang")) {
+        Some(path) => Finding::new(Grade::Good, "C compiler", path.display().to_string(), mend),
+        None => Finding::new(Grade::Bad, "C compiler", "none on PATH", mend),
+    }
+}
+
+fn cargo() -> Finding {
+    let mend = "install Rust with rustup, and start the guardian with `cargo run -p guardian`";
+    let cargo = build::cargo();
+    let there = cargo.is_absolute().then(|| cargo.clone()).or_else(|| on_path(&cargo.to_string_lossy()));
+    match there.filter(|path| path.is_file()) {
+        Some(path) => Finding::new(Grade::Good, "cargo", path.display().to_string(), mend),
+        None => Finding::new(Grade::Bad, "cargo", format!("{} is not there", cargo.display()), mend),
+    }
+}
+
+fn disk(house: &House, limits: &Limits) -> Finding {
+    let free = fs2::available_space(house.root()).map_or(0, |bytes| bytes >> 20);
+    let grade = if free < limits.disk_free_mib {
+        Grade::Bad
+    } else if free < BUILD_MIB {
+        Grade::Odd
+    } else {
+        Grade::Good
+    };
+    Finding::new(
+        grade,
+        "disk",
+        format!("{free} MiB free"),
+        "free some space: a first build takes about 2 GiB under target/",
+    )
+}
+
+fn stale_locks(house: &House) -> Finding {
+    let mend = "if no git is at work, the guardian moves them aside when it needs to; or remove them by hand";
+    let found = locks::find(&house.root().join(".git"));
+    let names: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();
+    if names.is_empty() {
+        Finding::new(Grade::Good, "git locks", "none left behind", mend)
+    } else {
+        Finding::new(Grade::Odd, "git locks", names.join(", "), mend)
+    }
+}
+
+fn instance(house: &House) -> Finding {
+    match orders::running(house) {
+        Some(pid) => Finding::new(Grade::Good, "guardian", format!("running as process {pid}"), ""),
+        None => Finding::new(Grade::Good, "guardian", "not running", ""),
+    }
+}
+
+fn settings(house: &House) -> Finding {
+    let mend = "mend the line; every setting is optional and README.md lists them";
+    match crate::settings::load(house) {
+        Ok(_) if house.owner_settings().exists() => {
+            Finding::new(Grade::Good, "owner.toml", "reads well", mend)
+        }
+        Ok(_) => Finding::new(Grade::Good, "owner.toml", "not there; every default is safe", mend),
+        Err(error) => Finding::new(Grade::Bad, "owner.toml", format!("{error:#}"), mend),
+    }
+}
+
+fn repository(house: &House) -> Vec<Finding> {
+    let Ok(git) = git2::Repository::open(house.root()) else {
+        return vec![Finding::new(
+            Grade::Bad,
+            "git",
+            "not a git repository",
+            "git init && git add -A && git commit",
+        )];
+    };
+    let name = git.config().and_then(|mut config| config.snapshot()?.get_string("user.name"));
+    let mend = "git config --global user.name and user.email; the guardian's own commits do not need it";
+    let identity = match name {
+        Ok(name) => Finding::new(Grade::Good, "identity", name, mend),
+        Err(_) => Finding::new(Grade::Odd, "identity", "git does not know who you are", mend),
+    };
+    let mend = "git switch main, if this is not where you meant the creature to live";
+    let branch = match git.head_detached() {
+        Ok(false) => Finding::new(
+            Grade::Good,
+            "branch",
+            git.head().ok().and_then(|head| head.shorthand().ok().map(str::to_owned)).unwrap_or_default(),
+            mend,
+        ),
+        _ => Finding::new(Grade::Odd, "branch", "HEAD is detached or unborn: commits are easily lost", mend),
+    };
+    let under_way = match git.state() {
+        git2::RepositoryState::Clean => None,
+        state => Some(Finding::new(Grade::Bad, "git", format!("{state:?} under way"), "finish or abort it")),
+    };
+    [identity, branch].into_iter().chain(under_way).collect()
+}
+
+fn minds() -> Vec<Finding> {
+    let keys: Vec<&str> = MODEL_KEYS
+        .into_iter()
+        .filter(|name| std::env::var_os(name).is_some_and(|key| !key.is_empty()))
+        .collect();
+    let found = if keys.is_empty() {
+        "no model key in the environment: it lives on instinct".into()
+    } else {
+        keys.join(", ")
+    };
+    let mut findings = vec![Finding::new(Grade::Good, "keys", found, "")];
+    for (name, port) in SERVERS {
+        if TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), Duration::from_millis(200))
+            .is_ok()
+        {
+            findings.push(Finding::new(
+                Grade::Good,
+                "model server",
+                format!("{name}'s usual port {port} answers on loopback"),
+                "",
+            ));
+        }
+    }
+    if Path::new(".env").exists() {
+        findings.push(Finding::new(
+            Grade::Odd,
+            "keys",
+            ".env is there and is not read",
+            "put keys into the environment: set -a; . ./.env; set +a",
+        ));
+    }
+    findings
+}

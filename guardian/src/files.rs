@@ -1,0 +1,120 @@
+//! Small files, safely: whole replacement, synced append, bounded reads that nothing can make wait.
+//!
+//! Invariant: no read here blocks on a pipe, follows a link in its last step, or takes more than its cap.
+
+use crate::limits::SMALL_FILE_BYTES;
+use anyhow::{Context, Result, bail};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// What identifies a file's content without reading it. Compared for inequality only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    device: u64,
+    inode: u64,
+    bytes: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// The mark of a regular file; `None` for anything else.
+pub fn mark(path: &Path) -> Option<Mark> {
+    let meta = std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file())?;
+    Some(Mark {
+        device: meta.dev(),
+        inode: meta.ino(),
+        bytes: meta.size(),
+        modified: (meta.mtime(), meta.mtime_nsec()),
+        changed: (meta.ctime(), meta.ctime_nsec()),
+    })
+}
+
+/// Replaces a file whole: write aside, sync, rename, sync the folder.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let aside = path.with_extension("aside");
+    let write = || -> std::io::Result<()> {
+        let mut file = File::create(&aside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        if path.is_dir() {
+            std::fs::rename(path, path.with_extension(format!("directory-{}", crate::clock::name())))?;
+        }
+        std::fs::rename(&aside, path)?;
+        sync_folder(path)
+    };
+    write().with_context(|| format!("failed to write {}", path.display()))
+}
+
+/// Makes renames in the folder of `path` last through a power cut.
+pub fn sync_folder(path: &Path) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+/// Appends one line and syncs it; a torn line before it is closed off first.
+pub fn append_line(path: &Path, line: &str) -> Result<()> {
+    let append = || -> std::io::Result<()> {
+        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+        let length = file.metadata()?.len();
+        let mut bytes = Vec::with_capacity(line.len() + 2);
+        if length > 0 {
+            let mut last = [0_u8];
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut last)?;
+            if last != *b"\n" {
+                bytes.push(b'\n');
+            }
+        }
+        bytes.extend_from_slice(line.as_bytes());
+        bytes.push(b'\n');
+        let written = file.write_all(&bytes).and_then(|()| file.sync_data());
+        if written.is_err() {
+            file.set_len(length)?;
+        }
+        written
+    };
+    append().with_context(|| format!("failed to append to {}", path.display()))
+}
+
+/// A small file's bytes; `None` when it is missing. Anything but a regular file of modest size is an error.
+pub fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
+    let Some(mut file) = open(path)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    (&mut file)
+        .take(SMALL_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("failed to read {}", path.display()))?;
+    if bytes.len() as u64 > SMALL_FILE_BYTES {
+        bail!("{} is larger than {SMALL_FILE_BYTES} bytes", path.display());
+    }
+    Ok(Some(bytes))
+}
+
+/// The last `most` bytes of a file, lossily as text; empty when there is nothing to read.
+pub fn tail(path: &Path, most: u64) -> String {
+    let read = || -> Result<Vec<u8>> {
+        let Some(mut file) = open(path)? else { return Ok(vec![]) };
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+/// Opens a regular file for reading; never waits, never follows a link.
+pub fn open(path: &Path) -> Result<Option<File>> {
+    let flags = nix::fcntl::OFlag::O_NONBLOCK | nix::fcntl::OFlag::O_NOFOLLOW;
+    let file = match OpenOptions::new().read(true).custom_flags(flags.bits()).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("failed to open {}", path.display())),
+    };
+    let meta = file.metadata().with_context(|| format!("failed to look at {}", path.display()))?;
+    if !meta.is_file() {
+        bail!("{} is not a regular file", path.display());
+    }
+    Ok(Some(file))
+}

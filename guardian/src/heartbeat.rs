@@ -1,0 +1,60 @@
+//! The heartbeat file as the guardian sees it: a change is a beat, the content only a hint within caps.
+//!
+//! Invariant: what was there before this life is never a beat of it; nothing here waits for the creature.
+
+use crate::files::{self, Mark};
+use serde::Deserialize;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What the creature claims, read leniently.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Claim {
+    pub life: u64,
+    pub turns: u64,
+    pub thoughts: u64,
+    pub stage: String,
+    pub mind: String,
+}
+
+pub struct Heartbeat {
+    path: PathBuf,
+    seen: Option<Mark>,
+    pub claim: Claim,
+}
+
+impl Heartbeat {
+    pub fn new(path: PathBuf) -> Self {
+        Self { seen: files::mark(&path), path, claim: Claim::default() }
+    }
+
+    /// Forgets the life before: only a change from what lies there now is a beat.
+    pub fn reset(&mut self) {
+        self.seen = files::mark(&self.path);
+        self.claim = Claim::default();
+    }
+
+    /// The claim that came with a change since the last look, if there was one and it is of this life.
+    pub fn look(&mut self, life: u64) -> Option<&Claim> {
+        let mark = files::mark(&self.path)?;
+        if self.seen == Some(mark) {
+            return None;
+        }
+        self.seen = Some(mark);
+        let claim = read(&self.path).unwrap_or_default();
+        // A torn or garbage line still is a sign of life; a line of another life is an orphan's.
+        if claim.life != 0 && claim.life != life {
+            return None;
+        }
+        let turns = claim.turns.max(self.claim.turns);
+        self.claim = Claim { turns, ..claim };
+        Some(&self.claim)
+    }
+}
+
+fn read(path: &Path) -> Option<Claim> {
+    let mut bytes = Vec::new();
+    files::open(path).ok()??.take(4_096).read_to_end(&mut bytes).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}

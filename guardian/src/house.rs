@@ -1,0 +1,53 @@
+//! Where everything is: the one file of the guardian that spells the house's paths.
+
+use std::path::{Path, PathBuf};
+
+/// A repository root and the places in it the guardian knows by name.
+#[derive(Clone, Debug)]
+pub struct House {
+    root: PathBuf,
+}
+
+macro_rules! places {
+    ($($(#[$doc:meta])* $name:ident = $path:literal;)*) => {
+        $($(#[$doc])* pub fn $name(&self) -> PathBuf { self.root.join($path) })*
+    };
+}
+
+impl House {
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    places! {
+        owner_settings = "owner.toml";
+        creature = "creature";
+        state_folder = ".self";
+        memory = ".self/memory.jsonl";
+        heartbeat = ".self/heartbeat";
+        request = ".self/mind/request.json";
+        published = ".self/guardian.json";
+        last_good = ".self/last_good.txt";
+        deaths = ".self/deaths.jsonl";
+        history = ".self/history.jsonl";
+        logs = ".self/log";
+        build_log = ".self/log/build.log";
+        build_messages = ".self/log/build.jsonl";
+        own = ".self/guardian";
+        state = ".self/guardian/state.json";
+        lock = ".self/guardian/lock";
+        creature_lock = ".self/guardian/creature.lock";
+        binaries = ".self/guardian/binaries";
+        order = ".self/guardian/order.json";
+        /// What had to make way and git cannot hold: moved here, never deleted.
+        kept = ".self/guardian/kept";
+    }
+
+    pub fn life_log(&self, life: u64) -> PathBuf {
+        self.logs().join(format!("life-{life}.log"))
+    }
+}

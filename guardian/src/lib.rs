@@ -1,0 +1,30 @@
+//! The guardian: keeps one self-editing creature alive, and is never edited by it.
+//!
+//! `policy` decides and `perform` acts; `run` is the loop between them. No async, no network, no model.
+
+pub mod binaries;
+pub mod blame;
+pub mod build;
+pub mod child;
+pub mod clock;
+pub mod doctor;
+pub mod feed;
+pub mod files;
+pub mod heartbeat;
+pub mod history;
+pub mod house;
+pub mod limits;
+pub mod locks;
+pub mod orders;
+pub mod perform;
+pub mod policy;
+pub mod records;
+pub mod repo;
+pub mod report;
+pub mod requests;
+pub mod run;
+pub mod settings;
+pub mod start;
+pub mod state;
+pub mod tree;
+pub mod vocabulary;

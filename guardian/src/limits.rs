@@ -1,0 +1,96 @@
+//! Every number the guardian lives by, once; the owner may change them under `[limits]` in `owner.toml`.
+
+use serde::Deserialize;
+
+/// Milliseconds on the guardian's own timeline (see `clock`).
+pub type Millis = u64;
+
+/// Deadlines, rests and counts. Durations are written in seconds in `owner.toml` and kept in milliseconds.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// A build: a cold one on a small machine. Past it the build is killed and is the code's fault.
+    #[serde(rename = "build_s", deserialize_with = "seconds")]
+    pub build_ms: Millis,
+    /// From exec to the first beat.
+    #[serde(rename = "boot_s", deserialize_with = "seconds")]
+    pub boot_ms: Millis,
+    /// The silence that means hung.
+    #[serde(rename = "beat_s", deserialize_with = "seconds")]
+    pub beat_ms: Millis,
+    /// Beats without a finished turn for this long mean hung: the longest rest and the longest stage.
+    #[serde(rename = "standstill_s", deserialize_with = "seconds")]
+    pub standstill_ms: Millis,
+    /// Beats since the first one before a commit is trusted; a completed thought is asked as well.
+    #[serde(rename = "probation_s", deserialize_with = "seconds")]
+    pub probation_ms: Millis,
+    /// Between SIGTERM and SIGKILL: time to finish a line of memory.
+    #[serde(rename = "grace_s", deserialize_with = "seconds")]
+    pub grace_ms: Millis,
+    /// First rest after a death; doubles to `rest_longest_s`, reset only by a settled life.
+    #[serde(rename = "rest_s", deserialize_with = "seconds")]
+    pub rest_ms: Millis,
+    #[serde(rename = "rest_longest_s", deserialize_with = "seconds")]
+    pub rest_longest_ms: Millis,
+    /// Boots a commit has to earn its blessing.
+    pub tries: u32,
+    /// Code deaths of a blessed commit within the window that make a crash loop.
+    pub loop_deaths: u32,
+    #[serde(rename = "loop_window_s", deserialize_with = "seconds")]
+    pub loop_window_ms: Millis,
+    /// How long parked lasts, and how long a settled life stays in safe mode before a normal one is tried.
+    #[serde(rename = "parked_s", deserialize_with = "seconds")]
+    pub parked_ms: Millis,
+    /// Lives in a row without a blessing before the bottom rung is taken: breaks loops of loops.
+    pub lives_unblessed: u32,
+    /// Between two looks at the heartbeat file while nothing else is due.
+    #[serde(rename = "look_s", deserialize_with = "seconds")]
+    pub look_ms: Millis,
+    /// Below this much free space a death is blamed on the disk. Mebibytes.
+    pub disk_free_mib: u64,
+    /// Above this size memory is moved aside between lives. Mebibytes.
+    pub memory_mib: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            build_ms: 15 * 60_000,
+            boot_ms: 30_000,
+            beat_ms: 30_000,
+            standstill_ms: 90 * 60_000,
+            probation_ms: 30_000,
+            grace_ms: 10_000,
+            rest_ms: 1_000,
+            rest_longest_ms: 5 * 60_000,
+            tries: 3,
+            loop_deaths: 3,
+            loop_window_ms: 10 * 60_000,
+            parked_ms: 10 * 60_000,
+            lives_unblessed: 28,
+            look_ms: 1_000,
+            disk_free_mib: 64,
+            memory_mib: 4_096,
+        }
+    }
+}
+
+/// Rungs of the ladder, the bottom one counted.
+pub const RUNGS: usize = 8;
+/// Life logs kept. Beyond them the oldest go; what killed a life stands in `deaths.jsonl`.
+pub const LIFE_LOGS: usize = 50;
+/// Largest life log kept while it is written, in bytes; past it the log is emptied, its end kept aside.
+pub const LIFE_LOG_BYTES: u64 = 64 << 20;
+/// End of a log that goes into the evidence of a death, in bytes.
+pub const LOG_TAIL_BYTES: u64 = 4_096;
+/// Largest heartbeat, request, order or state file that is read, in bytes.
+pub const SMALL_FILE_BYTES: u64 = 256 << 10;
+
+fn seconds<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Millis, D::Error> {
+    let seconds = f64::deserialize(source)?;
+    if (0.0..=31_536_000.0).contains(&seconds) {
+        Ok((seconds * 1_000.0) as Millis)
+    } else {
+        Err(serde::de::Error::custom("must be between 0 and 31536000 seconds"))
+    }
+}

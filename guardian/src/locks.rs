@@ -1,0 +1,54 @@
+//! Git's lock files that nobody holds any more: found with care, moved aside, never deleted.
+
+use crate::{child, files};
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a lock must lie unchanged while we look before it counts as left behind.
+const UNCHANGED: Duration = Duration::from_millis(1_500);
+
+/// Moves aside the locks under `.git` that stayed as they were while we looked and that no process has open.
+pub fn clear_stale(git: &Path, kept: &Path) -> Result<Vec<PathBuf>> {
+    let seen: Vec<_> = find(git).into_iter().filter_map(|path| Some((files::mark(&path)?, path))).collect();
+    if seen.is_empty() {
+        return Ok(vec![]);
+    }
+    std::thread::sleep(UNCHANGED);
+    let mut cleared = Vec::new();
+    for (mark, path) in seen {
+        if files::mark(&path) != Some(mark) || !child::holders(&path).is_empty() {
+            continue;
+        }
+        let name = path.strip_prefix(git).unwrap_or(&path).to_string_lossy().replace('/', "-");
+        std::fs::create_dir_all(kept)?;
+        let to = kept.join(format!("{}-{name}", crate::clock::name()));
+        std::fs::rename(&path, &to).with_context(|| format!("failed to move {} aside", path.display()))?;
+        tracing::warn!(lock = %path.display(), kept = %to.display(), "moved a stale git lock aside");
+        cleared.push(path);
+    }
+    Ok(cleared)
+}
+
+/// Lock files of the index, HEAD and refs.
+pub fn find(git: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![git.join("refs")];
+    for name in ["index.lock", "HEAD.lock", "packed-refs.lock"] {
+        found.push(git.join(name));
+    }
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(kind) if kind.is_file() && path.extension().is_some_and(|end| end == "lock") => {
+                    found.push(path)
+                }
+                _ => {}
+            }
+        }
+    }
+    found.retain(|path| path.exists());
+    found
+}

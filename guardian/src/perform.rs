@@ -1,0 +1,389 @@
+//! Performs what the policy decided: each action here, and the event it comes back as.
+
+use crate::build::{self, Build};
+use crate::child::{self, Start};
+use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS};
+use crate::repo::{Rung, Version, publish_last_good};
+use crate::requests::{self, Request};
+use crate::run::{End, Guardian, Life, memory_kills};
+use crate::state::Falling;
+use crate::tree::short;
+use crate::vocabulary::{Action, Blame, Cause, Death, Event, Standing, Subject};
+use crate::{files, records};
+use anyhow::{Context, Result};
+use serde_json::json;
+use std::fs::{self, File};
+
+impl Guardian {
+    pub fn perform(&mut self, action: Action) -> Option<Event> {
+        let outcome = match action {
+            Action::Survey { tidy } => self.survey(tidy).map(Some),
+            Action::Build => Ok(self.start_build(false)),
+            Action::BuildBeside => Ok(if self.build.is_none() { self.start_build(true) } else { None }),
+            Action::StopBuild => Ok(self.stop_build()),
+            Action::Spawn { kept, safe } => self.spawn(kept, safe).map(|()| None),
+            Action::Terminate => {
+                self.life.iter().for_each(|life| child::terminate(life.pid));
+                Ok(None)
+            }
+            Action::KillTree => {
+                self.life.iter().for_each(|life| child::kill_group(life.pid));
+                Ok(None)
+            }
+            Action::Bury { death, blame } => {
+                self.bury(death, blame);
+                Ok(None)
+            }
+            Action::Tidy => self.tidy().map(|()| Some(Event::Tidied)),
+            Action::Commit => self.commit().map(|()| Some(Event::Committed)),
+            Action::Answer => {
+                self.answer();
+                Ok(None)
+            }
+            Action::Bless => self.bless().map(|()| Some(Event::Blessed)),
+            Action::Rollback { cause, to_bottom } => self.roll_back(cause, to_bottom).map(Some),
+            Action::Leave => Ok(None),
+        };
+        outcome.unwrap_or_else(|error| {
+            self.report.warn(&format!("{error:#}; trying again later"));
+            Some(Event::Failed)
+        })
+    }
+
+    fn survey(&mut self, tidy: bool) -> Result<Event> {
+        if let Some(what) = self.repo.under_way() {
+            anyhow::bail!("a {what} is under way in the repository: finish or abort it");
+        }
+        if let Some(behind) = self.state.index_behind.clone() {
+            self.bring_index_along(&behind);
+        }
+        if tidy {
+            self.tidy()?;
+        }
+        let head = self.repo.head()?;
+        let dirty = self.repo.dirty(head)?;
+        if let Some(first) = dirty.first() {
+            let more = dirty.len() - 1;
+            self.report.once(&format!(
+                "creature/ has uncommitted edits of yours ({}{}), made while no creature lived; to keep them: git add creature && git commit; to drop them: git checkout -- creature && git clean -fd creature",
+                first.display(), if more > 0 { format!(" and {more} more") } else { String::new() },
+            ));
+            return Ok(Event::OwnerEdits);
+        }
+        self.version = Some(head);
+        let tree = head.tree.to_string();
+        let standing = if self.repo.is_fallen(head.tree) {
+            Standing::Fallen
+        } else {
+            match self.repo.rungs()?.iter().position(|rung| rung.version.tree == head.tree) {
+                Some(0) => Standing::Bottom,
+                Some(_) => Standing::Blessed,
+                None => Standing::Unproven,
+            }
+        };
+        let kept = self.binaries.get(&tree).is_some();
+        let built = self.built.as_ref().is_some_and(|(of, path)| *of == tree && path.is_file());
+        Ok(Event::Surveyed(Subject { tree, standing, kept, built }))
+    }
+
+    fn start_build(&mut self, beside: bool) -> Option<Event> {
+        self.stop_build();
+        let version = self.version?;
+        if !beside {
+            self.report.build_begins(&short(version.commit), build::packages(&self.house), self.clock.now());
+        }
+        match Build::start(&self.house, &self.lock, version.tree.to_string(), beside) {
+            Ok(build) => {
+                self.build = Some(build);
+                None
+            }
+            Err(error) => {
+                self.end = End { cause: format!("{error:#}"), ..End::default() };
+                (!beside).then_some(Event::BuildFailed(Blame::Toolchain))
+            }
+        }
+    }
+
+    /// Ends a build at once. For the main build that is a failure of the code: it overstayed.
+    fn stop_build(&mut self) -> Option<Event> {
+        let build = self.build.take()?;
+        child::kill_group(build.pid);
+        if self.life.is_none() {
+            child::sweep(None, &mut Vec::new());
+        }
+        self.report.build_over();
+        self.end = End { cause: "the build overstayed its deadline".into(), ..End::default() };
+        (!build.beside).then_some(Event::BuildFailed(Blame::Code))
+    }
+
+    fn spawn(&mut self, kept: bool, safe: bool) -> Result<()> {
+        let version = self.version.context("there is nothing to run")?;
+        let tree = version.tree.to_string();
+        self.state.life += 1;
+        (self.state.commit, self.state.tree) = (version.commit.to_string(), tree.clone());
+        self.save();
+        self.rotate();
+        let path = self.house.life_log(self.state.life);
+        let log = File::options().create(true).append(true).open(&path);
+        let log = log.with_context(|| format!("failed to open {}", path.display()))?;
+        let (program, args) = if kept {
+            (self.binaries.get(&tree).context("the kept binary is gone")?, vec![])
+        } else {
+            let mut args = build::cargo_args("run");
+            args.push("--quiet".into());
+            (build::cargo(), args)
+        };
+        let mut extra = vec![
+            ("FERAL_HOUSE", self.house.root().display().to_string()),
+            ("FERAL_LIFE", self.state.life.to_string()),
+            ("FERAL_COMMIT", version.commit.to_string()),
+        ];
+        if safe {
+            extra.push(("FERAL_SAFE", "1".into()));
+        }
+        self.heart.reset();
+        self.request_seen = files::mark(&self.house.request());
+        let key = self.report.key_name();
+        let start = Start { program, args, extra, keys: Some(&key), stdout: log.try_clone()?, stderr: log };
+        let pid = child::start(&self.house, &self.lock, start)?;
+        let (began, memory_kills) = (self.clock.now(), memory_kills());
+        self.life = Some(Life { pid, began, memory_kills, exited: None, thought: false });
+        records::tell(
+            &self.house,
+            "life",
+            json!({"life": self.state.life, "commit": self.state.commit, "safe": safe, "kept_binary": kept}),
+        );
+        self.report.lives(self.state.life, &short(version.commit), kept, safe);
+        Ok(())
+    }
+
+    /// Between lives: memory over its quota is moved aside whole, old life logs go.
+    fn rotate(&mut self) {
+        let memory = self.house.memory();
+        if fs::metadata(&memory).is_ok_and(|meta| meta.len() > self.limits.memory_mib << 20) {
+            let to = memory.with_file_name(format!("memory-{}.jsonl", crate::clock::name()));
+            match fs::rename(&memory, &to) {
+                Ok(()) => self.report.say(&format!("memory is over its quota; moved to {}", to.display())),
+                Err(error) => tracing::error!("failed to move {} aside: {error}", memory.display()),
+            }
+        }
+        if let Some(old) = self.state.life.checked_sub(LIFE_LOGS as u64) {
+            let _ = fs::remove_file(self.house.life_log(old));
+        }
+        let last = self.house.life_log(self.state.life - 1);
+        if fs::metadata(&last).is_ok_and(|meta| meta.len() > LIFE_LOG_BYTES) {
+            let tail = files::tail(&last, LIFE_LOG_BYTES / 64);
+            let _ = files::replace(&last, tail.as_bytes());
+        }
+    }
+
+    fn bury(&mut self, death: Death, blame: Blame) {
+        let life = if death == Death::BuildFailed { self.state.life + 1 } else { self.state.life };
+        let commit = self.version.map(|version| version.commit.to_string()).unwrap_or_default();
+        let end = records::end(life, &commit, json!(death), json!(blame), &self.end);
+        records::bury(&self.house, &end);
+        self.report.death(&end);
+        self.state.tell_end(end);
+        self.save();
+    }
+
+    fn tidy(&mut self) -> Result<()> {
+        let head = self.repo.head()?;
+        if self.repo.is_at(head) {
+            return Ok(());
+        }
+        let rescued = self.repo.rescue(&format!("what life {} left in creature/", self.state.life))?;
+        self.repo.put_back(head.commit)?;
+        if let Some(name) = rescued {
+            self.report.say(&format!("unfinished edits in creature/ are kept as {name}"));
+            records::tell(&self.house, "rescued", json!({"ref": name, "life": self.state.life}));
+            self.state.rescued = Some(name);
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let request = requests::read(&self.house)?.filter(|request| request.is_rebirth_of(self.state.life));
+        let summary = request.as_ref().map_or_else(|| "a rebirth without a request".into(), Request::summary);
+        let before = self.repo.head()?;
+        let made = self.repo.commit(&format!("self: {summary}"), &["creature", "self", "PURPOSE.md"])?;
+        self.state.born = None;
+        if let Some(version) = made {
+            self.state.index_behind = Some(before.commit.to_string());
+            self.bring_index_along(&before.commit.to_string());
+            self.state.born = (version.tree != before.tree).then(|| summary.clone());
+            self.committed("self", version, &summary);
+        }
+        if let Some(request) = request {
+            self.state.tell_answer(request.done(made.map(|version| version.commit.to_string())));
+            self.state.request = request.id;
+        }
+        self.save();
+        Ok(())
+    }
+
+    fn committed(&mut self, who: &str, version: Version, summary: &str) {
+        let commit = version.commit.to_string();
+        let stat =
+            self.repo.find(&commit).and_then(|commit| self.repo.diff_stat(&commit)).unwrap_or_default();
+        let (files, added, removed) = stat;
+        records::tell(
+            &self.house,
+            "commit",
+            json!({"by": who, "commit": commit, "summary": summary, "files": files, "added": added, "removed": removed}),
+        );
+        self.report.commit(who, &short(version.commit), summary, stat);
+    }
+
+    fn bring_index_along(&mut self, behind: &str) {
+        match self.repo.sync_index(behind) {
+            Ok(()) => self.state.index_behind = None,
+            Err(error) => {
+                tracing::warn!("{error:#}; git status may show the creature's commits reversed until then")
+            }
+        }
+    }
+
+    /// Carries out what a living creature asks for, once.
+    fn answer(&mut self) {
+        let request = match requests::read(&self.house) {
+            Ok(Some(request)) => request,
+            Ok(None) => return,
+            Err(error) => return self.report.warn(&format!("{error:#}")),
+        };
+        // A rebirth is taken up when the life ends; a request already answered lies there until the next.
+        if request.id == self.state.request || request.life != self.state.life || request.kind == "rebirth" {
+            return;
+        }
+        let answer = match request.kind.as_str() {
+            "commit" => self.commit_papers(&request),
+            "reset" => self.tidy().map(|()| request.done(None)),
+            other => {
+                Ok(request.refused(format!("no request is called `{other}`"), "commit, reset or rebirth"))
+            }
+        };
+        let answer = answer.unwrap_or_else(|error| request.refused(format!("{error:#}"), "ask again later"));
+        self.state.tell_answer(answer);
+        self.state.request = request.id;
+        self.save();
+        self.publish();
+    }
+
+    fn commit_papers(&mut self, request: &Request) -> Result<serde_json::Value> {
+        let before = self.repo.head()?;
+        let made = self.repo.commit(&format!("self: {}", request.summary()), &["self", "PURPOSE.md"])?;
+        if let Some(version) = made {
+            self.state.index_behind = Some(before.commit.to_string());
+            self.bring_index_along(&before.commit.to_string());
+            self.committed("self", version, &request.summary());
+        }
+        Ok(request.done(made.map(|version| version.commit.to_string())))
+    }
+
+    fn bless(&mut self) -> Result<()> {
+        let version = self.version.context("there is nothing to bless")?;
+        let tree = version.tree.to_string();
+        if let Some((built, path)) = self.built.clone()
+            && built == tree
+        {
+            self.binaries.keep(&tree, &path)?;
+        }
+        let fresh = self.repo.bless(version)?;
+        let rungs = self.repo.rungs()?;
+        publish_last_good(&self.house, &rungs)?;
+        self.binaries.retain(&rungs.iter().map(|rung| rung.version.tree.to_string()).collect::<Vec<_>>());
+        if fresh {
+            records::tell(
+                &self.house,
+                "blessed",
+                json!({"commit": version.commit.to_string(), "life": self.state.life}),
+            );
+            self.report.say(&format!("blessed {}: it is last_good now", short(version.commit)));
+        }
+        Ok(())
+    }
+
+    fn roll_back(&mut self, cause: Cause, to_bottom: bool) -> Result<Event> {
+        let Some(falling) = self.choose(cause, to_bottom)? else {
+            self.report.warn("no rung is left to put the creature back to");
+            return Ok(Event::RollbackExhausted);
+        };
+        self.state.falling = Some(falling.clone());
+        self.save();
+        let from = self.repo.resolve(&falling.from_commit)?;
+        let target = self.repo.resolve(&falling.to_commit)?;
+        let rescued = if self.repo.is_at(target) { None } else { self.repo.rescue("before a rollback")? };
+        let rescued = rescued.or_else(|| self.state.rescued.take());
+        let mut fallen = None;
+        if cause.condemns() {
+            fallen = Some(self.repo.condemn(from)?);
+            self.repo.strike(from.tree)?;
+        } else if cause == Cause::Owner {
+            self.repo.forgive(target.tree)?;
+            self.repo.strike_above(target)?;
+        }
+        self.repo.put_back(target.commit)?;
+        let before = self.repo.head()?;
+        let deaths = falling.deaths;
+        let why = match cause {
+            Cause::Owner => "as the owner asked".into(),
+            Cause::KnownBad => "since that tree fell before".into(),
+            Cause::DoesNotBuild => "since it did not build".into(),
+            Cause::Environment => "until it can be built".into(),
+            Cause::TriesSpent | Cause::CrashLoop | Cause::LoopOfLoops => format!("after {deaths} deaths"),
+        };
+        let message = format!("guardian: put creature back to {} {why}", short(target.commit));
+        if let Some(version) = self.repo.commit_put_back(target, &message)? {
+            self.state.index_behind = Some(before.commit.to_string());
+            self.bring_index_along(&before.commit.to_string());
+            self.committed("guardian", version, &message);
+        }
+        publish_last_good(&self.house, &self.repo.rungs()?)?;
+        let fall = json!({
+            "at": crate::clock::stamp(), "life": self.state.life, "from_commit": falling.from_commit,
+            "to_commit": falling.to_commit, "deaths": deaths, "cause": cause, "fallen_ref": fallen,
+            "rescued_ref": rescued, "told": message,
+        });
+        records::tell(&self.house, "fall", fall.clone());
+        self.report.fall(&message, fallen.as_deref(), rescued.as_deref());
+        self.state.tell_fall(fall);
+        (self.state.falling, self.state.rollback_to, self.state.born) = (None, None, None);
+        self.save();
+        Ok(Event::RollbackDone)
+    }
+
+    /// The rollback under way, or a new one: the newest standing rung that is not what falls.
+    fn choose(&mut self, cause: Cause, to_bottom: bool) -> Result<Option<Falling>> {
+        if let Some(falling) = &self.state.falling {
+            return Ok(Some(falling.clone()));
+        }
+        let from = self.repo.head()?;
+        let rungs = self.repo.rungs()?;
+        let others: Vec<&Rung> = rungs.iter().filter(|rung| rung.version.tree != from.tree).collect();
+        let target = match (&self.state.rollback_to, cause) {
+            (Some(name), Cause::Owner) => Some(self.repo.resolve(name)?),
+            // What the owner takes back must not stay the newest rung.
+            (None, Cause::Owner) => {
+                let at = rungs.iter().rposition(|rung| rung.version.tree == from.tree).unwrap_or(rungs.len());
+                rungs
+                    .iter()
+                    .take(at)
+                    .rev()
+                    .find(|rung| rung.version.tree != from.tree)
+                    .map(|rung| rung.version)
+            }
+            _ if to_bottom => others.first().map(|rung| rung.version),
+            _ => others.last().map(|rung| rung.version),
+        };
+        let deaths = self.state.ends.iter().rev();
+        let deaths = deaths.take_while(|end| records::text(end, "commit") == from.commit.to_string()).count();
+        Ok(target.map(|target| Falling {
+            cause,
+            from_commit: from.commit.to_string(),
+            from_tree: from.tree.to_string(),
+            to_commit: target.commit.to_string(),
+            to_tree: target.tree.to_string(),
+            deaths,
+        }))
+    }
+}

@@ -1,0 +1,465 @@
+//! Decides what the guardian does next, from what it knows and what just happened.
+//!
+//! Invariant: pure and total. Time is told, not read; every event in every phase has an answer.
+//! Invariant: whatever must survive the guardian stands in `Record`, which is saved before the actions are performed.
+//! Absent on purpose: files, processes, git, the clock, words for people.
+
+use crate::limits::{Limits, Millis};
+use crate::vocabulary::{
+    Action, Blame, Cause, Death, Event, Pending, Phase, Record, Standing, Subject, Want, Watch, Why,
+};
+
+/// Boots safe mode has before the house is parked.
+const SAFE_TRIES: u32 = 3;
+/// Failures of the world in a row before something already built is preferred.
+const ENVIRONMENT_TRIES: u32 = 3;
+/// Between looks at a tree the owner is editing.
+const OWNER_EDITS_MS: Millis = 5_000;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Policy {
+    pub record: Record,
+    pub phase: Phase,
+    /// What the last survey found.
+    pub subject: Option<Subject>,
+    /// When it was last told the time.
+    pub seen: Millis,
+}
+
+impl Policy {
+    /// Starts, or goes on from what was saved. The first `Tick` sets it going.
+    pub fn new(mut record: Record, now: Millis) -> Self {
+        if record.want == Want::Leave {
+            record.want = Want::Keep;
+        }
+        let phase = match record.want {
+            Want::Pause => Phase::Paused,
+            Want::Keep | Want::Leave => Phase::Resting { until: now },
+        };
+        Self { record, phase, subject: None, seen: now }
+    }
+
+    pub fn alive(&self) -> bool {
+        matches!(self.phase, Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. })
+    }
+
+    /// When to tick at the latest, if nothing happens before.
+    pub fn deadline(&self, limits: &Limits) -> Option<Millis> {
+        match &self.phase {
+            Phase::Building { since } => Some(since + limits.build_ms),
+            Phase::Booting { since } => Some(since + limits.boot_ms),
+            Phase::Probation { watch, bless_at } if watch.thought => {
+                Some(watch.silent_at(limits).min(*bless_at))
+            }
+            Phase::Settled { watch } if self.record.safe.is_some() => {
+                Some(watch.silent_at(limits).min(watch.since + limits.parked_ms))
+            }
+            Phase::Probation { watch, .. } | Phase::Settled { watch } => Some(watch.silent_at(limits)),
+            Phase::Stopping { since, .. } => Some(since + limits.grace_ms),
+            Phase::Resting { until } | Phase::Parked { until } => Some(*until),
+            Phase::RollingBack | Phase::Paused | Phase::Done => None,
+        }
+    }
+
+    pub fn step(&mut self, limits: &Limits, now: Millis, event: Event) -> Vec<Action> {
+        self.forgive_lateness(limits, now);
+        match event {
+            Event::Tick => self.tick(limits, now),
+            Event::Surveyed(subject) => self.surveyed(limits, now, subject),
+            Event::OwnerEdits => self.rest(now + OWNER_EDITS_MS),
+            Event::Failed => self.failed(limits, now),
+            Event::BuildSucceeded if matches!(self.phase, Phase::Building { .. }) => {
+                self.spawn(limits, now, false)
+            }
+            Event::BuildSucceeded => vec![],
+            Event::BuildFailed(blame) => self.build_failed(limits, now, blame),
+            Event::Beat { turns, thought } => self.beat(limits, now, turns, thought),
+            Event::Exited { blame, rebirth } => self.exited(limits, now, blame, rebirth),
+            Event::Committed => {
+                self.record.pending = None;
+                self.record.untidy = false;
+                vec![]
+            }
+            Event::Tidied => {
+                self.record.untidy = false;
+                vec![]
+            }
+            Event::Blessed => self.blessed(limits),
+            Event::RollbackDone => self.rolled_back(now),
+            Event::RollbackExhausted => self.exhausted(limits, now),
+            Event::Request => {
+                if self.alive() {
+                    vec![Action::Answer]
+                } else {
+                    vec![]
+                }
+            }
+            Event::OwnerStop => self.want(now, Want::Leave),
+            Event::OwnerPause => self.want(now, Want::Pause),
+            Event::OwnerResume => {
+                self.record.want = Want::Keep;
+                match self.phase {
+                    Phase::Paused | Phase::Resting { .. } | Phase::Parked { .. } => self.wake(now),
+                    _ => vec![],
+                }
+            }
+            Event::OwnerRollback => self.owner_rollback(now),
+        }
+    }
+
+    /// A loop that ran late (suspended, starved) knows nothing about silence: count afresh.
+    fn forgive_lateness(&mut self, limits: &Limits, now: Millis) {
+        let gap = now.saturating_sub(self.seen);
+        self.seen = now;
+        if gap <= limits.beat_ms / 2 {
+            return;
+        }
+        match &mut self.phase {
+            Phase::Building { since } | Phase::Booting { since } => *since += gap,
+            Phase::Probation { watch, bless_at } => {
+                watch.shift(gap, now);
+                *bless_at += gap;
+            }
+            Phase::Settled { watch } => watch.shift(gap, now),
+            _ => {}
+        }
+    }
+
+    fn tick(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
+        match self.phase.clone() {
+            Phase::Building { since } if now >= since + limits.build_ms => vec![Action::StopBuild],
+            Phase::Booting { since } if now >= since + limits.boot_ms => {
+                self.stop(now, Why::Death(Death::Stillborn))
+            }
+            Phase::Probation { watch, .. } | Phase::Settled { watch } if now >= watch.silent_at(limits) => {
+                self.stop(now, Why::Death(Death::Hung))
+            }
+            Phase::Probation { watch, bless_at } if watch.thought && now >= bless_at => {
+                self.prove(limits, now, watch)
+            }
+            Phase::Settled { watch }
+                if self.record.safe.is_some() && now >= watch.since + limits.parked_ms =>
+            {
+                self.stop(now, Why::LeaveSafe)
+            }
+            Phase::Stopping { since, why, .. } if now >= since + limits.grace_ms => {
+                self.phase = Phase::Stopping { since: now, killed: true, why };
+                vec![Action::KillTree]
+            }
+            Phase::Resting { until } | Phase::Parked { until } if now >= until => self.wake(now),
+            _ => vec![],
+        }
+    }
+
+    /// Takes up what is pending, else asks what there is to run.
+    fn wake(&mut self, now: Millis) -> Vec<Action> {
+        self.rest(now + OWNER_EDITS_MS);
+        match self.record.pending {
+            Some(Pending::Commit { .. }) => vec![Action::Commit],
+            Some(Pending::Fall(cause)) => self.roll_back(cause),
+            None => vec![Action::Survey { tidy: self.record.untidy }],
+        }
+    }
+
+    fn surveyed(&mut self, limits: &Limits, now: Millis, subject: Subject) -> Vec<Action> {
+        if !matches!(self.phase, Phase::Resting { .. }) || self.record.want != Want::Keep {
+            return vec![];
+        }
+        self.record.untidy = false;
+        if self.record.parked.as_ref().is_some_and(|tree| *tree != subject.tree) {
+            self.record.parked = None;
+        }
+        let (standing, kept, built) = (subject.standing, subject.kept, subject.built);
+        self.subject = Some(subject);
+        if standing == Standing::Fallen {
+            return self.fall(Cause::KnownBad);
+        }
+        if self.record.lives_unblessed >= limits.lives_unblessed && standing != Standing::Bottom {
+            return self.fall(Cause::LoopOfLoops);
+        }
+        if !kept && !built {
+            self.phase = Phase::Building { since: now };
+            return vec![Action::Build];
+        }
+        let mut actions = self.spawn(limits, now, kept);
+        if !built && self.alive() {
+            actions.push(Action::BuildBeside);
+        }
+        actions
+    }
+
+    /// Spends a try, and only then lives.
+    fn spawn(&mut self, limits: &Limits, now: Millis, kept: bool) -> Vec<Action> {
+        let Some(subject) = &self.subject else { return self.wake(now) };
+        if let Some(left) = &mut self.record.safe {
+            *left = left.saturating_sub(1);
+        } else if subject.standing == Standing::Unproven {
+            let left = match &self.record.trial {
+                Some((tree, left)) if *tree == subject.tree => *left,
+                _ => limits.tries,
+            };
+            if left == 0 {
+                return self.fall(Cause::TriesSpent);
+            }
+            self.record.trial = Some((subject.tree.clone(), left - 1));
+        }
+        self.record.untidy = true;
+        self.record.lives_unblessed = self.record.lives_unblessed.saturating_add(1);
+        self.phase = Phase::Booting { since: now };
+        vec![Action::Spawn { kept, safe: self.record.safe.is_some() }]
+    }
+
+    /// A life that ended through nobody's code, or never began, gives its try back.
+    fn give_back(&mut self, limits: &Limits) {
+        self.record.lives_unblessed = self.record.lives_unblessed.saturating_sub(1);
+        if let Some(left) = &mut self.record.safe {
+            *left = (*left + 1).min(SAFE_TRIES);
+        } else if let Some((_, left)) = &mut self.record.trial {
+            *left = (*left + 1).min(limits.tries);
+        }
+    }
+
+    fn beat(&mut self, limits: &Limits, now: Millis, turns: u64, thought: bool) -> Vec<Action> {
+        match &mut self.phase {
+            Phase::Booting { .. } => {
+                let watch = Watch { since: now, beat_at: now, turns, turned_at: now, thought };
+                self.phase = Phase::Probation { watch, bless_at: now + limits.probation_ms };
+            }
+            Phase::Probation { watch, .. } | Phase::Settled { watch } => watch.beat(now, turns, thought),
+            _ => return vec![],
+        }
+        self.tick(limits, now)
+    }
+
+    /// Safe lives are not blessed: with so little running they prove nothing.
+    fn prove(&mut self, limits: &Limits, now: Millis, watch: Watch) -> Vec<Action> {
+        if self.record.safe.is_some() {
+            self.record.safe = Some(SAFE_TRIES);
+            self.phase = Phase::Settled { watch };
+            return vec![];
+        }
+        self.phase = Phase::Probation { watch, bless_at: now + limits.probation_ms };
+        vec![Action::Bless]
+    }
+
+    fn blessed(&mut self, limits: &Limits) -> Vec<Action> {
+        let Phase::Probation { watch, .. } = &self.phase else { return vec![] };
+        self.phase = Phase::Settled { watch: watch.clone() };
+        if let Some(subject) = &mut self.subject
+            && subject.standing == Standing::Unproven
+        {
+            subject.standing = Standing::Blessed;
+        }
+        self.record.trial = None;
+        self.record.rest_ms = limits.rest_ms;
+        self.record.lives_unblessed = 0;
+        self.record.environment = 0;
+        self.record.parked = None;
+        vec![]
+    }
+
+    fn stop(&mut self, now: Millis, why: Why) -> Vec<Action> {
+        self.phase = Phase::Stopping { since: now, killed: false, why };
+        vec![Action::Terminate]
+    }
+
+    fn exited(&mut self, limits: &Limits, now: Millis, blame: Blame, rebirth: bool) -> Vec<Action> {
+        let settled = matches!(self.phase, Phase::Settled { .. });
+        let why = match &self.phase {
+            Phase::Booting { .. } if !rebirth => Why::Death(Death::Stillborn),
+            Phase::Probation { .. } | Phase::Settled { .. } if !rebirth => Why::Death(Death::Crashed),
+            Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. } => Why::Wanted,
+            Phase::Stopping { why, .. } => *why,
+            _ => return vec![],
+        };
+        let (mut actions, until) = match why {
+            Why::Death(death) => return self.died(limits, now, death, blame),
+            Why::Rollback => return [vec![Action::Tidy], self.fall(Cause::Owner)].concat(),
+            Why::Wanted if rebirth => {
+                self.record.pending = Some(Pending::Commit { failures: 0 });
+                let rest = if settled { 0 } else { self.next_rest(limits) };
+                (vec![Action::Commit], now + rest)
+            }
+            // What is dirty after a clean leave is left as it lies: the next start asks whose it is.
+            Why::Wanted if self.record.want == Want::Leave => {
+                self.record.untidy = false;
+                (vec![], now)
+            }
+            Why::Wanted => (vec![Action::Tidy], now),
+            Why::LeaveSafe => {
+                self.record.safe = None;
+                (vec![Action::Tidy], now)
+            }
+        };
+        self.rest(until);
+        actions.extend(self.obey());
+        actions
+    }
+
+    fn died(&mut self, limits: &Limits, now: Millis, death: Death, blame: Blame) -> Vec<Action> {
+        let mut actions = vec![Action::Bury { death, blame }, Action::Tidy];
+        let standing = self.subject.as_ref().map_or(Standing::Bottom, |subject| subject.standing);
+        let last = if blame != Blame::Code {
+            self.give_back(limits);
+            None
+        } else if let Some(left) = self.record.safe {
+            (left == 0).then(|| self.park(limits, now))
+        } else if standing == Standing::Unproven {
+            let spent = self.record.trial.as_ref().is_none_or(|(_, left)| *left == 0);
+            spent.then(|| self.fall(Cause::TriesSpent))
+        } else {
+            self.record.deaths.push(now);
+            self.record.deaths.retain(|at| at + limits.loop_window_ms > now);
+            let many = self.record.deaths.len() >= limits.loop_deaths as usize;
+            (many || self.record.parked.is_some()).then(|| self.fall(Cause::CrashLoop))
+        };
+        actions.extend(last.unwrap_or_else(|| {
+            let rest = self.next_rest(limits);
+            self.rest(now + rest);
+            self.obey()
+        }));
+        actions
+    }
+
+    fn build_failed(&mut self, limits: &Limits, now: Millis, blame: Blame) -> Vec<Action> {
+        if !matches!(self.phase, Phase::Building { .. }) {
+            return vec![];
+        }
+        if blame == Blame::Owner {
+            return self.rest(now + limits.rest_ms);
+        }
+        let mut actions = vec![Action::Bury { death: Death::BuildFailed, blame }];
+        let unproven = self.subject.as_ref().is_some_and(|subject| subject.standing == Standing::Unproven);
+        self.record.environment += u32::from(blame != Blame::Code);
+        actions.extend(if blame == Blame::Code && self.record.safe.is_some() {
+            self.park(limits, now)
+        } else if blame == Blame::Code {
+            self.fall(Cause::DoesNotBuild)
+        } else if unproven && self.record.environment >= ENVIRONMENT_TRIES {
+            self.fall(Cause::Environment)
+        } else {
+            let rest = self.next_rest(limits);
+            self.rest(now + rest)
+        });
+        actions
+    }
+
+    /// Something the guardian itself tried did not work: wait and try again.
+    fn failed(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
+        match &self.phase {
+            Phase::Booting { .. } => self.give_back(limits),
+            Phase::Building { .. } | Phase::RollingBack | Phase::Resting { .. } => {}
+            // A blessing is asked for again at the next `bless_at`; the others wait for nothing of this.
+            _ => return vec![],
+        }
+        let rest = self.next_rest(limits);
+        self.rest(now + rest);
+        if let Some(Pending::Commit { failures }) = &mut self.record.pending {
+            *failures += 1;
+            if *failures >= limits.tries {
+                self.record.pending = None;
+            }
+        }
+        self.obey()
+    }
+
+    fn fall(&mut self, cause: Cause) -> Vec<Action> {
+        self.record.pending = Some(Pending::Fall(cause));
+        if self.record.want == Want::Keep { self.roll_back(cause) } else { self.obey() }
+    }
+
+    fn roll_back(&mut self, cause: Cause) -> Vec<Action> {
+        self.phase = Phase::RollingBack;
+        vec![Action::Rollback { cause, to_bottom: cause == Cause::LoopOfLoops }]
+    }
+
+    fn rolled_back(&mut self, now: Millis) -> Vec<Action> {
+        self.record.pending = None;
+        self.record.trial = None;
+        self.record.untidy = false;
+        self.record.deaths.clear();
+        self.record.environment = 0;
+        if self.phase == Phase::RollingBack { self.wake(now) } else { vec![] }
+    }
+
+    /// No rung is left below: a good commit may be poisoned by its data, so safe mode comes before giving up.
+    fn exhausted(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
+        let cause = self.record.pending.take();
+        if matches!(cause, Some(Pending::Fall(Cause::Owner | Cause::Environment))) {
+            let until = now + self.next_rest(limits);
+            return if self.phase == Phase::RollingBack { self.rest(until) } else { vec![] };
+        }
+        self.record.deaths.clear();
+        self.record.trial = None;
+        if self.record.safe.is_some() {
+            return self.park(limits, now);
+        }
+        self.record.safe = Some(if self.record.parked.is_some() { 1 } else { SAFE_TRIES });
+        let rest = self.next_rest(limits);
+        self.rest(now + rest);
+        self.obey()
+    }
+
+    fn park(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
+        self.record.parked = self.subject.as_ref().map(|subject| subject.tree.clone());
+        self.record.safe = None;
+        self.record.deaths.clear();
+        self.record.trial = None;
+        self.phase = Phase::Parked { until: now + limits.parked_ms };
+        self.obey()
+    }
+
+    fn want(&mut self, now: Millis, want: Want) -> Vec<Action> {
+        let again = self.record.want == want;
+        self.record.want = want;
+        match &self.phase {
+            Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. } => {
+                self.stop(now, Why::Wanted)
+            }
+            Phase::Stopping { why, .. } if again => {
+                self.phase = Phase::Stopping { since: now, killed: true, why: *why };
+                vec![Action::KillTree]
+            }
+            Phase::Stopping { .. } | Phase::Done => vec![],
+            _ => self.obey(),
+        }
+    }
+
+    /// With no creature alive: does what the owner wants, if it is not to keep going.
+    fn obey(&mut self) -> Vec<Action> {
+        let building = matches!(self.phase, Phase::Building { .. });
+        let (phase, last) = match self.record.want {
+            Want::Keep => return vec![],
+            Want::Pause => (Phase::Paused, None),
+            Want::Leave => (Phase::Done, Some(Action::Leave)),
+        };
+        self.phase = phase;
+        building.then_some(Action::StopBuild).into_iter().chain(last).collect()
+    }
+
+    fn owner_rollback(&mut self, now: Millis) -> Vec<Action> {
+        match &self.phase {
+            Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. } => {
+                self.stop(now, Why::Rollback)
+            }
+            Phase::Building { .. } => [vec![Action::StopBuild], self.fall(Cause::Owner)].concat(),
+            Phase::Resting { .. } | Phase::Parked { .. } => self.fall(Cause::Owner),
+            Phase::Paused => {
+                self.record.pending = Some(Pending::Fall(Cause::Owner));
+                vec![Action::Rollback { cause: Cause::Owner, to_bottom: false }]
+            }
+            _ => vec![],
+        }
+    }
+
+    fn rest(&mut self, until: Millis) -> Vec<Action> {
+        self.phase = Phase::Resting { until };
+        vec![]
+    }
+
+    fn next_rest(&mut self, limits: &Limits) -> Millis {
+        let rest = self.record.rest_ms.clamp(limits.rest_ms, limits.rest_longest_ms.max(limits.rest_ms));
+        self.record.rest_ms = (rest * 2).min(limits.rest_longest_ms);
+        rest
+    }
+}

@@ -1,0 +1,65 @@
+//! What the guardian leaves for readers: a line for each thing it did, and the evidence of each death.
+
+use crate::house::House;
+use crate::{clock, files};
+use serde_json::{Map, Value, json};
+
+/// Largest history or deaths file; past it the older half goes to `kept/`.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Appends `{"at", "what", …}` to the history. A full disk costs the line, not the house.
+pub fn tell(house: &House, what: &str, data: Value) {
+    append(house, house.history(), &line(what, data));
+}
+
+/// Appends a death with its evidence.
+pub fn bury(house: &House, death: &Value) {
+    append(house, house.deaths(), death);
+}
+
+fn line(what: &str, data: Value) -> Value {
+    let mut line = Map::new();
+    line.insert("at".into(), clock::stamp().into());
+    line.insert("what".into(), what.into());
+    if let Value::Object(data) = data {
+        line.extend(data);
+    }
+    Value::Object(line)
+}
+
+fn append(house: &House, path: std::path::PathBuf, value: &Value) {
+    if std::fs::metadata(&path).is_ok_and(|meta| meta.len() > MOST_BYTES) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let _ = std::fs::create_dir_all(house.kept());
+        let _ = std::fs::rename(&path, house.kept().join(format!("{}-{name}", clock::name())));
+    }
+    if let Err(error) = files::append_line(&path, &value.to_string()) {
+        tracing::error!("{error:#}");
+    }
+}
+
+/// Lines of a record file that parse, oldest first; the others are counted.
+pub fn read(path: &std::path::Path) -> (Vec<Value>, usize) {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let (mut good, mut bad) = (Vec::new(), 0);
+    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        match serde_json::from_slice::<Value>(line) {
+            Ok(value) if value.is_object() => good.push(value),
+            _ => bad += 1,
+        }
+    }
+    (good, bad)
+}
+
+/// A text field of a record, empty when it is not there.
+pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What the next life and readers are told of an end.
+pub fn end(life: u64, commit: &str, ended: Value, blame: Value, end: &crate::run::End) -> Value {
+    json!({
+        "at": clock::stamp(), "life": life, "commit": commit, "ended": ended, "cause": end.cause,
+        "blame": blame, "lived_s": end.lived_ms as f64 / 1_000.0, "log_tail": end.log_tail,
+    })
+}

@@ -1,0 +1,335 @@
+//! The repository: commits on request, the ladder of blessed commits, what fell, what was rescued.
+//!
+//! Invariant: only `creature/`, `self/` and `PURPOSE.md` are ever written, and only `creature/` is ever put back.
+//! Invariant: whatever is overwritten was written to the object store and given a ref before.
+//! Every function may be run again after a kill at any point of it.
+
+use crate::house::House;
+use crate::limits::RUNGS;
+use crate::tree::{self, short};
+use crate::{clock, files};
+use anyhow::{Context, Result, bail};
+use git2::{Commit, ErrorCode, FileMode, Oid, Repository, Signature};
+use std::path::{Path, PathBuf};
+
+const GOOD: &str = "refs/guardian/good/";
+const FALLEN: &str = "refs/guardian/fallen/";
+const RESCUED: &str = "refs/guardian/rescued/";
+/// What the creature may have committed.
+const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
+
+pub struct Repo {
+    git: Repository,
+    house: House,
+}
+
+/// A commit and the creature tree in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    pub commit: Oid,
+    pub tree: Oid,
+}
+
+/// A blessed version; the lowest number is the bottom.
+#[derive(Clone, Debug)]
+pub struct Rung {
+    pub name: String,
+    pub version: Version,
+}
+
+impl Repo {
+    pub fn open(house: &House) -> Result<Self> {
+        // Foreign ownership is the owner's business; a guardian that refuses its own repository protects nobody.
+        #[allow(unsafe_code)]
+        // SAFETY: called once at start, before any other thread or use of libgit2.
+        unsafe {
+            git2::opts::set_verify_owner_validation(false)?;
+            libgit2_sys::git_libgit2_opts(libgit2_sys::GIT_OPT_ENABLE_FSYNC_GITDIR as libc::c_int, 1);
+        }
+        let git = Repository::open(house.root())
+            .with_context(|| format!("failed to open the git repository at {}", house.root().display()))?;
+        Ok(Self { git, house: house.clone() })
+    }
+
+    /// A merge, rebase or the like the owner has under way.
+    pub fn under_way(&self) -> Option<String> {
+        match self.git.state() {
+            git2::RepositoryState::Clean => None,
+            state => Some(format!("{state:?}").to_lowercase()),
+        }
+    }
+
+    pub fn branch(&self) -> Option<String> {
+        self.git.head().ok()?.shorthand().ok().map(str::to_owned)
+    }
+
+    pub fn head(&self) -> Result<Version> {
+        let head = self.git.head().and_then(|head| head.peel_to_commit());
+        version(&head.context("HEAD names no commit")?)
+    }
+
+    pub fn resolve(&self, name: &str) -> Result<Version> {
+        let found = self.git.revparse_single(name).and_then(|object| object.peel_to_commit());
+        version(&found.with_context(|| format!("no commit is called {name}"))?)
+    }
+
+    /// Paths in `creature/` that are not as `version` has them.
+    pub fn dirty(&self, version: Version) -> Result<Vec<PathBuf>> {
+        let tree = self.git.find_tree(version.tree).context("failed to read the creature's tree")?;
+        tree::differences(&self.git, Some(&tree), &self.house.creature())
+    }
+
+    /// Commits what the creature may write, as it lies there. `None` when nothing of it changed.
+    pub fn commit(&self, message: &str, paths: &[&str]) -> Result<Option<Version>> {
+        let parent =
+            self.git.head().and_then(|head| head.peel_to_commit()).context("HEAD names no commit")?;
+        let mut builder = self.git.treebuilder(Some(&parent.tree()?))?;
+        for name in OWN.into_iter().filter(|name| paths.contains(name)) {
+            let path = self.house.root().join(name);
+            let meta = std::fs::symlink_metadata(&path);
+            if meta.as_ref().is_ok_and(|meta| meta.is_dir()) {
+                tree::move_aliens(&path, &self.house.kept().join(clock::name()))?;
+                builder.insert(name, tree::write(&self.git, &path)?, FileMode::Tree.into())?;
+            } else if meta.is_ok_and(|meta| meta.is_file()) && name == "PURPOSE.md" {
+                let bytes = std::fs::read(&path).context("failed to read PURPOSE.md")?;
+                builder.insert(name, self.git.blob(&bytes)?, FileMode::Blob.into())?;
+            }
+        }
+        let whole = builder.write().context("failed to write the new tree")?;
+        self.advance(&parent, whole, message)
+    }
+
+    /// Moves the branch to a new commit of `whole` on top of `parent`, then brings the owner's index along.
+    fn advance(&self, parent: &Commit, whole: Oid, message: &str) -> Result<Option<Version>> {
+        if parent.tree_id() == whole {
+            return Ok(None);
+        }
+        let tree = self.git.find_tree(whole)?;
+        let creature = Signature::now("creature", "creature@feral.invalid")?;
+        let guardian = Signature::now("guardian", "guardian@feral.invalid")?;
+        let author = if message.starts_with("guardian:") { &guardian } else { &creature };
+        let write = || self.git.commit(Some("HEAD"), author, &guardian, message, &tree, &[parent]);
+        let id = self.unlocking(write).context("failed to commit")?;
+        Ok(Some(version(&self.git.find_commit(id)?)?))
+    }
+
+    /// Gives the index the entries a commit of ours changed, where the owner had not staged something else.
+    pub fn sync_index(&self, before: &str) -> Result<()> {
+        let before = self.git.find_commit(Oid::from_str(before)?)?.tree()?;
+        let after = self.git.head()?.peel_to_tree()?;
+        let mut options = git2::DiffOptions::new();
+        for path in OWN {
+            options.pathspec(path);
+        }
+        let diff = self.git.diff_tree_to_tree(Some(&before), Some(&after), Some(&mut options))?;
+        let mut index = self.git.index().context("failed to read the index")?;
+        index.read(true)?;
+        for delta in diff.deltas() {
+            let (old, new) = (delta.old_file(), delta.new_file());
+            let Some(path) = new.path().or(old.path()) else { continue };
+            let staged = index.get_path(path, 0).map(|entry| entry.id);
+            if staged.unwrap_or(Oid::ZERO_SHA1) != old.id() {
+                continue;
+            }
+            if new.id().is_zero() {
+                index.remove_path(path)?;
+            } else {
+                index.add(&entry(path, &new))?;
+            }
+        }
+        self.unlocking(|| index.write()).context("failed to write the index")
+    }
+
+    /// Keeps everything in `creature/` that differs from HEAD under a new ref; its name, if there was anything.
+    pub fn rescue(&self, why: &str) -> Result<Option<String>> {
+        let head = self.head()?;
+        if self.dirty(head)?.is_empty() {
+            return Ok(None);
+        }
+        let folder = self.house.creature();
+        let aside = self.house.kept().join(clock::name());
+        if std::fs::symlink_metadata(&folder).is_ok_and(|meta| !meta.is_dir()) {
+            std::fs::create_dir_all(&aside)?;
+            std::fs::rename(&folder, aside.join("creature"))?;
+        }
+        tree::move_aliens(&folder, &aside)?;
+        let parent = self.git.find_commit(head.commit)?;
+        let mut builder = self.git.treebuilder(Some(&parent.tree()?))?;
+        builder.insert("creature", tree::write(&self.git, &folder)?, FileMode::Tree.into())?;
+        let whole = self.git.find_tree(builder.write()?)?;
+        let guardian = Signature::now("guardian", "guardian@feral.invalid")?;
+        let message = format!("guardian: kept before it was overwritten: {why}");
+        let kept = self.git.commit(None, &guardian, &guardian, &message, &whole, &[&parent])?;
+        let name = format!("{RESCUED}{}", clock::name());
+        self.point(&name, kept, &message)?;
+        Ok(Some(name))
+    }
+
+    /// Puts `creature/` back to what `commit` has there. The caller has rescued what differs.
+    pub fn put_back(&self, commit: Oid) -> Result<()> {
+        let whole = self.git.find_commit(commit)?.tree()?;
+        tree::put_back(&self.git, &whole, "creature")
+    }
+
+    /// Whether `creature/` is now what `version` has.
+    pub fn is_at(&self, version: Version) -> bool {
+        self.dirty(version).is_ok_and(|paths| paths.is_empty())
+    }
+
+    /// Commits HEAD's tree with `creature/` replaced by that of `target`; history only ever moves forward.
+    pub fn commit_put_back(&self, target: Version, message: &str) -> Result<Option<Version>> {
+        let parent = self.git.head()?.peel_to_commit()?;
+        let mut builder = self.git.treebuilder(Some(&parent.tree()?))?;
+        builder.insert("creature", target.tree, FileMode::Tree.into())?;
+        let whole = builder.write()?;
+        self.advance(&parent, whole, message)
+    }
+
+    /// Standing rungs, bottom first. A ref whose commit is gone is passed over.
+    pub fn rungs(&self) -> Result<Vec<Rung>> {
+        let mut rungs = Vec::new();
+        for reference in self.git.references_glob(&format!("{GOOD}*")).context("failed to list the ladder")? {
+            let Ok(reference) = reference else { continue };
+            let (Ok(name), Ok(commit)) = (reference.name(), reference.peel_to_commit()) else { continue };
+            if let Ok(version) = version(&commit)
+                && self.git.find_tree(version.tree).is_ok()
+            {
+                rungs.push(Rung { name: name.to_owned(), version });
+            }
+        }
+        rungs.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(rungs)
+    }
+
+    /// Puts a version on top of the ladder; the rungs beyond eight go from above the bottom. True if it is new.
+    pub fn bless(&self, version: Version) -> Result<bool> {
+        let rungs = self.rungs()?;
+        let on_top = rungs.last().is_some_and(|rung| rung.version.tree == version.tree);
+        if !on_top {
+            let number = rungs.last().map_or(0, |rung| number(&rung.name) + 1);
+            self.point(&format!("{GOOD}{number:06}"), version.commit, "guardian: bless")?;
+        }
+        let mut standing = self.rungs()?;
+        while standing.len() > RUNGS {
+            let rung = standing.remove(1);
+            self.unlocking(|| self.git.find_reference(&rung.name)?.delete())?;
+        }
+        Ok(!on_top)
+    }
+
+    /// Takes every rung above a version's off the ladder: what the owner takes back must not stay the newest.
+    pub fn strike_above(&self, version: Version) -> Result<()> {
+        let rungs = self.rungs()?;
+        let Some(at) = rungs.iter().position(|rung| rung.version.tree == version.tree) else { return Ok(()) };
+        for rung in rungs.iter().skip(at + 1) {
+            self.unlocking(|| self.git.find_reference(&rung.name)?.delete())?;
+        }
+        Ok(())
+    }
+
+    /// Takes a tree off the ladder, save from the bottom.
+    pub fn strike(&self, tree: Oid) -> Result<()> {
+        for rung in self.rungs()?.into_iter().skip(1).filter(|rung| rung.version.tree == tree) {
+            self.unlocking(|| self.git.find_reference(&rung.name)?.delete())?;
+        }
+        Ok(())
+    }
+
+    /// Pins a tree as known bad, and keeps its commit. The ref's name.
+    pub fn condemn(&self, version: Version) -> Result<String> {
+        let name = format!("{FALLEN}{}", version.tree);
+        self.point(&name, version.commit, "guardian: fallen")?;
+        Ok(name)
+    }
+
+    pub fn is_fallen(&self, tree: Oid) -> bool {
+        self.git.find_reference(&format!("{FALLEN}{tree}")).is_ok()
+    }
+
+    /// The owner's word that a tree deserves another chance.
+    pub fn forgive(&self, tree: Oid) -> Result<()> {
+        match self.git.find_reference(&format!("{FALLEN}{tree}")) {
+            Ok(mut reference) => {
+                self.unlocking(|| reference.delete()).context("failed to forgive a fallen tree")
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Files and lines a commit changed against its first parent, under `creature/`.
+    pub fn diff_stat(&self, commit: &Commit) -> Result<(usize, usize, usize)> {
+        let parent = commit.parent(0).ok().map(|parent| parent.tree()).transpose()?;
+        let diff = self.git.diff_tree_to_tree(parent.as_ref(), Some(&commit.tree()?), None)?;
+        let stats = diff.stats()?;
+        Ok((stats.files_changed(), stats.insertions(), stats.deletions()))
+    }
+
+    pub fn find(&self, commit: &str) -> Result<Commit<'_>> {
+        Ok(self.git.find_commit(Oid::from_str(commit)?)?)
+    }
+
+    fn point(&self, name: &str, commit: Oid, message: &str) -> Result<()> {
+        self.unlocking(|| self.git.reference(name, commit, true, message))
+            .with_context(|| format!("failed to write {name}"))?;
+        Ok(())
+    }
+
+    /// Tries, and once more after clearing locks that nobody holds any more.
+    fn unlocking<T>(&self, mut attempt: impl FnMut() -> std::result::Result<T, git2::Error>) -> Result<T> {
+        match attempt() {
+            Err(error) if error.code() == ErrorCode::Locked => {
+                let cleared = crate::locks::clear_stale(self.git.path(), &self.house.kept())?;
+                if cleared.is_empty() {
+                    bail!("{} (another git is at work here, or left its lock)", error.message());
+                }
+                Ok(attempt()?)
+            }
+            other => Ok(other?),
+        }
+    }
+}
+
+fn version(commit: &Commit) -> Result<Version> {
+    let entry = commit.tree()?;
+    let entry = entry.get_name("creature").with_context(|| {
+        format!(
+            "commit {} has no creature/: commit it first (git add creature && git commit)",
+            short(commit.id())
+        )
+    })?;
+    Ok(Version { commit: commit.id(), tree: entry.id() })
+}
+
+fn number(name: &str) -> u64 {
+    name.trim_start_matches(GOOD).parse().unwrap_or(0)
+}
+
+/// An index entry without a stat: git looks at the file itself when it next asks.
+fn entry(path: &Path, file: &git2::DiffFile) -> git2::IndexEntry {
+    use std::os::unix::ffi::OsStrExt;
+    let never = git2::IndexTime::new(0, 0);
+    git2::IndexEntry {
+        ctime: never,
+        mtime: never,
+        dev: 0,
+        ino: 0,
+        mode: u32::from(file.mode()),
+        uid: 0,
+        gid: 0,
+        file_size: 0,
+        id: file.id(),
+        flags: 0,
+        flags_extended: 0,
+        path: path.as_os_str().as_bytes().to_vec(),
+    }
+}
+
+/// Copies `last_good` for readers who do not speak git.
+pub fn publish_last_good(house: &House, rungs: &[Rung]) -> Result<()> {
+    let Some(rung) = rungs.last() else { return Ok(()) };
+    let text = format!("{}\n", rung.version.commit);
+    if files::read_small(&house.last_good()).ok().flatten().as_deref() == Some(text.as_bytes()) {
+        return Ok(());
+    }
+    files::replace(&house.last_good(), text.as_bytes())
+}

@@ -1,0 +1,254 @@
+//! What people see: a screen at a terminal, plain log lines elsewhere, `guardian.json` for programs.
+//!
+//! Invariant: nothing that fails here stops the house: a closed terminal is not a fault.
+
+use crate::clock;
+use crate::feed::Feed;
+use crate::house::House;
+use crate::limits::Millis;
+use crate::run::Guardian;
+use crate::vocabulary::{Phase, Want};
+use crate::{files, records};
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+/// Between two frames of the build bar.
+const FRAME_MS: Millis = 150;
+const BAR: usize = 24;
+
+pub struct Report {
+    terminal: bool,
+    colour: bool,
+    feed: Feed,
+    building: Option<(String, usize, Millis)>,
+    said: String,
+    facts_shown: bool,
+    key_name: String,
+}
+
+impl Report {
+    pub fn new(house: &House, key_name: String) -> Self {
+        let terminal = std::io::stdout().is_terminal();
+        let colour = colour(terminal);
+        let feed = Feed::from_end(house.memory(), colour);
+        Self { terminal, colour, feed, building: None, said: String::new(), facts_shown: false, key_name }
+    }
+
+    /// Name of the environment variable the owner keeps the model's key in, if they named one.
+    pub fn key_name(&self) -> String {
+        self.key_name.clone()
+    }
+
+    pub fn say(&mut self, text: &str) {
+        if self.terminal {
+            self.print(&format!("{} {text}", self.tag("guardian")))
+        } else {
+            tracing::info!("{text}")
+        }
+    }
+
+    pub fn warn(&mut self, text: &str) {
+        if self.terminal {
+            self.print(&format!("{} {text}", self.tag("warning")))
+        } else {
+            tracing::warn!("{text}")
+        }
+    }
+
+    /// Says something that stays true for a while, but only once in a row.
+    pub fn once(&mut self, text: &str) {
+        if self.said != text {
+            self.said = text.to_owned();
+            self.warn(text);
+        }
+    }
+
+    pub fn build_begins(&mut self, commit: &str, packages: usize, now: Millis) {
+        if self.terminal {
+            self.building = Some((commit.to_owned(), packages, now));
+        } else {
+            tracing::info!(%commit, "building the creature; the first build takes a minute or two");
+        }
+    }
+
+    pub fn build_frame_ms(&self) -> Option<Millis> {
+        self.building.as_ref().map(|_| FRAME_MS)
+    }
+
+    pub fn building(&mut self, crates: usize, now: Millis) {
+        let Some((commit, packages, began)) = &self.building else { return };
+        let done = (crates * BAR).checked_div((*packages).max(1)).unwrap_or(0).min(BAR);
+        let bar = format!("{}{}", "=".repeat(done), " ".repeat(BAR - done));
+        let seconds = now.saturating_sub(*began) / 1_000;
+        let line = format!("building {commit} [{bar}] {crates} of at most {packages} crates, {seconds} s");
+        let mut out = std::io::stdout().lock();
+        let _ = write!(out, "\r\x1b[2K{line}").and_then(|()| out.flush());
+    }
+
+    pub fn build_over(&mut self) {
+        if self.building.take().is_some() {
+            let mut out = std::io::stdout().lock();
+            let _ = write!(out, "\r\x1b[2K").and_then(|()| out.flush());
+        }
+    }
+
+    pub fn lives(&mut self, life: u64, commit: &str, kept: bool, safe: bool) {
+        self.said.clear();
+        let how = if kept { "from its kept binary" } else { "by cargo run" };
+        let safe = if safe { ", in safe mode: no memory, no tools but talking" } else { "" };
+        self.say(&format!("life {life} begins at {commit}, {how}{safe}"));
+    }
+
+    pub fn commit(&mut self, who: &str, commit: &str, summary: &str, stat: (usize, usize, usize)) {
+        let (files, added, removed) = stat;
+        self.say(&format!("commit {commit} by {who}: {summary} ({files} files, +{added} -{removed})"));
+    }
+
+    pub fn death(&mut self, end: &Value) {
+        let [ended, cause, blame] = ["ended", "cause", "blame"].map(|name| records::text(end, name));
+        let life = end.get("life").and_then(Value::as_u64).unwrap_or_default();
+        self.warn(&format!("life {life} ended: {} ({cause}; blamed on {blame})", ended.replace('_', " ")));
+        let tail = records::text(end, "log_tail").lines().rev().take(6).collect::<Vec<_>>();
+        for line in tail.into_iter().rev() {
+            self.warn(&format!("  | {line}"));
+        }
+    }
+
+    pub fn fall(&mut self, message: &str, fallen: Option<&str>, rescued: Option<&str>) {
+        let kept = fallen.map(|name| format!("; what fell is kept as {name}")).unwrap_or_default();
+        let work = rescued.map(|name| format!("; unfinished edits as {name}")).unwrap_or_default();
+        self.warn(&format!("{}{kept}{work}", message.trim_start_matches("guardian: ")));
+    }
+
+    /// New lines of memory, at a terminal.
+    pub fn follow(&mut self) {
+        if self.terminal && self.facts_shown {
+            for line in self.feed.next_lines() {
+                self.print(&line);
+            }
+        }
+    }
+
+    fn tag(&self, tag: &str) -> String {
+        let time = clock::stamp();
+        let time = time.get(11..19).unwrap_or_default();
+        if !self.colour {
+            return format!("{time} {tag:<9}");
+        }
+        let paint = if tag == "warning" { "33" } else { "1" };
+        format!("\x1b[90m{time}\x1b[0m \x1b[{paint}m{tag:<9}\x1b[0m")
+    }
+
+    fn print(&self, line: &str) {
+        let clear = if self.building.is_some() { "\r\x1b[2K" } else { "" };
+        let _ = writeln!(std::io::stdout().lock(), "{clear}{line}");
+    }
+}
+
+/// Whether to paint: at a terminal, unless `NO_COLOR` or a dumb one says otherwise.
+pub fn colour(terminal: bool) -> bool {
+    terminal
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// `1 h 5 min`, `12 s`: a duration for people.
+pub fn span(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
+    }
+}
+
+impl Guardian {
+    /// One screen of what matters, once the first creature of this run beats.
+    pub fn show_facts(&mut self) {
+        if !self.report.terminal || self.report.facts_shown {
+            return;
+        }
+        self.report.facts_shown = true;
+        let last_good = std::fs::read_to_string(self.house.last_good()).unwrap_or_default();
+        let commit: String = self.state.commit.chars().take(7).collect();
+        let mind = if self.heart.claim.mind.is_empty() { "not said yet" } else { &self.heart.claim.mind };
+        let lines = [
+            String::new(),
+            format!(
+                "  life      {} at {commit} on {}",
+                self.state.life,
+                self.repo.branch().unwrap_or_default()
+            ),
+            format!("  last_good {}", last_good.chars().take(7).collect::<String>()),
+            format!("  mind      {mind}"),
+            "  walls     none: the creature runs with your rights; what it may touch is agreed, not enforced"
+                .into(),
+            "  budget    none: with a model key, spend is the model's own limits; instinct costs nothing"
+                .into(),
+            String::new(),
+            "  steer     edit PURPOSE.md, or: echo 'a word to it' >> .self/inbox.jsonl".into(),
+            "  observe   tail -f .self/memory.jsonl, or: scripts/feed".into(),
+            "  history   cargo run -p guardian -- history".into(),
+            "  undo      cargo run -p guardian -- rollback".into(),
+            "  stop      Ctrl-C here, or: cargo run -p guardian -- stop".into(),
+            String::new(),
+        ];
+        lines.iter().for_each(|line| self.report.print(line));
+    }
+
+    /// Replaces `guardian.json`: for the creature and for readers.
+    pub fn publish(&mut self) {
+        let alive = self.life.as_ref().filter(|life| life.exited.is_none());
+        let blessed = matches!(self.policy.phase, Phase::Settled { .. }) && self.policy.record.safe.is_none();
+        let last_good =
+            self.repo.rungs().ok().and_then(|rungs| Some(rungs.last()?.version.commit.to_string()));
+        let gone = self.policy.phase == Phase::Done;
+        let document = json!({
+            "version": 1, "at": clock::stamp(), "guardian_pid": (!gone).then(std::process::id),
+            "creature_pid": alive.map(|life| life.pid.as_raw()), "phase": phase_name(&self.policy.phase),
+            "want": match self.policy.record.want { Want::Keep => "keep", Want::Pause => "pause", Want::Leave => "leave" },
+            "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed,
+            "safe": self.policy.record.safe.is_some(), "last_good": last_good, "mind": self.heart.claim.mind,
+            "note": self.note(), "walls": "none", "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
+            "order": self.state.order, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
+        });
+        if let Err(error) = files::replace(&self.house.published(), format!("{document:#}\n").as_bytes()) {
+            tracing::error!("{error:#}");
+        }
+    }
+
+    fn note(&self) -> String {
+        let now = self.clock.now();
+        let wait = |until: Millis| span(Duration::from_millis(until.saturating_sub(now)));
+        match &self.policy.phase {
+            Phase::Building { .. } => "building the creature".into(),
+            Phase::Booting { .. } => "waiting for the first beat".into(),
+            Phase::Probation { .. } => "alive, not yet trusted".into(),
+            Phase::Settled { .. } if self.policy.record.safe.is_some() => "alive in safe mode".into(),
+            Phase::Settled { .. } => "alive and trusted".into(),
+            Phase::Stopping { .. } => "ending this life".into(),
+            Phase::RollingBack => "putting the creature back".into(),
+            Phase::Resting { until } => format!("resting {} before the next life", wait(*until)),
+            Phase::Parked { until } => format!("parked: nothing lives; trying again in {}", wait(*until)),
+            Phase::Paused => "paused by the owner; `guardian resume` goes on".into(),
+            Phase::Done => "not running".into(),
+        }
+    }
+}
+
+pub fn phase_name(phase: &Phase) -> &'static str {
+    match phase {
+        Phase::Building { .. } => "building",
+        Phase::Booting { .. } => "booting",
+        Phase::Probation { .. } => "probation",
+        Phase::Settled { .. } => "settled",
+        Phase::Stopping { .. } => "stopping",
+        Phase::RollingBack => "rolling_back",
+        Phase::Resting { .. } => "resting",
+        Phase::Parked { .. } => "parked",
+        Phase::Paused => "paused",
+        Phase::Done => "done",
+    }
+}

@@ -1,0 +1,321 @@
+//! The one loop: gather what happened, step the policy, save, perform; and again.
+//!
+//! Invariant: a changed record is on disk before the actions it stands for are performed.
+//! Invariant: nothing here waits for the creature.
+
+use crate::binaries::Binaries;
+use crate::build::Build;
+use crate::clock::Clock;
+use crate::files::Mark;
+use crate::heartbeat::Heartbeat;
+use crate::house::House;
+use crate::limits::{Limits, Millis};
+use crate::policy::Policy;
+use crate::repo::{Repo, Version};
+use crate::report::Report;
+use crate::state::State;
+use crate::vocabulary::{Blame, Event, Phase};
+use crate::{blame, child, files, requests};
+use anyhow::{Context, Result};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::SignalOnly;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+/// How often a tree that will not die is looked at again.
+const SWEEP_MS: Millis = 50;
+
+pub struct Guardian {
+    pub house: House,
+    pub limits: Limits,
+    pub clock: Clock,
+    pub repo: Repo,
+    pub state: State,
+    pub policy: Policy,
+    pub binaries: Binaries,
+    pub report: Report,
+    /// Its descriptor is inherited by every descendant.
+    pub lock: File,
+    pub heart: Heartbeat,
+    pub life: Option<Life>,
+    pub build: Option<Build>,
+    /// What the last survey found, and so what the next life runs.
+    pub version: Option<Version>,
+    /// Tree and binary of the last build that succeeded.
+    pub built: Option<(String, PathBuf)>,
+    /// How the last life or build ended, for its burial.
+    pub end: End,
+    pub request_seen: Option<Mark>,
+    pub order_seen: Option<Mark>,
+    pub signals: SignalDelivery<UnixStream, SignalOnly>,
+}
+
+/// A creature's process from spawn until its whole tree is gone.
+pub struct Life {
+    pub pid: Pid,
+    pub began: Millis,
+    pub memory_kills: u64,
+    pub exited: Option<WaitStatus>,
+    /// A thought of this life was seen in memory.
+    pub thought: bool,
+}
+
+/// The end of a life or build: what is said of it, and its evidence.
+#[derive(Clone, Debug, Default)]
+pub struct End {
+    pub cause: String,
+    pub lived_ms: Millis,
+    pub log_tail: String,
+}
+
+pub fn signals() -> Result<SignalDelivery<UnixStream, SignalOnly>> {
+    let (read, write) = UnixStream::pair().context("failed to make a pipe for signals")?;
+    let wanted = [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1];
+    SignalDelivery::with_pipe(read, write, SignalOnly, wanted).context("failed to listen for signals")
+}
+
+impl Guardian {
+    /// Keeps a creature until the owner asks to leave.
+    pub fn run(&mut self) -> Result<()> {
+        self.happen(Event::Tick);
+        while self.policy.phase != Phase::Done {
+            self.wait();
+            let signals: Vec<i32> = self.signals.pending().collect();
+            for signal in signals {
+                match signal {
+                    SIGINT | SIGTERM | SIGHUP => self.happen(Event::OwnerStop),
+                    _ => {}
+                }
+            }
+            self.collect();
+            self.look();
+            if self.policy.deadline(&self.limits).is_some_and(|at| at <= self.clock.now()) {
+                self.happen(Event::Tick);
+            }
+            self.show();
+        }
+        self.leave()
+    }
+
+    fn wait(&mut self) {
+        let now = self.clock.now();
+        let busy = self.life.is_some() || self.build.is_some();
+        let mut until = self.policy.deadline(&self.limits).unwrap_or(now + 3_600_000);
+        if busy {
+            until = until.min(now + self.limits.look_ms);
+        }
+        if self.life.as_ref().is_some_and(|life| life.exited.is_some()) {
+            until = until.min(now + SWEEP_MS);
+        }
+        if self.build.is_some() {
+            until = until.min(now + self.report.build_frame_ms().unwrap_or(self.limits.look_ms));
+        }
+        let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
+        let mut descriptors = [PollFd::new(self.signals.get_read().as_fd(), PollFlags::POLLIN)];
+        // An interrupted or failed poll only means looking earlier.
+        let _ = poll(&mut descriptors, PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX));
+    }
+
+    /// Steps the policy through an event and whatever follows from it.
+    pub fn happen(&mut self, event: Event) {
+        let mut events = VecDeque::from([event]);
+        while let Some(event) = events.pop_front() {
+            let before = self.policy.record.clone();
+            let phase = self.policy.phase.clone();
+            if event != Event::Tick && !matches!(event, Event::Beat { .. }) {
+                tracing::debug!(?event, ?phase, "step");
+            }
+            let actions = self.policy.step(&self.limits, self.clock.now(), event);
+            if self.policy.record != before {
+                self.save();
+            }
+            for action in actions {
+                events.extend(self.perform(action));
+            }
+            if std::mem::discriminant(&self.policy.phase) != std::mem::discriminant(&phase) {
+                self.publish();
+            }
+        }
+    }
+
+    /// Saves the state. Without disk the house goes on; what it owes is saved with the next change.
+    pub fn save(&mut self) {
+        self.state.record = self.policy.record.clone();
+        self.state.anchor = self.clock.anchor();
+        if let Err(error) = self.state.save(&self.house) {
+            tracing::error!(
+                "{error:#}; free some space: until then a killed guardian would forget this step"
+            );
+        }
+    }
+
+    /// Exits of the creature and of builds.
+    fn collect(&mut self) {
+        let mut ended = child::reap();
+        self.note_ends(&ended);
+        let spare = self.build.as_ref().map(|build| build.pid);
+        if let Some(Life { pid, exited: Some(status), .. }) = self.life {
+            child::kill_group(pid);
+            ended.clear();
+            let gone = child::sweep(spare, &mut ended);
+            self.note_ends(&ended);
+            if gone {
+                self.life_ended(status);
+            }
+        }
+    }
+
+    fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
+        for (pid, status) in ended {
+            if let Some(life) = self.life.as_mut().filter(|life| life.pid == *pid) {
+                life.exited = Some(*status);
+            }
+            if let Some(build) = self.build.take_if(|build| build.pid == *pid) {
+                self.build_ended(build, *status);
+            }
+        }
+    }
+
+    fn life_ended(&mut self, status: WaitStatus) {
+        let Some(life) = self.life.take() else { return };
+        let evidence = blame::Evidence {
+            signal: if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None },
+            memory_kills: memory_kills().saturating_sub(life.memory_kills),
+            free_mib: self.free_mib(),
+            floor_mib: self.limits.disk_free_mib,
+            overdue: matches!(self.policy.phase, Phase::Stopping { .. }),
+            ..blame::Evidence::default()
+        };
+        let rebirth = status == WaitStatus::Exited(life.pid, 0)
+            && requests::read(&self.house).ok().flatten().is_some_and(|request| {
+                request.is_rebirth_of(self.state.life) && request.id != self.state.request
+            });
+        self.end = End {
+            cause: describe(status),
+            lived_ms: self.clock.now().saturating_sub(life.began),
+            log_tail: files::tail(&self.house.life_log(self.state.life), crate::limits::LOG_TAIL_BYTES),
+        };
+        self.happen(Event::Exited { blame: blame::death(&evidence), rebirth });
+    }
+
+    fn build_ended(&mut self, build: Build, status: WaitStatus) {
+        let (tree, beside) = (build.tree.clone(), build.beside);
+        child::kill_group(build.pid);
+        let evidence = blame::Evidence {
+            memory_kills: memory_kills().saturating_sub(build.memory_kills),
+            free_mib: self.free_mib(),
+            floor_mib: self.limits.disk_free_mib,
+            ..blame::Evidence::default()
+        };
+        self.report.build_over();
+        let clean = self.version.is_some_and(|version| self.repo.is_at(version));
+        match build.finish(&self.house, status) {
+            // What was built is the commit only if the tree still is; beside a creature it may well be editing.
+            Ok(path) if clean => {
+                self.built = Some((tree, path));
+                if !beside {
+                    self.happen(Event::BuildSucceeded);
+                }
+            }
+            Ok(_) if beside => {}
+            Ok(_) => {
+                tracing::warn!("creature/ changed while it was being built; looking again");
+                self.happen(Event::BuildFailed(Blame::Owner));
+            }
+            Err(output) => {
+                let fault = blame::build(&blame::Evidence { output: output.clone(), ..evidence });
+                if beside {
+                    tracing::warn!(blame = ?fault, "the blessed binary runs, but its source does not build now");
+                    return;
+                }
+                self.end = End { cause: "it does not build".into(), lived_ms: 0, log_tail: output };
+                self.happen(Event::BuildFailed(fault));
+            }
+        }
+    }
+
+    /// Looks at the files others write: heartbeat, requests, orders.
+    fn look(&mut self) {
+        if self.life.is_some() && self.policy.alive() {
+            if let Some(claim) = self.heart.look(self.state.life) {
+                let (turns, thoughts) = (claim.turns, claim.thoughts);
+                let thought = thoughts > 0 && self.thought_written();
+                self.happen(Event::Beat { turns, thought });
+                self.show_facts();
+            }
+            let mark = files::mark(&self.house.request());
+            if mark.is_some() && mark != self.request_seen {
+                self.request_seen = mark;
+                self.happen(Event::Request);
+            }
+        }
+        let mark = files::mark(&self.house.order());
+        if mark.is_some() && mark != self.order_seen {
+            self.order_seen = mark;
+            self.obey_order();
+        }
+    }
+
+    /// A claim of thoughts counts once memory holds one of this life.
+    fn thought_written(&mut self) -> bool {
+        let life_number = self.state.life;
+        let Some(life) = &mut self.life else { return false };
+        if !life.thought {
+            let text = files::tail(&self.house.memory(), crate::limits::SMALL_FILE_BYTES);
+            life.thought = text.lines().rev().any(|line| crate::feed::is_thought_of(line, life_number));
+        }
+        life.thought
+    }
+
+    fn free_mib(&self) -> u64 {
+        fs2::available_space(self.house.state_folder()).map_or(u64::MAX, |bytes| bytes >> 20)
+    }
+
+    fn show(&mut self) {
+        if let Some(build) = &mut self.build {
+            build.follow();
+            if !build.beside {
+                self.report.building(build.crates, self.clock.now());
+            }
+        }
+        if self.life.is_some() {
+            self.report.follow();
+        }
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        if let Some(build) = self.build.take() {
+            child::kill_group(build.pid);
+        }
+        child::sweep(None, &mut Vec::new());
+        self.report.follow();
+        let dirty = self.repo.head().and_then(|head| self.repo.dirty(head)).unwrap_or_default();
+        let clean_leave = !self.policy.record.untidy;
+        self.state.left = clean_leave.then(|| requests::fingerprint(&self.house, &dirty));
+        self.save();
+        self.publish();
+        self.report.say("left; nothing is running. `cargo run -p guardian` goes on from here");
+        Ok(())
+    }
+}
+
+fn describe(status: WaitStatus) -> String {
+    match status {
+        WaitStatus::Exited(_, code) => format!("exit status {code}"),
+        WaitStatus::Signaled(_, signal, _) => format!("signal {}", signal.as_str()),
+        other => format!("{other:?}"),
+    }
+}
+
+/// How often the kernel has killed for want of memory since boot.
+pub fn memory_kills() -> u64 {
+    let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,39 @@
+//! `owner.toml` as far as it concerns the guardian; the creature reads its own sections itself.
+
+use crate::files;
+use crate::house::House;
+use crate::limits::Limits;
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    pub limits: Limits,
+    model: ModelKey,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ModelKey {
+    key_env: String,
+}
+
+impl Settings {
+    /// Name of the environment variable the owner keeps the model's key in, if they named one.
+    pub fn key_name(&self) -> String {
+        self.model.key_env.clone()
+    }
+}
+
+/// The owner's settings; an error names file, line and key.
+pub fn load(house: &House) -> Result<Settings> {
+    let path = house.owner_settings();
+    let Some(bytes) = files::read_small(&path)? else { return Ok(Settings::default()) };
+    let text = String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8 text", path.display()))?;
+    toml::from_str(&text).map_err(|error| {
+        let line =
+            error.span().map_or(0, |span| text.get(..span.start).unwrap_or_default().lines().count().max(1));
+        anyhow::anyhow!("{}, line {line}: {}", path.display(), error.message())
+    })
+}

@@ -1,0 +1,188 @@
+//! Starts or refuses: everything that may stop the guardian is found here, before the loop.
+
+use crate::binaries::Binaries;
+use crate::clock::Clock;
+use crate::heartbeat::Heartbeat;
+use crate::house::House;
+use crate::policy::Policy;
+use crate::repo::Repo;
+use crate::report::Report;
+use crate::run::{End, Guardian};
+use crate::state::State;
+use crate::{child, files, records, requests, run, settings};
+use anyhow::{Context, Result};
+use std::fs::{self, File};
+use std::io::{IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// One clear line why the guardian will not start; exit status 100.
+#[derive(Debug)]
+pub struct Refused(String);
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+fn refuse<T>(why: impl Into<String>) -> Result<T> {
+    Err(Refused(why.into()).into())
+}
+
+/// The house around a folder.
+pub fn find_house(from: &Path) -> Result<House> {
+    let mut at = Some(from);
+    while let Some(folder) = at {
+        if folder.join(".git").exists() {
+            if !folder.join("creature").exists() && !folder.join("PURPOSE.md").exists() {
+                return refuse(format!(
+                    "{} is a git repository but no house: it has no creature/",
+                    folder.display()
+                ));
+            }
+            return Ok(House::new(folder));
+        }
+        at = folder.parent();
+    }
+    refuse(format!(
+        "{} is not in a git repository; the guardian needs one: git init && git add -A && git commit",
+        from.display()
+    ))
+}
+
+pub fn full_sha(house: &House, name: &str) -> Result<String> {
+    Ok(Repo::open(house)?.resolve(name)?.commit.to_string())
+}
+
+pub fn run() -> Result<u8> {
+    let house = find_house(&std::env::current_dir()?.canonicalize()?)?;
+    start_logging();
+    let signals = run::signals()?;
+    let settings = settings::load(&house).map_err(|error| Refused(format!("{error:#}")))?;
+    for folder in [house.own(), house.logs(), house.binaries(), house.state_folder().join("mind")] {
+        fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
+    }
+    let _instance = lock_instance(&house)?;
+    child::adopt_orphans()?;
+    let lock = creature_lock(&house)?;
+    let (state, rebuilt) = State::load(&house);
+    let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
+    let clock = Clock::start(state.anchor);
+    let mut policy = Policy::new(state.record.clone(), clock.now());
+    let report = Report::new(&house, settings.key_name());
+    // After a clean leave what is dirty is somebody's; after a crash it is the dead creature's.
+    let left = state.left.clone();
+    let first = state == State::default();
+    policy.record.untidy |= left.is_none() && !first;
+    let mut guardian = Guardian {
+        limits: settings.limits,
+        clock,
+        repo,
+        policy,
+        binaries: Binaries::new(&house),
+        report,
+        lock,
+        heart: Heartbeat::new(house.heartbeat()),
+        life: None,
+        build: None,
+        version: None,
+        built: None,
+        end: End::default(),
+        request_seen: None,
+        order_seen: files::mark(&house.order()),
+        signals,
+        state,
+        house,
+    };
+    guardian.check_repository(left.as_deref(), first)?;
+    if let Some(told) = rebuilt {
+        guardian.report.warn(&told);
+        records::tell(&guardian.house, "state_rebuilt", serde_json::json!({"told": told}));
+    }
+    guardian.state.left = None;
+    guardian.save();
+    guardian.run()?;
+    Ok(0)
+}
+
+impl Guardian {
+    /// Refuses where going on could harm what the owner is doing; lays the bottom rung.
+    fn check_repository(&mut self, left: Option<&str>, first: bool) -> Result<()> {
+        if let Some(what) = self.repo.under_way() {
+            return refuse(format!("a {what} is under way in this repository; finish it or abort it first"));
+        }
+        let head = self.repo.head().map_err(|error| Refused(format!("{error:#}")))?;
+        if left.is_some() || first {
+            let dirty = self.repo.dirty(head)?;
+            if let Some(path) = dirty.first() {
+                let same = left.is_some_and(|left| {
+                    !left.is_empty() && left == requests::fingerprint(&self.house, &dirty)
+                });
+                let whose = if same {
+                    format!("made while life {} ran: the creature's, or yours", self.state.life)
+                } else {
+                    "yours: they were made while no creature lived".into()
+                };
+                return refuse(format!(
+                    "creature/ has uncommitted edits ({}{}), {whose}. \
+                     To keep them: git add creature && git commit -m 'keep'. \
+                     To drop them: git checkout HEAD -- creature && git clean -fdx creature",
+                    path.display(),
+                    if dirty.len() > 1 { format!(" and {} more", dirty.len() - 1) } else { String::new() },
+                ));
+            }
+        }
+        if self.repo.rungs()?.is_empty() {
+            self.repo.bless(head)?;
+        }
+        crate::repo::publish_last_good(&self.house, &self.repo.rungs()?)
+    }
+}
+
+/// One guardian a house, for as long as the file is open.
+fn lock_instance(house: &House) -> Result<File> {
+    let path = house.lock();
+    let mut file = File::options().create(true).truncate(false).read(true).write(true).open(&path)?;
+    if fs2::FileExt::try_lock_exclusive(&file).is_err() {
+        let pid = fs::read_to_string(&path).unwrap_or_default();
+        return refuse(format!(
+            "another guardian runs here (process {}); see `cargo run -p guardian -- status`, or stop it",
+            pid.trim()
+        ));
+    }
+    file.set_len(0)?;
+    write!(file, "{}", std::process::id())?;
+    Ok(file)
+}
+
+/// The lock every descendant inherits. If one still holds it, a former guardian's creature lives: it is ended first.
+fn creature_lock(house: &House) -> Result<File> {
+    let path = house.creature_lock();
+    let ended = child::end_orphans(house)?;
+    if ended > 0 {
+        tracing::warn!(processes = ended, "ended what a former guardian had left running");
+    }
+    let file = File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(&path)?;
+    if fs2::FileExt::try_lock_exclusive(&file).is_err() {
+        return refuse(format!(
+            "{} is still held: a former creature lives and cannot be ended",
+            path.display()
+        ));
+    }
+    Ok(file)
+}
+
+fn start_logging() {
+    let default = if std::io::stdout().is_terminal() { "warn" } else { "info" };
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| default.into());
+    let ansi = crate::report::colour(std::io::stderr().is_terminal());
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_target(false)
+        .with_ansi(ansi)
+        .with_writer(std::io::stderr)
+        .try_init();
+}

@@ -1,0 +1,135 @@
+//! What the guardian must not forget: saved whole, with a checksum, before anything is done by it.
+//!
+//! Invariant: a state that cannot be read is kept aside and rebuilt from refs and logs, never a reason to stop.
+
+use crate::clock::Anchor;
+use crate::house::House;
+use crate::vocabulary::{Cause, Record};
+use crate::{clock, files};
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// How many ends, falls and answers are told to the creature and to readers.
+const TOLD: usize = 8;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    pub anchor: Anchor,
+    pub record: Record,
+    /// Number of the newest life.
+    pub life: u64,
+    /// Commit and creature tree the newest life runs.
+    pub commit: String,
+    pub tree: String,
+    /// Summary of the self-edit the newest commit came of.
+    pub born: Option<String>,
+    /// Newest rescue ref, until it is told with a fall.
+    pub rescued: Option<String>,
+    /// A rollback under way.
+    pub falling: Option<Falling>,
+    /// What the owner asked to be put back to; empty means the rung below.
+    pub rollback_to: Option<String>,
+    /// The commit whose entries the index still has, when a commit of ours could not update it.
+    pub index_behind: Option<String>,
+    /// Ids of the last request and order carried out.
+    pub request: String,
+    pub order: String,
+    /// The guardian left in order, and this was dirty in `creature/` then (a fingerprint; empty if clean).
+    pub left: Option<String>,
+    pub ends: Vec<Value>,
+    pub falls: Vec<Value>,
+    pub answers: Vec<Value>,
+}
+
+/// A rollback once begun: redone from here by whoever finds it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Falling {
+    pub cause: Cause,
+    pub from_commit: String,
+    pub from_tree: String,
+    pub to_commit: String,
+    pub to_tree: String,
+    pub deaths: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    version: u32,
+    checksum: String,
+    /// The state as text, so that the checksum is of bytes and not of a rendering.
+    body: String,
+}
+
+impl State {
+    /// The saved state, and a line for people if it had to be rebuilt.
+    pub fn load(house: &House) -> (Self, Option<String>) {
+        let path = house.state();
+        let problem = match files::read_small(&path) {
+            Ok(None) => return (Self { life: newest_log(house), ..Self::default() }, None),
+            Ok(Some(bytes)) => match unseal(&bytes) {
+                Ok(state) => return (state, None),
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
+        let aside = house.kept().join(format!("state-{}.json", clock::name()));
+        let moved = std::fs::create_dir_all(house.kept()).and_then(|()| std::fs::rename(&path, &aside));
+        let told = format!(
+            "the guardian's state could not be read ({problem:#}); {} and what is needed is rebuilt from refs and logs",
+            if moved.is_ok() {
+                format!("it is kept as {}", aside.display())
+            } else {
+                "it stays where it is".into()
+            }
+        );
+        (Self { life: newest_log(house), ..Self::default() }, Some(told))
+    }
+
+    pub fn save(&self, house: &House) -> Result<()> {
+        let body = serde_json::to_string(self).context("failed to write the guardian's state as text")?;
+        let sealed = Sealed { version: 1, checksum: checksum(body.as_bytes()), body };
+        let text = serde_json::to_vec(&sealed).context("failed to seal the guardian's state")?;
+        files::replace(&house.state(), &text)
+    }
+
+    pub fn tell_end(&mut self, end: Value) {
+        push(&mut self.ends, end);
+    }
+
+    pub fn tell_fall(&mut self, fall: Value) {
+        push(&mut self.falls, fall);
+    }
+
+    pub fn tell_answer(&mut self, answer: Value) {
+        push(&mut self.answers, answer);
+    }
+}
+
+/// SHA-256, hexadecimal.
+pub fn checksum(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unseal(bytes: &[u8]) -> Result<State> {
+    let sealed: Sealed = serde_json::from_slice(bytes).context("not a sealed state")?;
+    anyhow::ensure!(sealed.version == 1, "it is of version {}, this guardian reads 1", sealed.version);
+    anyhow::ensure!(sealed.checksum == checksum(sealed.body.as_bytes()), "its checksum does not match");
+    serde_json::from_str(&sealed.body).context("its body is not a state")
+}
+
+fn push(list: &mut Vec<Value>, value: Value) {
+    list.push(value);
+    let excess = list.len().saturating_sub(TOLD);
+    list.drain(..excess);
+}
+
+/// Lives are numbered on from the newest log, so that no life is counted twice after a lost state.
+fn newest_log(house: &House) -> u64 {
+    let numbers = std::fs::read_dir(house.logs()).into_iter().flatten().flatten().filter_map(|entry| {
+        entry.file_name().to_str()?.strip_prefix("life-")?.strip_suffix(".log")?.parse().ok()
+    });
+    numbers.max().unwrap_or(0)
+}

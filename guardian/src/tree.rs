@@ -1,0 +1,199 @@
+//! A folder against a git tree, byte for byte: what differs, how to keep it, how to make it exact.
+//!
+//! Invariant: ignore rules, filters and the index's idea of freshness have no say here.
+//! Invariant: what git cannot hold is moved aside, never deleted.
+
+use anyhow::{Context, Result, ensure};
+use git2::build::CheckoutBuilder;
+use git2::{FileMode, Index, ObjectType, Oid, Repository, Tree};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Paths under `folder` whose content is not what `tree` says: changed, added or missing.
+pub fn differences(repo: &Repository, tree: Option<&Tree>, folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    compare(repo, tree, folder, Path::new(""), &mut found)?;
+    Ok(found)
+}
+
+fn compare(
+    repo: &Repository,
+    tree: Option<&Tree>,
+    folder: &Path,
+    prefix: &Path,
+    found: &mut Vec<PathBuf>,
+) -> Result<()> {
+    let mut entries = list(folder)?;
+    for entry in tree.into_iter().flatten() {
+        let name = OsStr::from_bytes(entry.name_bytes());
+        let path = prefix.join(name);
+        match (entries.remove(name), entry.kind()) {
+            (Some(Kind::Folder), Some(ObjectType::Tree)) => {
+                let subtree = repo.find_tree(entry.id()).context("failed to read a tree")?;
+                compare(repo, Some(&subtree), &folder.join(name), &path, found)?;
+            }
+            (Some(Kind::Held(mode)), Some(ObjectType::Blob)) if mode == entry.filemode() => {
+                if hash(&folder.join(name), mode)? != entry.id() {
+                    found.push(path);
+                }
+            }
+            _ => found.push(path),
+        }
+    }
+    for (name, kind) in entries {
+        match kind {
+            Kind::Folder => compare(repo, None, &folder.join(&name), &prefix.join(&name), found)?,
+            Kind::Held(_) | Kind::Alien => found.push(prefix.join(&name)),
+        }
+    }
+    Ok(())
+}
+
+/// Writes a folder as a tree object, all of it: untracked and ignored files too.
+pub fn write(repo: &Repository, folder: &Path) -> Result<Oid> {
+    let mut builder = repo.treebuilder(None).context("failed to start a tree")?;
+    for (name, kind) in list(folder)? {
+        let path = folder.join(&name);
+        match kind {
+            Kind::Folder => {
+                let id = write(repo, &path)?;
+                if !repo.find_tree(id)?.is_empty() {
+                    builder.insert(name, id, FileMode::Tree.into())?;
+                }
+            }
+            Kind::Held(mode) => {
+                let bytes = content(&path, mode)?;
+                let id = repo.blob(&bytes).with_context(|| format!("failed to keep {}", path.display()))?;
+                builder.insert(name, id, mode)?;
+            }
+            Kind::Alien => {}
+        }
+    }
+    builder.write().with_context(|| format!("failed to write {} as a tree", folder.display()))
+}
+
+/// Moves aside what git cannot hold or cannot read: sockets, devices, nested repositories, locked files.
+pub fn move_aliens(folder: &Path, aside: &Path) -> Result<Vec<PathBuf>> {
+    let mut moved = Vec::new();
+    for (name, kind) in list(folder)? {
+        let path = folder.join(&name);
+        let held = match kind {
+            Kind::Folder if fs::read_dir(&path).is_ok() => {
+                moved.extend(move_aliens(&path, &aside.join(&name))?);
+                true
+            }
+            Kind::Held(mode) => content(&path, mode).is_ok(),
+            Kind::Folder | Kind::Alien => false,
+        };
+        if !held {
+            let to = aside.join(&name);
+            fs::create_dir_all(aside)?;
+            fs::rename(&path, &to).with_context(|| format!("failed to move {} aside", path.display()))?;
+            moved.push(to);
+        }
+    }
+    Ok(moved)
+}
+
+/// Makes `root/name` exactly the tree that `whole` has under that name, and proves it.
+pub fn put_back(repo: &Repository, whole: &Tree, name: &str) -> Result<()> {
+    // A repository handle of its own with an empty index in memory: the owner's index is neither read,
+    // locked nor believed, so every file is compared by content.
+    let own = Repository::open(repo.path()).context("failed to open the repository again")?;
+    own.set_index(&mut Index::new()?)?;
+    let mut options = CheckoutBuilder::new();
+    options.force().remove_untracked(true).remove_ignored(true).update_index(false);
+    options.disable_filters(true).path(name);
+    let target = own.find_tree(whole.id())?;
+    own.checkout_tree(target.as_object(), Some(&mut options))
+        .with_context(|| format!("failed to check {name}/ out of {}", short(whole.id())))?;
+    let root = repo.workdir().context("the repository has no work tree")?;
+    let subtree = target.get_name(name).map(|entry| repo.find_tree(entry.id())).transpose()?;
+    for path in differences(repo, subtree.as_ref(), &root.join(name))? {
+        // What checkout left alone because ignore rules or attributes told it to.
+        mend(repo, subtree.as_ref(), &root.join(name), &path)?;
+    }
+    let left = differences(repo, subtree.as_ref(), &root.join(name))?;
+    ensure!(left.is_empty(), "{name}/ still differs from what it should be: {}", left[0].display());
+    Ok(())
+}
+
+fn mend(repo: &Repository, tree: Option<&Tree>, folder: &Path, path: &Path) -> Result<()> {
+    let full = folder.join(path);
+    let there = fs::symlink_metadata(&full);
+    if there.as_ref().is_ok_and(|meta| meta.is_dir()) {
+        fs::remove_dir_all(&full)?;
+    } else if there.is_ok() {
+        fs::remove_file(&full)?;
+    }
+    let Some(entry) = tree.and_then(|tree| tree.get_path(path).ok()) else { return Ok(()) };
+    let blob = repo.find_blob(entry.id())?;
+    if let Some(parent) = full.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    if entry.filemode() == i32::from(FileMode::Link) {
+        std::os::unix::fs::symlink(OsStr::from_bytes(blob.content()), &full)?;
+        return Ok(());
+    }
+    crate::files::replace(&full, blob.content())?;
+    let executable = entry.filemode() == i32::from(FileMode::BlobExecutable);
+    fs::set_permissions(&full, fs::Permissions::from_mode(if executable { 0o755 } else { 0o644 }))?;
+    Ok(())
+}
+
+/// First seven digits of a commit or tree, for people.
+pub fn short(id: Oid) -> String {
+    id.to_string().chars().take(7).collect()
+}
+
+enum Kind {
+    Folder,
+    /// A file or link, with the mode git gives it.
+    Held(i32),
+    Alien,
+}
+
+/// What lies in a folder; nothing if it is missing. Cargo's own target folder is a cache and is passed over.
+fn list(folder: &Path) -> Result<BTreeMap<std::ffi::OsString, Kind>> {
+    let mut entries = BTreeMap::new();
+    if fs::symlink_metadata(folder).map_or(true, |meta| !meta.is_dir()) {
+        return Ok(entries);
+    }
+    let read = fs::read_dir(folder).with_context(|| format!("failed to list {}", folder.display()))?;
+    for entry in read {
+        let entry = entry.with_context(|| format!("failed to list {}", folder.display()))?;
+        let meta = fs::symlink_metadata(entry.path())?;
+        let (name, path) = (entry.file_name(), entry.path());
+        let kind = if meta.is_symlink() {
+            Kind::Held(FileMode::Link.into())
+        } else if meta.is_dir() {
+            if name == "target" && path.join("CACHEDIR.TAG").is_file() {
+                continue;
+            }
+            if name == ".git" || path.join(".git").exists() { Kind::Alien } else { Kind::Folder }
+        } else if meta.is_file() && name != ".git" {
+            let executable = meta.permissions().mode() & 0o100 != 0;
+            Kind::Held(if executable { FileMode::BlobExecutable } else { FileMode::Blob }.into())
+        } else {
+            Kind::Alien
+        };
+        entries.insert(name, kind);
+    }
+    Ok(entries)
+}
+
+fn content(path: &Path, mode: i32) -> Result<Vec<u8>> {
+    if mode == i32::from(FileMode::Link) {
+        return Ok(fs::read_link(path)?.as_os_str().as_bytes().to_vec());
+    }
+    fs::read(path).with_context(|| format!("failed to read {}", path.display()))
+}
+
+fn hash(path: &Path, mode: i32) -> Result<Oid> {
+    let bytes = content(path, mode)?;
+    Oid::hash_object(ObjectType::Blob, &bytes).context("failed to hash a file")
+}
