@@ -85,7 +85,7 @@ impl Policy {
                 vec![]
             }
             Event::Blessed => self.blessed(limits),
-            Event::RollbackDone => self.rolled_back(now),
+            Event::RollbackDone => self.rolled_back(limits, now),
             Event::RollbackExhausted => self.exhausted(limits, now),
             Event::Request => {
                 if self.alive() {
@@ -310,6 +310,8 @@ impl Policy {
         } else {
             self.record.deaths.push(now);
             self.record.deaths.retain(|at| at + limits.loop_window_ms > now);
+            let excess = self.record.deaths.len().saturating_sub(limits.loop_deaths as usize);
+            self.record.deaths.drain(..excess);
             let many = self.record.deaths.len() >= limits.loop_deaths as usize;
             (many || self.record.parked.is_some()).then(|| self.fall(Cause::CrashLoop))
         };
@@ -373,13 +375,19 @@ impl Policy {
         vec![Action::Rollback { cause, to_bottom: cause == Cause::LoopOfLoops }]
     }
 
-    fn rolled_back(&mut self, now: Millis) -> Vec<Action> {
-        self.record.pending = None;
+    /// What was put back lives at once, unless no rung was spent on it: then a rest keeps it from turning in circles.
+    fn rolled_back(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
+        let cause = self.record.pending.take();
         self.record.trial = None;
         self.record.untidy = false;
         self.record.deaths.clear();
         self.record.environment = 0;
-        if self.phase == Phase::RollingBack { self.wake(now) } else { vec![] }
+        if self.phase != Phase::RollingBack {
+            return vec![];
+        }
+        let spent = matches!(cause, Some(Pending::Fall(cause)) if cause.condemns() || cause == Cause::Owner);
+        let rest = if spent { 0 } else { self.next_rest(limits) };
+        self.rest(now + rest)
     }
 
     /// No rung is left below: a good commit may be poisoned by its data, so safe mode comes before giving up.
