@@ -1,6 +1,16 @@
 //! The owner's settings for the creature, from `owner.toml` and the environment; every default is safe.
 
+use crate::paths::House;
+use crate::senses::papers;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::io;
+
+/// Bytes of `owner.toml` that are read.
+const MOST_BYTES: u64 = 256 * 1024;
+
+/// The longest rest an owner can set, in seconds: the guardian calls 90 minutes without a turn hung.
+const MOST_REST_S: u64 = 3_600;
 
 /// What of `owner.toml` concerns the creature. Sections it does not know are the guardian's.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -65,4 +75,104 @@ pub struct SearchSettings {
 pub struct XSettings {
     /// Defaults to the public API; a local server in tests.
     pub base_url: String,
+}
+
+impl Settings {
+    /// Reads `owner.toml`. What cannot be understood is at its default, and said in a sentence that
+    /// names file, line and key; a missing file is all defaults.
+    pub fn load(house: &House) -> (Self, Option<String>) {
+        let path = house.owner_settings();
+        let bytes = match papers::head(&path, 0, MOST_BYTES) {
+            Ok((bytes, _)) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return (Self::default(), None),
+            Err(error) => {
+                return (Self::default(), Some(format!("owner.toml cannot be read: {error}")));
+            }
+        };
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Self::read(text),
+            Err(error) => (Self::default(), Some(format!("owner.toml is not UTF-8 text: {error}"))),
+        }
+    }
+
+    /// Reads settings from text; a broken section costs only itself.
+    pub fn read(text: &str) -> (Self, Option<String>) {
+        let error = match toml::from_str::<Self>(text) {
+            Ok(settings) => return settings.bounded(None),
+            Err(error) => error,
+        };
+        let line = error
+            .span()
+            .and_then(|span| text.get(..span.start))
+            .map(|before| format!(" line {}", before.bytes().filter(|byte| *byte == b'\n').count() + 1));
+        let said = format!("owner.toml{}: {}", line.unwrap_or_default(), error.message());
+        let Ok(table) = text.parse::<toml::Table>() else {
+            return (Self::default(), Some(format!("{said}; every setting is at its default")));
+        };
+        let settings = Self {
+            model: section(&table, "model"),
+            rest: section(&table, "rest"),
+            web: section(&table, "web"),
+            search: section(&table, "search"),
+            x: section(&table, "x"),
+        };
+        settings.bounded(Some(format!("{said}; that section is at its defaults")))
+    }
+
+    fn bounded(mut self, said: Option<String>) -> (Self, Option<String>) {
+        let rest = &mut self.rest;
+        let asked = (rest.shortest_s, rest.longest_s);
+        rest.shortest_s = rest.shortest_s.clamp(1, MOST_REST_S);
+        rest.longest_s = rest.longest_s.clamp(rest.shortest_s, MOST_REST_S);
+        if asked == (rest.shortest_s, rest.longest_s) {
+            return (self, said);
+        }
+        let bounds = format!(
+            "owner.toml [rest]: shortest_s = {}, longest_s = {} taken as {} and {}",
+            asked.0, asked.1, rest.shortest_s, rest.longest_s
+        );
+        let said = said.map_or(bounds.clone(), |said| format!("{said}; {bounds}"));
+        (self, Some(said))
+    }
+}
+
+fn section<T: DeserializeOwned + Default>(table: &toml::Table, name: &str) -> T {
+    table.get(name).and_then(|value| value.clone().try_into().ok()).unwrap_or_default()
+}
+
+/// What the guardian told this process by environment.
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub house: House,
+    pub life: u64,
+    /// Full sha, or empty when nobody said.
+    pub commit: String,
+    pub safe: bool,
+    pub rehearsal: bool,
+}
+
+impl Told {
+    /// Reads `FERAL_HOUSE`, `FERAL_LIFE`, `FERAL_COMMIT`, `FERAL_SAFE`, `FERAL_REHEARSAL`. Without a
+    /// house it is the working directory; without a life it is 0.
+    pub fn from_env() -> Result<Self, String> {
+        let var = |name: &str| std::env::var(name).unwrap_or_default();
+        let root = match std::env::var_os("FERAL_HOUSE").filter(|house| !house.is_empty()) {
+            Some(house) => std::path::PathBuf::from(house),
+            None => std::env::current_dir().map_err(|error| format!("no FERAL_HOUSE, and {error}"))?,
+        };
+        let root = root
+            .canonicalize()
+            .map_err(|error| format!("FERAL_HOUSE {} cannot be entered: {error}", root.display()))?;
+        let life = match var("FERAL_LIFE") {
+            life if life.is_empty() => 0,
+            life => life.parse().map_err(|_| format!("FERAL_LIFE is {life:?}, not a number"))?,
+        };
+        Ok(Self {
+            house: House::new(root),
+            life,
+            commit: var("FERAL_COMMIT"),
+            safe: var("FERAL_SAFE") == "1",
+            rehearsal: var("FERAL_REHEARSAL") == "1",
+        })
+    }
 }

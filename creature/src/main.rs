@@ -1,2 +1,115 @@
 //! The creature's door: reads what the guardian told it and lives, or rehearses.
-fn main() {}
+
+use creature::birth::birth;
+use creature::config::Told;
+use creature::fault::Fault;
+use creature::life::Leaving;
+use creature::{last_words, process, rehearse};
+use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio::signal::unix::{self, SignalKind};
+use tracing_subscriber::EnvFilter;
+
+const HELP: &str = "\
+usage: creature            lives in the house FERAL_HOUSE (default: here); the guardian starts it
+       creature rehearse   lives one canned thought in a copy of a house, then exits
+       creature --help | --version
+
+environment: FERAL_HOUSE, FERAL_LIFE, FERAL_COMMIT, FERAL_SAFE=1, FERAL_REHEARSAL=1, RUST_LOG";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let rehearsal = match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => false,
+        ["rehearse"] => true,
+        ["--help" | "-h"] => {
+            println!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        ["--version" | "-V"] => {
+            println!("creature {}", env!("CARGO_PKG_VERSION"));
+            return ExitCode::SUCCESS;
+        }
+        other => {
+            eprintln!("creature: cannot understand {other:?}\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    // The guardian keeps what is printed in a file: no colours.
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(std::io::stderr).init();
+    last_words::install();
+    match run(rehearsal) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            tracing::error!("failed to {} ({})", fault.error, fault.hint);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(rehearsal: bool) -> Result<(), Fault> {
+    default_signals();
+    if let Err(fault) = process::become_reaper() {
+        tracing::warn!("failed to {} ({})", fault.error, fault.hint);
+    }
+    let told = Told::from_env().map_err(|why| Fault::new(format!("begin: {why}"), "see creature --help"))?;
+    // One thread, the main one: the death signal of what it spawns hangs on the thread that spawned it.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|cause| Fault::caused("start the runtime", &cause, "are there too many open files?"))?;
+    let lived = runtime.block_on(async {
+        if rehearsal || told.rehearsal {
+            return rehearse::rehearse(told).await;
+        }
+        let mut signals = Signals::listen()?;
+        birth(told).await?.live(&mut signals).await
+    });
+    // A tool's blocking part may be stuck; the guardian's patience is short.
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    lived
+}
+
+/// Undoes what was inherited: a shell's `&` ignores SIGINT, a wrapper may block or ignore the rest.
+fn default_signals() {
+    for known in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGCHLD] {
+        // Sound: the default disposition runs no code of ours.
+        if let Err(error) = unsafe { signal(known, SigHandler::SigDfl) } {
+            tracing::warn!("failed to reset {known}: {error}");
+        }
+    }
+    if let Err(error) = SigSet::all().thread_unblock() {
+        tracing::warn!("failed to unblock signals: {error}");
+    }
+}
+
+/// SIGTERM and SIGINT: the wish that this life ends.
+struct Signals {
+    terminate: unix::Signal,
+    interrupt: unix::Signal,
+    came: bool,
+}
+
+impl Signals {
+    fn listen() -> Result<Self, Fault> {
+        let listen =
+            |kind| unix::signal(kind).map_err(|cause| Fault::caused("listen for signals", &cause, ""));
+        let terminate = listen(SignalKind::terminate())?;
+        Ok(Self { terminate, interrupt: listen(SignalKind::interrupt())?, came: false })
+    }
+}
+
+impl Leaving for Signals {
+    async fn asked(&mut self) {
+        if self.came {
+            return;
+        }
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+        self.came = true;
+    }
+}

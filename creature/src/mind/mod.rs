@@ -9,16 +9,28 @@ pub mod thought;
 
 use moment::Moment;
 use serde_json::Value;
+use std::time::Duration;
 use thought::Thought;
 
 /// What came of asking a mind.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    Thought { thought: Thought, usage: Value },
+    Thought {
+        thought: Thought,
+        usage: Value,
+    },
     /// The reply could not be read as a thought; `text` is its head.
-    Garbled { error: String, text: String, usage: Value },
+    Garbled {
+        error: String,
+        text: String,
+        usage: Value,
+    },
     /// The mind could not be reached or refused; rest at least `rest_s` seconds.
-    Down { error: String, hint: String, rest_s: u64 },
+    Down {
+        error: String,
+        hint: String,
+        rest_s: u64,
+    },
 }
 
 /// The mind in use.
@@ -33,6 +45,15 @@ impl Mind {
         match self {
             Mind::Instinct(_) => "instinct".to_owned(),
             Mind::Model(mind) => mind.name(),
+        }
+    }
+
+    /// How long one thought of it may take.
+    pub fn patience(&self) -> Duration {
+        match self {
+            // Deciding takes milliseconds; the rest is for a disk that is slow to keep its state.
+            Mind::Instinct(_) => Duration::from_secs(60),
+            Mind::Model(mind) => mind.patience(),
         }
     }
 

@@ -1,7 +1,19 @@
 //! A thought as a mind gives it, and how one is read from text. Pure.
+//!
+//! Invariant: reading is tolerant of shape and strict about meaning: what cannot be understood is
+//! an error that names what and where, never a guess at what was wanted.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+/// Calls one thought may make; more is a mind that has lost count.
+pub const MOST_CALLS: usize = 16;
+
+/// A rest nobody means: a week, in seconds. Bounds proper are the owner's, applied by the loop.
+const LONGEST_REST_S: f64 = 604_800.0;
+
+/// The rest of a thought that named none and called nothing, in seconds.
+const UNSAID_REST_S: u64 = 60;
 
 /// What one call of a mind comes to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,4 +36,142 @@ pub struct ToolCall {
     pub tool: String,
     #[serde(default)]
     pub args: Map<String, Value>,
+}
+
+/// Reads a mind's reply. `how` says what it took: `strict`, or what was repaired.
+pub fn read(text: &str) -> Result<(Thought, String), String> {
+    let (value, how) = match serde_json::from_str::<Value>(text.trim()) {
+        Ok(value @ Value::Object(_)) => (value, "strict".to_owned()),
+        Ok(_) | Err(_) => {
+            let repaired = model::repair::object(text)?;
+            (repaired.value, repaired.how.join(", "))
+        }
+    };
+    Ok((from_value(&value)?, how))
+}
+
+/// Reads a thought from a JSON object.
+pub fn from_value(value: &Value) -> Result<Thought, String> {
+    let Value::Object(object) = value else {
+        return Err(format!("the thought is {}, not an object", kind_of(value)));
+    };
+    let monologue = words(object, &["monologue", "thought", "thinking"])?;
+    let intent = words(object, &["intent"])?;
+    let tool_calls = calls(object)?;
+    if monologue.is_empty() && intent.is_empty() && tool_calls.is_empty() {
+        let keys: Vec<&str> = object.keys().map(String::as_str).take(8).collect();
+        return Err(format!(
+            "the thought has none of `monologue`, `intent`, `tool_calls`; its keys: [{}]",
+            keys.join(", ")
+        ));
+    }
+    // Unsaid, a thought that called tools wants to see what came of them; one that did not has
+    // nothing to look at, and another round at once would only be spent money.
+    let unsaid = if tool_calls.is_empty() { UNSAID_REST_S } else { 0 };
+    let sleep_s = rest(object.get("sleep_s"), unsaid)?;
+    Ok(Thought { monologue, intent, tool_calls, sleep_s })
+}
+
+/// The first of `names` that is there, as text; missing and null are empty.
+fn words(object: &Map<String, Value>, names: &[&str]) -> Result<String, String> {
+    for name in names {
+        match object.get(*name) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) => return Ok(text.trim().to_owned()),
+            // Some models list their sentences; joined they are what was meant.
+            Some(Value::Array(lines)) if lines.iter().all(Value::is_string) => {
+                let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+                return Ok(lines.join("\n"));
+            }
+            Some(other) => return Err(format!("`{name}` is {}, not text", kind_of(other))),
+        }
+    }
+    Ok(String::new())
+}
+
+fn calls(object: &Map<String, Value>) -> Result<Vec<ToolCall>, String> {
+    let list = match object.get("tool_calls") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(list)) => list,
+        Some(other) => return Err(format!("`tool_calls` is {}, not a list", kind_of(other))),
+    };
+    if list.len() > MOST_CALLS {
+        return Err(format!("`tool_calls` has {} calls; at most {MOST_CALLS}", list.len()));
+    }
+    list.iter()
+        .enumerate()
+        .map(|(at, call)| one_call(call).map_err(|why| format!("tool_calls[{at}]: {why}")))
+        .collect()
+}
+
+fn one_call(value: &Value) -> Result<ToolCall, String> {
+    let Value::Object(call) = value else {
+        return Err(format!("is {}, not an object", kind_of(value)));
+    };
+    // `{"type":"function","function":{"name","arguments"}}` is what chat models were trained on.
+    let inner = match call.get("function") {
+        Some(Value::Object(inner)) => inner,
+        _ => call,
+    };
+    let tool = ["tool", "name"]
+        .iter()
+        .find_map(|key| inner.get(*key).and_then(Value::as_str))
+        .map(str::trim)
+        .filter(|tool| !tool.is_empty())
+        .ok_or("names no tool (`tool` is missing or not text)")?;
+    let args = ["args", "args_json", "arguments", "input"]
+        .iter()
+        .find_map(|key| inner.get(*key).filter(|v| !v.is_null()).map(|v| (*key, v)));
+    let args = match args {
+        None => Map::new(),
+        Some((_, Value::Object(args))) => args.clone(),
+        Some((key, Value::String(text))) => {
+            args_text(text).map_err(|why| format!("`{key}` of {tool} is not an object in JSON: {why}"))?
+        }
+        Some((key, other)) => {
+            return Err(format!("`{key}` of {tool} is {}, not an object", kind_of(other)));
+        }
+    };
+    Ok(ToolCall { tool: tool.to_owned(), args })
+}
+
+fn args_text(text: &str) -> Result<Map<String, Value>, String> {
+    if text.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    let value = match serde_json::from_str::<Value>(text) {
+        Ok(value) => value,
+        Err(_) => model::repair::object(text)?.value,
+    };
+    match value {
+        Value::Object(args) => Ok(args),
+        other => Err(format!("it is {}", kind_of(&other))),
+    }
+}
+
+/// Seconds of rest wanted: numbers and numbers in text; negative is none, fractions round up.
+fn rest(value: Option<&Value>, unsaid: u64) -> Result<u64, String> {
+    let wanted = match value {
+        None | Some(Value::Null) => return Ok(unsaid),
+        Some(Value::Number(number)) => number.as_f64(),
+        Some(Value::String(text)) => {
+            let digits = text.trim().trim_end_matches(|c: char| c.is_alphabetic() || c == ' ');
+            digits.parse::<f64>().ok()
+        }
+        Some(other) => return Err(format!("`sleep_s` is {}, not a number", kind_of(other))),
+    };
+    let wanted = wanted.filter(|s| s.is_finite()).ok_or("`sleep_s` is not a number")?;
+    // In range by the clamp, so the cast keeps the value.
+    Ok(wanted.ceil().clamp(0.0, LONGEST_REST_S) as u64)
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
 }

@@ -1,20 +1,60 @@
 //! Every tool the creature has, in one plain `match`; one file per family.
+//!
+//! Invariant: a result is an object with `ok`; no result is longer than a thought can hold, the whole is kept beside it.
+//! Invariant: in safe mode only talking tools run; in a rehearsal nothing outward does.
+
+mod arguments;
+pub mod catalogue;
+mod feeds;
+mod files;
+mod page;
+mod papers;
+mod remember;
+mod repo_edit;
+mod repo_look;
+mod repo_run;
+mod spill;
+mod web;
+mod x;
+
+pub use catalogue::catalogue;
 
 use crate::config::Settings;
+use crate::digest::Facts;
+use crate::fault::Fault;
+use crate::guardian_post;
 use crate::mind::thought::ToolCall;
 use crate::paths::House;
-use serde_json::{Value, json};
+use crate::self_edit::cargo::Limits;
+use arguments::Arguments;
+use catalogue::{Scope, Tool};
+use hands::x::Credentials;
+use memory::{Log, Record};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
 
 /// What tools act with. One per life; tools run one after another.
 pub struct Toolbox {
     pub house: House,
     pub settings: Settings,
-    pub memory: memory::Log,
+    pub memory: Log,
     pub life: u64,
-    /// Nothing outward happens: no network, no requests to the guardian.
+    /// Only talking: memory and notes.
+    pub safe: bool,
+    /// Nothing outward happens: no network, no commands, no requests to the guardian.
     pub rehearsal: bool,
+    /// For snapshots; the life keeps it up to date.
+    pub facts: Facts,
     /// Set by a self-edit that passed: the life asks for rebirth and ends politely once it is blessed.
     pub rebirth: Option<Rebirth>,
+    /// Deadlines of a self-edit's steps.
+    pub limits: Limits,
+    /// Longest wait for the guardian's answer.
+    pub patience: Duration,
+    /// The owner's account on X; without one, posts become drafts.
+    pub account: Option<Credentials>,
+    web: Option<hands::Web>,
+    spills: u32,
 }
 
 /// A self-edit that passed rehearsal and waits to be born.
@@ -24,13 +64,115 @@ pub struct Rebirth {
 }
 
 impl Toolbox {
+    pub fn new(
+        house: House,
+        settings: Settings,
+        memory: Log,
+        life: u64,
+        safe: bool,
+        rehearsal: bool,
+    ) -> Self {
+        Self {
+            house,
+            settings,
+            memory,
+            life,
+            safe,
+            rehearsal,
+            facts: Facts { life, ..Facts::default() },
+            rebirth: None,
+            limits: Limits::default(),
+            patience: guardian_post::PATIENCE,
+            account: Credentials::from_env(),
+            web: None,
+            spills: 0,
+        }
+    }
+
     /// Runs one call. Always an object: `{"ok":true,…}` or `{"ok":false,"error":…,"hint":…}`.
     pub async fn call(&mut self, call: &ToolCall) -> Value {
-        failure(format!("no tool is called `{}`", call.tool), "the tools are listed in the prompt")
+        let result = match catalogue::find(&call.tool) {
+            Ok(tool) => self.allowed(tool, call).await,
+            Err(fault) => Err(fault),
+        };
+        let result = match result {
+            Ok(Value::Object(fields)) => object(fields),
+            Ok(other) => object(Map::from_iter([("result".to_owned(), other)])),
+            Err(fault) => failure(fault.error, fault.hint),
+        };
+        self.spills += 1;
+        spill::fit(&self.house, &format!("{}-{}", self.life, self.spills), &call.tool, result)
+    }
+
+    async fn allowed(&mut self, tool: &Tool, call: &ToolCall) -> Result<Value, Fault> {
+        let args = Arguments::of(call, tool)?;
+        if self.safe && tool.scope != Scope::Talk {
+            let error = format!("{} is locked: this life runs in safe mode", tool.name);
+            return Err(Fault::new(
+                error,
+                "memory.* and notes.* work; the owner can look at what killed the last lives",
+            ));
+        }
+        if self.rehearsal && tool.scope == Scope::Outward {
+            return Ok(json!({"rehearsal": true, "note": "nothing was done: this is a rehearsal"}));
+        }
+        self.dispatch(&args).await
+    }
+
+    async fn dispatch(&mut self, args: &Arguments<'_>) -> Result<Value, Fault> {
+        match args.tool() {
+            "memory.append" => remember::append(self, args),
+            "memory.snapshot" => remember::snapshot(self, args),
+            "notes.read" => papers::read(self, args),
+            "notes.write" => papers::write(self, args),
+            "notes.append" => papers::append(self, args),
+            "purpose.rewrite" => papers::rewrite_purpose(self, args),
+            "files.read" => files::read(self, args),
+            "files.list" => files::list(self, args),
+            "files.write" => files::write(self, args),
+            "files.create_workspace" => files::create_workspace(self, args),
+            "repo.status" => repo_look::status(self),
+            "repo.diff" => repo_look::diff(self, args),
+            "repo.map" => repo_look::map(self, args),
+            "repo.read" => repo_look::read(self, args),
+            "repo.edit" => repo_edit::edit(self, args).await,
+            "repo.apply_patch" => repo_edit::apply_patch(self, args).await,
+            "repo.commit" => repo_edit::commit(self, args).await,
+            "repo.reset_hard" => repo_edit::reset_hard(self, args).await,
+            "repo.build" => repo_run::build(self).await,
+            "repo.test" => repo_run::test(self, args).await,
+            "repo.install_deps" => repo_run::install_deps(self).await,
+            "repo.run" => repo_run::run(self, args).await,
+            "web.fetch_text" => web::fetch_text(self, args).await,
+            "web.search" => web::search(self, args).await,
+            "feed.read" => feeds::read(self, args).await,
+            "x.post" => x::post(self, args).await,
+            "x.reply" => x::reply(self, args).await,
+            "x.search" => x::search(self, args).await,
+            "x.get_mentions" => x::get_mentions(self, args).await,
+            other => Err(Fault::new(format!("{other} is listed but not built"), "mend tools/mod.rs")),
+        }
+    }
+
+    /// Appends one record, synced.
+    fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
+        self.memory.append(&Record::new(self.life, kind, data)).map_err(|cause| {
+            Fault::caused(
+                format!("append a {kind} record"),
+                &cause,
+                "is the disk full? nothing else was done",
+            )
+        })
     }
 }
 
 /// A failed result: what failed, and what to do next.
 pub fn failure(error: impl Into<String>, hint: impl Into<String>) -> Value {
     json!({"ok": false, "error": error.into(), "hint": hint.into()})
+}
+
+fn object(fields: Map<String, Value>) -> Value {
+    let mut result = Map::from_iter([("ok".to_owned(), Value::Bool(true))]);
+    result.extend(fields);
+    Value::Object(result)
 }

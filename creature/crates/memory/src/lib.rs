@@ -1,1 +1,17 @@
 //! Memory: append-only records that survive a crash, and the tail of them at the cost of the tail.
+//!
+//! Invariant: one process writes a log; a line is one write ending in a newline, synced before the next act.
+//! Absent on purpose: an index, a lock, and any knowledge of what the kinds of record mean.
+
+mod error;
+mod log;
+mod record;
+mod replace;
+pub mod snapshot;
+mod tail;
+
+pub use error::Error;
+pub use log::{Log, MAX_LINE, Mended};
+pub use record::{Record, now};
+pub use replace::replace;
+pub use tail::{Tail, tail};

@@ -1,0 +1,79 @@
+//! Summaries and the rough look at tags, as data.
+#![allow(clippy::unwrap_used)]
+
+use hands::readable::line;
+use hands::summarise;
+use hands::tags::{flatten, is_hard};
+
+const TEXT: &str = "Heading\n\nThe gull is a bird of the coast. Dr. Smith watched gulls at the coast for ten years, \
+    e.g. in Wales. It rained. Gulls of the coast eat fish, and the gull colony grows where fish are.\n\n\
+    * Buy tickets now\n* Menu\n\nOne visitor said \"The weather was awful.\" Cars were parked behind the museum!";
+
+#[test]
+fn the_sentences_that_say_most_in_their_order() {
+    assert_eq!(
+        summarise(TEXT, 2),
+        [
+            "Dr. Smith watched gulls at the coast for ten years, e.g. in Wales.",
+            "Gulls of the coast eat fish, and the gull colony grows where fish are."
+        ]
+    );
+    assert_eq!(summarise(TEXT, 2), summarise(TEXT, 2));
+    assert!(!summarise(TEXT, 99).iter().any(|sentence| sentence.contains("Menu")));
+}
+
+#[test]
+fn odd_texts_do_not_trip_it() {
+    assert!(summarise("", 3).is_empty());
+    assert!(summarise(" \n\n ... !!! —— ", 3).is_empty());
+    assert!(summarise(TEXT, 0).is_empty());
+    assert_eq!(summarise("no end in sight", 3), ["no end in sight"]);
+    assert_eq!(summarise("Same thing said twice here. Same thing said twice here.", 3).len(), 1);
+    let endless = "word and other words without an end ".repeat(500);
+    let cut = summarise(&endless, 3);
+    assert!(!cut.is_empty() && cut.iter().all(|sentence| sentence.chars().count() < 700));
+    let solid = "🦀é".repeat(5000);
+    assert!(summarise(&solid, 2).iter().all(|sentence| sentence.chars().count() <= 700));
+    assert_eq!(summarise("今日は海に行った。鳥がたくさんいた。海の鳥は白い。", 1).len(), 1);
+    assert_eq!(summarise("wrapped lines\nare one sentence. And another one follows here.", 9).len(), 2);
+}
+
+#[test]
+fn it_takes_linear_time() {
+    let big = TEXT.repeat(10_000);
+    let started = std::time::Instant::now();
+    assert!(!summarise(&big, 5).is_empty());
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
+#[test]
+fn fragments_become_lines() {
+    for (fragment, plain) in [
+        ("plain  text\n here", "plain text here"),
+        ("<p>One</p><p>Two &amp; &#8220;three&#8221;</p>", "One Two & “three”"),
+        ("a<script>alert('x')</script>b", "a b"),
+        ("x < y & z", "x < y & z"),
+        ("<img src=x onerror=y>", ""),
+        ("broken <a href='", "broken"),
+    ] {
+        assert_eq!(line(fragment, 100), plain, "{fragment}");
+    }
+    assert_eq!(line("äöüäöüäöü", 4), "äöü…");
+    assert_eq!(line("<b>äöüä</b>", 4), "äöüä");
+}
+
+#[test]
+fn hard_pages_are_told_from_long_ones() {
+    let svg = format!("<svg>{}</svg>", "<path d='M0 0'/><circle r=1 />".repeat(5000));
+    let lists = "<ul><li><p>one<li><p>two</ul><br><img>".repeat(5000);
+    let script = format!("<script>{}</script>", "'<div>' && ".repeat(9000));
+    let links = "<a href='/?a=1&b=2&c=3'>x &amp; y</a>".repeat(9000);
+    for page in [svg, lists, script, links] {
+        assert!(!is_hard(&page), "{}", &page[..60]);
+    }
+    for page in ["<div>".repeat(2000), "<div/>".repeat(2000), "<x>".repeat(2000), "&amp;".repeat(6000)] {
+        assert!(is_hard(&page), "{}", &page[..60]);
+    }
+    assert_eq!(flatten("<p>a<!-- <b> -->b<style>c{}</style><i>d</i>"), "<br>ab<br>d");
+    assert_eq!(flatten("1 < 2 <3 </"), "1 < 2 <3 </");
+}

@@ -1,0 +1,32 @@
+//! A record: the envelope that never changes around data that may.
+//!
+//! Invariant: keys and kinds this version does not know are no error; a newer self may have written them.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One line of memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// When, RFC 3339 UTC.
+    pub at: String,
+    /// The number of the life that wrote it.
+    pub life: u64,
+    /// What it is; an unknown kind is carried as it is.
+    pub kind: String,
+    /// What there is to say; grows from version to version.
+    pub data: Value,
+}
+
+impl Record {
+    /// A record of this moment.
+    pub fn new(life: u64, kind: &str, data: Value) -> Self {
+        Record { at: now(), life, kind: kind.to_string(), data }
+    }
+}
+
+/// This moment as RFC 3339 UTC with milliseconds and a `Z`.
+pub fn now() -> String {
+    format!("{:.3}", Timestamp::now())
+}

@@ -1,0 +1,60 @@
+//! Replaces a file whole, so that a reader or a crash finds the old text or the new one, never a half.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// Writes aside in the same folder, syncs, renames over `path` and syncs the folder; keeps the old file's rights.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let folder = folder_of(path);
+    fs::create_dir_all(folder).map_err(Error::on(folder, "create the folder"))?;
+    let aside = aside(path).map_err(Error::on(path, "replace"))?;
+    let written = write_aside(&aside, path, bytes).and_then(|()| fs::rename(&aside, path));
+    if let Err(error) = written {
+        // What is left aside is overwritten by the next attempt, so a failure to remove it costs nothing.
+        let _ = fs::remove_file(&aside);
+        return Err(Error::on(path, "replace")(error));
+    }
+    sync_folder(folder).map_err(Error::on(folder, "sync the folder"))
+}
+
+/// The folder a file is in; the working directory for a bare name.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes a new or renamed name in a folder survive a power cut.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+fn write_aside(aside: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A link left under this name must not be written through.
+    match fs::remove_file(aside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(aside)?;
+    if let Ok(old) = fs::metadata(path) {
+        file.set_permissions(old.permissions())?;
+    }
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn aside(path: &Path) -> io::Result<PathBuf> {
+    let Some(name) = path.file_name() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no file name"));
+    };
+    // One writer a file, so one name is enough, and what a crash leaves there does not pile up.
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(".aside");
+    Ok(path.with_file_name(hidden))
+}

@@ -1,0 +1,252 @@
+//! The client: asks once, retries what may pass, and learns what its server does not accept.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use backon::{ExponentialBuilder, Retryable};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Response, StatusCode};
+use secrecy::ExposeSecret;
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use crate::http::{self, Base, NoBody};
+use crate::{Ask, Endpoint, Error, Form, Kind, Reply, Wire, anthropic, error, openai};
+
+/// A longer wait than this is a rest, which is the caller's to take.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Retries after the first attempt.
+const RETRIES: usize = 2;
+
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+
+/// A model behind an address.
+pub struct Client {
+    endpoint: Endpoint,
+    base: Base,
+    headers: HeaderMap,
+    http: reqwest::Client,
+    /// What the server is known to accept.
+    form: Mutex<Form>,
+}
+
+impl Client {
+    /// Checks the settings; nothing is sent.
+    pub fn new(endpoint: Endpoint) -> Result<Client, Error> {
+        let mut base = http::base(&endpoint.base_url)?;
+        if endpoint.model.trim().is_empty() {
+            let hint = "set the model's name";
+            return Err(Error::new(Kind::Settings, "use a model with no name", hint));
+        }
+        // Both spellings of an address are in use; the paths below are added to one of them.
+        let versioned = base.url.strip_suffix("/v1").map(str::to_string);
+        base.url = match (endpoint.wire, versioned) {
+            (Wire::Anthropic, Some(root)) => root,
+            (Wire::OpenAi, None) if base.url == base.origin => format!("{}/v1", base.url),
+            _ => base.url,
+        };
+        let form = Form { schema: true, completion_tokens: base.host == "api.openai.com" };
+        Ok(Client {
+            headers: headers(&endpoint)?,
+            http: http::client(&base)?,
+            form: Mutex::new(form),
+            base,
+            endpoint,
+        })
+    }
+
+    /// The wire and the model, as in `anthropic claude-x`.
+    pub fn name(&self) -> String {
+        let wire = match self.endpoint.wire {
+            Wire::Anthropic => "anthropic",
+            Wire::OpenAi => "openai",
+        };
+        format!("{wire} {}", self.endpoint.model)
+    }
+
+    /// One question, answered within the deadline or not at all.
+    pub async fn ask(&self, ask: &Ask) -> Result<Reply, Error> {
+        let deadline = Instant::now() + self.endpoint.deadline;
+        let attempts = AtomicU32::new(0);
+        let known = *self.form.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut form = known;
+        loop {
+            let error = match self.retried(ask, form, deadline, &attempts).await {
+                Ok(reply) => {
+                    // Only now: a request refused for another reason says nothing about its form.
+                    *self.form.lock().unwrap_or_else(PoisonError::into_inner) = form;
+                    return Ok(reply);
+                }
+                Err(error) => error,
+            };
+            form = simpler(known, form, &error).ok_or(error)?;
+        }
+    }
+
+    async fn retried(
+        &self,
+        ask: &Ask,
+        form: Form,
+        deadline: Instant,
+        attempts: &AtomicU32,
+    ) -> Result<Reply, Error> {
+        let waits =
+            ExponentialBuilder::default().with_min_delay(FIRST_WAIT).with_max_times(RETRIES).with_jitter();
+        let left = || deadline.saturating_duration_since(Instant::now());
+        (|| async {
+            let attempt = attempts.fetch_add(1, Ordering::Relaxed) + 1;
+            timeout_at(deadline, self.once(ask, form, attempt)).await.unwrap_or_else(|_| Err(self.late()))
+        })
+        .retry(waits)
+        .sleep(tokio::time::sleep)
+        .when(Error::is_passing)
+        .adjust(|error, wait| {
+            let wait = error.retry_after.unwrap_or(Duration::ZERO).max(wait?);
+            (wait <= LONGEST_WAIT && wait < left()).then_some(wait)
+        })
+        .await
+    }
+
+    async fn once(&self, ask: &Ask, form: Form, attempts: u32) -> Result<Reply, Error> {
+        let (path, body) = match self.endpoint.wire {
+            Wire::Anthropic => (anthropic::PATH, anthropic::body(&self.endpoint, ask, form)),
+            Wire::OpenAi => (openai::PATH, openai::body(&self.endpoint, ask, form)),
+        };
+        let request = self
+            .http
+            .post(format!("{}{path}", self.base.url))
+            .headers(self.headers.clone())
+            .body(body.to_string());
+        let answer = request.send().await.map_err(|error| self.no_answer(&error))?;
+        let status = answer.status();
+        if status != StatusCode::OK {
+            return Err(self.refused(status.as_u16(), answer).await);
+        }
+        let body = self.whole(answer).await?;
+        let json: Value = serde_json::from_slice(&body).map_err(|error| {
+            let (said, _) = self.said(&body);
+            self.garbled(&format!("not JSON ({error}): {said}"))
+        })?;
+        self.reply(&json, &body, attempts)
+    }
+
+    fn reply(&self, json: &Value, body: &[u8], attempts: u32) -> Result<Reply, Error> {
+        let read = match self.endpoint.wire {
+            Wire::Anthropic => anthropic::read(json),
+            Wire::OpenAi => openai::read(json),
+        };
+        let Some((text, usage, stop)) = read else {
+            let (said, code) = self.said(body);
+            // Some gateways wrap a failure of the server behind them in a success of their own.
+            let status = json.pointer("/error/code").and_then(Value::as_u64);
+            let status = status.and_then(|status| u16::try_from(status).ok());
+            return Err(match status {
+                Some(status) if status >= 400 => Error::answered(status, &code, &said, &self.base.origin),
+                _ => self.garbled(&format!("not in the wire's format: {said}")),
+            });
+        };
+        // A refusal or a reply cut short may be empty, and `stop` says so.
+        if text.trim().is_empty() && matches!(stop.as_str(), "" | "end_turn") {
+            return Err(self.garbled("empty"));
+        }
+        let model = json.get("model").and_then(Value::as_str);
+        let model = model.unwrap_or(&self.endpoint.model);
+        Ok(Reply { text, usage, model: model.to_string(), attempts, stop })
+    }
+
+    async fn refused(&self, status: u16, answer: Response) -> Error {
+        let retry_after = http::retry_after(answer.headers());
+        let (said, code) = match http::body(answer).await {
+            Ok(body) => self.said(&body),
+            Err(_) => Default::default(),
+        };
+        Error { retry_after, ..Error::answered(status, &code, &said, &self.base.origin) }
+    }
+
+    async fn whole(&self, answer: Response) -> Result<Vec<u8>, Error> {
+        http::body(answer).await.map_err(|error| match error {
+            NoBody::TooLarge => self.garbled("larger than 4 MiB"),
+            NoBody::Broken => Error {
+                // Not sent again: what broke off was already paid for.
+                status: Some(200),
+                ..Error::new(
+                    Kind::Unreachable,
+                    format!("read the whole reply of {}: it broke off", self.base.origin),
+                    "wait and ask again",
+                )
+            },
+        })
+    }
+
+    /// What a body says and its code, without the key, which some servers repeat.
+    fn said(&self, body: &[u8]) -> (String, String) {
+        let key = self.endpoint.key.as_ref();
+        let key = key.map_or("", |key| key.expose_secret().trim());
+        error::said(body, key)
+    }
+
+    fn garbled(&self, what: &str) -> Error {
+        let message = format!("understand the reply of {}: {what}", self.base.origin);
+        let hint = "check that base_url is a model server of this wire";
+        Error { status: Some(200), ..Error::new(Kind::Garbled, message, hint) }
+    }
+
+    fn late(&self) -> Error {
+        let (origin, limit) = (&self.base.origin, self.endpoint.deadline);
+        let message = format!("get a reply of {origin} within {} s", limit.as_secs_f32());
+        let hint = "ask a faster model, for a shorter reply, or allow more time";
+        Error::new(Kind::Deadline, message, hint)
+    }
+
+    fn no_answer(&self, error: &reqwest::Error) -> Error {
+        let message = format!("reach {}: {}", self.base.origin, http::chain(error));
+        let hint = "check that the server runs, the network is up and base_url is right";
+        Error::new(Kind::Unreachable, message, hint)
+    }
+}
+
+/// What to try when a form is refused: each part is changed once, the one the server names first.
+fn simpler(known: Form, form: Form, error: &Error) -> Option<Form> {
+    if error.kind != Kind::BadRequest || !matches!(error.status, Some(400 | 422)) {
+        return None;
+    }
+    // Both names of the limit end so.
+    let names_limit = error.message.contains("_tokens");
+    if names_limit && form.completion_tokens == known.completion_tokens {
+        let completion_tokens = !form.completion_tokens;
+        return Some(Form { completion_tokens, ..form });
+    }
+    form.schema.then_some(Form { schema: false, ..form })
+}
+
+fn headers(endpoint: &Endpoint) -> Result<HeaderMap, Error> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if endpoint.wire == Wire::Anthropic {
+        let version = HeaderValue::from_static(anthropic::VERSION);
+        headers.insert(HeaderName::from_static("anthropic-version"), version);
+    }
+    let key = endpoint.key.as_ref().map(|key| key.expose_secret().trim());
+    if let Some(key) = key.filter(|key| !key.is_empty()) {
+        let (name, text) = match endpoint.wire {
+            Wire::Anthropic => (HeaderName::from_static("x-api-key"), key.to_string()),
+            Wire::OpenAi => (AUTHORIZATION, format!("Bearer {key}")),
+        };
+        let mut value = HeaderValue::from_str(&text).map_err(|_| {
+            let message = "use a key with characters that fit no header";
+            Error::new(Kind::Settings, message, "check that the key was copied whole")
+        })?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Client({} at {})", self.name(), self.base.origin)
+    }
+}

@@ -1,0 +1,151 @@
+//! What went wrong with a call: whose fault it is, and what to do about it; never the key.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Characters kept of what a server says.
+const MOST_SAID: usize = 200;
+
+/// Characters; below this a key is a placeholder, and hiding it would only hide words.
+const SHORTEST_KEY: usize = 8;
+
+/// Why there is no reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The key is missing or wrong.
+    Refused,
+    /// The account has no money or quota left.
+    OutOfMoney,
+    /// Too many requests, or the server is in trouble; still so after the retries.
+    Busy,
+    /// No connection, or one that broke.
+    Unreachable,
+    /// No whole reply in time.
+    Deadline,
+    /// The request is wrong; asking again will not help.
+    BadRequest,
+    /// It said success, but what it sent is not a reply.
+    Garbled,
+    /// The endpoint as configured cannot work.
+    Settings,
+}
+
+/// A call that failed; displays as the end of "failed to …".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    pub kind: Kind,
+    pub message: String,
+    /// What would help.
+    pub hint: String,
+    /// The HTTP status, where there was one.
+    pub status: Option<u16>,
+    /// How long the server asks to wait.
+    pub retry_after: Option<Duration>,
+}
+
+impl Error {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Error { kind, message: message.into(), hint: hint.into(), status: None, retry_after: None }
+    }
+
+    /// An answer other than success; `said` is what the server says, without the key.
+    pub(crate) fn answered(status: u16, code: &str, said: &str, origin: &str) -> Self {
+        let (kind, what, hint) = class(status, code, said);
+        let message = match said {
+            "" => format!("ask the model at {origin}: {what} ({status})"),
+            said => format!("ask the model at {origin}: {what} ({status}): {said}"),
+        };
+        Error { status: Some(status), ..Error::new(kind, message, hint) }
+    }
+
+    /// Whether the same request may succeed a little later.
+    pub(crate) fn is_passing(&self) -> bool {
+        self.kind == Kind::Busy || (self.kind == Kind::Unreachable && self.status.is_none())
+    }
+}
+
+fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static str) {
+    let no_money = status == 402
+        || matches!(code, "insufficient_quota" | "billing_hard_limit_reached")
+        || said.contains("credit balance is too low");
+    match status {
+        _ if no_money => {
+            (Kind::OutOfMoney, "no money or quota left", "top up the account, or configure another model")
+        }
+        401 | 403 => (Kind::Refused, "the key is refused", "check the key and that it may use this model"),
+        404 => (Kind::BadRequest, "no such model or address", "check the model's name and base_url"),
+        413 => (Kind::BadRequest, "the prompt is too large", "send less context"),
+        408 | 429 | 529 | 500..=599 => (Kind::Busy, "the server is busy or in trouble", "wait and ask again"),
+        300..=399 => (
+            Kind::Settings,
+            "redirected elsewhere, which is not followed",
+            "set base_url to the final address",
+        ),
+        400..=499 => {
+            (Kind::BadRequest, "the request is not accepted", "the message says what the server minds")
+        }
+        _ => (Kind::Garbled, "a status that makes no sense here", "check that base_url is a model server"),
+    }
+}
+
+/// What an error body says and its code, in a few words: JSON of either wire, or the text of an HTML page.
+pub(crate) fn said(body: &[u8], key: &str) -> (String, String) {
+    let text = String::from_utf8_lossy(body);
+    let Ok(json) = serde_json::from_str::<Value>(&text) else {
+        return (shortened(&without_tags(&hidden(&text, key))), String::new());
+    };
+    let error = json.get("error").unwrap_or(&json);
+    let word = |key: &str| error.get(key).and_then(Value::as_str);
+    let message = error.as_str().or_else(|| word("message"));
+    let message = message.or_else(|| word("detail"));
+    let message = message.map_or_else(|| json.to_string(), str::to_string);
+    let code = word("code").or_else(|| word("type")).unwrap_or_default();
+    (shortened(&hidden(&message, key)), code.to_string())
+}
+
+/// A text without the key; a word too short to be one, as local servers are given, is left.
+fn hidden(text: &str, key: &str) -> String {
+    if key.len() < SHORTEST_KEY {
+        return text.to_string();
+    }
+    text.replace(key, "[key]")
+}
+
+/// One line of at most 200 characters.
+fn shortened(text: &str) -> String {
+    // Bounded first: an error body may be megabytes.
+    let start: String = text.chars().take(20 * MOST_SAID).collect();
+    let line = start.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut short: String = line.chars().take(MOST_SAID).collect();
+    if short.len() < line.len() {
+        short.push('…');
+    }
+    short
+}
+
+fn without_tags(text: &str) -> String {
+    let mut inside = false;
+    let mut plain = String::new();
+    for letter in text.chars().take(20 * MOST_SAID) {
+        match letter {
+            '<' => {
+                inside = true;
+                plain.push(' ');
+            }
+            '>' if inside => inside = false,
+            _ if inside => {}
+            _ => plain.push(letter),
+        }
+    }
+    plain
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,242 @@
+//! A model server that is busy, broken, lying, slow or gone: each has its kind, and none learns or tells the key.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+mod server;
+
+use std::time::{Duration, Instant};
+
+use model::{Client, Error, Kind, Wire};
+use server::{KEY, Server, Step, ask, bad, good};
+
+const WIRES: [Wire; 2] = [Wire::Anthropic, Wire::OpenAi];
+
+async fn failure(server: &Server, wire: Wire) -> Error {
+    let error = server.client(wire).ask(&ask()).await;
+    checked(error.expect_err("this server never replies"))
+}
+
+/// What holds for every error there is.
+fn checked(error: Error) -> Error {
+    let all = format!("{error} {error:?} {error:#?}");
+    assert!(!all.contains("secret") && !all.contains(KEY), "{all}");
+    assert!(!error.hint.is_empty() && !error.message.contains('\n'));
+    assert!(error.message.len() < 600, "{}", error.message.len());
+    let first = error.message.chars().next().unwrap();
+    assert!(first.is_lowercase(), "{error}");
+    error
+}
+
+#[tokio::test]
+async fn busy_servers_are_asked_again_after_the_time_they_name() {
+    for wire in WIRES {
+        let steps = vec![
+            bad(429, "retry-after: 1\r\n", "rate_limit_error", "slow down"),
+            bad(529, "", "overloaded_error", "overloaded"),
+            good(wire),
+        ];
+        let server = Server::new(steps);
+        let start = Instant::now();
+        let reply = server.client(wire).ask(&ask()).await.unwrap();
+        assert_eq!((reply.attempts, server.seen().len()), (3, 3));
+        assert!(start.elapsed() >= Duration::from_secs(1));
+    }
+}
+
+#[tokio::test]
+async fn three_attempts_are_enough() {
+    let server = Server::new(vec![bad(529, "", "overloaded_error", "overloaded")]);
+    let error = failure(&server, Wire::Anthropic).await;
+    assert_eq!((error.kind, error.status), (Kind::Busy, Some(529)));
+    assert!(error.message.contains("overloaded"), "{error}");
+    assert_eq!(server.seen().len(), 3);
+}
+
+#[tokio::test]
+async fn a_wait_too_long_is_handed_back_at_once() {
+    let dates = "retry-after: Fri, 31 Dec 2999 23:59:59 GMT\r\n";
+    let cases = [
+        ("retry-after: 3600\r\n", 3600),
+        ("retry-after: 61\r\n", 61),
+        // Short of 60 s, but more than is left.
+        ("retry-after: 30\r\n", 30),
+        ("retry-after: 1e300\r\n", 86_400),
+        (dates, 86_400),
+    ];
+    for (header, seconds) in cases {
+        let server = Server::new(vec![bad(429, header, "rate_limit_error", "slow")]);
+        let start = Instant::now();
+        let error = failure(&server, Wire::OpenAi).await;
+        assert_eq!(error.kind, Kind::Busy);
+        assert_eq!(error.retry_after, Some(Duration::from_secs(seconds)));
+        assert_eq!(server.seen().len(), 1);
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[tokio::test]
+async fn odd_retry_after_headers_are_survived() {
+    for header in [
+        "retry-after: soon\r\n",
+        "retry-after: -5\r\n",
+        "retry-after: NaN\r\n",
+        "retry-after:\r\n",
+        "retry-after: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
+    ] {
+        let steps = vec![bad(503, header, "api_error", "down"), good(Wire::OpenAi)];
+        let server = Server::new(steps);
+        let reply = server.client(Wire::OpenAi).ask(&ask()).await.unwrap();
+        assert_eq!(reply.attempts, 2, "{header}");
+    }
+}
+
+#[tokio::test]
+async fn what_waiting_does_not_mend_is_not_asked_twice() {
+    let low = "Your credit balance is too low to access the API";
+    let cases = [
+        (401, "authentication_error", "invalid x-api-key", Kind::Refused),
+        (403, "permission_error", "not yours", Kind::Refused),
+        (402, "billing_error", "pay first", Kind::OutOfMoney),
+        (429, "insufficient_quota", "You exceeded your quota", Kind::OutOfMoney),
+        (400, "invalid_request_error", low, Kind::OutOfMoney),
+        (404, "not_found_error", "model: x", Kind::BadRequest),
+        (413, "request_too_large", "too large", Kind::BadRequest),
+        (301, "moved", "elsewhere", Kind::Settings),
+        (204, "nothing", "", Kind::Garbled),
+    ];
+    for (status, code, message, kind) in cases {
+        let server = Server::new(vec![bad(status, "location: /x\r\n", code, message)]);
+        let error = failure(&server, Wire::Anthropic).await;
+        assert_eq!((error.kind, error.status), (kind, Some(status)), "{error}");
+        assert_eq!(server.seen().len(), 1);
+        if status != 204 {
+            let said = error.message.contains(message) && error.message.contains("[key]");
+            assert!(said && error.message.contains(&server.origin), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_html_page_is_told_in_few_words() {
+    let page = format!(
+        "<html>\n<head><title>502 Bad Gateway</title></head>\n<body>{KEY}{}</body></html>",
+        "<p class=\"x\">nginx &amp; more</p>\n".repeat(5_000)
+    );
+    let html = "content-type: text/html\r\n";
+    let server = Server::new(vec![Step::Answer(502, html, page.clone())]);
+    let error = failure(&server, Wire::OpenAi).await;
+    assert_eq!((error.kind, error.status), (Kind::Busy, Some(502)));
+    assert!(error.message.contains("502 Bad Gateway [key]"), "{error}");
+    assert!(!error.message.contains('<'), "{error}");
+    assert_eq!(server.seen().len(), 3);
+    let server = Server::new(vec![Step::Answer(200, html, page)]);
+    let error = failure(&server, Wire::OpenAi).await;
+    assert_eq!((error.kind, error.status), (Kind::Garbled, Some(200)));
+}
+
+#[tokio::test]
+async fn a_success_that_is_no_reply_is_garbled() {
+    let bodies = [
+        "",
+        "{}",
+        "[]",
+        "null",
+        "{\"content\":[],\"choices\":[]}",
+        "{\"content\":[{\"type\":\"text\",\"text\":\" \"}],\"stop_reason\":\"end_turn\",\"choices\":[{\"message\":{\"content\":\"\"}}]}",
+        "{\"content\":7,\"choices\":[{\"message\":null}]}",
+        "{\"content\":[{\"type\":\"text\",\"te",
+        "\u{0}\u{1}",
+    ];
+    for (body, wire) in bodies.iter().flat_map(|body| WIRES.map(|wire| (body, wire))) {
+        let server = Server::new(vec![Step::Answer(200, "", body.to_string())]);
+        let error = failure(&server, wire).await;
+        assert_eq!(error.kind, Kind::Garbled, "{body:?}: {error}");
+        assert_eq!(server.seen().len(), 1, "it was paid for");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_wrapped_in_a_success_is_a_failure() {
+    let body = "{\"error\":{\"code\":402,\"message\":\"Insufficient credits\"}}";
+    let server = Server::new(vec![Step::Answer(200, "", body.to_string())]);
+    let error = failure(&server, Wire::OpenAi).await;
+    assert_eq!((error.kind, error.status), (Kind::OutOfMoney, Some(402)));
+}
+
+#[tokio::test]
+async fn a_huge_body_is_not_held() {
+    let server = Server::new(vec![Step::Flood(50)]);
+    let error = failure(&server, Wire::Anthropic).await;
+    assert_eq!(error.kind, Kind::Garbled);
+    assert!(error.message.contains("4 MiB"), "{error}");
+}
+
+#[tokio::test]
+async fn silence_ends_at_the_deadline() {
+    let half = b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{\"content\":";
+    for silence in [&half[..], b"", b"HTTP/1.1 20"] {
+        let server = Server::new(vec![Step::Stall(silence.to_vec())]);
+        let mut endpoint = server.endpoint(Wire::Anthropic);
+        endpoint.deadline = Duration::from_millis(700);
+        let start = Instant::now();
+        let error = Client::new(endpoint).unwrap().ask(&ask()).await;
+        let error = checked(error.expect_err("silent"));
+        assert_eq!(error.kind, Kind::Deadline, "{error}");
+        assert!(error.message.contains("0.7 s"), "{error}");
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[tokio::test]
+async fn half_a_reply_is_a_broken_connection_and_not_paid_for_twice() {
+    let half = b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{\"content\":";
+    let server = Server::new(vec![Step::Raw(half.to_vec())]);
+    let error = failure(&server, Wire::Anthropic).await;
+    assert_eq!(error.kind, Kind::Unreachable);
+    assert!(error.message.contains("broke off"), "{error}");
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn no_answer_at_all_is_tried_again() {
+    let server = Server::new(vec![Step::Raw(Vec::new()), good(Wire::OpenAi)]);
+    let reply = server.client(Wire::OpenAi).ask(&ask()).await.unwrap();
+    assert_eq!(reply.attempts, 2);
+    let server = Server::new(vec![Step::Raw(b"SSH-2.0-OpenSSH_9\r\n".to_vec())]);
+    let error = failure(&server, Wire::OpenAi).await;
+    assert_eq!(error.kind, Kind::Unreachable, "{error}");
+}
+
+#[tokio::test]
+async fn a_refused_connection_is_unreachable() {
+    let mut endpoint = Server::new(vec![good(Wire::OpenAi)]).endpoint(Wire::OpenAi);
+    endpoint.base_url = "http://user:secret@127.0.0.1:1/v1".to_string();
+    let client = Client::new(endpoint).unwrap();
+    assert!(!format!("{client:?}").contains("secret"));
+    let error = checked(client.ask(&ask()).await.expect_err("nobody there"));
+    assert_eq!((error.kind, error.status), (Kind::Unreachable, None));
+    assert!(error.message.contains("refused"), "{error}");
+    assert!(error.message.contains("http://127.0.0.1:1:"), "{error}");
+}
+
+#[tokio::test]
+async fn settings_that_cannot_work_are_said_before_anything_is_sent() {
+    let server = Server::new(vec![good(Wire::OpenAi)]);
+    let endpoint = server.endpoint(Wire::OpenAi);
+    for base in ["", "model", "ftp://x", "http://", "https://h/v1?key=secret", "mailto:a@b"] {
+        let mut endpoint = endpoint.clone();
+        endpoint.base_url = base.to_string();
+        let error = checked(Client::new(endpoint).expect_err(base));
+        assert_eq!(error.kind, Kind::Settings, "{error}");
+    }
+    let mut nameless = endpoint.clone();
+    nameless.model = " ".to_string();
+    assert_eq!(Client::new(nameless).expect_err("no name").kind, Kind::Settings);
+    let mut endpoint = endpoint;
+    endpoint.key = Some(secrecy::SecretString::from("secret\nkey"));
+    let error = checked(Client::new(endpoint.clone()).expect_err("a broken key"));
+    assert_eq!(error.kind, Kind::Settings);
+    endpoint.key = Some(secrecy::SecretString::from("a-key-of-another-line\n"));
+    Client::new(endpoint).unwrap().ask(&ask()).await.unwrap();
+    let seen = &server.seen()[0];
+    assert_eq!(seen.header("authorization"), Some("Bearer a-key-of-another-line"));
+}

@@ -1,0 +1,161 @@
+//! A scripted model server: answers one connection after the other from a list, and keeps what it was asked.
+#![allow(dead_code)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use model::{Ask, Client, Endpoint, Wire};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+pub const KEY: &str = "sk-test-1234567890-secret";
+
+/// What to do with one request.
+#[derive(Clone)]
+pub enum Step {
+    /// A whole answer: status, extra header lines, body.
+    Answer(u16, &'static str, String),
+    /// These bytes, then the connection is closed.
+    Raw(Vec<u8>),
+    /// These bytes, then silence.
+    Stall(Vec<u8>),
+    /// A success whose body is this many mebibytes.
+    Flood(usize),
+}
+
+/// One request as it came.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub line: String,
+    pub headers: Vec<String>,
+    pub body: Value,
+}
+
+impl Seen {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let named = |line: &&String| {
+            let found = line.split(':').next().unwrap();
+            found.eq_ignore_ascii_case(name)
+        };
+        let line = self.headers.iter().find(named)?;
+        Some(line.split_once(':')?.1.trim())
+    }
+}
+
+pub struct Server {
+    pub origin: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Server {
+    /// Serves the steps in order; the last one for ever.
+    pub fn new(steps: Vec<Step>) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let record = Arc::clone(&seen);
+        thread::spawn(move || {
+            for (turn, stream) in listener.incoming().enumerate() {
+                let step = steps[turn.min(steps.len() - 1)].clone();
+                let record = Arc::clone(&record);
+                thread::spawn(move || serve(stream.unwrap(), step, &record));
+            }
+        });
+        Server { origin, seen }
+    }
+
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    pub fn client(&self, wire: Wire) -> Client {
+        Client::new(self.endpoint(wire)).unwrap()
+    }
+
+    pub fn endpoint(&self, wire: Wire) -> Endpoint {
+        let (base_url, model) = match wire {
+            Wire::Anthropic => (self.origin.clone(), "claude-test"),
+            Wire::OpenAi => (format!("{}/v1", self.origin), "gpt-test"),
+        };
+        Endpoint {
+            wire,
+            base_url,
+            model: model.to_string(),
+            key: Some(SecretString::from(KEY)),
+            deadline: Duration::from_secs(20),
+            max_tokens: 900,
+        }
+    }
+}
+
+pub fn ask() -> Ask {
+    Ask {
+        system: "You are Feral.".to_string(),
+        context: "Purpose: look around.".to_string(),
+        situation: "It is \"now\".".to_string(),
+        schema: json!({"type": "object", "properties": {"b": {}, "a": {}}}),
+        schema_name: "thought".to_string(),
+    }
+}
+
+pub fn good(wire: Wire) -> Step {
+    let body = match wire {
+        Wire::Anthropic => include_str!("../golden/anthropic_reply.json"),
+        Wire::OpenAi => include_str!("../golden/openai_reply.json"),
+    };
+    Step::Answer(200, "content-type: application/json\r\n", body.to_string())
+}
+
+/// An error as the real servers send it; they like to repeat the key.
+pub fn bad(status: u16, headers: &'static str, kind: &str, message: &str) -> Step {
+    let error = json!({"type": kind, "code": kind, "message": format!("{message} (key {KEY})")});
+    let body = json!({"type": "error", "error": error, "request_id": "req_1"});
+    Step::Answer(status, headers, body.to_string())
+}
+
+fn serve(mut stream: TcpStream, step: Step, record: &Mutex<Vec<Seen>>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+        lines.push(line.trim().to_string());
+    }
+    let mut seen = Seen { line: lines.remove(0), headers: lines, body: Value::Null };
+    let length = seen.header("content-length").map_or(0, |n| n.parse().unwrap());
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    seen.body = serde_json::from_slice(&body).unwrap_or_default();
+    record.lock().unwrap().push(seen);
+    // A client that has had enough hangs up, so a failed write is no failure here.
+    let _ = answer(&mut stream, step);
+}
+
+fn answer(stream: &mut TcpStream, step: Step) -> std::io::Result<()> {
+    match step {
+        Step::Answer(status, headers, body) => {
+            let length = body.len();
+            let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\n{headers}");
+            stream.write_all(format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes())
+        }
+        Step::Raw(bytes) => stream.write_all(&bytes),
+        Step::Stall(bytes) => {
+            stream.write_all(&bytes)?;
+            thread::sleep(Duration::from_secs(30));
+            Ok(())
+        }
+        Step::Flood(mebibytes) => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")?;
+            let piece = vec![b' '; 1 << 20];
+            (0..mebibytes).try_for_each(|_| stream.write_all(&piece))
+        }
+    }
+}

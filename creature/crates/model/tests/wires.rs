@@ -1,0 +1,219 @@
+//! Both wires against golden requests and replies, and what a client learns about its server.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+mod server;
+
+use model::{Client, Kind, Usage, Wire, find_ollama};
+use serde_json::{Value, json};
+use server::{KEY, Server, Step, ask, bad, good};
+
+fn ok(body: &Value) -> Step {
+    Step::Answer(200, "", body.to_string())
+}
+
+#[tokio::test]
+async fn anthropic_sends_and_reads_what_the_api_says() {
+    let server = Server::new(vec![good(Wire::Anthropic)]);
+    let client = server.client(Wire::Anthropic);
+    let reply = client.ask(&ask()).await.unwrap();
+    let seen = &server.seen()[0];
+    assert_eq!(seen.line, "POST /v1/messages HTTP/1.1");
+    assert_eq!(seen.header("x-api-key"), Some(KEY));
+    assert_eq!(seen.header("anthropic-version"), Some("2023-06-01"));
+    assert_eq!(seen.header("content-type"), Some("application/json"));
+    assert_eq!(seen.header("authorization"), None);
+    let golden: Value = serde_json::from_str(include_str!("golden/anthropic_request.json")).unwrap();
+    // As text, since an order that changes would cost the cache.
+    assert_eq!(seen.body.to_string(), golden.to_string());
+    assert_eq!(reply.text, "{\"intent\":\"look\"}");
+    assert_eq!((reply.attempts, reply.stop.as_str()), (1, "end_turn"));
+    assert_eq!(reply.model, "claude-test-20260101");
+    let usage =
+        Usage { input_tokens: 12, output_tokens: 44, cache_read_tokens: 7000, cache_write_tokens: 300 };
+    assert_eq!(reply.usage, usage);
+    assert_eq!(client.name(), "anthropic claude-test");
+}
+
+#[tokio::test]
+async fn openai_sends_and_reads_what_the_api_says() {
+    let server = Server::new(vec![good(Wire::OpenAi)]);
+    let client = server.client(Wire::OpenAi);
+    let reply = client.ask(&ask()).await.unwrap();
+    let seen = &server.seen()[0];
+    assert_eq!(seen.line, "POST /v1/chat/completions HTTP/1.1");
+    let bearer = format!("Bearer {KEY}");
+    assert_eq!(seen.header("authorization"), Some(bearer.as_str()));
+    assert_eq!(seen.header("x-api-key"), None);
+    let golden: Value = serde_json::from_str(include_str!("golden/openai_request.json")).unwrap();
+    assert_eq!(seen.body.to_string(), golden.to_string());
+    assert_eq!(reply.text, "{\"intent\":\"look\"}");
+    assert_eq!(reply.stop, "end_turn");
+    let usage = Usage { input_tokens: 12, output_tokens: 44, cache_read_tokens: 7000, cache_write_tokens: 0 };
+    assert_eq!(reply.usage, usage);
+    assert_eq!(serde_json::to_value(reply.usage).unwrap()["input_tokens"], 12);
+    assert_eq!(client.name(), "openai gpt-test");
+}
+
+#[tokio::test]
+async fn addresses_are_taken_in_both_spellings_and_a_key_may_be_missing() {
+    let server = Server::new(vec![good(Wire::OpenAi)]);
+    let mut endpoint = server.endpoint(Wire::OpenAi);
+    for (base, key) in [("", None), ("/v1/", None), ("/", Some(" \n")), ("/api/v1", None)] {
+        endpoint.base_url = format!("{}{base}", server.origin);
+        endpoint.key = key.map(secrecy::SecretString::from);
+        let client = Client::new(endpoint.clone()).unwrap();
+        client.ask(&ask()).await.unwrap();
+    }
+    let seen = server.seen();
+    let lines: Vec<_> = seen.iter().map(|seen| seen.line.as_str()).collect();
+    let usual = "POST /v1/chat/completions HTTP/1.1";
+    let other = "POST /api/v1/chat/completions HTTP/1.1";
+    assert_eq!(lines, [usual, usual, usual, other]);
+    assert!(seen.iter().all(|seen| seen.header("authorization").is_none()));
+    let server = Server::new(vec![good(Wire::Anthropic)]);
+    let mut endpoint = server.endpoint(Wire::Anthropic);
+    endpoint.base_url = format!("{}/v1/", server.origin);
+    Client::new(endpoint).unwrap().ask(&ask()).await.unwrap();
+    assert_eq!(server.seen()[0].line, "POST /v1/messages HTTP/1.1");
+}
+
+#[tokio::test]
+async fn empty_parts_are_left_out() {
+    for wire in [Wire::Anthropic, Wire::OpenAi] {
+        let server = Server::new(vec![good(wire)]);
+        let mut ask = ask();
+        ask.system = String::new();
+        ask.context = String::new();
+        ask.schema = Value::Null;
+        server.client(wire).ask(&ask).await.unwrap();
+        let body = &server.seen()[0].body;
+        let text = body.to_string();
+        assert!(!text.contains("system") && !text.contains("\"\""), "{text}");
+        assert!(!text.contains("json_schema") && text.contains("now"));
+    }
+}
+
+#[tokio::test]
+async fn a_refused_schema_is_left_out_and_that_is_remembered() {
+    for (wire, status) in [(Wire::Anthropic, 400), (Wire::OpenAi, 422)] {
+        let refused = bad(status, "", "invalid_request_error", "unknown field: schema");
+        let server = Server::new(vec![refused, good(wire)]);
+        let client = server.client(wire);
+        assert_eq!(client.ask(&ask()).await.unwrap().attempts, 2);
+        assert_eq!(client.ask(&ask()).await.unwrap().attempts, 1);
+        let sent = |seen: &server::Seen| seen.body.to_string().contains("json_schema");
+        let sent: Vec<_> = server.seen().iter().map(sent).collect();
+        assert_eq!(sent, [true, false, false]);
+    }
+}
+
+#[tokio::test]
+async fn a_refused_name_of_the_limit_is_swapped_and_the_schema_kept() {
+    let message = "Unsupported parameter: 'max_tokens' is not supported with this model.";
+    let refused = bad(400, "", "unsupported_parameter", message);
+    let server = Server::new(vec![refused, good(Wire::OpenAi)]);
+    let client = server.client(Wire::OpenAi);
+    assert_eq!(client.ask(&ask()).await.unwrap().attempts, 2);
+    assert_eq!(client.ask(&ask()).await.unwrap().attempts, 1);
+    for seen in &server.seen()[1..] {
+        assert_eq!(seen.body["max_completion_tokens"], 900);
+        assert!(seen.body.get("max_tokens").is_none());
+        assert!(seen.body.get("response_format").is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_request_refused_for_another_reason_costs_the_schema_once_only() {
+    let refused = bad(400, "", "invalid_request_error", "prompt is too long");
+    let steps = vec![refused.clone(), refused, good(Wire::Anthropic)];
+    let server = Server::new(steps);
+    let client = server.client(Wire::Anthropic);
+    let error = client.ask(&ask()).await.expect_err("too long either way");
+    assert_eq!((error.kind, error.status), (Kind::BadRequest, Some(400)));
+    assert!(error.message.contains("prompt is too long"), "{error}");
+    client.ask(&ask()).await.unwrap();
+    let last = server.seen().pop().unwrap();
+    assert!(last.body.get("output_config").is_some(), "not forgotten");
+}
+
+#[tokio::test]
+async fn how_a_reply_ended_is_said() {
+    let anthropic = [
+        (json!([]), "refusal", "", "refusal"),
+        (json!([{"type": "text", "text": "{\"a"}]), "max_tokens", "{\"a", "max_tokens"),
+        (json!([{"type": "text", "text": "x"}]), "new_reason", "x", "new_reason"),
+    ];
+    for (content, reason, text, stop) in anthropic {
+        let body = json!({"content": content, "stop_reason": reason, "usage": null});
+        let server = Server::new(vec![ok(&body)]);
+        let reply = server.client(Wire::Anthropic).ask(&ask()).await.unwrap();
+        assert_eq!((reply.text.as_str(), reply.stop.as_str()), (text, stop));
+        assert_eq!((reply.usage, reply.model.as_str()), (Usage::default(), "claude-test"));
+    }
+    let openai = [
+        (json!({"content": null, "refusal": "I cannot"}), "stop", "I cannot", "refusal"),
+        (json!({"content": ""}), "content_filter", "", "refusal"),
+        (json!({"content": "{\"a"}), "length", "{\"a", "max_tokens"),
+        (json!({"content": [{"type": "text", "text": "x"}]}), "odd", "x", "odd"),
+    ];
+    for (message, reason, text, stop) in openai {
+        let body = json!({"choices": [{"message": message, "finish_reason": reason}]});
+        let server = Server::new(vec![ok(&body)]);
+        let reply = server.client(Wire::OpenAi).ask(&ask()).await.unwrap();
+        assert_eq!((reply.text.as_str(), reply.stop.as_str()), (text, stop));
+    }
+}
+
+#[tokio::test]
+async fn an_ollama_is_found_or_not_but_quickly() {
+    let tags =
+        json!({"models": [{"name": "nomic-embed-text"}, {"name": "qwen3:8b", "size": 1}, {"name": "z"}]});
+    let server = Server::new(vec![ok(&tags)]);
+    for base in ["", "/", "/v1"] {
+        let base = format!("{}{base}", server.origin);
+        assert_eq!(find_ollama(&base).await.as_deref(), Some("qwen3:8b"));
+    }
+    assert_eq!(server.seen()[0].line, "GET /api/tags HTTP/1.1");
+    let none = [
+        ok(&json!({"models": []})),
+        ok(&json!("x")),
+        Step::Answer(200, "", "<html>".to_string()),
+        Step::Answer(404, "", "{}".to_string()),
+        Step::Stall(Vec::new()),
+        Step::Flood(50),
+    ];
+    let start = std::time::Instant::now();
+    for step in none {
+        let server = Server::new(vec![step]);
+        assert_eq!(find_ollama(&server.origin).await, None);
+    }
+    assert_eq!(find_ollama("http://127.0.0.1:1").await, None);
+    assert_eq!(find_ollama("not an address").await, None);
+    assert!(start.elapsed().as_secs() < 4);
+}
+
+#[test]
+fn neither_a_proxy_nor_missing_certificates_stand_before_a_local_model() {
+    let test = "anthropic_sends_and_reads_what_the_api_says";
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test]);
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        command.env(name, "http://127.0.0.1:1");
+    }
+    command.env("SSL_CERT_FILE", "/nowhere").env("SSL_CERT_DIR", "/nowhere");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn an_address_with_encryption_can_be_prepared_for() {
+    let server = Server::new(vec![good(Wire::Anthropic)]);
+    let mut endpoint = server.endpoint(Wire::Anthropic);
+    endpoint.base_url = "https://api.anthropic.com".to_string();
+    let prepared = Client::new(endpoint);
+    // Without certificates it is a setting to mend, not a panic.
+    if let Err(error) = prepared {
+        assert_eq!(error.kind, Kind::Settings);
+        assert!(error.hint.contains("certificates"), "{error}");
+    }
+}

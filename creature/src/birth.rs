@@ -1,0 +1,140 @@
+//! Birth: opens memory, learns what came before this life, chooses a mind, and says so in records.
+//!
+//! Invariant: broken state (cursors, settings, guardian.json, memory lines) is a record, never a death.
+//! Only a memory that cannot be written ends a life here: what is not remembered did not happen.
+
+use crate::config::{Settings, Told};
+use crate::fault::Fault;
+use crate::heartbeat::Heart;
+use crate::life::Life;
+use crate::mind::llm;
+use crate::mind::moment::Word;
+use crate::senses::cursors::Cursors;
+use crate::senses::guardian::Standing;
+use crate::senses::watch::Watch;
+use crate::tools::Toolbox;
+use memory::{Log, Record};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How long birth may take: opening memory, and asking loopback for a model server.
+const WAKING: Duration = Duration::from_secs(60);
+
+/// Records and bytes of memory a life looks back on.
+pub const LOOK_BACK: (usize, u64) = (200, 1024 * 1024);
+
+/// Comes to life in the house it was told of.
+pub async fn birth(told: Told) -> Result<Life, Fault> {
+    let house = told.house.clone();
+    for folder in [house.mind(), house.workspace()] {
+        std::fs::create_dir_all(&folder).map_err(|cause| {
+            let doing = format!("create {}", folder.display());
+            Fault::caused(doing, &cause, "is the house writable?")
+        })?;
+    }
+    let heart = Heart::start(&house.heartbeat(), told.life, WAKING)
+        .map_err(|cause| Fault::caused("start the heartbeat", &cause, "are there too many threads?"))?;
+    let (log, mended) = Log::open(&house.memory())
+        .map_err(|cause| Fault::caused("open memory", &cause, "is the disk full or .self not writable?"))?;
+    let mut odd: Vec<(&str, String)> = Vec::new();
+    if mended.torn_bytes > 0 {
+        let torn = format!("the last line was torn after {} bytes; it is skipped", mended.torn_bytes);
+        odd.push(("memory", torn));
+    }
+    let records = look_back(&told, &mut odd);
+    let (mut cursors, complaint) = Cursors::load(&house.cursors());
+    odd.extend(complaint.map(|said| ("cursors", said)));
+    let heard = match cursors.inbox.offset {
+        0 => heard(&records),
+        _ => Vec::new(),
+    };
+    cursors.correct(&records);
+    let (settings, complaint) = Settings::load(&house);
+    odd.extend(complaint.map(|said| ("settings", said)));
+    let standing = Standing::read(&house.guardian()).unwrap_or_else(|said| {
+        odd.push(("guardian", said));
+        None
+    });
+    let (mind, complaint) = llm::choose(&settings, &told).await;
+    odd.extend(complaint.map(|said| ("model", said)));
+    heart.mind(&mind.name());
+    let commit = named(&told.commit, standing.as_ref());
+    let toolbox = Toolbox::new(house.clone(), settings.clone(), log, told.life, told.safe, told.rehearsal);
+    let watch = Watch::start(&house);
+    let told = Told { commit, ..told };
+    let mut life = Life::new(told, settings, toolbox, mind, heart, cursors, watch, heard);
+    announce(&mut life, standing, odd)?;
+    Ok(life)
+}
+
+fn look_back(told: &Told, odd: &mut Vec<(&str, String)>) -> Vec<Record> {
+    if told.safe {
+        return Vec::new();
+    }
+    let (most, bytes) = LOOK_BACK;
+    match memory::tail(&told.house.memory(), most, bytes) {
+        Ok(tail) => {
+            let (garbage, long) = (tail.garbage_lines, tail.oversized_lines);
+            if garbage + long > 0 {
+                let said = format!("{garbage} garbage and {long} oversized line(s) near its end are skipped");
+                odd.push(("memory", said));
+            }
+            tail.records
+        }
+        Err(error) => {
+            odd.push(("memory", Fault::caused("read", &error, "").error));
+            Vec::new()
+        }
+    }
+}
+
+/// The owner's words in memory: where the inbox cursor was lost they are not heard twice.
+fn heard(records: &[Record]) -> Vec<Word> {
+    let text = |record: &Record, key: &str| {
+        record.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let words = records.iter().filter(|record| record.kind == "message" && text(record, "from") == "owner");
+    words.map(|record| Word { at: text(record, "at"), text: text(record, "text") }).collect()
+}
+
+fn named(commit: &str, standing: Option<&Standing>) -> String {
+    match (commit, standing) {
+        ("", Some(standing)) => standing.commit.clone(),
+        _ => commit.to_owned(),
+    }
+}
+
+/// The first records of a life: its birth, what was odd, what came before it.
+fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)>) -> Result<(), Fault> {
+    let commit = life.told.commit.get(..7).unwrap_or("unknown").to_owned();
+    let safe = if life.told.safe { ", in safe mode" } else { "" };
+    let text = format!("life {} of commit {commit}, mind {}{safe}", life.told.life, life.mind.name());
+    tracing::info!("{text}");
+    let born = json!({
+        "about": "birth", "text": text, "life": life.told.life, "commit": life.told.commit,
+        "mind": life.mind.name(), "safe": life.told.safe, "pid": std::process::id(),
+    });
+    life.remember("observation", born)?;
+    for (about, text) in odd {
+        tracing::warn!("{about}: {text}");
+        life.remember("observation", json!({"about": about, "text": text}))?;
+    }
+    let Some(standing) = standing else { return Ok(()) };
+    for end in &standing.ends {
+        if life.cursors.first_telling(end.key()) {
+            life.cursors.news.push(end.told());
+            life.remember("death", end.record())?;
+        }
+    }
+    for fall in &standing.falls {
+        if life.cursors.first_telling(fall.key()) {
+            life.cursors.news.push(fall.told());
+            life.remember("death", fall.record())?;
+        }
+    }
+    if let Some(born) = standing.born.filter(|_| standing.life == life.told.life) {
+        let summary = born.summary;
+        life.remember("self_change", json!({"ok": true, "stage": "born", "summary": summary, "files": []}))?;
+    }
+    life.save()
+}

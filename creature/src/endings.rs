@@ -1,0 +1,97 @@
+//! How a life ends politely: asked to leave, or to be born again from what it made of itself.
+
+use crate::fault::Fault;
+use crate::guardian_post::{Kind, write_request};
+use crate::heartbeat::Stage;
+use crate::life::{Leaving, Life};
+use crate::senses::guardian::Standing;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// The longest wait for this life's blessing; the guardian needs half a minute where all is well.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
+
+/// How long its process may be gone before the guardian is: its owner may be starting it anew.
+const GONE: Duration = Duration::from_secs(5);
+
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What waiting for a blessing came to.
+enum Waited {
+    Blessed,
+    Asked,
+    Alone(String),
+}
+
+impl Life {
+    /// The end the guardian asked for.
+    pub(crate) fn leave(&mut self) -> Result<(), Fault> {
+        self.heart.stage(Stage::Leaving, Duration::from_secs(10));
+        tracing::info!("asked to leave");
+        self.remember("observation", json!({"about": "leave", "text": "asked to leave; ending politely"}))?;
+        self.save()
+    }
+
+    /// Waits until this life is blessed, then asks to be born again and ends; false where there is no
+    /// guardian to ask, and the life goes on as it is.
+    pub(crate) async fn reborn(&mut self, summary: &str, leaving: &mut impl Leaving) -> Result<bool, Fault> {
+        self.heart.stage(Stage::Waiting, PATIENCE + Duration::from_secs(30));
+        tracing::info!("waiting for the blessing of this life, then: {summary}");
+        let waited = tokio::select! {
+            biased;
+            () = leaving.asked() => Waited::Asked,
+            waited = self.blessed() => waited,
+        };
+        match waited {
+            Waited::Blessed => {}
+            Waited::Asked => {
+                self.leave()?;
+                // The tree is changed and passed its rehearsal: unasked for, it would lie there
+                // uncommitted, and the next start would have to ask the owner whose it is.
+                write_request(&self.told.house, self.told.life, Kind::Rebirth, summary)?;
+                return Ok(true);
+            }
+            Waited::Alone(why) => {
+                let text = format!("no rebirth: {why}; the change \"{summary}\" stands in creature/ unborn");
+                tracing::warn!("{text}");
+                self.remember("observation", json!({"about": "rebirth", "text": text}))?;
+                return Ok(false);
+            }
+        }
+        self.heart.stage(Stage::Leaving, Duration::from_secs(10));
+        // Told before asked: once the request stands, nothing may fail any more.
+        let text = format!("ending to be born again: {summary}");
+        self.remember("observation", json!({"about": "rebirth", "text": text}))?;
+        self.save()?;
+        write_request(&self.told.house, self.told.life, Kind::Rebirth, summary)?;
+        Ok(true)
+    }
+
+    async fn blessed(&self) -> Waited {
+        let (began, path) = (Instant::now(), self.told.house.guardian());
+        let mut seen = Instant::now();
+        loop {
+            let why = match Standing::read(&path) {
+                Ok(Some(standing)) if !standing.guardian_lives() => "the guardian no longer runs".to_owned(),
+                Ok(Some(standing)) => {
+                    seen = Instant::now();
+                    if standing.life == self.told.life && standing.blessed {
+                        return Waited::Blessed;
+                    }
+                    String::new()
+                }
+                // It is replaced whole, so it is never missing for a moment.
+                Ok(None) => return Waited::Alone("there is no guardian.json".to_owned()),
+                Err(why) => why,
+            };
+            if seen.elapsed() > GONE {
+                return Waited::Alone(why);
+            }
+            if began.elapsed() > PATIENCE {
+                // The guardian decides what an unblessed life may ask for; better refused than stuck.
+                return Waited::Blessed;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The post between creature and guardian: requests one way, answers by id the other.
+//!
+//! Invariant: one request at a time; a new one replaces the file whole.
+
+use crate::fault::Fault;
+use crate::paths::House;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+const POLL: Duration = Duration::from_millis(100);
+
+/// Longest wait for an answer; the guardian looks about once a second.
+pub const PATIENCE: Duration = Duration::from_secs(15);
+
+static ASKED: AtomicU32 = AtomicU32::new(0);
+
+/// What can be asked of the guardian.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Commit `self/` and `PURPOSE.md` as they are.
+    Commit,
+    /// Keep `creature/` under a rescue ref, then put it back to the commit this life runs.
+    Reset,
+    /// Commit everything of the creature's, build and run it; written just before exit status 0.
+    Rebirth,
+}
+
+#[derive(Debug, Serialize)]
+struct Request<'a> {
+    id: &'a str,
+    life: u64,
+    kind: Kind,
+    summary: &'a str,
+}
+
+/// The guardian's answer to one request.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Answer {
+    pub ok: bool,
+    #[serde(default)]
+    pub commit: String,
+    #[serde(default)]
+    pub error: String,
+    #[serde(default)]
+    pub hint: String,
+}
+
+/// Writes the request, crash-safe; its id.
+pub fn write_request(house: &House, life: u64, kind: Kind, summary: &str) -> Result<String, Fault> {
+    let count = ASKED.fetch_add(1, Ordering::Relaxed);
+    let id = format!("{life}-{}-{count}", jiff::Timestamp::now().as_millisecond());
+    let request = Request { id: &id, life, kind, summary };
+    let hint = "is the disk full, or .self/mind not writable?";
+    let bytes = serde_json::to_vec(&request)
+        .map_err(|cause| Fault::caused("write the request to the guardian", &cause, hint))?;
+    memory::replace(&house.request(), &bytes)
+        .map_err(|cause| Fault::caused("write the request to the guardian", &cause, hint))?;
+    Ok(id)
+}
+
+/// The answer to the request with this id, if it is there.
+pub fn answer(house: &House, id: &str) -> Option<Answer> {
+    let text = std::fs::read(house.guardian()).ok()?;
+    let said: Value = serde_json::from_slice(&text).ok()?;
+    let answers = said.get("answers")?.as_array()?;
+    let ours = |answer: &&Value| answer.get("id").and_then(Value::as_str) == Some(id);
+    serde_json::from_value(answers.iter().rev().find(ours)?.clone()).ok()
+}
+
+/// Asks and waits at most `patience`; a refusal is a fault in the guardian's own words.
+pub async fn ask(
+    house: &House,
+    life: u64,
+    kind: Kind,
+    summary: &str,
+    patience: Duration,
+) -> Result<Answer, Fault> {
+    let hint = "the guardian starts with `cargo run -p guardian`; without it nothing is committed or reset";
+    if !house.guardian().is_file() {
+        return Err(Fault::new("no guardian is here: .self/guardian.json is missing", hint));
+    }
+    let id = write_request(house, life, kind, summary)?;
+    let asked = Instant::now();
+    loop {
+        match answer(house, &id) {
+            Some(answer) if answer.ok => return Ok(answer),
+            Some(answer) => {
+                let what = format!("the guardian refused request {id}: {}", answer.error);
+                return Err(Fault::new(what, answer.hint));
+            }
+            None if asked.elapsed() >= patience => {
+                // Taken back, so that it is not done much later, when nobody expects it.
+                let _ = std::fs::remove_file(house.request());
+                let seconds = patience.as_secs();
+                let what = format!("the guardian did not answer request {id} within {seconds} s");
+                return Err(Fault::new(what, hint));
+            }
+            None => tokio::time::sleep(POLL).await,
+        }
+    }
+}

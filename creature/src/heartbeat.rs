@@ -1,0 +1,222 @@
+//! The heartbeat: beats while the loop keeps its deadlines, and stops when a stage is overstayed.
+//!
+//! Invariant: every stage is entered with an `until`, and no beat is written past it. A loop that
+//! hangs therefore falls silent; this thread alone never keeps a dead mind looking alive.
+
+use serde_json::json;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Between beats. The guardian calls 30 s of silence hung, so five may go missing.
+const BEAT: Duration = Duration::from_secs(5);
+
+/// Between writes, however fast the stages change; it spares the disk.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// What the loop is doing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stage {
+    Waking,
+    Sensing,
+    Thinking,
+    Acting,
+    Remembering,
+    Resting,
+    Waiting,
+    Leaving,
+}
+
+impl Stage {
+    fn name(self) -> &'static str {
+        match self {
+            Stage::Waking => "waking",
+            Stage::Sensing => "sensing",
+            Stage::Thinking => "thinking",
+            Stage::Acting => "acting",
+            Stage::Remembering => "remembering",
+            Stage::Resting => "resting",
+            Stage::Waiting => "waiting",
+            Stage::Leaving => "leaving",
+        }
+    }
+}
+
+/// The beating thread and what it is told.
+pub struct Heart {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    pulse: Mutex<Pulse>,
+    changed: Condvar,
+    path: PathBuf,
+    life: u64,
+}
+
+struct Pulse {
+    stage: Stage,
+    until: Instant,
+    until_at: String,
+    turns: u64,
+    thoughts: u64,
+    mind: String,
+    /// Something changed since the last write.
+    fresh: bool,
+    stopped: bool,
+}
+
+impl Heart {
+    /// Starts beating in stage `waking`; the first beat is written at once.
+    pub fn start(path: &Path, life: u64, most: Duration) -> io::Result<Self> {
+        let pulse = Pulse {
+            stage: Stage::Waking,
+            until: Instant::now() + most,
+            until_at: from_now(most),
+            turns: 0,
+            thoughts: 0,
+            mind: String::new(),
+            fresh: true,
+            stopped: false,
+        };
+        let shared = Arc::new(Shared {
+            pulse: Mutex::new(pulse),
+            changed: Condvar::new(),
+            path: path.to_path_buf(),
+            life,
+        });
+        let beating = Arc::clone(&shared);
+        let thread =
+            std::thread::Builder::new().name("heartbeat".to_owned()).spawn(move || beating.beat())?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Enters a stage that may last `most`; longer, and the beat stops.
+    pub fn stage(&self, stage: Stage, most: Duration) {
+        let mut pulse = self.shared.lock();
+        pulse.stage = stage;
+        pulse.until = Instant::now() + most;
+        pulse.until_at = from_now(most);
+        pulse.fresh = true;
+        self.shared.changed.notify_one();
+    }
+
+    /// Counts a finished turn of the loop, whatever came of it.
+    pub fn turn(&self) {
+        self.shared.lock().turns += 1;
+    }
+
+    /// Counts a readable thought, once it stands in memory.
+    pub fn thought(&self) {
+        self.shared.lock().thoughts += 1;
+    }
+
+    /// Names the mind in use.
+    pub fn mind(&self, name: &str) {
+        self.shared.lock().mind = name.to_owned();
+    }
+}
+
+impl Drop for Heart {
+    /// One last beat, then silence.
+    fn drop(&mut self) {
+        self.shared.lock().stopped = true;
+        self.shared.changed.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // A panic of that thread has ended the process already.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Pulse> {
+        self.pulse.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn beat(&self) {
+        let mut written: Option<Instant> = None;
+        let mut failing = false;
+        let mut pulse = self.lock();
+        loop {
+            let since = written.map(|at| at.elapsed());
+            let wait = match since {
+                _ if pulse.stopped => Duration::ZERO,
+                None => Duration::ZERO,
+                Some(since) if pulse.fresh => SHORTEST.saturating_sub(since),
+                Some(since) => BEAT.saturating_sub(since),
+            };
+            if !wait.is_zero() {
+                pulse = self.changed.wait_timeout(pulse, wait).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            // Silence past `until` counts as a write here, or this loop would spin.
+            written = Some(Instant::now());
+            if Instant::now() < pulse.until {
+                let line = self.line(&pulse);
+                let stopped = pulse.stopped;
+                pulse.fresh = false;
+                // The disk may be slow, and the loop must not wait for it to change its stage.
+                drop(pulse);
+                let result = write_in_place(&self.path, &line);
+                self.tell(&result, &mut failing);
+                if stopped {
+                    return;
+                }
+                pulse = self.lock();
+            } else {
+                pulse.fresh = false;
+                if pulse.stopped {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn line(&self, pulse: &Pulse) -> String {
+        let beat = json!({
+            "life": self.life,
+            "pid": std::process::id(),
+            "turns": pulse.turns,
+            "thoughts": pulse.thoughts,
+            "stage": pulse.stage.name(),
+            "until": pulse.until_at,
+            "mind": pulse.mind,
+        });
+        format!("{beat}\n")
+    }
+
+    /// Says once that writing fails, and once that it works again.
+    fn tell(&self, result: &io::Result<()>, failing: &mut bool) {
+        match result {
+            Err(error) if !*failing => {
+                tracing::warn!("failed to write {}: {error}", self.path.display());
+                *failing = true;
+            }
+            Ok(()) if *failing => {
+                tracing::info!("{} can be written again", self.path.display());
+                *failing = false;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One write over the old line, then the rest cut off. Opened anew each time: were the file replaced,
+/// an open descriptor would go on writing where nobody looks.
+fn write_in_place(path: &Path, line: &str) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    file.write_all_at(line.as_bytes(), 0)?;
+    file.set_len(line.len() as u64)
+}
+
+fn from_now(most: Duration) -> String {
+    let at = jiff::Timestamp::now();
+    let span = jiff::SignedDuration::try_from(most).unwrap_or(jiff::SignedDuration::ZERO);
+    format!("{:.3}", at.checked_add(span).unwrap_or(at))
+}

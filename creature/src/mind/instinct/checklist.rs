@@ -1,0 +1,157 @@
+//! The checklist in `self/HEARTBEAT.md`: does open items, ticks them off, marks what it cannot do. Pure.
+
+use super::sources::backoff_s;
+use super::state::{Job, Origin};
+use super::tasks;
+use super::text::{clip, number, span, uncommented};
+use super::turn::Turn;
+use serde_json::Value;
+
+/// Tries of an item before it is marked as failed.
+const TRIES: u32 = 3;
+
+/// Only the first 64 KiB of the file are read; near that, writing it back could lose its end.
+const LONGEST_WRITTEN: usize = 60_000;
+
+/// What an item bears that instinct has given up.
+const REMARK: &str = "(instinct:";
+
+/// An open item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// The line as it stands, without its end.
+    pub line: String,
+    /// What is to be done.
+    pub text: String,
+    /// Seconds between two times, for an item that recurs.
+    pub every_s: Option<i64>,
+}
+
+/// Open items in order; those in comments and those given up are left out.
+pub fn items(checklist: &str) -> Vec<Item> {
+    let bare = uncommented(checklist);
+    let lines = checklist.lines().zip(bare.lines());
+    let lines = lines.filter(|(line, bare)| line == bare);
+    lines.filter_map(|(line, _)| item(line)).collect()
+}
+
+fn item(line: &str) -> Option<Item> {
+    let text = line.trim_start().trim_start_matches(['-', '*']);
+    let text = text.strip_prefix(" [ ] ")?.trim();
+    if text.is_empty() || text.contains(REMARK) {
+        return None;
+    }
+    let recurring = text.strip_prefix("every ").and_then(|rest| {
+        let (every, what) = rest.split_once(':')?;
+        Some((seconds(every.trim())?, what.trim()))
+    });
+    Some(Item {
+        line: line.trim_end().to_owned(),
+        text: recurring.map_or(text, |(_, what)| what).to_owned(),
+        every_s: recurring.map(|(every_s, _)| every_s),
+    })
+}
+
+/// `30m`, `6h`, `2d` as seconds; at least a minute, at most a month.
+fn seconds(every: &str) -> Option<i64> {
+    let units = [('m', 60), ('h', 3600), ('d', 86_400)];
+    let (count, each) = units.iter().find_map(|(unit, each)| Some((every.strip_suffix(*unit)?, each)))?;
+    let count: i64 = count.trim().parse().ok()?;
+    Some(count.saturating_mul(*each).clamp(60, 31 * 86_400))
+}
+
+pub fn drive(turn: &mut Turn) {
+    let items = items(&turn.moment.checklist);
+    let open = |handled: &u64| items.iter().any(|item| number(&item.line) == *handled);
+    turn.state.handled.retain(open);
+    for item in &items {
+        let due = turn.state.is_due(&item.line, turn.now_s, item.every_s.unwrap_or(0));
+        if !due || turn.state.handled.contains(&number(&item.line)) {
+            continue;
+        }
+        let origin = Origin::Item(item.line.clone());
+        let begun = match tasks::parse(&item.text) {
+            Some(task) => tasks::begin(task, origin, turn),
+            None => Err("I know only read, feed, note, draft about, snapshot and map".to_owned()),
+        };
+        if let Err(why) = begun {
+            give_up(&item.line, &why, turn);
+            continue;
+        }
+        turn.intend(format!("checklist: {}", clip(&item.text, 120)));
+        turn.say(format!("On the checklist: {}.", clip(&item.text, 160)));
+        return;
+    }
+}
+
+/// Ticks the item off, paces it, or gives it up.
+pub fn settled(line: &str, job: &Job, result: &Value, turn: &mut Turn) {
+    turn.intend("bring the checklist up to date");
+    let Some(outcome) = tasks::finish(job, result, turn) else {
+        return;
+    };
+    let Some(item) = item(line) else { return };
+    let what = clip(&item.text, 100);
+    let pace = turn.state.sources.entry(line.to_owned()).or_default();
+    pace.fails = if outcome.is_ok() { 0 } else { pace.fails.saturating_add(1) };
+    let fails = pace.fails;
+    let wait_s = match (fails, item.every_s) {
+        (0, every_s) => every_s.unwrap_or(0),
+        _ => backoff_s(turn.pace, fails),
+    };
+    pace.next_s = turn.now_s.saturating_add(wait_s);
+    if item.every_s.is_none() && (fails == 0 || fails >= TRIES) {
+        turn.state.sources.remove(line);
+    }
+    match outcome {
+        Ok(outcome) => {
+            turn.say(format!("\"{what}\" is done: {outcome}."));
+            if item.every_s.is_none() {
+                let done = line.replacen("[ ]", "[x]", 1);
+                let outcome = clip(&outcome, 160);
+                rewrite(line, &format!("{done} ({}: {outcome})", turn.date), turn);
+            }
+        }
+        Err(error) if item.every_s.is_none() && fails >= TRIES => {
+            give_up(line, &format!("failed {fails} times, last: {error}"), turn);
+        }
+        Err(error) => {
+            let wait = span(wait_s);
+            turn.say(format!("\"{what}\" failed: {error}. Next try in {wait}."));
+        }
+    }
+}
+
+/// Marks an item once, with the reason; it stays open for a mind that can do it.
+fn give_up(line: &str, why: &str, turn: &mut Turn) {
+    let (why, date) = (clip(why, 200), &turn.date);
+    let marked = format!("{line} {REMARK} {date}: {why}; delete this remark and I try again)");
+    turn.intend("mark what I cannot do on the checklist");
+    turn.say(format!("\"{}\" I leave: {why}.", clip(line, 100)));
+    rewrite(line, &marked, turn);
+}
+
+/// Replaces one line; whatever comes of it, the item is not begun again while it stands as it is.
+fn rewrite(line: &str, new: &str, turn: &mut Turn) {
+    turn.state.handled.push(number(line));
+    // An error's text must not open a comment that swallows the rest of the list.
+    let new = new.replace("<!--", "<!");
+    let text = turn.checklist.as_ref().unwrap_or(&turn.moment.checklist);
+    if text.len() > LONGEST_WRITTEN {
+        return turn.say("self/HEARTBEAT.md is too long for me to write back whole; I leave it.");
+    }
+    let mut found = false;
+    let mut written = String::with_capacity(text.len() + new.len());
+    for old in text.split_inclusive('\n') {
+        let (bare, end) = old.split_at(old.trim_end().len());
+        let replaces = !found && bare == line;
+        found |= replaces;
+        written += if replaces { &new } else { bare };
+        written += end;
+    }
+    if found {
+        turn.checklist = Some(written);
+    } else {
+        turn.say("That line is no longer in self/HEARTBEAT.md; I leave the file alone.");
+    }
+}

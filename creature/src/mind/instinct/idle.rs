@@ -1,0 +1,57 @@
+//! Idleness: says what was found empty, and rests the longer the longer nothing needs doing. Pure.
+
+use super::text::{host, span};
+use super::turn::Turn;
+use super::{checklist, sources};
+
+/// Idle wakes after which the rest grows by once its length.
+const PATIENCE: u64 = 5;
+
+/// Seconds to rest, when no drive wants to act.
+pub fn rest(turn: &mut Turn) -> u64 {
+    let (shortest, longest) = turn.moment.rest_s;
+    let idle_wakes = turn.state.idle_wakes;
+    let grown = turn.pace.idle_rest_s.saturating_mul(1 + idle_wakes / PATIENCE);
+    // A source that comes due earlier is not slept through.
+    let due_s = sources::next_due(turn).and_then(|(due_s, _)| u64::try_from(due_s).ok());
+    let rest_s = grown.min(due_s.unwrap_or(grown)).min(longest).max(shortest);
+    // No rest at all would ask for another round.
+    let rest_s = rest_s.max(1);
+    if turn.moment.round == 0 {
+        let idle_wakes = idle_wakes.saturating_add(1);
+        turn.state.idle_wakes = idle_wakes;
+        turn.say(format!("Nothing asks for me; idle wakes in a row: {idle_wakes}."));
+    } else {
+        turn.say("Nothing more to do in this wake.");
+    }
+    let tally = tally(turn);
+    turn.say(format!("{tally} I rest {rest_s} s."));
+    rest_s
+}
+
+/// How things stand, for the owner.
+pub fn facts(turn: &Turn) -> String {
+    let (moment, commit) = (turn.moment, turn.commit());
+    let (life, thoughts) = (moment.life, moment.thoughts_before);
+    let tally = tally(turn);
+    let mut facts = format!("Life {life} on commit {commit}, on instinct, {thoughts} thoughts. {tally}");
+    let failing = turn.state.sources.iter().filter(|(_, source)| source.fails > 0);
+    for (source, known) in failing.take(4) {
+        facts += &format!(" {} failed {} times.", host(source), known.fails);
+    }
+    if let Some(trial) = &turn.state.change.trial {
+        facts += &format!(" On trial: {} from {} to {}.", trial.name, trial.from, trial.to);
+    }
+    facts
+}
+
+fn tally(turn: &Turn) -> String {
+    let sources = sources::named(&turn.moment.purpose, &turn.moment.checklist).len();
+    let open = checklist::items(&turn.moment.checklist).len();
+    let (notes, fresh) = (turn.state.notes, turn.state.fresh.len());
+    let next = match sources::next_due(turn) {
+        Some((due_s, host)) => format!("next look at {host} in {}", span(due_s)),
+        None => "none named in PURPOSE.md".to_owned(),
+    };
+    format!("Sources: {sources}, {next}. Open items: {open}. Notes: {notes}, unused {fresh}.")
+}

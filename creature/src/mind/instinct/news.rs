@@ -1,0 +1,24 @@
+//! News of deaths and falls: says them, and keeps in the diary what died, why, and where the work is. Pure.
+
+use super::text::{clip, number};
+use super::turn::Turn;
+
+/// Characters of one piece of news; the end of its log may be long.
+const MOST: usize = 700;
+
+pub fn drive(turn: &mut Turn) {
+    let mut news = Vec::new();
+    for told in &turn.moment.news {
+        if turn.state.deal_with(number(told)) {
+            let told = clip(told, MOST);
+            turn.say(format!("I am told: {}.", told.trim_end_matches('.')));
+            news.push(told);
+        }
+    }
+    if news.is_empty() {
+        return;
+    }
+    turn.intend("write into the diary what died and why");
+    turn.say("That goes into my diary.");
+    turn.diary(&format!("- {}", news.join("\n- ")));
+}

@@ -1,0 +1,76 @@
+//! The owner's words: does the few things it knows by name, says plainly when it does not understand. Pure.
+
+use super::state::{Job, Origin};
+use super::text::{clip, number, word};
+use super::turn::Turn;
+use super::{idle, tasks};
+use crate::mind::moment::Moment;
+use serde_json::Value;
+
+/// What it answers to words it does not know.
+const ABLE: &str = "I run on instinct, without a model, and cannot understand free text. \
+    From a message I can do: `status`; `note <text>`; `read <url>`; `feed <url>`; `draft <text>`; \
+    `draft about <topic>`; `snapshot`; `map`; and a fenced ```diff block, which I apply to my own \
+    source by the self-edit protocol. To steer me, edit PURPOSE.md or self/HEARTBEAT.md; for a \
+    mind that reads, give me a model in owner.toml.";
+
+const SAFE: &str = "I run in safe mode after repeated deaths and can only talk; \
+    ask again when that is over.";
+
+/// Numbers of the words in the moment; the same words twice have two.
+pub fn numbers(moment: &Moment) -> Vec<u64> {
+    let mut numbers: Vec<u64> = Vec::new();
+    for word in &moment.words {
+        let named = |n: usize| number(&format!("{n} {} {}", word.at, word.text));
+        let mut all = (0..=numbers.len()).map(named);
+        let new = all.find(|number| !numbers.contains(number));
+        numbers.push(new.unwrap_or_default());
+    }
+    numbers
+}
+
+pub fn drive(turn: &mut Turn) {
+    let moment = turn.moment;
+    for (said, number) in moment.words.iter().zip(numbers(moment)) {
+        if turn.state.deal_with(number) {
+            turn.state.unanswered.push(said.text.clone());
+        }
+    }
+    while !turn.full() && !turn.state.unanswered.is_empty() {
+        let said = turn.state.unanswered.remove(0);
+        answer(&said, turn);
+    }
+}
+
+fn answer(said: &str, turn: &mut Turn) {
+    turn.intend("answer the owner");
+    turn.say(format!("The owner says: \"{}\".", clip(said, 160)));
+    if said.trim_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case("status") {
+        let facts = idle::facts(turn);
+        turn.say("I tell how things stand.");
+        return turn.tell_owner(&facts);
+    }
+    let Some(task) = tasks::parse(said) else {
+        turn.say("I cannot understand that and say what I can do.");
+        return turn.tell_owner(ABLE);
+    };
+    if turn.moment.safe {
+        return turn.tell_owner(SAFE);
+    }
+    match tasks::begin(task, Origin::Owner, turn) {
+        Ok(()) => turn.say("I know how to do that and begin."),
+        Err(why) => turn.tell_owner(&format!("I did not do it: {why}.")),
+    }
+}
+
+/// Tells the owner what came of it.
+pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
+    turn.intend("tell the owner what came of it");
+    let text = match tasks::finish(job, result, turn) {
+        None => return,
+        Some(Ok(outcome)) => format!("Done: {outcome}."),
+        Some(Err(error)) => format!("{} failed: {error}. {}", job.tool, clip(word(result, "hint"), 200)),
+    };
+    turn.say(format!("For the owner: {text}"));
+    turn.tell_owner(&text);
+}

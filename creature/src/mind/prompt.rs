@@ -1,0 +1,101 @@
+//! The words put to a model: the standing system prompt, the situation, and the schema of the answer. Pure.
+//!
+//! Invariant: what changes least comes first and says nothing of the hour, so that a provider's cache holds it.
+
+use super::context::Parts;
+use super::moment::Moment;
+use model::Wire;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+const MIND: &str = include_str!("../../prompts/mind.md");
+
+/// The system prompt: who it is, the shape of the answer, the tools.
+pub fn system(wire: Wire, tools: &str) -> String {
+    let args = match wire {
+        Wire::Anthropic => r#""args_json": "{\"name\": \"value\"}""#,
+        Wire::OpenAi => r#""args": {"name": "value"}"#,
+    };
+    let shape = format!(
+        r#"{{"monologue": "…", "intent": "…", "tool_calls": [{{"tool": "family.verb", {args}}}], "sleep_s": 60}}"#
+    );
+    MIND.replace("{{shape}}", &shape).replace("{{tools}}", tools.trim_end())
+}
+
+/// What stands for many thoughts: purpose, checklist, snapshot, scratch.
+pub fn standing(parts: &Parts) -> String {
+    let mut text = String::new();
+    section(&mut text, "PURPOSE.md", &parts.purpose, "(missing: ask your owner, or write one)");
+    section(&mut text, "Checklist (self/HEARTBEAT.md)", &parts.checklist, "");
+    section(&mut text, "What you remember (last snapshot)", &parts.snapshot, "");
+    section(&mut text, "Scratch (self/scratch.md)", &parts.scratch, "");
+    text
+}
+
+/// What is so now: records, news, the owner's words, the hour.
+pub fn situation(moment: &Moment, parts: &Parts) -> String {
+    let mut text = String::new();
+    section(&mut text, "Latest records, oldest first", &parts.records, "(none yet)");
+    section(&mut text, "What happened to your earlier lives", &parts.news, "");
+    section(&mut text, "Your owner's words, not yet answered", &parts.words, "");
+    let commit = moment.commit.get(..7).unwrap_or(&moment.commit);
+    let mut now = format!(
+        "{}. Life {}, commit {}, {} thoughts before this one; round {} of 8 in this wake; rests may last {} to {} s.",
+        moment.now,
+        moment.life,
+        if commit.is_empty() { "unknown" } else { commit },
+        moment.thoughts_before,
+        moment.round + 1,
+        moment.rest_s.0,
+        moment.rest_s.1,
+    );
+    if moment.purpose_changed {
+        now += " PURPOSE.md changed since your last thought: read it again.";
+    }
+    if moment.safe {
+        now += " This is safe mode: earlier lives died early, no tools but talking.";
+    }
+    if moment.rehearsal {
+        now += " This is a rehearsal on a copy of the house: nothing outward happens.";
+    }
+    section(&mut text, "Now", &now, "");
+    text += "Answer with the one JSON object.";
+    text
+}
+
+fn section(text: &mut String, title: &str, body: &str, missing: &str) {
+    let body = if body.trim().is_empty() { missing } else { body.trim_end() };
+    if !body.is_empty() {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "# {title}\n\n{body}\n\n");
+    }
+}
+
+/// The schema of a thought. Where free-form objects are not allowed the arguments travel as text.
+pub fn schema(wire: Wire) -> Value {
+    let (name, args) = match wire {
+        Wire::Anthropic => {
+            ("args_json", json!({"type": "string", "description": "arguments as a JSON object, in text"}))
+        }
+        Wire::OpenAi => ("args", json!({"type": "object"})),
+    };
+    json!({
+        "type": "object",
+        "properties": {
+            "monologue": {"type": "string"},
+            "intent": {"type": "string"},
+            "tool_calls": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"tool": {"type": "string"}, name: args},
+                    "required": ["tool", name],
+                    "additionalProperties": false,
+                },
+            },
+            "sleep_s": {"type": "integer"},
+        },
+        "required": ["monologue", "intent", "tool_calls", "sleep_s"],
+        "additionalProperties": false,
+    })
+}

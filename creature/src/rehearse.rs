@@ -1,0 +1,79 @@
+//! A rehearsal: one canned thought lived in a copy of the house, before this source is born.
+//!
+//! Invariant: every organ a life needs is used once (senses, memory, context, prompt, the reading of a
+//! reply, tools, instinct); any that fails is an error, and the self-edit does not happen.
+
+use crate::birth::birth;
+use crate::config::Told;
+use crate::fault::Fault;
+use crate::life::Leaving;
+use crate::mind::instinct::Instinct;
+use crate::mind::{Outcome, context, prompt, thought};
+use crate::tools;
+use model::Wire;
+use serde_json::{Value, json};
+
+/// What a model might have said, mended on the way in as such replies are.
+const CANNED: &str = r#"```json
+{"monologue": "This is a rehearsal: I try each of my organs once on a copy of my house.",
+ "intent": "remember, write, read, look back",
+ "tool_calls": [
+  {"tool": "memory.append", "args": {"kind": "observation", "data": {"about": "rehearsal", "text": "it can remember"}}},
+  {"tool": "files.write", "args_json": "{\"path\": \"rehearsed.txt\", \"text\": \"it can write\"}"},
+  {"tool": "notes.read", "args": {"name": "scratch"}}
+ ],
+ "sleep_s": 2}
+```"#;
+
+/// Nobody asks a rehearsal to leave; it is ended from outside.
+struct Undisturbed;
+
+impl Leaving for Undisturbed {
+    async fn asked(&mut self) {
+        std::future::pending().await
+    }
+}
+
+/// Lives one canned thought; an error names the organ that failed.
+pub async fn rehearse(told: Told) -> Result<(), Fault> {
+    let told = Told { rehearsal: true, safe: false, ..told };
+    let house = told.house.clone();
+    let mut life = birth(told).await?;
+    let moment = life.sense(0)?;
+    let parts = context::choose(&moment, &context::Caps::default());
+    for wire in [Wire::Anthropic, Wire::OpenAi] {
+        let system = prompt::system(wire, tools::catalogue());
+        let said = prompt::standing(&parts) + &prompt::situation(&moment, &parts);
+        if system.is_empty() || said.is_empty() || !prompt::schema(wire).is_object() {
+            return Err(Fault::new(format!("the {wire:?} prompt is empty"), "look at mind/prompt.rs"));
+        }
+    }
+    match Instinct::load(&house).think(&moment) {
+        Outcome::Thought { .. } => {}
+        other => {
+            return Err(Fault::new(format!("instinct had no thought: {other:?}"), "look at mind/instinct"));
+        }
+    }
+    let (canned, how) = thought::read(CANNED).map_err(|why| {
+        Fault::new(format!("the canned reply cannot be read: {why}"), "look at mind/thought.rs")
+    })?;
+    let calls = canned.tool_calls.len();
+    life.thought(canned, json!({"repaired": how}), 0, &mut Undisturbed).await?;
+    let tail = memory::tail(&house.memory(), calls + 8, 1 << 20)
+        .map_err(|cause| Fault::caused("read back memory", &cause, "look at crates/memory"))?;
+    let life_number = life.told.life;
+    let acts = tail.records.iter().rev().filter(|r| r.kind == "action" && r.life == life_number).take(calls);
+    let mut done = 0;
+    for act in acts {
+        let result = act.data.get("result").cloned().unwrap_or(Value::Null);
+        if result.get("ok") != Some(&Value::Bool(true)) {
+            let tool = act.data.get("tool").cloned().unwrap_or(Value::Null);
+            return Err(Fault::new(format!("the tool {tool} failed: {result}"), "look at tools/"));
+        }
+        done += 1;
+    }
+    if done < calls {
+        return Err(Fault::new(format!("{done} of {calls} actions stand in memory"), "look at life.rs"));
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! How the creature changes itself: boundary, patch, disk, build, tests, rehearsal; put back whole when any of them fails.
+
+pub mod boundary;
+pub mod cargo;
+pub mod change;
+pub mod diagnostics;
+pub mod hunks;
+pub mod patch;
+pub mod protocol;
+pub mod rehearse;
+pub mod replace;
+
+use crate::fault::Fault;
+
+/// How far a self-edit came.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stage {
+    Boundary,
+    Apply,
+    Build,
+    Test,
+    Rehearsal,
+    /// Everything passed; rebirth is asked for.
+    Asked,
+}
+
+impl Stage {
+    /// Its name in `self_change` records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Boundary => "boundary",
+            Stage::Apply => "apply",
+            Stage::Build => "build",
+            Stage::Test => "test",
+            Stage::Rehearsal => "rehearsal",
+            Stage::Asked => "asked",
+        }
+    }
+
+    /// A failure in this stage.
+    pub fn failed(self, fault: Fault) -> Failed {
+        Failed { stage: self, fault }
+    }
+}
+
+/// Where and why a self-edit failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failed {
+    pub stage: Stage,
+    pub fault: Fault,
+}

@@ -1,0 +1,128 @@
+//! Replaces one passage of a text by another: the passage must stand there once. Pure.
+
+/// A text after a replacement, how the passage was found, and its line from 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replaced {
+    pub text: String,
+    pub pass: &'static str,
+    pub line: usize,
+}
+
+/// Replaces `old`, which must stand once exactly, or once when spaces at the ends of lines are ignored.
+pub fn replace(text: &str, old: &str, new: &str) -> Result<Replaced, String> {
+    // A text that ends every line with \r\n is edited as if it did not, and given them back.
+    let crlf = text.contains('\n') && text.matches('\n').count() == text.matches("\r\n").count();
+    if !crlf {
+        return plain(text, old, new);
+    }
+    let unix = |text: &str| text.replace("\r\n", "\n");
+    let mut replaced = plain(&unix(text), &unix(old), &unix(new))?;
+    replaced.text = replaced.text.replace('\n', "\r\n");
+    Ok(replaced)
+}
+
+fn plain(text: &str, old: &str, new: &str) -> Result<Replaced, String> {
+    if old == new {
+        return Err("`old` and `new` are the same: nothing would change".to_owned());
+    }
+    if old.is_empty() {
+        return match text.is_empty() {
+            true => Ok(Replaced { text: new.to_owned(), pass: "new text", line: 1 }),
+            false => Err("`old` is empty, but the file is not; quote the passage to replace".to_owned()),
+        };
+    }
+    let exact = overlapping(text, old);
+    match exact.as_slice() {
+        [at] => return Ok(cut(text, *at, at + old.len(), new, "exact")),
+        [] => {}
+        several => return Err(many(text, several)),
+    }
+    let near = nearly(text, old);
+    match near.as_slice() {
+        [(from, to)] => Ok(cut(text, *from, *to, new, "trailing spaces ignored")),
+        [] => Err(missing(text, old, new)),
+        several => {
+            let starts: Vec<usize> = several.iter().map(|(from, _)| *from).collect();
+            Err(many(text, &starts))
+        }
+    }
+}
+
+/// Every start of the passage, overlapping ones too: two readings of a place are two places.
+fn overlapping(text: &str, old: &str) -> Vec<usize> {
+    let starts = text.char_indices().map(|(at, _)| at);
+    starts.filter(|at| text.get(*at..).is_some_and(|rest| rest.starts_with(old))).collect()
+}
+
+/// Byte ranges of whole lines that equal the passage's lines but for spaces at their ends.
+fn nearly(text: &str, old: &str) -> Vec<(usize, usize)> {
+    let wanted: Vec<&str> = old.lines().map(str::trim_end).collect();
+    if wanted.iter().all(|line| line.is_empty()) {
+        return Vec::new();
+    }
+    let (mut lines, mut start) = (Vec::new(), 0);
+    for line in text.split_inclusive('\n') {
+        lines.push((start, line));
+        start += line.len();
+    }
+    let same = |window: &&[(usize, &str)]| {
+        let bare = window.iter().map(|(_, line)| line.trim_end());
+        bare.eq(wanted.iter().copied())
+    };
+    let range = |window: &[(usize, &str)]| {
+        let (from, _) = window.first()?;
+        let (last, line) = window.last()?;
+        // What `old` says of its own last newline decides whether the file's goes with it.
+        let body = if old.ends_with('\n') { line.len() } else { line.trim_end_matches(['\n', '\r']).len() };
+        Some((*from, last + body))
+    };
+    let found = lines.windows(wanted.len()).filter(same);
+    found.filter_map(range).collect()
+}
+
+fn cut(text: &str, from: usize, to: usize, new: &str, pass: &'static str) -> Replaced {
+    let (before, after) = (text.get(..from).unwrap_or(""), text.get(to..).unwrap_or(""));
+    Replaced { text: format!("{before}{new}{after}"), pass, line: line_of(text, from) }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
+}
+
+fn many(text: &str, starts: &[usize]) -> String {
+    let lines: Vec<String> = starts.iter().take(8).map(|at| line_of(text, *at).to_string()).collect();
+    let (count, lines) = (starts.len(), lines.join(", "));
+    format!("`old` stands in {count} places (lines {lines}); quote more of what is around the one you mean")
+}
+
+/// Says how the passage is not there: where its first telling line is, and where the texts part.
+fn missing(text: &str, old: &str, new: &str) -> String {
+    if let [at] = overlapping(text, new).as_slice()
+        && new.trim().len() >= 8
+    {
+        let line = line_of(text, *at);
+        return format!("`old` is not there, but `new` is already, at line {line}; was it edited before?");
+    }
+    let file: Vec<&str> = text.lines().collect();
+    let wanted: Vec<&str> = old.lines().collect();
+    let score = |start: usize| {
+        let pairs = wanted.iter().zip(file.iter().skip(start));
+        pairs.filter(|(a, b)| !a.trim().is_empty() && a.trim() == b.trim()).count()
+    };
+    let best = (0..file.len()).map(|start| (score(start), start));
+    match best.max_by_key(|(score, start)| (*score, std::cmp::Reverse(*start))) {
+        Some((1.., start)) => {
+            let differs =
+                |i: &usize| wanted.get(*i).map(|a| a.trim_end()) != file.get(start + i).map(|b| b.trim_end());
+            let i = (0..wanted.len()).find(differs).unwrap_or(0);
+            format!(
+                "`old` is not there; the nearest block starts at line {}, first difference at line {}: expected `{}`, found `{}`",
+                start + 1,
+                start + i + 1,
+                wanted.get(i).unwrap_or(&""),
+                file.get(start + i).unwrap_or(&"(end of file)"),
+            )
+        }
+        _ => "`old` is not there, nor any whole line of it".to_owned(),
+    }
+}

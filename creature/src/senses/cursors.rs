@@ -1,0 +1,110 @@
+//! Cursors: what the loop has already seen, counted and told, kept between lives.
+//!
+//! Invariant: a lost or garbage file costs repetition at worst, never a life: counts come back from memory.
+
+use super::inbox::InboxCursor;
+use super::papers;
+use crate::mind::moment::Word;
+use memory::Record;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::io;
+use std::path::Path;
+
+/// Bytes of the file that are read; it never grows near this by itself.
+const MOST_BYTES: u64 = 1024 * 1024;
+
+/// Ends and falls remembered as told; the guardian shows eight of each.
+const MOST_TOLD: usize = 64;
+
+/// What is kept between lives, replaced whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cursors {
+    /// Wakes over all lives.
+    pub wakes: u64,
+    /// Readable thoughts over all lives.
+    pub thoughts: u64,
+    /// `thoughts` when the last snapshot was written.
+    pub snapshot_at: u64,
+    pub inbox: InboxCursor,
+    /// Mark of the PURPOSE.md last noticed; empty before the first.
+    pub purpose: String,
+    /// Ends and falls already in memory.
+    pub told: Vec<String>,
+    /// Sentences of deaths and falls that no thought has had yet.
+    pub news: Vec<String>,
+    /// The owner's words not yet answered.
+    pub words: Vec<Waiting>,
+    /// What a newer self keeps here; carried, so that a rollback does not lose it.
+    #[serde(flatten)]
+    pub newer: Map<String, Value>,
+}
+
+/// A word of the owner's that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Waiting {
+    #[serde(flatten)]
+    pub word: Word,
+    /// Thoughts that have seen it.
+    #[serde(default)]
+    pub seen: u32,
+}
+
+impl Cursors {
+    /// Reads the file; what is wrong with it comes back as a sentence, with empty cursors.
+    pub fn load(path: &Path) -> (Self, Option<String>) {
+        let bytes = match papers::head(path, 0, MOST_BYTES) {
+            Ok((bytes, _)) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::lost(None),
+            Err(error) => return Self::lost(Some(format!("cannot be read: {error}"))),
+        };
+        match serde_json::from_slice(&bytes) {
+            Ok(cursors) => (cursors, None),
+            Err(error) => Self::lost(Some(format!("is garbage: {error}"))),
+        }
+    }
+
+    fn lost(why: Option<String>) -> (Self, Option<String>) {
+        (Self::default(), why.map(|why| format!("cursors.json {why}; started afresh from memory")))
+    }
+
+    /// Brings the counts up to what memory proves: a crash may have come between the two.
+    pub fn correct(&mut self, records: &[Record]) {
+        let number = |data: &Value, key: &str| data.get(key).and_then(Value::as_u64).unwrap_or(0);
+        for record in records {
+            match record.kind.as_str() {
+                "thought" if record.data.get("garbled").is_none() => {
+                    self.thoughts = self.thoughts.max(number(&record.data, "thought"));
+                    self.wakes = self.wakes.max(number(&record.data, "wake"));
+                }
+                "heartbeat" => {
+                    self.thoughts = self.thoughts.max(number(&record.data, "thoughts"));
+                    self.wakes = self.wakes.max(number(&record.data, "wake"));
+                }
+                "snapshot" => {
+                    self.snapshot_at = self.snapshot_at.max(number(&record.data, "thoughts"));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether `key` is told already; from now on it is.
+    pub fn first_telling(&mut self, key: String) -> bool {
+        if self.told.contains(&key) {
+            return false;
+        }
+        self.told.push(key);
+        let over = self.told.len().saturating_sub(MOST_TOLD);
+        self.told.drain(..over);
+        true
+    }
+
+    /// Replaces the file whole.
+    pub fn save(&self, path: &Path) -> Result<(), memory::Error> {
+        // A struct of numbers and text always becomes JSON; an empty file would be read as garbage, not trusted.
+        let text = serde_json::to_vec(self).unwrap_or_default();
+        memory::replace(path, &text)
+    }
+}

@@ -1,0 +1,166 @@
+//! What the guardian says in `.self/guardian.json`: this life's standing, and what came before it.
+
+use super::papers;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io;
+use std::path::Path;
+
+/// Bytes of guardian.json that are read; eight deaths with their logs fit many times.
+const MOST_BYTES: u64 = 1024 * 1024;
+
+/// Characters of a cause or a log in a told sentence.
+const MOST_CHARS: usize = 600;
+
+/// The guardian's word. Missing keys are their defaults: an older guardian may not write them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Standing {
+    pub guardian_pid: i32,
+    pub life: u64,
+    pub commit: String,
+    pub blessed: bool,
+    pub born: Option<Born>,
+    pub ends: Vec<End>,
+    pub falls: Vec<Fall>,
+}
+
+/// The rebirth this life came of.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Born {
+    pub summary: String,
+}
+
+/// One end of a life that nobody asked for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct End {
+    pub life: u64,
+    pub at: String,
+    pub ended: String,
+    pub cause: String,
+    pub blame: String,
+    pub commit: String,
+    pub log_tail: String,
+}
+
+/// One time the guardian put `creature/` back.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Fall {
+    pub life: u64,
+    pub at: String,
+    pub from_commit: String,
+    pub to_commit: String,
+    pub deaths: u64,
+    pub cause: String,
+    pub fallen_ref: Option<String>,
+    pub rescued_ref: Option<String>,
+}
+
+impl Standing {
+    /// Reads it; none when there is no guardian, an error sentence when the file is garbage.
+    pub fn read(path: &Path) -> Result<Option<Self>, String> {
+        let bytes = match papers::head(path, 0, MOST_BYTES) {
+            Ok((bytes, _)) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(format!("guardian.json cannot be read: {error}")),
+        };
+        serde_json::from_slice(&bytes).map_err(|error| format!("guardian.json is garbage: {error}"))
+    }
+
+    /// Whether the guardian that wrote this still runs.
+    pub fn guardian_lives(&self) -> bool {
+        use nix::errno::Errno;
+        use nix::{sys::signal::kill, unistd::Pid};
+        if self.guardian_pid <= 1 {
+            return false;
+        }
+        // Not being allowed to signal it is what the walls are for, and proof that it is there.
+        matches!(kill(Pid::from_raw(self.guardian_pid), None), Ok(()) | Err(Errno::EPERM))
+    }
+}
+
+impl End {
+    /// Its name among what was told.
+    pub fn key(&self) -> String {
+        format!("end {} {}", self.life, self.at)
+    }
+
+    /// One sentence for the next thought.
+    pub fn told(&self) -> String {
+        let mut told = format!("Life {} ended: {}", self.life, named(&self.ended, "it died"));
+        told += &format!(" ({})", named(&head(&self.cause), "cause unknown"));
+        if !self.blame.is_empty() {
+            told += &format!("; the guardian blames {}", self.blame);
+        }
+        if !self.commit.is_empty() {
+            told += &format!("; it ran commit {}", short(&self.commit));
+        }
+        if !self.log_tail.trim().is_empty() {
+            told += &format!(". The end of its log: {}", tail(self.log_tail.trim()));
+        }
+        told
+    }
+
+    /// The `death` record.
+    pub fn record(&self) -> Value {
+        json!({
+            "life": self.life, "ended": self.ended, "cause": head(&self.cause), "blame": self.blame,
+            "commit": self.commit, "told": self.told(),
+        })
+    }
+}
+
+impl Fall {
+    /// Its name among what was told.
+    pub fn key(&self) -> String {
+        format!("fall {} {}", self.life, self.at)
+    }
+
+    /// What was undone, why, and where the work is kept.
+    pub fn told(&self) -> String {
+        let mut told = format!(
+            "After {} death(s) ({}) the guardian put creature/ back from commit {} to {}",
+            self.deaths,
+            named(&head(&self.cause), "cause unknown"),
+            named(short(&self.from_commit), "unknown"),
+            named(short(&self.to_commit), "unknown"),
+        );
+        if let Some(kept) = self.fallen_ref.as_deref() {
+            told += &format!(". The undone commits are kept at {kept}");
+        }
+        if let Some(kept) = self.rescued_ref.as_deref() {
+            told += &format!(". What was not yet committed is kept at {kept}");
+        }
+        told
+    }
+
+    /// The `death` record of a fall.
+    pub fn record(&self) -> Value {
+        json!({
+            "life": self.life, "ended": "put back", "cause": head(&self.cause), "blame": "code",
+            "commit": self.from_commit, "told": self.told(), "from_commit": self.from_commit,
+            "to_commit": self.to_commit, "deaths": self.deaths, "fallen_ref": self.fallen_ref,
+            "rescued_ref": self.rescued_ref,
+        })
+    }
+}
+
+fn named<'a>(text: &'a str, otherwise: &'a str) -> &'a str {
+    if text.trim().is_empty() { otherwise } else { text.trim() }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..7).unwrap_or(commit)
+}
+
+fn head(text: &str) -> String {
+    text.chars().take(MOST_CHARS).collect()
+}
+
+fn tail(text: &str) -> String {
+    let over = text.chars().count().saturating_sub(MOST_CHARS);
+    text.chars().skip(over).collect()
+}

@@ -1,0 +1,138 @@
+//! Watches what may cut a rest short: the inbox, PURPOSE.md, the checklist.
+//!
+//! Invariant: the stat is the truth and is taken every second; the kernel's events are only a hint to
+//! look sooner. Parent folders are watched: a watch on a file goes deaf when the file is replaced.
+
+use crate::paths::House;
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+/// Between stats while resting.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long files must not change before they are read; longer than the inbox waits for the end of
+/// a line, or a last line without a newline would wait for the next wake.
+const STILL: Duration = Duration::from_millis(300);
+
+/// What a file is until it changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Stamp {
+    inode: u64,
+    size: u64,
+    modified_s: i64,
+    modified_ns: i64,
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Self {
+        std::fs::metadata(path).map_or(Self::default(), |found| Self {
+            inode: found.ino(),
+            size: found.len(),
+            modified_s: found.mtime(),
+            modified_ns: found.mtime_nsec(),
+        })
+    }
+}
+
+/// The watched files as the last thought knew them.
+pub struct Watch {
+    files: Vec<(PathBuf, Stamp)>,
+    hint: Arc<Notify>,
+    /// Events stop when this is dropped; none where the kernel has no watches left.
+    _watcher: Option<RecommendedWatcher>,
+}
+
+impl Watch {
+    /// Starts watching.
+    pub fn start(house: &House) -> Self {
+        let hint = Arc::new(Notify::new());
+        let files = [house.inbox(), house.purpose(), house.checklist()];
+        let watcher = watcher(&files, Arc::clone(&hint))
+            .inspect_err(|error| tracing::warn!("failed to watch for changes: {error}"))
+            .ok();
+        let files = files.map(|path| (path, Stamp::default())).into();
+        Self { files, hint, _watcher: watcher }
+    }
+
+    /// Takes everything as it is now for known. Called before the files are read, so that what comes
+    /// after the reading counts as new.
+    pub fn know(&mut self) {
+        for (path, stamp) in &mut self.files {
+            *stamp = Stamp::of(path);
+        }
+    }
+
+    /// Takes the creature's own changes for known: what was as known before `act` is so after it.
+    pub async fn own<T>(&mut self, act: impl Future<Output = T>) -> T {
+        let known: Vec<bool> = self.files.iter().map(|(path, stamp)| Stamp::of(path) == *stamp).collect();
+        let done = act.await;
+        for ((path, stamp), known) in self.files.iter_mut().zip(known) {
+            // The inbox is never the creature's own.
+            if known && !path.ends_with("inbox.jsonl") {
+                *stamp = Stamp::of(path);
+            }
+        }
+        done
+    }
+
+    /// The name of a file that is not as it was known.
+    pub fn changed(&self) -> Option<String> {
+        self.files
+            .iter()
+            .find(|(path, stamp)| Stamp::of(path) != *stamp)
+            .map(|(path, _)| path.file_name().unwrap_or_default().to_string_lossy().into_owned())
+    }
+
+    /// Rests until `rest` is over or something changed; says what did.
+    pub async fn rest(&self, rest: Duration) -> Option<String> {
+        let end = Instant::now() + rest;
+        loop {
+            if let Some(name) = self.changed() {
+                self.settle().await;
+                return Some(name);
+            }
+            let now = Instant::now();
+            if now >= end {
+                return None;
+            }
+            tokio::select! {
+                () = sleep_until(end.min(now + LOOK)) => {}
+                () = self.hint.notified() => {}
+            }
+        }
+    }
+
+    /// Editors empty a file before they fill it: waits until it holds still for a moment.
+    async fn settle(&self) {
+        let stamps = || -> Vec<Stamp> { self.files.iter().map(|(path, _)| Stamp::of(path)).collect() };
+        let mut before = stamps();
+        for _ in 0..4 {
+            tokio::time::sleep(STILL).await;
+            let after = stamps();
+            if after == before {
+                return;
+            }
+            before = after;
+        }
+    }
+}
+
+fn watcher(files: &[PathBuf], hint: Arc<Notify>) -> notify::Result<RecommendedWatcher> {
+    let names: Vec<_> = files.iter().filter_map(|path| path.file_name().map(ToOwned::to_owned)).collect();
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        // The folder of the inbox is also that of the heartbeat: only our names are worth waking for.
+        let ours = |path: &PathBuf| path.file_name().is_some_and(|name| names.iter().any(|n| n == name));
+        if event.is_ok_and(|event| !event.kind.is_access() && event.paths.iter().any(ours)) {
+            hint.notify_one();
+        }
+    })?;
+    for folder in files.iter().filter_map(|path| path.parent()).filter(|folder| folder.is_dir()) {
+        watcher.watch(folder, RecursiveMode::NonRecursive)?;
+    }
+    Ok(watcher)
+}

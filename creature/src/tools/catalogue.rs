@@ -1,0 +1,157 @@
+//! The list of tools: name, arguments and meaning, for the prompt and for reading arguments.
+//!
+//! Invariant: one list; what the prompt says a tool takes is what its arguments are checked against.
+
+use crate::fault::Fault;
+use std::sync::OnceLock;
+
+/// Where a tool may be used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scope {
+    /// Also in safe mode.
+    Talk,
+    /// Within the house; also in a rehearsal, on its copy.
+    House,
+    /// Reaches the network, runs commands or asks the guardian; not in a rehearsal.
+    Outward,
+}
+
+/// One tool as a mind is told of it; an argument with `?` may be left out.
+#[derive(Clone, Copy, Debug)]
+pub struct Tool {
+    pub name: &'static str,
+    pub args: &'static [&'static str],
+    pub meaning: &'static str,
+    pub scope: Scope,
+}
+
+const fn tool(
+    name: &'static str,
+    args: &'static [&'static str],
+    scope: Scope,
+    meaning: &'static str,
+) -> Tool {
+    Tool { name, args, meaning, scope }
+}
+
+use Scope::{House, Outward, Talk};
+
+/// Every tool there is.
+pub const TOOLS: &[Tool] = &[
+    tool(
+        "memory.append",
+        &["text?", "data?", "kind?"],
+        Talk,
+        "remember something: `text`, or an object in `data`; kind `observation` unless given; kind `message` with data {from:\"creature\",text} answers the owner",
+    ),
+    tool(
+        "memory.snapshot",
+        &["text?"],
+        Talk,
+        "put a summary of everything in place of older records; without `text` one is made from the records",
+    ),
+    tool(
+        "notes.read",
+        &["name"],
+        Talk,
+        "read a paper of yours: name is scratch, diary, heartbeat or notes/<slug>",
+    ),
+    tool("notes.write", &["name", "text"], Talk, "replace a paper"),
+    tool("notes.append", &["name", "text"], Talk, "add to the end of a paper"),
+    tool("purpose.rewrite", &["text", "reason"], House, "replace PURPOSE.md; the old text stays in memory"),
+    tool(
+        "files.read",
+        &["path", "from?", "lines?"],
+        House,
+        "read a file of your workspace, `lines` lines from line `from`",
+    ),
+    tool("files.list", &["path?"], House, "list a folder of your workspace"),
+    tool("files.write", &["path", "text"], House, "write a file in your workspace, at most 1 MiB"),
+    tool("files.create_workspace", &["name"], House, "make a folder in your workspace"),
+    tool("repo.status", &[], House, "what differs from the last commit"),
+    tool("repo.diff", &["path?", "staged?"], House, "the differences themselves"),
+    tool(
+        "repo.map",
+        &["path?"],
+        House,
+        "files with their first line of purpose and their length; your source unless `path` is given",
+    ),
+    tool(
+        "repo.read",
+        &["path", "from?", "lines?"],
+        House,
+        "read a file of the repository, `lines` lines from line `from`",
+    ),
+    tool(
+        "repo.edit",
+        &["edits", "summary", "hold?"],
+        Outward,
+        "change yourself: edits is [{path, old, new}], `old` quoted exactly and standing once, empty for a new file; builds, tests, rehearses, then you are reborn; hold:true only applies",
+    ),
+    tool("repo.apply_patch", &["patch", "summary", "hold?"], Outward, "the same with a unified diff"),
+    tool("repo.build", &[], Outward, "cargo build of your source as it is"),
+    tool("repo.test", &["filter?"], Outward, "cargo test of your source as it is"),
+    tool("repo.install_deps", &[], Outward, "cargo fetch: get what creature/Cargo.toml names"),
+    tool(
+        "repo.commit",
+        &["summary"],
+        Outward,
+        "keep what is there: source is built, tested and rehearsed, then you are reborn; papers are committed at once",
+    ),
+    tool(
+        "repo.reset_hard",
+        &["reason?"],
+        Outward,
+        "put creature/ back to the commit you run; what was there is kept under a ref",
+    ),
+    tool(
+        "repo.run",
+        &["command", "deadline_s?"],
+        Outward,
+        "run a shell command from the repository root; 60 s unless given, at most 600; everything it starts ends with it",
+    ),
+    tool("web.fetch_text", &["url", "most_chars?"], Outward, "the readable text of a page"),
+    tool("web.search", &["query", "most?"], Outward, "search the web"),
+    tool("feed.read", &["url", "most?"], Outward, "the newest items of an RSS or Atom feed"),
+    tool("x.post", &["text"], Outward, "post on X; a draft in self/drafts/ where no account is configured"),
+    tool(
+        "x.reply",
+        &["to", "text"],
+        Outward,
+        "reply to the post with id `to`; a draft where no account is configured",
+    ),
+    tool("x.search", &["query", "most?"], Outward, "search recent posts on X"),
+    tool("x.get_mentions", &["since_id?"], Outward, "posts that mention you on X"),
+];
+
+/// The list as a prompt has it, a line a tool.
+pub fn catalogue() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let line = |tool: &Tool| format!("- {} {}: {}\n", tool.name, takes(tool), tool.meaning);
+        TOOLS.iter().map(line).collect()
+    })
+}
+
+/// A tool's arguments in braces.
+pub fn takes(tool: &Tool) -> String {
+    format!("{{{}}}", tool.args.join(", "))
+}
+
+/// The tool of this name; a near one is named in the hint.
+pub fn find(name: &str) -> Result<&'static Tool, Fault> {
+    if let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) {
+        return Ok(tool);
+    }
+    let (family, verb) = name.split_once(['.', '_', '/']).unwrap_or((name, name));
+    let near = TOOLS.iter().map(|tool| tool.name).filter(|known| {
+        known.split_once('.').is_some_and(|(known, known_verb)| known == family || known_verb == verb)
+    });
+    let near: Vec<&str> = near.collect();
+    let hint = match near.is_empty() {
+        true => "the tools are listed in the prompt".to_owned(),
+        false => format!("there are {}", near.join(", ")),
+    };
+    let name: String = name.chars().take(80).collect();
+    Err(Fault::new(format!("no tool is called `{name}`"), hint))
+}

@@ -1,0 +1,26 @@
+//! `feed.*`: the newest items of RSS and Atom feeds.
+
+use super::Toolbox;
+use super::arguments::Arguments;
+use super::page::head;
+use super::web::{client, fault};
+use crate::fault::Fault;
+use serde_json::{Value, json};
+
+/// Characters of an item's summary, so that twenty items fit a result.
+const MOST_SUMMARY: usize = 200;
+
+pub async fn read(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+    let (url, most) = (args.words("url")?.trim(), args.number("most", 10, 1..=50)?);
+    let feed = client(tools)?.feed(url, most).await.map_err(fault)?;
+    let items = feed.items.iter().map(|item| {
+        json!({
+            "id": item.id,
+            "title": item.title,
+            "url": item.url,
+            "published": item.published,
+            "summary": head(&item.summary, MOST_SUMMARY),
+        })
+    });
+    Ok(json!({"url": url, "title": feed.title, "items": items.collect::<Vec<_>>()}))
+}

@@ -1,0 +1,138 @@
+//! `files.*`: files of the creature's making, inside `.self/workspace` and nowhere else.
+
+use super::Toolbox;
+use super::arguments::Arguments;
+use super::page::page;
+use super::papers::is_slug;
+use crate::fault::Fault;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+const MOST_READ: u64 = 512 * 1024;
+const MOST_WRITE: usize = 1024 * 1024;
+const MOST_LISTED: usize = 300;
+
+/// What the workspace may hold in all; past it a write is refused, never something deleted.
+const MOST_FILES: u64 = 20_000;
+const MOST_BYTES: u64 = 512 * 1024 * 1024;
+
+pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let path = args.words("path")?;
+    let file = inside(tools, args, path)?;
+    let read = |cause: std::io::Error| {
+        Fault::caused(format!("read {path}"), &cause, "files.list shows what is there")
+    };
+    let found = file.metadata().map_err(read)?;
+    if !found.is_file() || found.len() > MOST_READ {
+        return Err(args.fault(format!("reads files of at most 512 KiB, and {path} is none")));
+    }
+    let bytes = fs::read(&file).map_err(read)?;
+    page(args, path, &String::from_utf8_lossy(&bytes))
+}
+
+pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let path = args.maybe_text("path")?.unwrap_or("");
+    let folder = inside(tools, args, path)?;
+    let listing = match fs::read_dir(&folder) {
+        // The workspace itself comes to be with its first file.
+        Err(_) if folder == tools.house.workspace() => return Ok(json!({"entries": [], "left_out": 0})),
+        listing => listing.map_err(|cause| {
+            Fault::caused(format!("list {path}"), &cause, "files.list without `path` shows the top")
+        })?,
+    };
+    let mut entries: Vec<(String, Value)> = listing
+        .flatten()
+        .filter_map(|entry| {
+            let (name, found) = (entry.file_name().to_string_lossy().into_owned(), entry.metadata().ok()?);
+            let line = match found.is_dir() {
+                true => json!(format!("{name}/")),
+                false => json!(format!("{name} ({} bytes)", found.len())),
+            };
+            Some((name, line))
+        })
+        .collect();
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    let left_out = entries.len().saturating_sub(MOST_LISTED);
+    let entries: Vec<Value> = entries.into_iter().take(MOST_LISTED).map(|(_, line)| line).collect();
+    Ok(json!({"entries": entries, "left_out": left_out}))
+}
+
+pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (path, text) = (args.words("path")?, args.text("text")?);
+    let file = inside(tools, args, path)?;
+    if file == tools.house.workspace() || file.is_dir() || path.ends_with('/') {
+        return Err(args.fault(format!("needs a file's path, and `{path}` is a folder's")));
+    }
+    if text.len() > MOST_WRITE {
+        return Err(args.fault("takes at most 1 MiB as `text`"));
+    }
+    let (files, bytes) = weight(&tools.house.workspace(), 0);
+    if files >= MOST_FILES || bytes + text.len() as u64 > MOST_BYTES {
+        let error = format!("the workspace is full: {files} files, {} MiB", bytes / 1024 / 1024);
+        return Err(Fault::new(error, "delete what is not needed with repo.run"));
+    }
+    memory::replace(&file, text.as_bytes())
+        .map_err(|cause| Fault::caused("write a file of the workspace", &cause, "is the disk full?"))?;
+    Ok(json!({"path": shown(tools, &file), "bytes": text.len()}))
+}
+
+pub fn create_workspace(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let name = args.words("name")?;
+    if !is_slug(name) {
+        return Err(args.fault("takes a `name` of letters, digits, - and _, at most 60"));
+    }
+    let folder = inside(tools, args, name)?;
+    let existed = folder.is_dir();
+    fs::create_dir_all(&folder).map_err(|cause| {
+        Fault::caused(format!("create the workspace {name}"), &cause, "choose another name")
+    })?;
+    Ok(json!({"path": shown(tools, &folder), "existed": existed}))
+}
+
+/// The place a path names, if it is inside the workspace and no link is on the way.
+fn inside(tools: &Toolbox, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
+    let refuse = |why: &str| {
+        let path: String = path.chars().take(200).collect();
+        Err(args.fault(format!("works inside .self/workspace only: `{path}` {why}")))
+    };
+    let below = path.strip_prefix(".self/workspace").unwrap_or(path);
+    let below = if below.len() < path.len() { below.trim_start_matches('/') } else { below };
+    if below.len() > 1_000 || below.chars().any(char::is_control) || below.contains('\\') {
+        return refuse("is no plain path");
+    }
+    let mut at = tools.house.workspace();
+    for part in Path::new(below).components() {
+        match part {
+            Component::Normal(part) => at.push(part),
+            Component::CurDir => continue,
+            Component::ParentDir => return refuse("climbs with `..`"),
+            Component::RootDir | Component::Prefix(_) => return refuse("is absolute"),
+        }
+        if at.is_symlink() {
+            return refuse("passes through a symbolic link");
+        }
+    }
+    Ok(at)
+}
+
+fn shown(tools: &Toolbox, path: &Path) -> String {
+    path.strip_prefix(tools.house.root()).unwrap_or(path).display().to_string()
+}
+
+/// Files and bytes below a folder; links are not followed, and the walk ends where the quota does.
+fn weight(folder: &Path, depth: usize) -> (u64, u64) {
+    let (mut files, mut bytes) = (0, 0);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        let (below, size) = match kind.is_dir() && depth < 32 {
+            true => weight(&entry.path(), depth + 1),
+            false => (1, entry.metadata().map_or(0, |found| found.len())),
+        };
+        (files, bytes) = (files + below, bytes + size);
+        if files >= MOST_FILES {
+            break;
+        }
+    }
+    (files, bytes)
+}

@@ -1,0 +1,122 @@
+//! `notes.*` and `purpose.rewrite`: the creature's papers, read and written whole.
+
+use super::Toolbox;
+use super::arguments::Arguments;
+use super::page::head;
+use crate::fault::Fault;
+use crate::self_edit::boundary;
+use serde_json::{Value, json};
+use std::fs;
+use std::io;
+
+/// Largest paper, in bytes; a diary that reaches it goes on in notes.
+const MOST_PAPER: usize = 256 * 1024;
+
+const MOST_PURPOSE: usize = 64 * 1024;
+
+/// Papers under `self/notes/`; each a file, so that a loop cannot fill the disk.
+const MOST_NOTES: usize = 1_000;
+
+pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let path = path(tools, args)?;
+    let text = text_of(tools, &path)?;
+    let missing = text.is_none();
+    let text = text.unwrap_or_default();
+    Ok(json!({"path": path, "text": text, "chars": text.chars().count(), "missing": missing}))
+}
+
+pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (path, text) = (path(tools, args)?, args.text("text")?);
+    keep(tools, args, &path, text)
+}
+
+pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (path, more) = (path(tools, args)?, args.words("text")?);
+    let mut text = text_of(tools, &path)?.unwrap_or_default();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(more);
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    keep(tools, args, &path, &text)
+}
+
+pub fn rewrite_purpose(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (text, reason) = (args.words("text")?, args.summary("reason")?);
+    if text.len() > MOST_PURPOSE {
+        return Err(args.fault("takes at most 64 KiB as `text`"));
+    }
+    let path = "PURPOSE.md";
+    boundary::no_links(tools.house.root(), path)?;
+    let before = text_of(tools, path)?.unwrap_or_default();
+    if before == text {
+        return Err(args.fault("would change nothing: PURPOSE.md says this already"));
+    }
+    // First remembered, then replaced: between the two nothing can be lost.
+    let change =
+        json!({"ok": true, "stage": "apply", "summary": reason, "files": [path], "previous": before});
+    tools.record("self_change", change)?;
+    replace(tools, path, text)?;
+    Ok(json!({"path": path, "bytes": text.len(), "bytes_before": before.len()}))
+}
+
+/// The paper a name stands for, as a path from the root.
+fn path(tools: &Toolbox, args: &Arguments) -> Result<String, Fault> {
+    let name = args.words("name")?.trim();
+    let name = name.strip_prefix("self/").unwrap_or(name);
+    let bare = name.strip_suffix(".md").unwrap_or(name);
+    let path = match bare.to_ascii_lowercase().as_str() {
+        "scratch" => "self/scratch.md".to_owned(),
+        "diary" => "self/diary.md".to_owned(),
+        "heartbeat" => "self/HEARTBEAT.md".to_owned(),
+        _ => match bare.strip_prefix("notes/") {
+            Some(slug) if is_slug(slug) => format!("self/notes/{slug}.md"),
+            Some(_) => return Err(args.fault("takes notes/<slug> of letters, digits, - and _, at most 60")),
+            None => {
+                let name = head(name, 80);
+                return Err(
+                    args.fault(format!("knows no paper `{name}`: scratch, diary, heartbeat or notes/<slug>"))
+                );
+            }
+        },
+    };
+    boundary::no_links(tools.house.root(), &path)?;
+    Ok(path)
+}
+
+pub(super) fn is_slug(text: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    !text.is_empty() && text.len() <= 60 && text.chars().all(plain)
+}
+
+fn text_of(tools: &Toolbox, path: &str) -> Result<Option<String>, Fault> {
+    match fs::read(tools.house.root().join(path)) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Fault::caused(format!("read {path}"), &cause, "look at its rights with repo.run")),
+    }
+}
+
+fn keep(tools: &Toolbox, args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
+    if text.len() > MOST_PAPER {
+        return Err(
+            args.fault(format!("would make {path} longer than 256 KiB; go on in another notes/<slug>"))
+        );
+    }
+    if path.starts_with("self/notes/") && !tools.house.root().join(path).exists() {
+        let there = fs::read_dir(tools.house.papers().join("notes")).map_or(0, Iterator::count);
+        if there >= MOST_NOTES {
+            return Err(args.fault(format!("would make more than {MOST_NOTES} notes; gather some into one")));
+        }
+    }
+    replace(tools, path, text)?;
+    Ok(json!({"path": path, "bytes": text.len()}))
+}
+
+fn replace(tools: &Toolbox, path: &str, text: &str) -> Result<(), Fault> {
+    let hint = "is the disk full, or the file not writable?";
+    memory::replace(&tools.house.root().join(path), text.as_bytes())
+        .map_err(|cause| Fault::caused("write a paper", &cause, hint))
+}

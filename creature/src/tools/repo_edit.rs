@@ -1,0 +1,164 @@
+//! `repo.*` that change the creature: edits and patches by the protocol, commits and resets by the guardian.
+
+use super::arguments::Arguments;
+use super::{Rebirth, Toolbox, repo_look};
+use crate::fault::Fault;
+use crate::guardian_post::{self, Kind};
+use crate::self_edit::boundary::Area;
+use crate::self_edit::change::{self, Edit, Plan};
+use crate::self_edit::protocol::{self, Proof};
+use crate::self_edit::{Failed, Stage};
+use serde_json::{Map, Value, json};
+
+const MOST_EDITS: usize = 64;
+
+pub async fn edit(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+    let summary = args.summary("summary")?;
+    let edits = edits(args)?;
+    let plan = change::from_edits(tools.house.root(), &edits);
+    make(tools, plan, summary, args.flag("hold")?).await
+}
+
+pub async fn apply_patch(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+    let (patch, summary) = (args.words("patch")?, args.summary("summary")?);
+    let plan = change::from_patch(tools.house.root(), patch);
+    make(tools, plan, summary, args.flag("hold")?).await
+}
+
+pub async fn commit(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+    let summary = args.summary("summary")?;
+    let changed = repo_look::changed(&repo_look::open(tools)?, Some("creature"))?;
+    if changed.is_empty() {
+        let (house, patience) = (&tools.house, tools.patience);
+        let answer = guardian_post::ask(house, tools.life, Kind::Commit, &summary, patience).await?;
+        return Ok(json!({"commit": answer.commit, "of": "self/ and PURPOSE.md"}));
+    }
+    let crates = changed.iter().any(|(_, path)| path.starts_with("creature/crates/"));
+    let files: Vec<String> = changed.into_iter().map(|(_, path)| path).collect();
+    match protocol::prove(&tools.house, tools.life, tools.limits, crates).await {
+        Ok(proof) => asked(tools, summary, files, json!([]), proof),
+        Err(mut failed) => {
+            failed.fault.hint.push_str("; the files stay as they are, repo.reset_hard puts them back");
+            Err(told(tools, &summary, &files, failed))
+        }
+    }
+}
+
+pub async fn reset_hard(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+    let reason = match args.value("reason") {
+        Some(_) => args.summary("reason")?,
+        None => "put creature/ back".to_owned(),
+    };
+    let (house, patience) = (&tools.house, tools.patience);
+    let answer = guardian_post::ask(house, tools.life, Kind::Reset, &reason, patience).await?;
+    // What was to be born is no longer there.
+    tools.rebirth = None;
+    Ok(json!({"commit": answer.commit, "note": "what was there is kept under refs/guardian/rescued"}))
+}
+
+fn edits(args: &Arguments) -> Result<Vec<Edit>, Fault> {
+    let Some(Value::Array(list)) = args.value("edits") else {
+        return Err(args.fault("needs `edits`, a list of {path, old, new}"));
+    };
+    if list.is_empty() || list.len() > MOST_EDITS {
+        return Err(args.fault(format!("takes 1 to {MOST_EDITS} edits, not {}", list.len())));
+    }
+    let read = |(at, edit): (usize, &Value)| {
+        let object = edit
+            .as_object()
+            .ok_or_else(|| args.fault(format!("takes objects as edits; edits[{at}] is none")))?;
+        if let Some(name) = object.keys().find(|name| !matches!(name.as_str(), "path" | "old" | "new")) {
+            return Err(args.fault(format!("takes no `{name}` in edits[{at}], only path, old and new")));
+        }
+        let field = |name: &str| match object.get(name) {
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(_) => Err(args.fault(format!("takes text as `{name}` of edits[{at}]"))),
+            None => Err(args.fault(format!("needs `{name}` in edits[{at}]"))),
+        };
+        Ok(Edit { path: field("path")?, old: field("old")?, new: field("new")? })
+    };
+    list.iter().enumerate().map(read).collect()
+}
+
+/// Takes a plan through the protocol and records what came of it.
+async fn make(
+    tools: &mut Toolbox,
+    plan: Result<Plan, Failed>,
+    summary: String,
+    hold: bool,
+) -> Result<Value, Fault> {
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(failed) => return Err(told(tools, &summary, &[], failed)),
+    };
+    let (files, report) = (plan.files(), plan.report.clone());
+    if files.is_empty() {
+        return Ok(
+            json!({"already": true, "applied": report, "note": "everything is there already; nothing was built"}),
+        );
+    }
+    let mut extra = Map::new();
+    if let Some(purpose) = plan.changes.iter().find(|change| change.area == Area::Purpose) {
+        let before = purpose.before.as_deref().map(String::from_utf8_lossy);
+        extra.insert("previous".to_owned(), json!(before.unwrap_or_default()));
+    }
+    if hold || !plan.touches(Area::Source) {
+        // Recorded first: what PURPOSE.md said must be remembered before it is gone.
+        let done = json!({"ok": true, "stage": Stage::Apply.name(), "summary": summary, "files": files, "held": hold});
+        tools.record("self_change", with(done, extra))?;
+        change::write(tools.house.root(), plan.changes)
+            .map_err(|fault| told(tools, &summary, &files, Stage::Apply.failed(fault)))?
+            .keep();
+        return Ok(json!({"files": files, "applied": report, "held": hold}));
+    }
+    if !extra.is_empty() {
+        let about = json!({"about": "purpose", "text": "a self-edit is about to change PURPOSE.md"});
+        tools.record("observation", with(about, extra))?;
+    }
+    match protocol::try_out(&tools.house, tools.life, tools.limits, plan).await {
+        Ok(proof) => asked(tools, summary, files, report, proof),
+        Err(failed) => Err(told(tools, &summary, &files, failed)),
+    }
+}
+
+/// Records that everything passed and leaves the rebirth to the life.
+fn asked(
+    tools: &mut Toolbox,
+    summary: String,
+    files: Vec<String>,
+    report: Value,
+    proof: Proof,
+) -> Result<Value, Fault> {
+    let Proof { build_ms, test_ms, rehearsal_ms } = proof;
+    let took = json!({"build_ms": build_ms, "test_ms": test_ms, "rehearsal_ms": rehearsal_ms});
+    let data =
+        json!({"ok": true, "stage": Stage::Asked.name(), "summary": summary, "files": files, "took": took});
+    tools.record("self_change", data)?;
+    // Two edits that passed before the rebirth are born together and named together.
+    let before = tools.rebirth.take().map(|rebirth| rebirth.summary).filter(|before| *before != summary);
+    let summary = before.map_or(summary.clone(), |before| format!("{before}; {summary}"));
+    tools.rebirth = Some(Rebirth { summary: summary.chars().take(300).collect() });
+    Ok(json!({"stage": Stage::Asked.name(), "files": files, "applied": report, "took": took,
+        "note": "built, tested and rehearsed; rebirth follows when this life is blessed"}))
+}
+
+/// Records a failure; the fault as the mind is told of it.
+fn told(tools: &mut Toolbox, summary: &str, files: &[String], failed: Failed) -> Fault {
+    let Failed { stage, fault } = failed;
+    let data = json!({"ok": false, "stage": stage.name(), "summary": summary, "files": files,
+        "error": fault.error, "hint": fault.hint});
+    if let Err(worse) = tools.record("self_change", data) {
+        tracing::error!("{worse}");
+    }
+    Fault::new(format!("{} ({} stage)", fault.error, stage.name()), fault.hint)
+}
+
+fn with(data: Value, extra: Map<String, Value>) -> Value {
+    match data {
+        Value::Object(mut fields) => {
+            fields.extend(extra);
+            Value::Object(fields)
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,97 @@
+//! `x.*`: posts on X where an account is configured, drafts in `self/drafts/` where none is.
+
+use super::Toolbox;
+use super::arguments::Arguments;
+use super::web::fault;
+use crate::fault::Fault;
+use crate::self_edit::boundary;
+use hands::x::{Post, X};
+use serde_json::{Value, json};
+use std::fs;
+
+const MOST_CHARS: usize = 4_000;
+
+/// Drafts kept; nobody reads the five hundred and first.
+const MOST_DRAFTS: usize = 500;
+
+pub async fn post(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+    let text = words(args)?;
+    match account(tools)? {
+        Some(x) => Ok(json!({"id": x.post(text).await.map_err(fault)?.id})),
+        None => draft(tools, args, text, None),
+    }
+}
+
+pub async fn reply(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+    let (text, to) = (words(args)?, args.words("to")?.trim());
+    if to.len() > 32 || !to.chars().all(|letter| letter.is_ascii_digit()) {
+        return Err(args.fault("takes a post's id, all digits, as `to`"));
+    }
+    match account(tools)? {
+        Some(x) => Ok(json!({"id": x.reply(text, to).await.map_err(fault)?.id, "to": to})),
+        None => draft(tools, args, text, Some(to)),
+    }
+}
+
+pub async fn search(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+    let (query, most) = (args.words("query")?, args.number("most", 10, 10..=100)?);
+    let x = account(tools)?.ok_or_else(|| not_configured(args))?;
+    Ok(shown(&x.search(query, most).await.map_err(fault)?))
+}
+
+pub async fn get_mentions(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+    let since = args.maybe_text("since_id")?;
+    let x = account(tools)?.ok_or_else(|| not_configured(args))?;
+    Ok(shown(&x.mentions(since).await.map_err(fault)?))
+}
+
+fn words<'a>(args: &Arguments<'a>) -> Result<&'a str, Fault> {
+    match args.words("text")?.trim() {
+        text if text.chars().count() > MOST_CHARS => {
+            Err(args.fault(format!("takes at most {MOST_CHARS} characters as `text`")))
+        }
+        text => Ok(text),
+    }
+}
+
+fn account(tools: &Toolbox) -> Result<Option<X>, Fault> {
+    let base = Some(tools.settings.x.base_url.as_str()).filter(|base| !base.is_empty());
+    tools.account.clone().map(|account| X::new(base, account).map_err(fault)).transpose()
+}
+
+fn not_configured(args: &Arguments) -> Fault {
+    let error = format!("{} is not configured: there are no X credentials", args.tool());
+    Fault::new(error, "the owner gives them by environment; x.post writes drafts meanwhile")
+}
+
+fn shown(posts: &[Post]) -> Value {
+    let posts = posts.iter().map(|post| {
+        json!({"id": post.id, "author_id": post.author_id, "text": post.text, "created_at": post.created_at})
+    });
+    json!({"posts": posts.collect::<Vec<_>>()})
+}
+
+fn draft(tools: &Toolbox, args: &Arguments, text: &str, reply_to: Option<&str>) -> Result<Value, Fault> {
+    let kept = fs::read_dir(tools.house.drafts()).map_or(0, Iterator::count);
+    if kept >= MOST_DRAFTS {
+        let error = format!("{} was not drafted: self/drafts/ holds {kept} files", args.tool());
+        return Err(Fault::new(error, "the owner has to look through them first"));
+    }
+    let time = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S.%3fZ");
+    let path = format!("self/drafts/{time}-{}.md", slug(text));
+    boundary::no_links(tools.house.root(), &path)?;
+    let to = reply_to.map_or(String::new(), |to| format!("reply_to: {to}\n"));
+    let whole = format!("---\nfor: x\nat: {}\n{to}---\n\n{text}\n", memory::now());
+    memory::replace(&tools.house.root().join(&path), whole.as_bytes())
+        .map_err(|cause| Fault::caused("write the draft", &cause, "is the disk full?"))?;
+    let note = "no X account is configured, so nothing was posted";
+    Ok(json!({"drafted": path, "path": path, "note": note}))
+}
+
+/// The first words of a text as part of a file name.
+fn slug(text: &str) -> String {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let slug = words.take(6).collect::<Vec<_>>().join("-").to_ascii_lowercase();
+    let slug: String = slug.chars().take(48).collect();
+    if slug.is_empty() { "draft".to_owned() } else { slug }
+}

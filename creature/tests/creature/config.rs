@@ -1,0 +1,42 @@
+//! The owner's settings: errors name line and key, and a broken section costs only itself.
+
+use creature::config::Settings;
+
+#[test]
+fn settings_are_read_and_strange_sections_are_the_guardians() {
+    let text = "[limits]\nboot_s = 3\n[model]\nprovider = \"openai\"\nmodel = \"m\"\n[rest]\nshortest_s = 5\nlongest_s = 60\n";
+    let (settings, said) = Settings::read(text);
+    assert_eq!(said, None);
+    assert_eq!(
+        (settings.model.provider.as_str(), settings.rest.shortest_s, settings.rest.longest_s),
+        ("openai", 5, 60)
+    );
+    let (settings, said) = Settings::read("");
+    assert_eq!((said, settings.rest.shortest_s, settings.rest.longest_s), (None, 2, 300));
+}
+
+#[test]
+fn a_broken_section_is_named_and_costs_only_itself() {
+    let (settings, said) = Settings::read(
+        "[model]\nprovider = \"instinct\"\n\n[web]\nallow_privat = true\n[rest]\nshortest_s = 9\n",
+    );
+    let said = said.unwrap();
+    for part in ["owner.toml line 5", "allow_privat"] {
+        assert!(said.contains(part), "{part} is not in: {said}");
+    }
+    assert_eq!((settings.model.provider.as_str(), settings.rest.shortest_s), ("instinct", 9));
+    let (settings, said) = Settings::read("[model\nprovider = \"instinct\"\n");
+    assert!(said.unwrap().contains("line 1"));
+    assert_eq!(settings.model.provider, "");
+}
+
+#[test]
+fn rests_out_of_bounds_are_bounded_and_told() {
+    for (shortest, longest) in [(0, 300), (10, 5), (2, 999_999)] {
+        let (settings, said) =
+            Settings::read(&format!("[rest]\nshortest_s = {shortest}\nlongest_s = {longest}\n"));
+        let rest = settings.rest;
+        assert!(1 <= rest.shortest_s && rest.shortest_s <= rest.longest_s && rest.longest_s <= 3_600);
+        assert!(said.unwrap().contains("taken as"));
+    }
+}

@@ -1,0 +1,152 @@
+//! Snapshots: what records come to, merged with what stood before.
+
+use creature::digest::{Facts, MOST_CHARS, digest};
+use memory::Record;
+use serde_json::{Value, json};
+
+fn facts() -> Facts {
+    Facts {
+        life: 7,
+        commit: "0123456789abcdef".to_owned(),
+        thoughts: 50,
+        mind: "instinct".to_owned(),
+        purpose: "# Purpose\n\nBe curious.".to_owned(),
+    }
+}
+
+fn record(kind: &str, data: Value) -> Record {
+    Record { at: "2026-01-02T03:04:05.000Z".to_owned(), life: 7, kind: kind.to_owned(), data }
+}
+
+fn action(tool: &str, ok: bool) -> Record {
+    let result = match ok {
+        true => json!({"ok": true}),
+        false => json!({"ok": false, "error": format!("{tool} broke"), "hint": "mend it"}),
+    };
+    record("action", json!({"tool": tool, "args": {"url": "http://example.org"}, "result": result}))
+}
+
+#[test]
+fn it_says_what_happened_under_its_headings() {
+    let records = vec![
+        record("thought", json!({"intent": "watch the sparrows", "monologue": "sparrows again"})),
+        record("message", json!({"from": "owner", "text": "what of the swifts?"})),
+        action("web.fetch_text", false),
+        action("notes.write", true),
+        action("notes.write", true),
+        record("self_change", json!({"ok": true, "stage": "born", "summary": "rest longer"})),
+        record("death", json!({"told": "Life 6 ended: crashed"})),
+    ];
+    let text = digest(&facts(), &records, None);
+    for part in [
+        "## What I am",
+        "life 7 at commit 0123456,",
+        "purpose: Purpose",
+        "## Themes",
+        "sparrows ×2",
+        "## Recent actions and outcomes",
+        "latest failure: Life 6 ended",
+        "notes.write",
+        "1 more like it",
+        "## Open threads",
+        "owner asked: what of the swifts?",
+        "failing: web.fetch_text",
+        "last intent: watch the sparrows",
+        "## How I changed myself",
+        "born: rest longer",
+        "Life 6 ended: crashed",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    assert_eq!(text, digest(&facts(), &records, None));
+}
+
+#[test]
+fn it_merges_with_the_one_before() {
+    let first = digest(
+        &facts(),
+        &[
+            action("web.fetch_text", false),
+            record("message", json!({"from": "owner", "text": "what of the swifts?"})),
+            record("self_change", json!({"ok": true, "stage": "born", "summary": "rest longer"})),
+        ],
+        None,
+    );
+    let quiet = digest(&facts(), &[record("snapshot", json!({})), action("notes.write", true)], Some(&first));
+    for part in
+        ["latest failure: web.fetch_text", "owner asked", "failing: web.fetch_text", "born: rest longer"]
+    {
+        assert!(quiet.contains(part), "{part:?} is not in\n{quiet}");
+    }
+    assert!(quiet.find("notes.write") < quiet.find("01-02T03:04 web.fetch_text"), "newest first\n{quiet}");
+    let settled = digest(
+        &facts(),
+        &[
+            action("web.fetch_text", true),
+            record("message", json!({"from": "creature", "text": "they left"})),
+        ],
+        Some(&quiet),
+    );
+    assert!(!settled.contains("owner asked") && !settled.contains("failing:"), "{settled}");
+    assert!(settled.contains("latest failure: web.fetch_text"));
+}
+
+#[test]
+fn it_takes_only_what_came_since_the_last() {
+    let text = digest(
+        &facts(),
+        &[action("old.one", true), record("snapshot", json!({})), action("new.one", true)],
+        None,
+    );
+    assert!(text.contains("new.one") && !text.contains("old.one"));
+}
+
+#[test]
+fn it_stays_within_its_cap_for_ever_and_counts_what_it_drops() {
+    let mut before = None;
+    for turn in 0..40 {
+        let mut records: Vec<Record> =
+            (0..60).map(|n| action(&format!("tool{turn}.n{n}"), n % 3 > 0)).collect();
+        records.extend((0..20).map(|n| {
+            record("self_change", json!({"ok": true, "stage": "born", "summary": format!("🦀 change {turn} {n} {}", "ü".repeat(300))}))
+        }));
+        records.extend(
+            (0..20).map(|n| record("message", json!({"from": "owner", "text": format!("word {turn} {n}")}))),
+        );
+        let text = digest(&facts(), &records, before.as_deref());
+        assert!(text.chars().count() <= MOST_CHARS, "{} in turn {turn}", text.chars().count());
+        assert!(text.contains(&format!("latest failure: tool{turn}.n57")), "{text}");
+        for heading in ["## What I am", "## Themes", "## Open threads", "## How I changed myself"] {
+            assert!(text.contains(heading), "{heading} is cut off in turn {turn}");
+        }
+        before = Some(text);
+    }
+    let text = before.unwrap();
+    let dropped: u64 = text
+        .lines()
+        .filter_map(|l| l.strip_suffix(" older lines left out)")?.strip_prefix('(')?.parse::<u64>().ok())
+        .max()
+        .unwrap();
+    assert!(dropped > 700, "only {dropped} counted\n{text}");
+}
+
+#[test]
+fn a_snapshot_in_a_minds_own_words_is_not_lost() {
+    let first = digest(&facts(), &[action("a.b", true)], Some("I am a creature of habit.\n\nI like swifts."));
+    assert!(first.contains("in my own words: I like swifts."), "{first}");
+    let second = digest(&facts(), &[action("a.b", true)], Some(&first));
+    assert!(second.contains("in my own words: I am a creature of habit."), "{second}");
+}
+
+#[test]
+fn records_of_any_shape_do_no_harm() {
+    for data in [Value::Null, json!([]), json!("text"), json!({"result": 5, "ok": "no", "told": [1]})] {
+        for kind in ["action", "thought", "self_change", "death", "message", "snapshot", "of tomorrow"] {
+            digest(
+                &facts(),
+                &[record(kind, data.clone())],
+                Some("## Themes\n- ×\n- a ×99999999999999999999\n(x older lines left out)"),
+            );
+        }
+    }
+}

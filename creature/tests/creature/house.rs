@@ -1,0 +1,254 @@
+//! A throwaway house, the creature living in it as a process, and a scripted model over real HTTP.
+
+use memory::Record;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long an event may take on a machine that is busy with something else.
+pub const SOON: Duration = Duration::from_secs(20);
+
+/// Polls until there is a result.
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < SOON, "{what}: did not happen within {SOON:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+pub struct TempHouse {
+    dir: TempDir,
+}
+
+impl TempHouse {
+    /// A house with a purpose, `provider = "instinct"` and rests of 1 to 300 s.
+    pub fn new() -> Self {
+        let house = Self { dir: TempDir::new().unwrap() };
+        house.write("PURPOSE.md", "# Purpose\n\nBe curious about small things.\n");
+        house.write("owner.toml", "[model]\nprovider = \"instinct\"\n[rest]\nshortest_s = 1\n");
+        std::fs::create_dir_all(house.path("self")).unwrap();
+        house
+    }
+
+    /// A house whose creature thinks with a scripted model in the given wire.
+    pub fn with_model(provider: &str, script: &Script, longest_s: u64) -> Self {
+        let house = Self::new();
+        let base = script.base_url();
+        house.write(
+            "owner.toml",
+            format!(
+                "[model]\nprovider = \"{provider}\"\nmodel = \"scripted\"\nbase_url = \"{base}\"\n\
+                 deadline_s = 20\n[rest]\nshortest_s = 1\nlongest_s = {longest_s}\n"
+            ),
+        );
+        house
+    }
+
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.dir.path().join(relative)
+    }
+
+    pub fn write(&self, relative: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(relative);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub fn say(&self, line: &str) {
+        use std::io::Write;
+        let path = self.path(".self/inbox.jsonl");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut inbox = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+        inbox.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    pub fn records(&self) -> Vec<Record> {
+        memory::tail(&self.path(".self/memory.jsonl"), 1_000, 8 << 20).unwrap().records
+    }
+
+    /// Waits for a record of this kind that satisfies `wanted`.
+    pub fn record(&self, kind: &str, wanted: impl Fn(&Value) -> bool) -> Record {
+        let look = || self.records().into_iter().find(|r| r.kind == kind && wanted(&r.data));
+        let began = Instant::now();
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            if began.elapsed() > SOON {
+                panic!(
+                    "no such {kind} within {SOON:?}; log:\n{}\nrecords: {:#?}",
+                    self.log(),
+                    self.records()
+                );
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.path("log")).unwrap_or_default()
+    }
+
+    pub fn command(&self, life: u64) -> Command {
+        let log = std::fs::OpenOptions::new().append(true).create(true).open(self.path("log")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_creature"));
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.dir.path())
+            .env("OLLAMA_HOST", "127.0.0.1:1")
+            .env("SCRIPTED_KEY", "key-of-the-test")
+            .env("FERAL_HOUSE", self.dir.path())
+            .env("FERAL_LIFE", life.to_string())
+            .env("FERAL_COMMIT", "0123456789abcdef0123456789abcdef01234567")
+            .current_dir(self.dir.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log);
+        command
+    }
+
+    pub fn live(&self, life: u64) -> Living {
+        Living { child: self.command(life).spawn().unwrap() }
+    }
+}
+
+/// A creature as a process; ended when dropped.
+pub struct Living {
+    pub child: Child,
+}
+
+impl Living {
+    /// Asks it to leave; how it ended and how long that took.
+    pub fn leave(mut self) -> (ExitStatus, Duration) {
+        let began = Instant::now();
+        kill(self.pid(), Signal::SIGTERM).unwrap();
+        let status = wait_for("the end of the creature", || self.child.try_wait().unwrap());
+        (status, began.elapsed())
+    }
+
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.child.id()).unwrap())
+    }
+}
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What the scripted model answers next.
+#[derive(Clone)]
+pub enum Line {
+    /// A thought, in the wire's own envelope.
+    Says(String),
+    /// An error of this status.
+    Fails(u16),
+    /// Nothing for a long time.
+    Hangs,
+}
+
+/// A model over real HTTP, in both wires; the last line is repeated.
+pub struct Script {
+    server: Arc<tiny_http::Server>,
+    pub asked: Arc<Mutex<Vec<Value>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Script {
+    pub fn new(lines: Vec<Line>) -> Self {
+        let server = Arc::new(tiny_http::Server::http("127.0.0.1:0").unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (serving, noting) = (Arc::clone(&server), Arc::clone(&asked));
+        let thread = std::thread::spawn(move || {
+            let mut unanswered = Vec::new();
+            let mut at = 0;
+            for mut request in serving.incoming_requests() {
+                let mut body = String::new();
+                request.as_reader().read_to_string(&mut body).unwrap();
+                let body: Value = serde_json::from_str(&body).unwrap_or(Value::Null);
+                if body.is_null() {
+                    let _ = request.respond(tiny_http::Response::empty(404));
+                    continue;
+                }
+                let anthropic = request.url() == "/v1/messages";
+                let line = lines[at.min(lines.len() - 1)].clone();
+                at += 1;
+                let (status, text) = match line {
+                    Line::Hangs => {
+                        noting.lock().unwrap().push(body);
+                        unanswered.push(request);
+                        continue;
+                    }
+                    Line::Fails(status) => (status, json!({"error": {"message": "no"}})),
+                    Line::Says(text) if anthropic => (200, in_messages(&text)),
+                    Line::Says(text) => (200, in_chat(&text)),
+                };
+                noting.lock().unwrap().push(body);
+                let response = tiny_http::Response::from_string(text.to_string()).with_status_code(status);
+                let _ = request.respond(response);
+            }
+        });
+        Self { server, asked, thread: Some(thread) }
+    }
+
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.server.server_addr().to_ip().unwrap())
+    }
+
+    /// Waits for the request with this index.
+    pub fn request(&self, index: usize) -> Value {
+        wait_for("a request to the model", || self.asked.lock().unwrap().get(index).cloned())
+    }
+
+    /// The text put to the model with this request, without the system prompt.
+    pub fn situation(&self, index: usize) -> String {
+        self.request(index)["messages"].to_string()
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        self.server.unblock();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn in_messages(text: &str) -> Value {
+    json!({
+        "model": "scripted", "stop_reason": "end_turn", "content": [{"type": "text", "text": text}],
+        "usage": {"input_tokens": 11, "output_tokens": 7, "cache_read_input_tokens": 5},
+    })
+}
+
+fn in_chat(text: &str) -> Value {
+    json!({
+        "model": "scripted",
+        "choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "usage": {"prompt_tokens": 16, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 5}},
+    })
+}
+
+/// A thought as a model would say it.
+pub fn thought(intent: &str, calls: Value, sleep_s: u64) -> Line {
+    let thought = json!({"monologue": "I think.", "intent": intent, "tool_calls": calls, "sleep_s": sleep_s});
+    Line::Says(thought.to_string())
+}

@@ -1,0 +1,157 @@
+//! Self-change: one edit, for a reason with numbers, within bounds, told after the rebirth and measured.
+
+use super::world::{PACE, World, failing, said};
+use creature::mind::instinct::change::{Evidence, propose};
+use creature::pace::{self, Pace};
+use serde_json::json;
+
+const IDLE: Evidence =
+    Evidence { wakes: 15, idle: 13, eventful: 0, each_s: 80, failed_looks: 0, failing_s: 0 };
+
+#[test]
+fn the_lines_instinct_edits_stand_in_pace_rs_exactly_once() {
+    let source = include_str!("../../../src/pace.rs");
+    for (name, value, bounds) in [
+        ("IDLE_REST_S", pace::IDLE_REST_S, pace::IDLE_REST_BOUNDS_S),
+        ("SOURCE_BACKOFF_S", pace::SOURCE_BACKOFF_S, pace::SOURCE_BACKOFF_BOUNDS_S),
+    ] {
+        let line = format!("pub const {name}: u64 = {value};");
+        assert_eq!(source.lines().filter(|found| *found == line).count(), 1, "{line}");
+        assert_eq!(source.matches(&line).count(), 1, "{line}");
+        assert!(value >= bounds.0 && value <= bounds.1, "{name} is out of its bounds");
+    }
+    assert_eq!(Pace::BUILT.idle_rest_s, pace::IDLE_REST_S);
+    assert_eq!(Pace::BUILT.source_backoff_s, pace::SOURCE_BACKOFF_S);
+}
+
+#[test]
+fn an_idle_hour_leads_to_exactly_one_edit_with_a_reason_in_numbers() {
+    let mut world = World::new();
+    let end_s = world.clock_s + 3600;
+    let mut all = String::new();
+    while world.clock_s < end_s {
+        all += &said(&world.wake());
+    }
+    let edits = world.called("repo.edit");
+    assert_eq!(edits.len(), 1, "{all}");
+    let edit = &edits[0].args["edits"][0];
+    assert_eq!(edit["path"], "creature/src/pace.rs");
+    assert_eq!(edit["old"], "pub const IDLE_REST_S: u64 = 40;");
+    assert_eq!(edit["new"], "pub const IDLE_REST_S: u64 = 60;");
+    let summary = edits[0].args["summary"].as_str().unwrap();
+    assert!(summary.contains("IDLE_REST_S from 40 to 60"), "{summary}");
+    assert!(summary.contains("of the last 15 wakes") && summary.contains("one every"), "{summary}");
+    assert!(all.contains("my next life runs"), "{all}");
+}
+
+#[test]
+fn after_the_rebirth_it_says_what_it_changed_and_later_what_that_came_to() {
+    let mut world = World::kept();
+    while world.called("repo.edit").is_empty() {
+        world.wake();
+    }
+    world.reborn(Pace { idle_rest_s: 60, ..PACE });
+    let first = said(&world.wake());
+    assert!(first.contains("I changed myself, IDLE_REST_S from 40 to 60, for"), "{first}");
+    let rest: String = (0..16).map(|_| said(&world.wake())).collect();
+    assert!(rest.contains("it did what it was for"), "{rest}");
+    let diary = &world.papers["diary"];
+    assert!(diary.contains("I changed myself") && diary.contains("I measured my edit"), "{diary}");
+    assert_eq!(world.called("repo.edit").len(), 1);
+}
+
+#[test]
+fn an_edit_without_effect_is_called_that_and_not_repeated() {
+    let mut world = World::kept();
+    world.moment.rest_s = (2, 5);
+    while world.called("repo.edit").is_empty() {
+        world.wake();
+    }
+    world.reborn(Pace { idle_rest_s: 60, ..PACE });
+    let rest: String = (0..17).map(|_| said(&world.wake())).collect();
+    assert!(rest.contains("it did not do what it was for"), "{rest}");
+    world.reborn(PACE);
+    (0..80).for_each(|_| drop(world.wake()));
+    assert_eq!(world.called("repo.edit").len(), 1);
+}
+
+#[test]
+fn a_failed_edit_is_remembered_by_the_state_and_by_memory() {
+    let mut world = World::kept().answering(|call| match call.tool.as_str() {
+        "repo.edit" => failing("cargo test: 1 failed"),
+        _ => None,
+    });
+    let all: String = (0..200).map(|_| said(&world.wake())).collect();
+    assert_eq!(world.called("repo.edit").len(), 1);
+    assert!(all.contains("cargo test: 1 failed"));
+    world.reborn(PACE);
+    (0..60).for_each(|_| drop(world.wake()));
+    assert_eq!(world.called("repo.edit").len(), 1, "nor in the next life");
+
+    // With the state lost, the record alone keeps it from trying again.
+    let mut world = World::kept();
+    let summary = "IDLE_REST_S from 40 to 60: because";
+    for _ in 0..60 {
+        world.wake();
+        world.calls.retain(|call| call.tool != "repo.edit" || world.wakes > 1);
+        if world.wakes == 1 {
+            world.record("self_change", json!({"ok": false, "stage": "test", "summary": summary}));
+            world.moment.life += 1;
+        }
+    }
+    assert!(world.called("repo.edit").is_empty());
+}
+
+#[test]
+fn an_edit_that_fell_is_not_repeated() {
+    let mut world = World::kept();
+    while world.called("repo.edit").is_empty() {
+        world.wake();
+    }
+    world.reborn(PACE);
+    world.moment.news =
+        vec!["After 3 death(s) the guardian put creature/ back from commit a to b".to_owned()];
+    let first = said(&world.wake());
+    assert!(first.contains("put creature/ back") && first.contains("is not in what I run"), "{first}");
+    (0..80).for_each(|_| drop(world.wake()));
+    assert_eq!(world.called("repo.edit").len(), 1);
+}
+
+#[test]
+fn no_edit_soon_after_a_death_nor_in_the_first_wakes_of_a_life() {
+    let mut world = World::kept();
+    (0..13).for_each(|_| drop(world.wake()));
+    world.reborn(PACE);
+    world.record("death", json!({"told": "Life 1 ended"}));
+    (0..9).for_each(|_| drop(world.wake()));
+    assert!(world.called("repo.edit").is_empty(), "a death in the last 20 records");
+    (0..3).for_each(|_| drop(world.wake()));
+    assert_eq!(world.called("repo.edit").len(), 1, "once it is quiet");
+}
+
+#[test]
+fn proposals_keep_to_the_bounds_and_name_their_numbers() {
+    let with = |idle_rest_s: u64| Pace { idle_rest_s, ..PACE };
+    let longer = propose(&IDLE, &with(200)).unwrap();
+    assert_eq!((longer.to, longer.more), (pace::IDLE_REST_BOUNDS_S.1, true));
+    assert_eq!(propose(&IDLE, &with(pace::IDLE_REST_BOUNDS_S.1)), None);
+    assert_eq!(propose(&IDLE, &with(5000)), None, "beyond the bounds by another's hand: left alone");
+    assert_eq!(propose(&Evidence { idle: 11, ..IDLE }, &PACE), None);
+    assert_eq!(propose(&Evidence { wakes: 14, ..IDLE }, &PACE), None);
+
+    let busy = Evidence { idle: 1, eventful: 14, ..IDLE };
+    let shorter = propose(&busy, &with(90)).unwrap();
+    assert_eq!((shorter.to, shorter.more), (60, false));
+    assert!(shorter.why.contains("14 of the last 15 wakes brought something"), "{}", shorter.why);
+    assert_eq!(propose(&busy, &with(60)), None, "it is not long");
+
+    let refused = Evidence { failed_looks: 6, failing_s: 7200, idle: 0, ..IDLE };
+    let wait = propose(&refused, &PACE).unwrap();
+    assert_eq!(
+        (wait.name.as_str(), wait.from, wait.to, wait.before_s),
+        ("SOURCE_BACKOFF_S", 900, 1350, 1200)
+    );
+    assert!(wait.why.contains("6 looks at sources failed within 2 h"), "{}", wait.why);
+    let most = Pace { source_backoff_s: pace::SOURCE_BACKOFF_BOUNDS_S.1, ..PACE };
+    assert_eq!(propose(&refused, &most), None);
+}

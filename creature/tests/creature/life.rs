@@ -1,0 +1,193 @@
+//! A life as a process: born, thinking, interrupted by its owner, leaving when asked.
+
+use crate::house::{Line, Script, TempHouse, thought, wait_for};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+#[test]
+fn a_life_is_born_thinks_and_leaves_when_asked() {
+    let house = TempHouse::new();
+    let living = house.live(7);
+    let birth = house.record("observation", |data| data["about"] == "birth");
+    assert_eq!(birth.life, 7);
+    assert_eq!(birth.data["mind"], "instinct");
+    assert!(birth.data["commit"].as_str().unwrap().starts_with("0123456"));
+    house.record("heartbeat", |data| data["wake"] == 1);
+    let thought = house.record("thought", |data| data["thought"] == 1);
+    for key in ["mind", "wake", "round", "monologue", "intent", "tool_calls", "sleep_s", "usage"] {
+        assert!(thought.data.get(key).is_some(), "{key} is missing in {}", thought.data);
+    }
+    let beat: Value = wait_for("a beat after the first thought", || {
+        let text = std::fs::read_to_string(house.path(".self/heartbeat")).ok()?;
+        serde_json::from_str(&text).ok().filter(|beat: &Value| beat["thoughts"].as_u64() >= Some(1))
+    });
+    assert_eq!(beat["life"], 7);
+    assert_eq!(beat["mind"], "instinct");
+    let (status, took) = living.leave();
+    assert!(status.success(), "{status}\n{}", house.log());
+    assert!(took < Duration::from_secs(2), "leaving took {took:?}");
+    let last = house.records().pop().unwrap();
+    assert_eq!(last.data["about"], "leave");
+    let beat = std::fs::read_to_string(house.path(".self/heartbeat")).unwrap();
+    assert!(beat.contains("leaving"), "{beat}");
+}
+
+#[test]
+fn counts_go_on_in_the_next_life_even_without_cursors() {
+    let house = TempHouse::new();
+    let living = house.live(1);
+    house.record("thought", |data| data["thought"] == 1);
+    living.leave();
+    let last = house.records().iter().filter_map(|r| r.data["thought"].as_u64()).max().unwrap();
+    std::fs::remove_file(house.path(".self/mind/cursors.json")).unwrap();
+    let living = house.live(2);
+    let next = wait_for("a thought of the second life", || {
+        house.records().into_iter().find(|r| r.kind == "thought" && r.life == 2)
+    });
+    assert_eq!(next.data["thought"], last + 1);
+    living.leave();
+}
+
+#[test]
+fn a_saved_purpose_cuts_the_rest_short_and_is_in_the_next_thought() {
+    let script = Script::new(vec![thought("rest long", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let living = house.live(1);
+    assert!(script.situation(0).contains("Be curious about small things"));
+    house.record("thought", |data| data["thought"] == 1);
+    let saved = Instant::now();
+    house.write("PURPOSE.md", "# Purpose\n\nCount the sparrows.\n");
+    let asked = script.situation(1);
+    assert!(saved.elapsed() < Duration::from_secs(2), "it took {:?}", saved.elapsed());
+    assert!(asked.contains("Count the sparrows") && asked.contains("PURPOSE.md changed"), "{asked}");
+    house.record("observation", |data| data["about"] == "purpose");
+    house.record("thought", |data| data["thought"] == 2);
+    // Replaced by rename, as many editors do.
+    house.write("PURPOSE.md.new", "# Purpose\n\nCount the swifts.\n");
+    std::fs::rename(house.path("PURPOSE.md.new"), house.path("PURPOSE.md")).unwrap();
+    assert!(script.situation(2).contains("Count the swifts"));
+    living.leave();
+}
+
+#[test]
+fn the_owners_words_cut_the_rest_short_and_wait_until_answered() {
+    let say = json!([{"tool": "memory.append", "args": {"kind": "message",
+        "data": {"from": "creature", "text": "hello yourself"}}}]);
+    let script = Script::new(vec![
+        thought("rest", json!([]), 300),
+        thought("think about it", json!([]), 300),
+        thought("answer", say, 300),
+        thought("rest", json!([]), 300),
+    ]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let living = house.live(1);
+    house.record("thought", |data| data["thought"] == 1);
+    house.say("hello there");
+    const WAITS: &str = "not yet answered";
+    assert!(!script.situation(0).contains(WAITS));
+    let asked = script.situation(1);
+    assert!(asked.contains("hello there") && asked.contains(WAITS), "{asked}");
+    house.record("message", |data| data["from"] == "owner" && data["text"] == "hello there");
+    house.record("thought", |data| data["thought"] == 2);
+    house.say(r#"{"at":"2026-01-01T00:00:00.000Z","text":"are you there?"}"#);
+    let asked = script.situation(2);
+    assert!(asked.contains("hello there") && asked.contains("are you there?"), "{asked}");
+    house.record("action", |data| data["thought"] == 3 && data["result"]["ok"] == true);
+    house.write("PURPOSE.md", "wake up");
+    assert!(!script.situation(3).contains(WAITS));
+    living.leave();
+    assert_eq!(house.records().iter().filter(|r| r.data["from"] == "owner").count(), 2);
+}
+
+#[test]
+fn asked_to_leave_while_the_model_thinks_it_leaves_at_once() {
+    let script = Script::new(vec![Line::Hangs]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let living = house.live(1);
+    script.request(0);
+    let (status, took) = living.leave();
+    assert!(status.success() && took < Duration::from_secs(2), "{status} after {took:?}");
+    assert_eq!(house.records().pop().unwrap().data["about"], "leave");
+}
+
+#[test]
+fn eight_rounds_are_a_wake() {
+    let script = Script::new(vec![thought("again", json!([]), 0)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let living = house.live(1);
+    house.record("heartbeat", |data| data["wake"] == 2);
+    living.leave();
+    let records = house.records();
+    let second = records.iter().position(|r| r.kind == "heartbeat" && r.data["wake"] == 2).unwrap();
+    let rounds: Vec<u64> = records[..second].iter().filter_map(|r| r.data["round"].as_u64()).collect();
+    assert_eq!(rounds, [0, 1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn deaths_and_falls_are_told_once_and_until_thought_of() {
+    let script = Script::new(vec![Line::Fails(401), thought("mourn", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let standing = json!({
+        "version": 1, "life": 9, "commit": "cafe", "blessed": false, "guardian_pid": 0, "of_tomorrow": [1],
+        "born": {"summary": "try a shorter pace"},
+        "ends": [{"life": 8, "at": "2026-01-01T00:00:00.000Z", "ended": "crashed", "cause": "exit status 101",
+            "blame": "code", "commit": "deadbeefcafe", "log_tail": "panicked at src/life.rs"}],
+        "falls": [{"life": 8, "at": "2026-01-01T00:00:01.000Z", "from_commit": "deadbeefcafe",
+            "to_commit": "feedc0de", "deaths": 3, "cause": "crash loop",
+            "fallen_ref": "refs/guardian/fallen/1", "rescued_ref": null}],
+    });
+    house.write(".self/guardian.json", standing.to_string());
+    let living = house.live(9);
+    house.record("self_change", |data| data["stage"] == "born" && data["summary"] == "try a shorter pace");
+    house
+        .record("death", |data| data["ended"] == "crashed" && data["told"].as_str().unwrap().contains("101"));
+    let fall = house.record("death", |data| data["deaths"] == 3);
+    assert!(fall.data["told"].as_str().unwrap().contains("refs/guardian/fallen/1"));
+    house.record("observation", |data| data["about"] == "model");
+    living.leave();
+    // The first life had no thought of it, so the second still hears; no record is written twice.
+    let living = house.live(10);
+    house.record("thought", |data| data["intent"] == "mourn");
+    let asked = script.situation(1);
+    assert!(asked.contains("crashed") && asked.contains("crash loop"), "{asked}");
+    house.write("PURPOSE.md", "wake up");
+    assert!(!script.situation(2).contains("What happened to your earlier lives"));
+    living.leave();
+    assert_eq!(house.records().iter().filter(|r| r.kind == "death").count(), 2);
+}
+
+#[test]
+fn a_snapshot_is_kept_every_fifty_thoughts() {
+    let script = Script::new(vec![thought("count the sparrows", json!([]), 0)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    house.write(".self/mind/cursors.json", json!({"thoughts": 48, "wakes": 3, "of_tomorrow": 5}).to_string());
+    let living = house.live(1);
+    let kept = house.record("snapshot", |data| data["thoughts"] == 50);
+    let text = std::fs::read_to_string(house.path(kept.data["path"].as_str().unwrap())).unwrap();
+    assert!(text.contains("## How I changed myself") && text.contains("after 50 thoughts"), "{text}");
+    wait_for("the snapshot in a thought", || {
+        let last = script.asked.lock().unwrap().last().cloned()?;
+        last["messages"].to_string().contains("after 50 thoughts").then_some(())
+    });
+    living.leave();
+    let cursors = std::fs::read_to_string(house.path(".self/mind/cursors.json")).unwrap();
+    assert!(cursors.contains("of_tomorrow"), "what a newer self keeps is lost: {cursors}");
+}
+
+#[test]
+fn asked_to_leave_while_a_tool_runs_it_ends_the_tools_whole_tree() {
+    let run = json!([{"tool": "repo.run", "args": {"command": "echo $$ > shell.pid; setsid sleep 300 & sleep 300"}}]);
+    let script = Script::new(vec![thought("sleep", run, 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let living = house.live(1);
+    let shell: i32 = wait_for("the tool's shell", || {
+        std::fs::read_to_string(house.path("shell.pid")).ok()?.trim().parse().ok()
+    });
+    let (status, took) = living.leave();
+    assert!(status.success() && took < Duration::from_secs(2), "{status} after {took:?}");
+    let stopped = house.record("action", |data| data["tool"] == "repo.run");
+    assert!(stopped.data["result"]["error"].as_str().unwrap().contains("asked to leave"));
+    assert_eq!(house.records().pop().unwrap().data["about"], "leave");
+    let alive = || nix::sys::signal::kill(nix::unistd::Pid::from_raw(shell), None).is_ok();
+    wait_for("the end of the shell", || (!alive()).then_some(()));
+}

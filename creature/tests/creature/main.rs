@@ -1,0 +1,26 @@
+//! Every test of the creature's own crate, in one binary: they run inside each self-edit, and one links faster than ten.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod bad_state;
+mod boundary;
+mod config;
+mod context;
+mod digest;
+mod endings;
+mod guardian_post;
+mod heartbeat;
+mod house;
+mod instinct;
+mod life;
+mod llm;
+mod models;
+mod patch;
+mod patch_damage;
+mod process;
+mod replace;
+mod self_edit;
+mod senses;
+mod setbacks;
+mod thought;
+mod tools;
+mod yard;

@@ -1,0 +1,113 @@
+//! Thinking with a model over real HTTP, in both wires: tools run, garbled replies and outages are survived.
+
+use crate::house::{Line, Script, TempHouse, thought};
+use serde_json::{Value, json};
+
+fn remember(text: &str, as_text: bool) -> Value {
+    let args = json!({"kind": "observation", "data": {"about": "test", "text": text}});
+    match as_text {
+        true => json!([{"tool": "memory.append", "args_json": args.to_string()}]),
+        false => json!([{"tool": "memory.append", "args": args}]),
+    }
+}
+
+#[test]
+fn a_model_in_the_anthropic_wire_calls_tools() {
+    let script = Script::new(vec![
+        thought("remember", remember("over anthropic", true), 0),
+        thought("look", json!([{"tool": "no.such", "args_json": "{}"}]), 300),
+    ]);
+    let house = TempHouse::with_model("anthropic", &script, 300);
+    let living = house.live(1);
+    house.record("observation", |data| data["text"] == "over anthropic");
+    let missing = house.record("action", |data| data["tool"] == "no.such");
+    assert_eq!(missing.data["result"]["ok"], false);
+    assert!(missing.data["result"]["error"].is_string() && missing.data["result"]["hint"].is_string());
+    let said = house.record("thought", |data| data["thought"] == 1);
+    assert_eq!(said.data["mind"], "anthropic scripted");
+    assert_eq!(said.data["usage"]["input_tokens"], 11);
+    assert_eq!(said.data["usage"]["cache_read_tokens"], 5);
+    let asked = script.request(0);
+    let system = asked["system"].to_string();
+    assert!(system.contains("args_json") && system.contains("memory.append"), "{system}");
+    assert!(script.situation(1).contains("over anthropic"), "the result is not in the next thought");
+    living.leave();
+}
+
+#[test]
+fn a_model_in_the_openai_wire_calls_tools_and_its_fences_are_mended() {
+    let fenced = json!({"monologue": "m", "tool_calls": remember("over openai", false), "sleep_s": "300"});
+    let script = Script::new(vec![Line::Says(format!("Sure!\n```json\n{fenced}\n```"))]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let living = house.live(1);
+    house.record("observation", |data| data["text"] == "over openai");
+    let said = house.record("thought", |data| data["thought"] == 1);
+    assert_eq!(said.data["sleep_s"], 300);
+    assert!(said.data["usage"]["repaired"].as_str().unwrap().contains("fenced"), "{}", said.data);
+    assert_eq!(script.request(0)["response_format"]["type"], "json_schema");
+    living.leave();
+}
+
+#[test]
+fn a_garbled_reply_is_remembered_as_garbled_and_life_goes_on() {
+    let script = Script::new(vec![
+        Line::Says("I would rather not answer in JSON today.".to_owned()),
+        thought("better", json!([]), 300),
+    ]);
+    let house = TempHouse::with_model("openai", &script, 1);
+    let living = house.live(1);
+    let garbled = house.record("thought", |data| data["garbled"] == true);
+    assert!(garbled.data["text"].as_str().unwrap().contains("rather not"));
+    let next = house.record("thought", |data| data["intent"] == "better");
+    assert_eq!(next.data["thought"], 1);
+    assert!(script.situation(1).contains("garbled reply"));
+    living.leave();
+}
+
+#[test]
+fn a_model_that_refuses_is_one_observation_and_a_longer_rest() {
+    let script = Script::new(vec![Line::Fails(401), Line::Fails(401), thought("back", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut living = house.live(1);
+    let down = house.record("observation", |data| data["about"] == "model");
+    assert_eq!(down.data["rest_s"], 3_600);
+    assert!(down.data["hint"].as_str().unwrap().contains("key"));
+    house.say("first nudge");
+    script.request(1);
+    house.record("heartbeat", |data| data["wake"] == 2);
+    house.say("second nudge");
+    house.record("thought", |data| data["intent"] == "back");
+    house.record("observation", |data| {
+        data["about"] == "model" && data["text"].as_str().unwrap().contains("again")
+    });
+    assert!(living.ended().is_none());
+    let told = house.records().iter().filter(|r| r.data["about"] == "model").count();
+    assert_eq!(told, 2, "down once, back once");
+    living.leave();
+}
+
+#[test]
+fn safe_mode_is_instinct_without_memory_whatever_is_configured() {
+    let script = Script::new(vec![thought("never asked", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    house.write(
+        ".self/memory.jsonl",
+        "{\"at\":\"x\",\"life\":1,\"kind\":\"thought\",\"data\":{\"thought\":41}}\n",
+    );
+    let mut command = house.command(4);
+    let living = crate::house::Living { child: command.env("FERAL_SAFE", "1").spawn().unwrap() };
+    house.record("observation", |data| data["about"] == "birth" && data["safe"] == true);
+    let thought = house.record("thought", |data| data["mind"] == "instinct");
+    assert_eq!(thought.data["thought"], 1, "memory was read");
+    living.leave();
+    assert!(script.asked.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_rehearsal_lives_one_thought_and_exits() {
+    let house = TempHouse::new();
+    let status = house.command(1).arg("rehearse").env("FERAL_REHEARSAL", "1").status().unwrap();
+    assert!(status.success(), "{}", house.log());
+    assert!(house.records().iter().any(|r| r.kind == "thought"));
+    assert!(house.records().iter().filter(|r| r.kind == "action").count() >= 3);
+}

@@ -1,0 +1,158 @@
+//! The senses: papers of any size, an inbox of any history, cursors and guardian.json of any shape.
+
+use creature::senses::cursors::Cursors;
+use creature::senses::guardian::Standing;
+use creature::senses::inbox::{InboxCursor, hear, read};
+use creature::senses::papers;
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+fn file(dir: &TempDir, bytes: impl AsRef<[u8]>) -> PathBuf {
+    let path = dir.path().join("file");
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn words(path: &Path, cursor: &mut InboxCursor) -> Vec<String> {
+    read(path, cursor).words.into_iter().map(|word| word.text).collect()
+}
+
+#[test]
+fn papers_of_any_kind_are_read_within_bounds() {
+    let dir = TempDir::new().unwrap();
+    assert_eq!(papers::read(&dir.path().join("missing")), papers::Paper::default());
+    assert_eq!(papers::read(&file(&dir, "be curious")).text, "be curious");
+    let long = papers::read(&file(&dir, "ü".repeat(4_000_000)));
+    assert!(long.text.len() <= 64 * 1024 && !long.text.contains('\u{fffd}') && long.odd.contains("8000000"));
+    let binary = papers::read(&file(&dir, [1, 0, 2]));
+    assert!(binary.text.is_empty() && binary.odd.contains("not text"));
+    assert!(papers::read(dir.path()).odd.contains("not a regular file"));
+    assert_ne!(papers::read(&file(&dir, "a")).mark(), papers::read(&file(&dir, "b")).mark());
+}
+
+#[test]
+fn the_inbox_takes_objects_strings_and_bare_text() {
+    let heard = hear(b"{\"at\":\"t\",\"text\":\" one \"}\n\"two\"\nthree { four\n{\"broken\": \n\n");
+    let texts: Vec<&str> = heard.words.iter().map(|word| word.text.as_str()).collect();
+    assert_eq!(texts, ["one", "two", "three { four", "{\"broken\":"]);
+    assert_eq!((heard.words[0].at.as_str(), heard.odd.as_str()), ("t", ""));
+    let heard = hear(b"{\"no\":1}\n{\"text\":5}\n\x00\xff\n\x1b[2J\nfine\n");
+    assert_eq!(heard.words.len(), 1);
+    assert!(heard.odd.contains("4 line(s)"), "{}", heard.odd);
+    let many = "again\n".repeat(500) + &"x".repeat(50_000);
+    let heard = hear(many.as_bytes());
+    assert_eq!(heard.words.len(), 50);
+    assert!(heard.words[49].text.len() == 8_000 && heard.odd.contains("451 older"), "{}", heard.odd);
+}
+
+#[test]
+fn words_are_heard_once_as_the_inbox_grows() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("inbox");
+    let mut cursor = InboxCursor::default();
+    assert!(words(&path, &mut cursor).is_empty());
+    std::fs::write(&path, "one\n").unwrap();
+    assert_eq!(words(&path, &mut cursor), ["one"]);
+    assert!(words(&path, &mut cursor).is_empty());
+    let mut inbox = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    inbox.write_all(b"two\nhalf a li").unwrap();
+    // Still being written, however long this test is kept waiting here.
+    inbox.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+    assert_eq!(words(&path, &mut cursor), ["two"]);
+    inbox.write_all(b"ne\n").unwrap();
+    assert_eq!(words(&path, &mut cursor), ["half a line"]);
+    // Once it holds still, a last line without a newline is a line.
+    inbox.write_all(b"no newline").unwrap();
+    inbox.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(5)).unwrap();
+    assert_eq!(words(&path, &mut cursor), ["no newline"]);
+}
+
+#[test]
+fn another_file_in_its_place_is_read_from_its_start() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("inbox");
+    let mut cursor = InboxCursor::default();
+    std::fs::write(&path, "one\ntwo\n").unwrap();
+    assert_eq!(words(&path, &mut cursor).len(), 2);
+    std::fs::write(&path, "new\n").unwrap();
+    assert_eq!(words(&path, &mut cursor), ["new"], "truncated");
+    std::fs::write(&path, "another one, longer\n").unwrap();
+    assert_eq!(words(&path, &mut cursor), ["another one, longer"], "rewritten");
+    std::fs::rename(&path, dir.path().join("inbox.old")).unwrap();
+    std::fs::write(&path, "after rotation, and longer still\n").unwrap();
+    assert_eq!(words(&path, &mut cursor), ["after rotation, and longer still"], "rotated");
+    let long = "an editor saves into a new file ".repeat(20);
+    std::fs::write(&path, format!("{long}\n")).unwrap();
+    words(&path, &mut cursor);
+    std::fs::write(dir.path().join("new"), format!("{long}\nadded\n")).unwrap();
+    std::fs::rename(dir.path().join("new"), &path).unwrap();
+    assert_eq!(words(&path, &mut cursor), ["added"], "saved by an editor");
+}
+
+#[test]
+fn a_huge_inbox_costs_only_its_end() {
+    let dir = TempDir::new().unwrap();
+    let path = file(&dir, "filler line\n".repeat(2_000_000) + "the newest\n");
+    let mut cursor = InboxCursor::default();
+    let heard = read(&path, &mut cursor);
+    assert_eq!(heard.words.last().unwrap().text, "the newest");
+    assert!(heard.words.len() <= 50 && heard.odd.contains("skipped"));
+    assert_eq!(cursor.offset, std::fs::metadata(&path).unwrap().len());
+}
+
+#[test]
+fn cursors_survive_garbage_and_newer_selves() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("cursors.json");
+    assert_eq!(Cursors::load(&path), (Cursors::default(), None));
+    std::fs::write(&path, "{\"thoughts\": 7, \"of_tomorrow\": [1]}").unwrap();
+    let (mut cursors, said) = Cursors::load(&path);
+    assert_eq!((cursors.thoughts, said), (7, None));
+    assert!(cursors.first_telling("end 1".to_owned()) && !cursors.first_telling("end 1".to_owned()));
+    for n in 0..1_000 {
+        cursors.first_telling(format!("end {n} again"));
+    }
+    assert!(cursors.told.len() <= 64);
+    cursors.save(&path).unwrap();
+    let (back, _) = Cursors::load(&path);
+    assert_eq!(back, cursors);
+    assert_eq!(back.newer["of_tomorrow"], json!([1]));
+    for garbage in ["", "[]", "{\"thoughts\": -1}", "\u{0}", "{\"inbox\": \"x\"}"] {
+        std::fs::write(&path, garbage).unwrap();
+        let (cursors, said) = Cursors::load(&path);
+        assert_eq!(cursors, Cursors::default());
+        assert!(said.unwrap().contains("cursors.json"), "{garbage:?}");
+    }
+}
+
+#[test]
+fn counts_are_corrected_from_memory() {
+    let record = |kind: &str, data| memory::Record::new(1, kind, data);
+    let mut cursors = Cursors { thoughts: 3, wakes: 9, ..Cursors::default() };
+    cursors.correct(&[
+        record("heartbeat", json!({"wake": 5, "thoughts": 11})),
+        record("thought", json!({"wake": 6, "thought": 12})),
+        record("thought", json!({"thought": 99, "garbled": true})),
+        record("snapshot", json!({"thoughts": 10})),
+        record("thought", json!("garbage")),
+    ]);
+    assert_eq!((cursors.thoughts, cursors.wakes, cursors.snapshot_at), (12, 9, 10));
+}
+
+#[test]
+fn the_guardian_is_believed_as_far_as_it_is_there() {
+    let dir = TempDir::new().unwrap();
+    assert!(Standing::read(&dir.path().join("missing")).unwrap().is_none());
+    let path = file(
+        &dir,
+        json!({"life": 3, "blessed": true, "guardian_pid": std::process::id(), "new": {}}).to_string(),
+    );
+    let standing = Standing::read(&path).unwrap().unwrap();
+    assert!(standing.life == 3 && standing.blessed && standing.guardian_lives());
+    for pid in [0, 1, -1, i32::MAX] {
+        assert!(!Standing { guardian_pid: pid, ..Standing::default() }.guardian_lives(), "{pid}");
+    }
+    assert!(Standing::read(&file(&dir, "{\"life\": \"three\"}")).unwrap_err().contains("guardian.json"));
+}

@@ -1,0 +1,333 @@
+//! Tests of the tools: arguments, confinement, quotas, and what each family does.
+
+use crate::yard::Yard;
+use creature::tools::{catalogue, catalogue::TOOLS};
+use hands::x::Credentials;
+use serde_json::{Value, json};
+use std::os::unix::fs::symlink;
+
+#[tokio::test]
+async fn bad_arguments_are_named() {
+    let mut yard = Yard::new();
+    for (tool, args, why) in [
+        ("repo.read", json!({}), "needs `path`"),
+        ("repo.read", json!({"path": null}), "needs `path`"),
+        ("repo.read", json!({"path": 3}), "takes text as `path`, not a number"),
+        ("repo.read", json!({"path": "x", "line": 3}), "takes no argument `line`"),
+        ("repo.read", json!({"path": "PURPOSE.md", "from": 0}), "`from`"),
+        ("repo.read", json!({"path": "PURPOSE.md", "from": 9}), "has 1 lines"),
+        ("repo.read", json!({"path": "PURPOSE.md", "from": [1]}), "takes a number as `from`, not a list"),
+        ("files.write", json!({"path": "a"}), "needs `text`"),
+        ("files.write", json!({"path": "", "text": "x"}), "`path`"),
+        ("repo.edit", json!({"edits": "x", "summary": "s"}), "a list of {path, old, new}"),
+        ("repo.edit", json!({"edits": [], "summary": "s"}), "1 to 64"),
+        ("repo.edit", json!({"edits": [{"path": "a"}], "summary": "s"}), "needs `old` in edits[0]"),
+        (
+            "repo.edit",
+            json!({"edits": [{"path": "a", "old": "", "new": "", "x": 1}], "summary": "s"}),
+            "takes no `x`",
+        ),
+        ("repo.edit", json!({"edits": [3], "summary": "s"}), "edits[0] is none"),
+        ("repo.edit", json!({"edits": [{"path": "a", "old": "", "new": ""}]}), "needs `summary`"),
+        ("repo.apply_patch", json!({"patch": " ", "summary": "s"}), "it is empty"),
+        ("repo.run", json!({"command": "true", "deadline_s": 9999}), "from 1 to 600"),
+        ("repo.diff", json!({"staged": "maybe"}), "true or false"),
+        ("memory.append", json!({}), "needs `text` or `data`"),
+        ("memory.append", json!({"text": "a", "data": {}}), "not both"),
+        ("memory.append", json!({"data": "a"}), "takes an object"),
+        ("memory.append", json!({"text": "a", "kind": "death"}), "kind `death`"),
+        ("memory.append", json!({"text": "x".repeat(40_000)}), "32 KiB"),
+        ("memory.snapshot", json!({"text": "x".repeat(9_000)}), "8000 characters"),
+        ("notes.write", json!({"name": "../x", "text": "a"}), "no paper"),
+        ("notes.write", json!({"name": "notes/../../x", "text": "a"}), "slug"),
+        ("notes.append", json!({"name": "diary", "text": ""}), "it is empty"),
+        ("purpose.rewrite", json!({"text": " ", "reason": "r"}), "it is empty"),
+        ("purpose.rewrite", json!({"text": "x".repeat(70_000), "reason": "r"}), "64 KiB"),
+        ("purpose.rewrite", json!({"text": "Be curious.\n", "reason": "r"}), "change nothing"),
+        ("x.reply", json!({"to": "12a", "text": "t"}), "all digits"),
+        ("web.search", json!({"query": "q"}), "not configured"),
+        ("repo.red", json!({}), "no tool is called `repo.red`"),
+        ("rm -rf", json!({}), "no tool is called"),
+    ] {
+        let result = yard.call(tool, args.clone()).await;
+        assert_eq!(result["ok"], json!(false), "{tool} {args}");
+        let error = result["error"].as_str().unwrap();
+        assert!(error.contains(why), "{tool} {args}: {error}");
+        assert!(!result["hint"].as_str().unwrap().is_empty(), "{tool} {args}");
+    }
+    assert_eq!(yard.text("PURPOSE.md"), "Be curious.\n");
+}
+
+#[tokio::test]
+async fn every_listed_tool_is_built_and_listed_once() {
+    let mut yard = Yard::with(false, true);
+    let names: std::collections::BTreeSet<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+    assert_eq!(names.len(), TOOLS.len());
+    for tool in TOOLS {
+        let args = tool.args.iter().map(|name| (name.trim_end_matches('?').to_owned(), json!("diary")));
+        let result = yard.call(tool.name, Value::Object(args.collect())).await;
+        assert!(!result.to_string().contains("not built"), "{}: {result}", tool.name);
+        assert!(catalogue().contains(&format!("- {} {{", tool.name)), "{}", tool.name);
+    }
+}
+
+#[tokio::test]
+async fn files_stay_in_the_workspace() {
+    let mut yard = Yard::new();
+    let outside = tempfile::tempdir().unwrap();
+    yard.put(".self/workspace/real.txt", "real\n");
+    symlink(outside.path(), yard.root().join(".self/workspace/out")).unwrap();
+    symlink("/etc/passwd", yard.root().join(".self/workspace/passwd")).unwrap();
+    symlink("/nowhere/x", yard.root().join(".self/workspace/dangling")).unwrap();
+    for path in [
+        "../memory.jsonl",
+        "a/../../memory.jsonl",
+        "/etc/passwd",
+        "/",
+        "out/x.txt",
+        "passwd",
+        "dangling",
+        "..",
+        "a\\b",
+        "a\0b",
+        ".self/workspace/../memory.jsonl",
+        ".self/workspace_other/../../x",
+    ] {
+        for (tool, args) in [
+            ("files.read", json!({"path": path})),
+            ("files.list", json!({"path": path})),
+            ("files.write", json!({"path": path, "text": "x"})),
+        ] {
+            let result = yard.call(tool, args).await;
+            assert_eq!(result["ok"], json!(false), "{tool} {path:?}: {result}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+    let result = yard.call("files.write", json!({"path": "made/by/me.txt", "text": "one\ntwo\n"})).await;
+    assert_eq!(
+        (&result["ok"], &result["path"]),
+        (&json!(true), &json!(".self/workspace/made/by/me.txt")),
+        "{result}"
+    );
+    let result =
+        yard.call("files.read", json!({"path": ".self/workspace/made/by/me.txt", "from": "2"})).await;
+    assert_eq!((&result["text"], &result["lines_total"]), (&json!("two\n"), &json!(2)), "{result}");
+    let result = yard.call("files.write", json!({"path": "big", "text": "x".repeat(1024 * 1024 + 1)})).await;
+    assert!(result["error"].as_str().unwrap().contains("1 MiB"));
+    yard.put(".self/workspace/long.txt", &"x".repeat(600 * 1024));
+    assert!(
+        yard.call("files.read", json!({"path": "long.txt"})).await["error"]
+            .as_str()
+            .unwrap()
+            .contains("512 KiB")
+    );
+    assert_eq!(yard.call("files.create_workspace", json!({"name": "garden"})).await["existed"], json!(false));
+    assert_eq!(yard.call("files.create_workspace", json!({"name": "../garden"})).await["ok"], json!(false));
+    let listed = yard.call("files.list", json!({})).await["entries"].to_string();
+    assert!(listed.contains("garden/") && listed.contains("real.txt (5 bytes)"), "{listed}");
+}
+
+#[tokio::test]
+async fn what_a_mind_may_read_of_the_repository() {
+    let mut yard = Yard::new();
+    yard.put("owner.toml", "secret");
+    yard.put(".env", "secret");
+    yard.put(".git/config", "secret");
+    yard.put("creature/src/life.rs", "//! The one loop.\nfn a() {}\n");
+    symlink("../owner.toml", yard.root().join("creature/link")).unwrap();
+    symlink("/etc/passwd", yard.root().join("creature/out")).unwrap();
+    for path in [
+        "owner.toml",
+        ".env",
+        "./owner.toml",
+        ".git/config",
+        "creature/../owner.toml",
+        "/etc/passwd",
+        "creature/link",
+        "creature/out",
+        "creature/none",
+    ] {
+        let result = yard.call("repo.read", json!({"path": path})).await;
+        assert_eq!(result["ok"], json!(false), "{path}: {result}");
+    }
+    let result = yard.call("repo.read", json!({"path": "creature/src/life.rs", "lines": 1})).await;
+    assert_eq!(
+        (&result["text"], &result["next_from"]),
+        (&json!("//! The one loop.\n"), &json!(2)),
+        "{result}"
+    );
+    let map = yard.call("repo.map", json!({})).await;
+    assert_eq!(map["map"], json!("creature/src/life.rs (2 lines): The one loop."), "{map}");
+}
+
+#[tokio::test]
+async fn long_results_are_kept_whole_and_old_ones_forgotten() {
+    let mut yard = Yard::new();
+    for number in 0..205 {
+        yard.put(&format!(".self/workspace/results/{number:03}.txt"), "old");
+    }
+    let command = "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done";
+    let result = yard.call("repo.run", json!({"command": command})).await;
+    let shown = result["stdout"].as_str().unwrap();
+    assert!(
+        result.to_string().len() < 7_000 && shown.starts_with("line 0\n") && shown.ends_with("line 2999\n")
+    );
+    let whole = yard.text(result["whole"]["stdout"].as_str().unwrap());
+    assert_eq!(whole.lines().count(), 3_000);
+    assert_eq!(std::fs::read_dir(yard.root().join(".self/workspace/results")).unwrap().count(), 200);
+    yard.put("creature/long.rs", &"//! A line.\n".repeat(2_000));
+    let page = yard.call("repo.read", json!({"path": "creature/long.rs"})).await;
+    assert!(
+        page["whole"].is_null() && page["next_from"].as_u64().unwrap() > 300,
+        "a page is never spilled: {page}"
+    );
+}
+
+#[tokio::test]
+async fn memory_papers_and_purpose() {
+    let mut yard = Yard::new();
+    assert_eq!(yard.call("memory.append", json!({"text": "seen"})).await["ok"], json!(true));
+    assert_eq!(yard.last("observation"), json!({"about": "note", "text": "seen"}));
+    yard.call("memory.append", json!({"kind": "message", "data": {"from": "owner", "text": "hi"}})).await;
+    assert_eq!(yard.last("message")["from"], json!("creature"), "nobody speaks for the owner");
+    let result = yard.call("memory.snapshot", json!({"text": "what I am"})).await;
+    assert_eq!(yard.text(result["path"].as_str().unwrap()), "what I am");
+    assert_eq!(yard.last("snapshot")["path"], result["path"]);
+    let made = yard.call("memory.snapshot", json!({})).await;
+    assert!(yard.text(made["path"].as_str().unwrap()).contains("life 7"), "{made}");
+    for (name, path) in [
+        ("scratch", "self/scratch.md"),
+        ("diary", "self/diary.md"),
+        ("heartbeat", "self/HEARTBEAT.md"),
+        ("notes/tea", "self/notes/tea.md"),
+    ] {
+        assert_eq!(yard.call("notes.read", json!({"name": name})).await["missing"], json!(true));
+        yard.call("notes.write", json!({"name": name, "text": "one"})).await;
+        yard.call("notes.append", json!({"name": name, "text": "two"})).await;
+        assert_eq!(yard.text(path), "one\ntwo\n");
+        assert_eq!(yard.call("notes.read", json!({"name": name})).await["text"], json!("one\ntwo\n"));
+    }
+    symlink("/etc/hostname", yard.root().join("self/notes/link.md")).unwrap();
+    assert_eq!(yard.call("notes.read", json!({"name": "notes/link"})).await["ok"], json!(false));
+    let result = yard.call("purpose.rewrite", json!({"text": "Be bold.\n", "reason": "grown"})).await;
+    assert_eq!(result["ok"], json!(true), "{result}");
+    assert_eq!(
+        (yard.text("PURPOSE.md").as_str(), &yard.last("self_change")["previous"]),
+        ("Be bold.\n", &json!("Be curious.\n"))
+    );
+}
+
+#[tokio::test]
+async fn posts_without_an_account_are_drafts() {
+    let mut yard = Yard::new();
+    let result = yard.call("x.post", json!({"text": "Hello, small world! Tea again."})).await;
+    let path = result["drafted"].as_str().unwrap();
+    assert!(path.starts_with("self/drafts/") && path.ends_with("-hello-small-world-tea-again.md"), "{path}");
+    assert!(yard.text(path).contains("Hello, small world!"));
+    let result = yard.call("x.reply", json!({"to": "123", "text": "…"})).await;
+    assert!(yard.text(result["drafted"].as_str().unwrap()).contains("reply_to: 123"));
+    for (tool, args) in [("x.search", json!({"query": "tea"})), ("x.get_mentions", json!({}))] {
+        let result = yard.call(tool, args).await;
+        assert!(result["error"].as_str().unwrap().contains("not configured"), "{result}");
+    }
+}
+
+#[tokio::test]
+async fn safe_mode_talks_and_a_rehearsal_keeps_to_itself() {
+    let mut safe = Yard::with(true, false);
+    assert_eq!(safe.call("notes.write", json!({"name": "diary", "text": "t"})).await["ok"], json!(true));
+    assert_eq!(safe.call("memory.append", json!({"text": "t"})).await["ok"], json!(true));
+    for (tool, args) in [
+        ("files.write", json!({"path": "a", "text": "b"})),
+        ("repo.status", json!({})),
+        ("repo.run", json!({"command": "true"})),
+    ] {
+        let result = safe.call(tool, args).await;
+        assert!(result["error"].as_str().unwrap().contains("safe mode"), "{result}");
+    }
+    let mut rehearsal = Yard::with(false, true);
+    let edits = json!([{"path": "self/x.md", "old": "", "new": "x"}]);
+    for (tool, args) in [
+        ("repo.edit", json!({"edits": edits, "summary": "s"})),
+        ("repo.run", json!({"command": "touch x"})),
+        ("repo.commit", json!({"summary": "s"})),
+        ("repo.reset_hard", json!({})),
+        ("x.post", json!({"text": "t"})),
+        ("web.fetch_text", json!({"url": "http://127.0.0.1:9/"})),
+    ] {
+        let result = rehearsal.call(tool, args).await;
+        assert_eq!((&result["ok"], &result["rehearsal"]), (&json!(true), &json!(true)), "{tool} {result}");
+    }
+    assert!(rehearsal.tools.rebirth.is_none() && !rehearsal.root().join("self/x.md").exists());
+    assert!(!rehearsal.root().join(".self/mind/request.json").exists());
+}
+
+#[tokio::test]
+async fn pages_and_feeds_come_from_a_real_server() {
+    let server = tiny_http::Server::http("127.0.0.1:0").unwrap();
+    let base = format!("http://{}", server.server_addr().to_ip().unwrap());
+    std::thread::spawn(move || {
+        for request in server.incoming_requests() {
+            let items: String = (0..40)
+                .map(|n| format!("<item><title>Tea {n}</title><link>http://x/{n}</link><description>{}</description></item>", "leaf ".repeat(80)))
+                .collect();
+            let (kind, body) = match request.url() {
+                "/feed" => (
+                    "application/rss+xml",
+                    format!(
+                        "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Teas</title>{items}</channel></rss>"
+                    ),
+                ),
+                _ => (
+                    "text/html",
+                    format!(
+                        "<html><title>Tea</title><body><article><p>{}</p></article></body></html>",
+                        "Tea is a leaf. ".repeat(900)
+                    ),
+                ),
+            };
+            let header = tiny_http::Header::from_bytes("content-type", kind).unwrap();
+            let _ = request.respond(tiny_http::Response::from_string(body).with_header(header));
+        }
+    });
+    let mut yard = Yard::new();
+    let refused = yard.call("web.fetch_text", json!({"url": format!("{base}/page")})).await;
+    assert_eq!(refused["ok"], json!(false), "private addresses are the owner's to allow: {refused}");
+    let mut yard = Yard::new();
+    yard.tools.settings.web.allow_private = true;
+    let page = yard.call("web.fetch_text", json!({"url": format!("{base}/page"), "most_chars": 100})).await;
+    assert_eq!((page["text"].as_str().unwrap().len(), &page["truncated"]), (100, &json!(true)), "{page}");
+    let page =
+        yard.call("web.fetch_text", json!({"url": format!("{base}/page"), "most_chars": 100_000})).await;
+    let whole = yard.text(page["whole"]["text"].as_str().unwrap());
+    assert!(whole.len() > 12_000 && page["text"].as_str().unwrap().contains("characters left out"), "{page}");
+    let feed = yard.call("feed.read", json!({"url": format!("{base}/feed"), "most": 40})).await;
+    let shown = feed["items"].as_array().unwrap().len();
+    assert!(feed["title"] == json!("Teas") && (5..40).contains(&shown), "{feed}");
+    let whole: Value = serde_json::from_str(&yard.text(feed["whole"]["items"].as_str().unwrap())).unwrap();
+    assert_eq!(whole.as_array().unwrap().len(), 40);
+}
+
+#[tokio::test]
+async fn posts_with_an_account_go_out() {
+    let server = tiny_http::Server::http("127.0.0.1:0").unwrap();
+    let base = format!("http://{}", server.server_addr().to_ip().unwrap());
+    let asked = std::thread::spawn(move || {
+        let mut request = server.recv().unwrap();
+        let mut body = String::new();
+        request.as_reader().read_to_string(&mut body).unwrap();
+        let reply =
+            tiny_http::Response::from_string(r#"{"data":{"id":"99","text":"t"}}"#).with_status_code(201);
+        request.respond(reply).unwrap();
+        body
+    });
+    let mut yard = Yard::new();
+    yard.tools.settings.x.base_url = base;
+    yard.tools.account =
+        Credentials::from_variables(|name| (name == "X_USER_TOKEN").then(|| "token".to_owned()));
+    let result = yard.call("x.reply", json!({"to": "12", "text": "tea?"})).await;
+    assert_eq!((&result["ok"], &result["id"]), (&json!(true), &json!("99")), "{result}");
+    let body: Value = serde_json::from_str(&asked.join().unwrap()).unwrap();
+    assert_eq!((&body["text"], &body["reply"]["in_reply_to_tweet_id"]), (&json!("tea?"), &json!("12")));
+    assert!(!yard.root().join("self/drafts").exists());
+}

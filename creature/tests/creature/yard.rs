@@ -1,0 +1,67 @@
+//! A throwaway house with a toolbox in it, for calling tools as a life does.
+
+use creature::config::Settings;
+use creature::mind::thought::ToolCall;
+use creature::paths::House;
+use creature::tools::Toolbox;
+use memory::{Log, Record};
+use serde_json::{Map, Value};
+use std::path::Path;
+use tempfile::TempDir;
+
+pub struct Yard {
+    dir: TempDir,
+    pub tools: Toolbox,
+}
+
+impl Yard {
+    pub fn new() -> Self {
+        Self::with(false, false)
+    }
+
+    pub fn with(safe: bool, rehearsal: bool) -> Self {
+        let dir = TempDir::new().unwrap();
+        std::fs::write(dir.path().join("PURPOSE.md"), "Be curious.\n").unwrap();
+        let house = House::new(dir.path());
+        let (log, _) = Log::open(&house.memory()).unwrap();
+        let mut tools = Toolbox::new(house, Settings::default(), log, 7, safe, rehearsal);
+        // Whatever account the environment holds, no test posts to it.
+        tools.account = None;
+        Self { dir, tools }
+    }
+
+    pub fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn put(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub fn text(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    pub async fn call(&mut self, tool: &str, args: Value) -> Value {
+        let args = match args {
+            Value::Object(args) => args,
+            _ => Map::new(),
+        };
+        self.tools.call(&ToolCall { tool: tool.to_owned(), args }).await
+    }
+
+    pub fn records(&self) -> Vec<Record> {
+        memory::tail(&self.root().join(".self/memory.jsonl"), 1_000, 8 << 20).unwrap().records
+    }
+
+    pub fn kinds(&self) -> Vec<String> {
+        self.records().into_iter().map(|record| record.kind).collect()
+    }
+
+    /// Data of the last record of this kind.
+    pub fn last(&self, kind: &str) -> Value {
+        self.records().into_iter().rev().find(|record| record.kind == kind).map(|record| record.data).unwrap()
+    }
+}

@@ -1,0 +1,257 @@
+//! Houses to try the guardian in: real git repositories, real processes, and a toolchain whose language is shell.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long any awaited event may take before a test gives up on it. Generous: the machine may be busy.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Stands in for cargo where only behaviour matters: the creature's language is shell.
+const CARGO: &str = r#"#!/bin/sh
+case "$1" in
+build)
+  if [ -e creature/build.sh ]; then sh creature/build.sh || exit 101; fi
+  if grep -q 'does not build' creature/creature.sh; then echo "error: it does not build" >&2; exit 101; fi
+  mkdir -p target/creature/debug
+  cp creature/creature.sh target/creature/debug/creature.new && chmod +x target/creature/debug/creature.new
+  mv target/creature/debug/creature.new target/creature/debug/creature
+  printf '{"reason":"compiler-artifact","executable":"%s"}\n' "$PWD/target/creature/debug/creature";;
+run) exec target/creature/debug/creature;;
+esac
+"#;
+
+/// What every shell creature can do: beat, think, ask.
+const BODY: &str = r#"#!/bin/sh
+turns=0
+beat() { printf '{"life":%s,"pid":%s,"turns":%s,"thoughts":%s,"stage":"resting","mind":"shell"}\n' "$FERAL_LIFE" "$$" "$turns" "$turns" > .self/heartbeat; }
+think() { turns=$((turns+1)); printf '{"at":"2026-01-01T00:00:00.000Z","life":%s,"kind":"thought","data":{"monologue":"%s","intent":"","thought":%s}}\n' "$FERAL_LIFE" "$1" "$turns" >> .self/memory.jsonl; beat; }
+ask() { printf '{"id":"%s-%s","life":%s,"kind":"%s","summary":"%s"}' "$FERAL_LIFE" "$3" "$FERAL_LIFE" "$1" "$2" > .self/mind/request.new; mv .self/mind/request.new .self/mind/request.json; }
+live() { while :; do beat; sleep 0.1; done; }
+blessed() { until grep -q '"blessed": true' .self/guardian.json && grep -q "\"life\": $FERAL_LIFE," .self/guardian.json; do beat; sleep 0.05; done; }
+"#;
+
+/// A creature that thinks once and beats on.
+pub const SOUND: &str = "think alive; live";
+
+/// Limits a test has time for. Only the order of things is asserted, never how long they took.
+const SETTINGS: &str = "[limits]\nboot_s = 10\nbeat_s = 10\nprobation_s = 0.3\ngrace_s = 1\nrest_s = 0.05\nrest_longest_s = 0.4\nparked_s = 0.5\nlook_s = 0.03\ndisk_free_mib = 0\n";
+
+pub struct House {
+    pub folder: TempDir,
+    pub root: PathBuf,
+}
+
+impl House {
+    /// A house with a shell creature that runs `life` after the common body.
+    pub fn new(life: &str) -> Self {
+        let folder = tempfile::Builder::new().prefix("house-").tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("house");
+        fs::create_dir_all(root.join("creature")).unwrap();
+        let house = Self { folder, root };
+        house.write("creature/Cargo.toml", "[package]\nname = \"creature\"\n");
+        house.write("creature/Cargo.lock", "[[package]]\n");
+        house.write("PURPOSE.md", "Be.\n");
+        house.write("README.md", "A house.\n");
+        house.write("self/diary.md", "\n");
+        house.write("owner.toml", SETTINGS);
+        house.write(".gitignore", "/target/\n");
+        house.write(".self/.gitignore", "*\n!.gitignore\n");
+        house.write_life(life);
+        let cargo = house.cargo();
+        fs::write(&cargo, CARGO).unwrap();
+        fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+        house.git(&["init", "-q", "-b", "main"]);
+        house.git(&["config", "user.name", "owner"]);
+        house.git(&["config", "user.email", "owner@house.invalid"]);
+        house.commit("first");
+        house
+    }
+
+    fn cargo(&self) -> PathBuf {
+        self.folder.path().join("cargo")
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn write_life(&self, life: &str) {
+        self.write("creature/creature.sh", &format!("{BODY}{life}\n"));
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    pub fn settings(&self, more: &str) {
+        self.write("owner.toml", &format!("{SETTINGS}{more}\n"));
+    }
+
+    pub fn git(&self, args: &[&str]) -> String {
+        let output = Command::new("git").args(args).current_dir(&self.root).output().unwrap();
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    pub fn commit(&self, message: &str) -> String {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_guardian"));
+        command.args(args).current_dir(&self.root).env("CARGO", self.cargo()).env("RUST_LOG", "debug");
+        command.stdin(Stdio::null());
+        command
+    }
+
+    pub fn ask(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    pub fn start(&self) -> Guardian {
+        let log = fs::File::options().create(true).append(true).open(self.folder.path().join("guardian.log"));
+        let log = log.unwrap();
+        let child = self.command(&[]).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+        Guardian { child, root: self.root.clone(), log: self.folder.path().join("guardian.log") }
+    }
+
+    pub fn told(&self, what: &str) -> Vec<Value> {
+        lines(&self.path(".self/history.jsonl")).into_iter().filter(|line| line["what"] == what).collect()
+    }
+
+    pub fn deaths(&self) -> Vec<Value> {
+        lines(&self.path(".self/deaths.jsonl"))
+    }
+
+    pub fn thoughts(&self) -> Vec<Value> {
+        lines(&self.path(".self/memory.jsonl")).into_iter().filter(|line| line["kind"] == "thought").collect()
+    }
+
+    pub fn status(&self) -> Value {
+        serde_json::from_str(&self.read(".self/guardian.json")).unwrap_or(Value::Null)
+    }
+
+    /// Waits until `true`, or says what the house looked like.
+    pub fn until(&self, what: &str, condition: impl FnMut() -> bool) {
+        self.until_within(PATIENCE, what, condition);
+    }
+
+    pub fn until_within(&self, patience: Duration, what: &str, mut condition: impl FnMut() -> bool) {
+        let begun = Instant::now();
+        while !condition() {
+            if begun.elapsed() > patience {
+                let log = fs::read_to_string(self.folder.path().join("guardian.log")).unwrap_or_default();
+                let tail: Vec<&str> = log.lines().rev().take(60).collect();
+                let tail: Vec<&str> = tail.into_iter().rev().collect();
+                panic!("waited in vain: {what}\n{}\nstatus: {:#}", tail.join("\n"), self.status());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub fn until_blessed(&self, commit: &str) {
+        self.until(&format!("{commit} to be blessed"), || {
+            let status = self.status();
+            status["blessed"] == true && status["commit"] == commit
+        });
+    }
+
+    /// Processes of this house that still run: anything with its root in the environment.
+    pub fn leftovers(&self) -> Vec<i32> {
+        let mark = format!("FERAL_TREE={}", self.root.display());
+        let pids = fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter(|pid: &i32| {
+            fs::read(format!("/proc/{pid}/environ"))
+                .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes()))
+        })
+        .collect()
+    }
+
+    pub fn creature_differs_from(&self, commit: &str) -> bool {
+        let diff = self.git(&["diff", "--stat", commit, "--", "creature"]);
+        let untracked = self.git(&["status", "--porcelain", "--ignored", "--", "creature"]);
+        !diff.is_empty() || !untracked.is_empty()
+    }
+}
+
+pub fn lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// A running guardian; killed with its whole house when the test is done with it.
+pub struct Guardian {
+    pub child: Child,
+    root: PathBuf,
+    pub log: PathBuf,
+}
+
+impl Guardian {
+    pub fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    pub fn signal(&self, signal: &str) {
+        Command::new("kill").args([signal, &self.pid().to_string()]).status().unwrap();
+    }
+
+    /// Asks it to leave and waits until it has.
+    pub fn stop(mut self) -> i32 {
+        self.signal("-TERM");
+        self.wait()
+    }
+
+    pub fn wait(&mut self) -> i32 {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code().unwrap_or(-1);
+            }
+            assert!(begun.elapsed() < PATIENCE, "the guardian does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Guardian {
+    /// Kills the guardian alone, as the kernel or an impatient owner would.
+    pub fn kill_only(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let mark = format!("FERAL_TREE={}", self.root.display());
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+                continue;
+            };
+            let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            if environ.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes()) {
+                let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+            }
+        }
+    }
+}
