@@ -96,9 +96,8 @@ impl Guardian {
             }
             self.collect();
             self.look();
-            if self.policy.deadline(&self.limits).is_some_and(|at| at <= self.clock.now()) {
-                self.happen(Event::Tick);
-            }
+            // Always, not only when something is due: a policy that is not told the time takes silence for its own lateness.
+            self.happen(Event::Tick);
             self.show();
         }
         self.leave()

@@ -32,8 +32,9 @@ pub fn load(house: &House) -> Result<Settings> {
     let Some(bytes) = files::read_small(&path)? else { return Ok(Settings::default()) };
     let text = String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8 text", path.display()))?;
     toml::from_str(&text).map_err(|error| {
-        let line =
-            error.span().map_or(0, |span| text.get(..span.start).unwrap_or_default().lines().count().max(1));
+        let line = error
+            .span()
+            .map_or(0, |span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
         anyhow::anyhow!("{}, line {line}: {}", path.display(), error.message())
     })
 }

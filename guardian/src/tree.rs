@@ -106,7 +106,7 @@ pub fn put_back(repo: &Repository, whole: &Tree, name: &str) -> Result<()> {
     let own = Repository::open(repo.path()).context("failed to open the repository again")?;
     own.set_index(&mut Index::new()?)?;
     let mut options = CheckoutBuilder::new();
-    options.force().remove_untracked(true).remove_ignored(true).update_index(false);
+    options.force().remove_untracked(true).remove_ignored(true).update_index(false).refresh(false);
     options.disable_filters(true).path(name);
     let target = own.find_tree(whole.id())?;
     own.checkout_tree(target.as_object(), Some(&mut options))

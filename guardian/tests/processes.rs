@@ -48,7 +48,7 @@ fn a_self_edit_is_committed_built_and_blessed() {
 
 #[test]
 fn what_crashes_before_its_blessing_is_put_back_after_three_deaths_and_told() {
-    let house = House::new(&becomes("think doomed; exit 7"));
+    let house = House::new(&becomes("exit 7 # doomed"));
     let first = house.git(&["rev-parse", "HEAD"]);
     house.write("PURPOSE.md", "Owner's unfinished words.\n");
     house.write("README.md", "Owner's unfinished readme.\n");

@@ -193,12 +193,7 @@ impl World {
                 }
             }
         }
-        if self.policy.deadline(&self.limits).is_some_and(|at| at <= self.now) {
-            self.happen(Event::Tick);
-        } else {
-            // The loop looks every second; the policy is told the time through whatever happens.
-            self.policy.seen = self.now;
-        }
+        self.happen(Event::Tick);
     }
 
     fn exit(&mut self, blame: Blame, rebirth: bool) {
