@@ -38,10 +38,10 @@ impl Binaries {
         Some(path)
     }
 
-    /// Keeps a copy of `from` for `tree`: copied aside, synced, hashed, renamed.
-    pub fn keep(&mut self, tree: &str, from: &Path) -> Result<()> {
+    /// Keeps a copy of `from` for `tree`: copied aside, synced, hashed, renamed. True if it was not there yet.
+    pub fn keep(&mut self, tree: &str, from: &Path) -> Result<bool> {
         if self.get(tree).is_some() {
-            return Ok(());
+            return Ok(false);
         }
         let (path, aside) = (self.folder.join(tree), self.folder.join("aside"));
         let copy = || -> Result<()> {
@@ -55,7 +55,7 @@ impl Binaries {
         if copied.is_err() {
             let _ = fs::remove_file(&aside);
         }
-        copied
+        copied.map(|()| true)
     }
 
     /// Removes the binaries of trees that are not named.

@@ -283,12 +283,13 @@ impl Guardian {
     fn bless(&mut self) -> Result<()> {
         let version = self.version.context("there is nothing to bless")?;
         let tree = version.tree.to_string();
+        let mut fresh = false;
         if let Some((built, path)) = self.built.clone()
             && built == tree
         {
-            self.binaries.keep(&tree, &path)?;
+            fresh = self.binaries.keep(&tree, &path)?;
         }
-        let fresh = self.repo.bless(version)?;
+        fresh |= self.repo.bless(version)?;
         let rungs = self.repo.rungs()?;
         publish_last_good(&self.house, &rungs)?;
         self.binaries.retain(&rungs.iter().map(|rung| rung.version.tree.to_string()).collect::<Vec<_>>());

@@ -1,6 +1,9 @@
 //! Houses to try the guardian in: real git repositories, real processes, and a toolchain whose language is shell.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
+pub mod clone;
+pub mod model;
+
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -204,6 +207,10 @@ pub struct Guardian {
 }
 
 impl Guardian {
+    pub fn new(child: Child, house: &House) -> Self {
+        Self { child, root: house.root.clone(), log: house.folder.path().join("guardian.log") }
+    }
+
     pub fn pid(&self) -> i32 {
         self.child.id() as i32
     }

@@ -1,0 +1,82 @@
+//! A clone of this very repository to live in: real cargo, real builds, on a target folder kept warm between tests.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+
+use super::House;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard};
+
+/// One clone at a time: they share a target folder, and two cores.
+static ONE: Mutex<()> = Mutex::new(());
+
+pub struct Clone {
+    pub house: House,
+    _one: MutexGuard<'static, ()>,
+}
+
+/// Root of the repository these tests belong to.
+fn origin() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+fn run(program: &str, args: &[&str], folder: &Path) {
+    let status = Command::new(program).args(args).current_dir(folder).status().unwrap();
+    assert!(status.success(), "{program} {args:?} failed in {}", folder.display());
+}
+
+impl Clone {
+    /// The tracked files of this repository, as they lie there, in a fresh repository of their own.
+    pub fn new() -> Self {
+        let one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let folder = tempfile::Builder::new().prefix("clone-").tempdir().unwrap();
+        // A fixed place: cargo's fingerprints of path dependencies hold the path.
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clone");
+        fs::create_dir_all(&root).unwrap();
+        for entry in fs::read_dir(&root).unwrap().flatten().filter(|entry| entry.file_name() != "target") {
+            let path = entry.path();
+            if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
+        }
+        let listed = Command::new("git")
+            .args(["ls-files", "-co", "--exclude-standard", "-z"])
+            .current_dir(origin())
+            .output()
+            .unwrap();
+        for name in String::from_utf8(listed.stdout).unwrap().split('\0').filter(|name| !name.is_empty()) {
+            if let (from, true) = (origin().join(name), origin().join(name).is_file()) {
+                let to = root.join(name);
+                fs::create_dir_all(to.parent().unwrap()).unwrap();
+                fs::copy(from, to).unwrap();
+            }
+        }
+        let root = root.canonicalize().unwrap();
+        warm(&root);
+        let house = House { root, folder };
+        house.git(&["init", "-q", "-b", "main"]);
+        house.git(&["config", "user.name", "owner"]);
+        house.git(&["config", "user.email", "owner@house.invalid"]);
+        house.commit("a fresh clone");
+        Self { house, _one: one }
+    }
+}
+
+/// Takes over what this repository has compiled already: the creature's dependencies, minutes of work.
+fn warm(root: &Path) {
+    let target = root.join("target");
+    if target.join("creature").exists() {
+        return;
+    }
+    fs::create_dir_all(&target).unwrap();
+    let ours = origin().join("target/creature");
+    if !ours.exists() {
+        let args = ["build", "--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"];
+        run(&std::env::var("CARGO").unwrap(), &args, &origin());
+    }
+    fs::create_dir_all(target.join("creature/debug")).unwrap();
+    for name in ["deps", "build", ".fingerprint", ".cargo-lock"] {
+        let from = ours.join("debug").join(name);
+        if from.exists() {
+            run("cp", &["-a", "--reflink=auto", from.to_str().unwrap(), "target/creature/debug/"], root);
+        }
+    }
+}
