@@ -24,7 +24,8 @@ use tokio::time::{sleep, sleep_until, timeout};
 const SECRET: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
 /// What cargo and rustup leak into the programs they run; a cargo below us must not inherit it.
-const LEAKED: [&str; 3] = ["LD_LIBRARY_PATH", "RUSTUP_TOOLCHAIN", "RUST_RECURSION_COUNT"];
+/// `RUSTUP_TOOLCHAIN` stays: without it rustup obeys the `rust-toolchain` file of every dependency it compiles.
+const LEAKED: [&str; 2] = ["LD_LIBRARY_PATH", "RUST_RECURSION_COUNT"];
 
 /// How long strays are hunted; what is left then is asleep in the kernel and met again after the next command.
 const HUNT: Duration = Duration::from_secs(2);
@@ -156,7 +157,7 @@ pub fn clean<V>(vars: impl IntoIterator<Item = (OsString, V)>) -> Vec<(OsString,
         let upper = name.to_uppercase();
         let secret = SECRET.iter().any(|part| upper.contains(part));
         let cargo = name == "CARGO" || (name.starts_with("CARGO_") && name != "CARGO_HOME");
-        !(secret || cargo || LEAKED.contains(&name) || name.starts_with("FERAL_"))
+        !(secret || cargo || LEAKED.contains(&name) || (name.starts_with("FERAL_") && name != "FERAL_TREE"))
     };
     vars.into_iter().filter(|(name, _)| name.to_str().is_some_and(may_pass)).collect()
 }
@@ -216,6 +217,7 @@ fn command(job: &Job) -> Command {
         .current_dir(&job.dir)
         .env_clear()
         .envs(clean(std::env::vars_os()))
+        .env("RUSTUP_AUTO_INSTALL", "0")
         .envs(job.env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

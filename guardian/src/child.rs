@@ -50,7 +50,10 @@ pub fn start(house: &House, lock: &File, start: Start) -> Result<Pid> {
             command.env(name, value);
         }
     }
-    command.env(COOKIE, house.root()).envs(start.extra);
+    command.env(COOKIE, house.root()).envs(start.extra).env("RUSTUP_AUTO_INSTALL", "0");
+    if let Some(name) = toolchain(std::env::var("RUSTUP_TOOLCHAIN").ok(), std::env::var("CARGO").ok()) {
+        command.env("RUSTUP_TOOLCHAIN", name);
+    }
     let (parent, lock) = (nix::unistd::getpid(), lock.as_raw_fd());
     // SAFETY: between fork and exec only system calls are made; nothing allocates or locks.
     #[allow(unsafe_code)]
@@ -60,6 +63,16 @@ pub fn start(house: &House, lock: &File, start: Start) -> Result<Pid> {
     #[allow(clippy::disallowed_methods)]
     let child = command.spawn().with_context(|| format!("failed to start {}", start.program.display()))?;
     Ok(Pid::from_raw(child.id() as i32))
+}
+
+/// The toolchain the owner started us with. Without it rustup would obey the `rust-toolchain` file of whatever
+/// folder rustc runs in, a dependency's own included, and install what that names.
+pub fn toolchain(chosen: Option<String>, cargo: Option<String>) -> Option<String> {
+    chosen.filter(|name| !name.is_empty()).or_else(|| {
+        let cargo = cargo?;
+        let (_, rest) = cargo.split_once("/toolchains/")?;
+        Some(rest.split_once('/')?.0.to_owned())
+    })
 }
 
 #[cfg(target_os = "linux")]

@@ -402,3 +402,30 @@ fn poisoned_memory_leads_to_safe_mode() {
     assert!(house.told("fall").is_empty(), "a good commit was not rolled back for its data");
     guardian.stop();
 }
+
+/// Found the hard way: a dependency's `rust-toolchain.toml` had rustup replace the owner's toolchain in mid-life.
+#[test]
+fn a_dependencys_toolchain_file_neither_chooses_nor_installs_one() {
+    let house =
+        House::new("env > .self/environment.new; mv .self/environment.new .self/environment; think x; live");
+    house.write("creature/build.sh", "env > .self/build-environment\n");
+    house.commit("shows its environment");
+    let mut command = house.command(&[]);
+    command
+        .env("RUSTUP_TOOLCHAIN", "chosen-by-the-owner")
+        .env("RUSTUP_AUTO_INSTALL", "1")
+        .env("SECRET_KEY", "x");
+    let guardian = support::Guardian::new(command.spawn().unwrap(), &house);
+    house.until("a life", || house.path(".self/environment").exists());
+    for name in [".self/environment", ".self/build-environment"] {
+        let seen = house.read(name);
+        assert!(seen.contains("RUSTUP_TOOLCHAIN=chosen-by-the-owner\n"), "{name}: {seen}");
+        assert!(seen.contains("RUSTUP_AUTO_INSTALL=0\n"), "{name}: {seen}");
+        assert!(!seen.contains("SECRET_KEY"), "{name}: {seen}");
+    }
+    guardian.stop();
+    let by_path =
+        guardian::child::toolchain(None, Some("/home/o/.rustup/toolchains/1.95-x86/bin/cargo".into()));
+    assert_eq!(by_path.as_deref(), Some("1.95-x86"));
+    assert_eq!(guardian::child::toolchain(None, Some("/usr/bin/cargo".into())), None);
+}

@@ -59,7 +59,6 @@ fn the_environment_is_cleaned_of_secrets_and_leaks() {
         "DB_PASSWORD",
         "my_api_key",
         "LD_LIBRARY_PATH",
-        "RUSTUP_TOOLCHAIN",
         "RUST_RECURSION_COUNT",
         "CARGO",
         "CARGO_MANIFEST_DIR",

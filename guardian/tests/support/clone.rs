@@ -13,6 +13,8 @@ static ONE: Mutex<()> = Mutex::new(());
 pub struct Clone {
     pub house: House,
     _one: MutexGuard<'static, ()>,
+    /// The same between processes: another run of these tests waits.
+    _lock: fs::File,
 }
 
 /// Root of the repository these tests belong to.
@@ -33,6 +35,8 @@ impl Clone {
         // A fixed place: cargo's fingerprints of path dependencies hold the path.
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clone");
         fs::create_dir_all(&root).unwrap();
+        let lock = fs::File::create(root.with_extension("lock")).unwrap();
+        lock.lock().unwrap();
         for entry in fs::read_dir(&root).unwrap().flatten().filter(|entry| entry.file_name() != "target") {
             let path = entry.path();
             if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
@@ -56,7 +60,7 @@ impl Clone {
         house.git(&["config", "user.name", "owner"]);
         house.git(&["config", "user.email", "owner@house.invalid"]);
         house.commit("a fresh clone");
-        Self { house, _one: one }
+        Self { house, _one: one, _lock: lock }
     }
 }
 
