@@ -10,7 +10,7 @@ use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 pub struct Build {
@@ -72,7 +72,6 @@ impl Build {
             if line.last() != Some(&b'\n') {
                 // Half a message: read it again when the rest is there.
                 let _ = self.messages.seek_relative(-(read as i64));
-                let _ = self.messages.seek(SeekFrom::Current(0));
                 return;
             }
             let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };

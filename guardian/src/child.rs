@@ -23,7 +23,7 @@ const PASSED: &str = "PATH HOME CARGO CARGO_HOME RUSTUP_HOME TMPDIR LANG LC_ALL 
     CC CXX AR CARGO_NET_OFFLINE CARGO_HTTP_CAINFO";
 /// What the creature's own mind and services need, until a broker holds the keys. Never given to a build.
 const KEYS: &str = "ANTHROPIC_API_KEY ANTHROPIC_BASE_URL ANTHROPIC_MODEL OPENAI_API_KEY OPENAI_BASE_URL OPENAI_MODEL \
-    OLLAMA_HOST SEARCH_API_KEY X_API_KEY X_API_SECRET X_ACCESS_TOKEN X_ACCESS_TOKEN_SECRET X_USER_TOKEN";
+    OLLAMA_HOST BRAVE_API_KEY X_API_KEY X_API_SECRET X_ACCESS_TOKEN X_ACCESS_TOKEN_SECRET X_USER_TOKEN";
 /// Marks every process of this house, so that a later guardian knows leftovers even if they closed everything.
 const COOKIE: &str = "FERAL_TREE";
 
@@ -33,7 +33,7 @@ pub struct Start<'a> {
     pub args: Vec<String>,
     /// On top of what is passed.
     pub extra: Vec<(&'static str, String)>,
-    pub keys: Option<&'a str>,
+    pub keys: Option<&'a [String]>,
     pub stdout: File,
     pub stderr: File,
 }
@@ -45,7 +45,7 @@ pub fn start(house: &House, lock: &File, start: Start) -> Result<Pid> {
     command.stdin(Stdio::null()).stdout(start.stdout).stderr(start.stderr);
     let keys = if start.keys.is_some() { KEYS } else { "" };
     let names = PASSED.split_whitespace().chain(keys.split_whitespace());
-    for name in names.chain(start.keys.filter(|name| !name.is_empty())) {
+    for name in names.chain(start.keys.unwrap_or_default().iter().map(String::as_str)) {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }

@@ -165,10 +165,9 @@ fn repository(house: &House) -> Vec<Finding> {
         ),
         _ => Finding::new(Grade::Odd, "branch", "HEAD is detached or unborn: commits are easily lost", mend),
     };
-    let under_way = match git.state() {
-        git2::RepositoryState::Clean => None,
-        state => Some(Finding::new(Grade::Bad, "git", format!("{state:?} under way"), "finish or abort it")),
-    };
+    let state = git.state();
+    let under_way = (state != git2::RepositoryState::Clean)
+        .then(|| Finding::new(Grade::Bad, "git", format!("{state:?} under way"), "finish or abort it"));
     [identity, branch].into_iter().chain(under_way).collect()
 }
 

@@ -19,6 +19,7 @@ pub mod orders;
 pub mod perform;
 pub mod policy;
 pub mod records;
+pub mod recovery;
 pub mod repo;
 pub mod report;
 pub mod requests;

@@ -20,14 +20,25 @@ pub fn clear_stale(git: &Path, kept: &Path) -> Result<Vec<PathBuf>> {
         if files::mark(&path) != Some(mark) || !child::holders(&path).is_empty() {
             continue;
         }
-        let name = path.strip_prefix(git).unwrap_or(&path).to_string_lossy().replace('/', "-");
-        std::fs::create_dir_all(kept)?;
-        let to = kept.join(format!("{}-{name}", crate::clock::name()));
-        std::fs::rename(&path, &to).with_context(|| format!("failed to move {} aside", path.display()))?;
-        tracing::warn!(lock = %path.display(), kept = %to.display(), "moved a stale git lock aside");
+        move_aside(git, &path, kept)?;
         cleared.push(path);
     }
     Ok(cleared)
+}
+
+/// Moves aside every lock of the guardian's own refs, without waiting: for who knows that nobody else writes them.
+pub fn clear_own(git: &Path, kept: &Path) -> Result<()> {
+    let own = find(git).into_iter().filter(|path| path.starts_with(git.join("refs/guardian")));
+    own.into_iter().try_for_each(|path| move_aside(git, &path, kept))
+}
+
+fn move_aside(git: &Path, lock: &Path, kept: &Path) -> Result<()> {
+    let name = lock.strip_prefix(git).unwrap_or(lock).to_string_lossy().replace('/', "-");
+    std::fs::create_dir_all(kept)?;
+    let to = kept.join(format!("{}-{name}", crate::clock::name()));
+    std::fs::rename(lock, &to).with_context(|| format!("failed to move {} aside", lock.display()))?;
+    tracing::warn!(lock = %lock.display(), kept = %to.display(), "moved a stale git lock aside");
+    Ok(())
 }
 
 /// Lock files of the index, HEAD and refs.

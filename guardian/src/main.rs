@@ -74,7 +74,7 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
             Long("json") => json = true,
             Long("since") => since = Some(parser.value()?.string()?),
             Value(word) => words.push(word.string()?),
-            _ => return Err(argument.unexpected()),
+            Short(_) | Long(_) => return Err(argument.unexpected()),
         }
     }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -49,10 +49,18 @@ impl Guardian {
             }
             other => return self.report.warn(&format!("no order is called `{other}`")),
         };
-        self.save();
+        // The step saves what it decides together with the order's id; what decides nothing is saved here.
         self.happen(event);
+        self.save();
         self.publish();
     }
+}
+
+/// The mark of an order that is not to be taken up at start: one whose id is forgotten, or one to stop what has stopped.
+pub fn passed_over(house: &House, forgotten: bool) -> Option<files::Mark> {
+    let bytes = files::read_small(&house.order()).ok().flatten().unwrap_or_default();
+    let stops = serde_json::from_slice::<Order>(&bytes).is_ok_and(|order| order.order == "stop");
+    (forgotten || stops).then(|| files::mark(&house.order())).flatten()
 }
 
 /// The running guardian's process, by the lock it holds; `None` when none runs.

@@ -143,8 +143,8 @@ impl Guardian {
         }
         self.heart.reset();
         self.request_seen = files::mark(&self.house.request());
-        let key = self.report.key_name();
-        let start = Start { program, args, extra, keys: Some(&key), stdout: log.try_clone()?, stderr: log };
+        let start =
+            Start { program, args, extra, keys: Some(&self.keys), stdout: log.try_clone()?, stderr: log };
         let pid = child::start(&self.house, &self.lock, start)?;
         let (began, memory_kills) = (self.clock.now(), memory_kills());
         self.life = Some(Life { pid, began, memory_kills, exited: None, thought: false });
@@ -193,41 +193,53 @@ impl Guardian {
             return Ok(());
         }
         let rescued = self.repo.rescue(&format!("what life {} left in creature/", self.state.life))?;
-        self.repo.put_back(head.commit)?;
         if let Some(name) = rescued {
             self.report.say(&format!("unfinished edits in creature/ are kept as {name}"));
+            self.state.rescued = Some(name.clone());
+            self.save();
             records::tell(&self.house, "rescued", json!({"ref": name, "life": self.state.life}));
-            self.state.rescued = Some(name);
         }
-        Ok(())
+        self.repo.put_back(head.commit)
     }
 
     fn commit(&mut self) -> Result<()> {
         let request = requests::read(&self.house)?.filter(|request| request.is_rebirth_of(self.state.life));
         let summary = request.as_ref().map_or_else(|| "a rebirth without a request".into(), Request::summary);
-        let before = self.repo.head()?;
-        let made = self.repo.commit(&format!("self: {summary}"), &["creature", "self", "PURPOSE.md"])?;
-        self.state.born = None;
-        if let Some(version) = made {
-            self.state.index_behind = Some(before.commit.to_string());
-            self.bring_index_along(&before.commit.to_string());
-            self.state.born = (version.tree != before.tree).then(|| summary.clone());
-            self.committed("self", version, &summary);
-        }
+        let before = self.before_commit()?;
+        let made = self.commit_as_self(before, &summary, &["creature", "self", "PURPOSE.md"])?;
+        self.state.born = made.filter(|version| version.tree != before.tree).map(|_| summary);
         if let Some(request) = request {
             self.state.tell_answer(request.done(made.map(|version| version.commit.to_string())));
             self.state.request = request.id;
         }
-        self.save();
+        // Saved by the event this comes back as, together with its being done.
         Ok(())
     }
 
-    fn committed(&mut self, who: &str, version: Version, summary: &str) {
+    /// Notes where the index is before HEAD moves on: whoever finds the commit half-done goes on from there.
+    fn before_commit(&mut self) -> Result<Version> {
+        let head = self.repo.head()?;
+        let behind = self.state.index_behind.get_or_insert_with(|| head.commit.to_string()).clone();
+        self.save();
+        Ok(self.repo.resolve(&behind).unwrap_or(head))
+    }
+
+    fn commit_as_self(&mut self, before: Version, summary: &str, paths: &[&str]) -> Result<Option<Version>> {
+        let message = format!("self: {summary}");
+        let made = self.repo.commit(&message, paths)?.or_else(|| self.repo.made_before(before, &message));
+        self.committed("self", before, made, summary);
+        Ok(made)
+    }
+
+    /// What follows every commit of ours, made now or just before a kill.
+    fn committed(&mut self, who: &str, before: Version, made: Option<Version>, summary: &str) {
+        self.bring_index_along(&before.commit.to_string());
+        let Some(version) = made else { return };
         let commit = version.commit.to_string();
         let stat =
             self.repo.find(&commit).and_then(|commit| self.repo.diff_stat(&commit)).unwrap_or_default();
         let (files, added, removed) = stat;
-        records::tell(
+        records::tell_once(
             &self.house,
             "commit",
             json!({"by": who, "commit": commit, "summary": summary, "files": files, "added": added, "removed": removed}),
@@ -270,13 +282,8 @@ impl Guardian {
     }
 
     fn commit_papers(&mut self, request: &Request) -> Result<serde_json::Value> {
-        let before = self.repo.head()?;
-        let made = self.repo.commit(&format!("self: {}", request.summary()), &["self", "PURPOSE.md"])?;
-        if let Some(version) = made {
-            self.state.index_behind = Some(before.commit.to_string());
-            self.bring_index_along(&before.commit.to_string());
-            self.committed("self", version, &request.summary());
-        }
+        let before = self.before_commit()?;
+        let made = self.commit_as_self(before, &request.summary(), &["self", "PURPOSE.md"])?;
         Ok(request.done(made.map(|version| version.commit.to_string())))
     }
 
@@ -305,16 +312,23 @@ impl Guardian {
     }
 
     fn roll_back(&mut self, cause: Cause, to_bottom: bool) -> Result<Event> {
-        let Some(falling) = self.choose(cause, to_bottom)? else {
+        let Some(mut falling) = self.choose(cause, to_bottom)? else {
             self.report.warn("no rung is left to put the creature back to");
             return Ok(Event::RollbackExhausted);
         };
+        if falling.told {
+            return Ok(Event::RollbackDone);
+        }
         self.state.falling = Some(falling.clone());
-        self.save();
+        let before = self.before_commit()?;
         let from = self.repo.resolve(&falling.from_commit)?;
         let target = self.repo.resolve(&falling.to_commit)?;
         let rescued = if self.repo.is_at(target) { None } else { self.repo.rescue("before a rollback")? };
-        let rescued = rescued.or_else(|| self.state.rescued.take());
+        if falling.rescued.is_none() {
+            falling.rescued = rescued.or_else(|| self.state.rescued.take());
+            self.state.falling = Some(falling.clone());
+            self.save();
+        }
         let mut fallen = None;
         if cause.condemns() {
             fallen = Some(self.repo.condemn(from)?);
@@ -324,38 +338,27 @@ impl Guardian {
             self.repo.strike_above(target)?;
         }
         self.repo.put_back(target.commit)?;
-        let before = self.repo.head()?;
-        let deaths = falling.deaths;
-        let why = match cause {
-            Cause::Owner => "as the owner asked".into(),
-            Cause::KnownBad => "since that tree fell before".into(),
-            Cause::DoesNotBuild => "since it did not build".into(),
-            Cause::Environment => "until it can be built".into(),
-            Cause::TriesSpent | Cause::CrashLoop | Cause::LoopOfLoops => format!("after {deaths} deaths"),
-        };
-        let message = format!("guardian: put creature back to {} {why}", short(target.commit));
-        if let Some(version) = self.repo.commit_put_back(target, &message)? {
-            self.state.index_behind = Some(before.commit.to_string());
-            self.bring_index_along(&before.commit.to_string());
-            self.committed("guardian", version, &message);
-        }
+        let message = format!("guardian: put creature back to {} {}", short(target.commit), falling.why());
+        let made = self.repo.commit_put_back(target, &message)?;
+        let made = made.or_else(|| self.repo.made_before(before, &message));
+        self.committed("guardian", before, made, &message);
         publish_last_good(&self.house, &self.repo.rungs()?)?;
         let fall = json!({
             "at": crate::clock::stamp(), "life": self.state.life, "from_commit": falling.from_commit,
-            "to_commit": falling.to_commit, "deaths": deaths, "cause": cause, "fallen_ref": fallen,
-            "rescued_ref": rescued, "told": message,
+            "to_commit": falling.to_commit, "deaths": falling.deaths, "cause": cause, "fallen_ref": fallen,
+            "rescued_ref": falling.rescued, "told": message,
         });
-        records::tell(&self.house, "fall", fall.clone());
-        self.report.fall(&message, fallen.as_deref(), rescued.as_deref());
+        records::tell_once(&self.house, "fall", fall.clone());
+        self.report.fall(&message, fallen.as_deref(), falling.rescued.as_deref());
         self.state.tell_fall(fall);
-        (self.state.falling, self.state.rollback_to, self.state.born) = (None, None, None);
-        self.save();
+        self.state.falling = Some(Falling { told: true, ..falling });
+        (self.state.rollback_to, self.state.born) = (None, None);
         Ok(Event::RollbackDone)
     }
 
     /// The rollback under way, or a new one: the newest standing rung that is not what falls.
     fn choose(&mut self, cause: Cause, to_bottom: bool) -> Result<Option<Falling>> {
-        if let Some(falling) = &self.state.falling {
+        if let Some(falling) = self.state.falling.as_ref().filter(|falling| falling.cause == cause) {
             return Ok(Some(falling.clone()));
         }
         let from = self.repo.head()?;
@@ -385,6 +388,8 @@ impl Guardian {
             to_commit: target.commit.to_string(),
             to_tree: target.tree.to_string(),
             deaths,
+            rescued: None,
+            told: false,
         }))
     }
 }

@@ -2,17 +2,15 @@
 //!
 //! Invariant: pure and total. Time is told, not read; every event in every phase has an answer.
 //! Invariant: whatever must survive the guardian stands in `Record`, which is saved before the actions are performed.
+//! What follows an end stands in `recovery`.
 //! Absent on purpose: files, processes, git, the clock, words for people.
 
 use crate::limits::{Limits, Millis};
+use crate::recovery::SAFE_TRIES;
 use crate::vocabulary::{
     Action, Blame, Cause, Death, Event, Pending, Phase, Record, Standing, Subject, Want, Watch, Why,
 };
 
-/// Boots safe mode has before the house is parked.
-const SAFE_TRIES: u32 = 3;
-/// Failures of the world in a row before something already built is preferred.
-const ENVIRONMENT_TRIES: u32 = 3;
 /// Between looks at a tree the owner is editing.
 const OWNER_EDITS_MS: Millis = 5_000;
 
@@ -98,10 +96,9 @@ impl Policy {
             Event::OwnerPause => self.want(now, Want::Pause),
             Event::OwnerResume => {
                 self.record.want = Want::Keep;
-                match self.phase {
-                    Phase::Paused | Phase::Resting { .. } | Phase::Parked { .. } => self.wake(now),
-                    _ => vec![],
-                }
+                let waits =
+                    matches!(self.phase, Phase::Paused | Phase::Resting { .. } | Phase::Parked { .. });
+                if waits { self.wake(now) } else { vec![] }
             }
             Event::OwnerRollback => self.owner_rollback(now),
         }
@@ -121,7 +118,8 @@ impl Policy {
                 *bless_at += gap;
             }
             Phase::Settled { watch } => watch.shift(gap, now),
-            _ => {}
+            Phase::Stopping { .. } | Phase::RollingBack | Phase::Resting { .. } => {}
+            Phase::Parked { .. } | Phase::Paused | Phase::Done => {}
         }
     }
 
@@ -147,15 +145,20 @@ impl Policy {
                 vec![Action::KillTree]
             }
             Phase::Resting { until } | Phase::Parked { until } if now >= until => self.wake(now),
-            _ => vec![],
+            Phase::Building { .. } | Phase::Booting { .. } | Phase::Probation { .. } => vec![],
+            Phase::Settled { .. } | Phase::Stopping { .. } | Phase::RollingBack => vec![],
+            Phase::Resting { .. } | Phase::Parked { .. } | Phase::Paused | Phase::Done => vec![],
         }
     }
 
     /// Takes up what is pending, else asks what there is to run.
-    fn wake(&mut self, now: Millis) -> Vec<Action> {
+    pub(crate) fn wake(&mut self, now: Millis) -> Vec<Action> {
         self.rest(now + OWNER_EDITS_MS);
         match self.record.pending {
-            Some(Pending::Commit { .. }) => vec![Action::Commit],
+            Some(Pending::Commit { .. }) => {
+                self.rest(now);
+                vec![Action::Commit]
+            }
             Some(Pending::Fall(cause)) => self.roll_back(cause),
             None => vec![Action::Survey { tidy: self.record.untidy }],
         }
@@ -209,16 +212,6 @@ impl Policy {
         vec![Action::Spawn { kept, safe: self.record.safe.is_some() }]
     }
 
-    /// A life that ended through nobody's code, or never began, gives its try back.
-    fn give_back(&mut self, limits: &Limits) {
-        self.record.lives_unblessed = self.record.lives_unblessed.saturating_sub(1);
-        if let Some(left) = &mut self.record.safe {
-            *left = (*left + 1).min(SAFE_TRIES);
-        } else if let Some((_, left)) = &mut self.record.trial {
-            *left = (*left + 1).min(limits.tries);
-        }
-    }
-
     fn beat(&mut self, limits: &Limits, now: Millis, turns: u64, thought: bool) -> Vec<Action> {
         match &mut self.phase {
             Phase::Booting { .. } => {
@@ -226,7 +219,8 @@ impl Policy {
                 self.phase = Phase::Probation { watch, bless_at: now + limits.probation_ms };
             }
             Phase::Probation { watch, .. } | Phase::Settled { watch } => watch.beat(now, turns, thought),
-            _ => return vec![],
+            Phase::Building { .. } | Phase::Stopping { .. } | Phase::RollingBack => return vec![],
+            Phase::Resting { .. } | Phase::Parked { .. } | Phase::Paused | Phase::Done => return vec![],
         }
         self.tick(limits, now)
     }
@@ -258,7 +252,7 @@ impl Policy {
         vec![]
     }
 
-    fn stop(&mut self, now: Millis, why: Why) -> Vec<Action> {
+    pub(crate) fn stop(&mut self, now: Millis, why: Why) -> Vec<Action> {
         self.phase = Phase::Stopping { since: now, killed: false, why };
         vec![Action::Terminate]
     }
@@ -270,7 +264,8 @@ impl Policy {
             Phase::Probation { .. } | Phase::Settled { .. } if !rebirth => Why::Death(Death::Crashed),
             Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. } => Why::Wanted,
             Phase::Stopping { why, .. } => *why,
-            _ => return vec![],
+            Phase::Building { .. } | Phase::RollingBack | Phase::Resting { .. } => return vec![],
+            Phase::Parked { .. } | Phase::Paused | Phase::Done => return vec![],
         };
         let (mut actions, until) = match why {
             Why::Death(death) => return self.died(limits, now, death, blame),
@@ -296,127 +291,6 @@ impl Policy {
         actions
     }
 
-    fn died(&mut self, limits: &Limits, now: Millis, death: Death, blame: Blame) -> Vec<Action> {
-        let mut actions = vec![Action::Bury { death, blame }, Action::Tidy];
-        let standing = self.subject.as_ref().map_or(Standing::Bottom, |subject| subject.standing);
-        let last = if blame != Blame::Code {
-            self.give_back(limits);
-            None
-        } else if let Some(left) = self.record.safe {
-            (left == 0).then(|| self.park(limits, now))
-        } else if standing == Standing::Unproven {
-            let spent = self.record.trial.as_ref().is_none_or(|(_, left)| *left == 0);
-            spent.then(|| self.fall(Cause::TriesSpent))
-        } else {
-            self.record.deaths.push(now);
-            self.record.deaths.retain(|at| at + limits.loop_window_ms > now);
-            let excess = self.record.deaths.len().saturating_sub(limits.loop_deaths as usize);
-            self.record.deaths.drain(..excess);
-            let many = self.record.deaths.len() >= limits.loop_deaths as usize;
-            (many || self.record.parked.is_some()).then(|| self.fall(Cause::CrashLoop))
-        };
-        actions.extend(last.unwrap_or_else(|| {
-            let rest = self.next_rest(limits);
-            self.rest(now + rest);
-            self.obey()
-        }));
-        actions
-    }
-
-    fn build_failed(&mut self, limits: &Limits, now: Millis, blame: Blame) -> Vec<Action> {
-        if !matches!(self.phase, Phase::Building { .. }) {
-            return vec![];
-        }
-        if blame == Blame::Owner {
-            return self.rest(now + limits.rest_ms);
-        }
-        let mut actions = vec![Action::Bury { death: Death::BuildFailed, blame }];
-        let unproven = self.subject.as_ref().is_some_and(|subject| subject.standing == Standing::Unproven);
-        self.record.environment += u32::from(blame != Blame::Code);
-        actions.extend(if blame == Blame::Code && self.record.safe.is_some() {
-            self.park(limits, now)
-        } else if blame == Blame::Code {
-            self.fall(Cause::DoesNotBuild)
-        } else if unproven && self.record.environment >= ENVIRONMENT_TRIES {
-            self.fall(Cause::Environment)
-        } else {
-            let rest = self.next_rest(limits);
-            self.rest(now + rest)
-        });
-        actions
-    }
-
-    /// Something the guardian itself tried did not work: wait and try again.
-    fn failed(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
-        match &self.phase {
-            Phase::Booting { .. } => self.give_back(limits),
-            Phase::Building { .. } | Phase::RollingBack | Phase::Resting { .. } => {}
-            // A blessing is asked for again at the next `bless_at`; the others wait for nothing of this.
-            _ => return vec![],
-        }
-        let rest = self.next_rest(limits);
-        self.rest(now + rest);
-        if let Some(Pending::Commit { failures }) = &mut self.record.pending {
-            *failures += 1;
-            if *failures >= limits.tries {
-                self.record.pending = None;
-            }
-        }
-        self.obey()
-    }
-
-    fn fall(&mut self, cause: Cause) -> Vec<Action> {
-        self.record.pending = Some(Pending::Fall(cause));
-        if self.record.want == Want::Keep { self.roll_back(cause) } else { self.obey() }
-    }
-
-    fn roll_back(&mut self, cause: Cause) -> Vec<Action> {
-        self.phase = Phase::RollingBack;
-        vec![Action::Rollback { cause, to_bottom: cause == Cause::LoopOfLoops }]
-    }
-
-    /// What was put back lives at once, unless no rung was spent on it: then a rest keeps it from turning in circles.
-    fn rolled_back(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
-        let cause = self.record.pending.take();
-        self.record.trial = None;
-        self.record.untidy = false;
-        self.record.deaths.clear();
-        self.record.environment = 0;
-        if self.phase != Phase::RollingBack {
-            return vec![];
-        }
-        let spent = matches!(cause, Some(Pending::Fall(cause)) if cause.condemns() || cause == Cause::Owner);
-        let rest = if spent { 0 } else { self.next_rest(limits) };
-        self.rest(now + rest)
-    }
-
-    /// No rung is left below: a good commit may be poisoned by its data, so safe mode comes before giving up.
-    fn exhausted(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
-        let cause = self.record.pending.take();
-        if matches!(cause, Some(Pending::Fall(Cause::Owner | Cause::Environment))) {
-            let until = now + self.next_rest(limits);
-            return if self.phase == Phase::RollingBack { self.rest(until) } else { vec![] };
-        }
-        self.record.deaths.clear();
-        self.record.trial = None;
-        if self.record.safe.is_some() {
-            return self.park(limits, now);
-        }
-        self.record.safe = Some(if self.record.parked.is_some() { 1 } else { SAFE_TRIES });
-        let rest = self.next_rest(limits);
-        self.rest(now + rest);
-        self.obey()
-    }
-
-    fn park(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
-        self.record.parked = self.subject.as_ref().map(|subject| subject.tree.clone());
-        self.record.safe = None;
-        self.record.deaths.clear();
-        self.record.trial = None;
-        self.phase = Phase::Parked { until: now + limits.parked_ms };
-        self.obey()
-    }
-
     fn want(&mut self, now: Millis, want: Want) -> Vec<Action> {
         let again = self.record.want == want;
         self.record.want = want;
@@ -429,12 +303,13 @@ impl Policy {
                 vec![Action::KillTree]
             }
             Phase::Stopping { .. } | Phase::Done => vec![],
-            _ => self.obey(),
+            Phase::Building { .. } | Phase::RollingBack | Phase::Resting { .. } => self.obey(),
+            Phase::Parked { .. } | Phase::Paused => self.obey(),
         }
     }
 
     /// With no creature alive: does what the owner wants, if it is not to keep going.
-    fn obey(&mut self) -> Vec<Action> {
+    pub(crate) fn obey(&mut self) -> Vec<Action> {
         let building = matches!(self.phase, Phase::Building { .. });
         let (phase, last) = match self.record.want {
             Want::Keep => return vec![],
@@ -443,31 +318,5 @@ impl Policy {
         };
         self.phase = phase;
         building.then_some(Action::StopBuild).into_iter().chain(last).collect()
-    }
-
-    fn owner_rollback(&mut self, now: Millis) -> Vec<Action> {
-        match &self.phase {
-            Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. } => {
-                self.stop(now, Why::Rollback)
-            }
-            Phase::Building { .. } => [vec![Action::StopBuild], self.fall(Cause::Owner)].concat(),
-            Phase::Resting { .. } | Phase::Parked { .. } => self.fall(Cause::Owner),
-            Phase::Paused => {
-                self.record.pending = Some(Pending::Fall(Cause::Owner));
-                vec![Action::Rollback { cause: Cause::Owner, to_bottom: false }]
-            }
-            _ => vec![],
-        }
-    }
-
-    fn rest(&mut self, until: Millis) -> Vec<Action> {
-        self.phase = Phase::Resting { until };
-        vec![]
-    }
-
-    fn next_rest(&mut self, limits: &Limits) -> Millis {
-        let rest = self.record.rest_ms.clamp(limits.rest_ms, limits.rest_longest_ms.max(limits.rest_ms));
-        self.record.rest_ms = (rest * 2).min(limits.rest_longest_ms);
-        rest
     }
 }

@@ -12,6 +12,17 @@ pub fn tell(house: &House, what: &str, data: Value) {
     append(house, house.history(), &line(what, data));
 }
 
+/// As `tell`, but not again what the last lines already say: a step that a kill has us redo is told once.
+pub fn tell_once(house: &House, what: &str, data: Value) {
+    let new = line(what, data);
+    let same =
+        |old: Value| new.as_object().into_iter().flatten().all(|(k, v)| k == "at" || old.get(k) == Some(v));
+    let tail = files::tail(&house.history(), 64 << 10);
+    if !tail.lines().filter_map(|line| serde_json::from_str(line).ok()).any(same) {
+        append(house, house.history(), &new);
+    }
+}
+
 /// Appends a death with its evidence.
 pub fn bury(house: &House, death: &Value) {
     append(house, house.deaths(), death);

@@ -53,10 +53,8 @@ impl Repo {
 
     /// A merge, rebase or the like the owner has under way.
     pub fn under_way(&self) -> Option<String> {
-        match self.git.state() {
-            git2::RepositoryState::Clean => None,
-            state => Some(format!("{state:?}").to_lowercase()),
-        }
+        let state = self.git.state();
+        (state != git2::RepositoryState::Clean).then(|| format!("{state:?}").to_lowercase())
     }
 
     pub fn branch(&self) -> Option<String> {
@@ -111,6 +109,13 @@ impl Repo {
         let write = || self.git.commit(Some("HEAD"), author, &guardian, message, &tree, &[parent]);
         let id = self.unlocking(write).context("failed to commit")?;
         Ok(Some(version(&self.git.find_commit(id)?)?))
+    }
+
+    /// HEAD, if it is the commit of this message on top of `before`: ours, and a kill kept us from noting it.
+    pub fn made_before(&self, before: Version, message: &str) -> Option<Version> {
+        let head = self.git.head().and_then(|head| head.peel_to_commit()).ok()?;
+        let ours = head.parent_id(0).ok()? == before.commit && head.message().ok()? == message;
+        if ours { version(&head).ok() } else { None }
     }
 
     /// Gives the index the entries a commit of ours changed, where the owner had not staged something else.
@@ -272,6 +277,13 @@ impl Repo {
         self.unlocking(|| self.git.reference(name, commit, true, message))
             .with_context(|| format!("failed to write {name}"))?;
         Ok(())
+    }
+
+    /// Only for the one guardian of the house: nobody else writes its refs, so a lock there is one it died with.
+    pub fn clear_own_locks(&self) {
+        if let Err(error) = crate::locks::clear_own(self.git.path(), &self.house.kept()) {
+            tracing::warn!("{error:#}");
+        }
     }
 
     /// Tries, and once more after clearing locks that nobody holds any more.

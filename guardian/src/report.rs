@@ -24,20 +24,14 @@ pub struct Report {
     building: Option<(String, usize, Millis)>,
     said: String,
     facts_shown: bool,
-    key_name: String,
 }
 
 impl Report {
-    pub fn new(house: &House, key_name: String) -> Self {
+    pub fn new(house: &House) -> Self {
         let terminal = std::io::stdout().is_terminal();
         let colour = colour(terminal);
         let feed = Feed::from_end(house.memory(), colour);
-        Self { terminal, colour, feed, building: None, said: String::new(), facts_shown: false, key_name }
-    }
-
-    /// Name of the environment variable the owner keeps the model's key in, if they named one.
-    pub fn key_name(&self) -> String {
-        self.key_name.clone()
+        Self { terminal, colour, feed, building: None, said: String::new(), facts_shown: false }
     }
 
     pub fn say(&mut self, text: &str) {

@@ -14,7 +14,7 @@ use crate::policy::Policy;
 use crate::repo::{Repo, Version};
 use crate::report::Report;
 use crate::state::State;
-use crate::vocabulary::{Blame, Event, Phase};
+use crate::vocabulary::{Blame, Event, Pending, Phase};
 use crate::{blame, child, files, requests};
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -35,6 +35,8 @@ const SWEEP_MS: Millis = 50;
 pub struct Guardian {
     pub house: House,
     pub limits: Limits,
+    /// Variables that hold keys under names of the owner's own.
+    pub keys: Vec<String>,
     pub clock: Clock,
     pub repo: Repo,
     pub state: State,
@@ -147,6 +149,10 @@ impl Guardian {
     /// Saves the state. Without disk the house goes on; what it owes is saved with the next change.
     pub fn save(&mut self) {
         self.state.record = self.policy.record.clone();
+        // Over for the policy and over here by one write: between two, a kill would make it fall one rung further.
+        if !matches!(self.state.record.pending, Some(Pending::Fall(_))) {
+            self.state.falling = None;
+        }
         self.state.anchor = self.clock.anchor();
         if let Err(error) = self.state.save(&self.house) {
             tracing::error!(
@@ -306,10 +312,12 @@ impl Guardian {
 }
 
 fn describe(status: WaitStatus) -> String {
-    match status {
-        WaitStatus::Exited(_, code) => format!("exit status {code}"),
-        WaitStatus::Signaled(_, signal, _) => format!("signal {}", signal.as_str()),
-        other => format!("{other:?}"),
+    if let WaitStatus::Exited(_, code) = status {
+        format!("exit status {code}")
+    } else if let WaitStatus::Signaled(_, signal, _) = status {
+        format!("signal {}", signal.as_str())
+    } else {
+        format!("{status:?}")
     }
 }
 

@@ -10,19 +10,20 @@ use serde::Deserialize;
 #[serde(default)]
 pub struct Settings {
     pub limits: Limits,
-    model: ModelKey,
+    model: Key,
+    search: Key,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct ModelKey {
+struct Key {
     key_env: String,
 }
 
 impl Settings {
-    /// Name of the environment variable the owner keeps the model's key in, if they named one.
-    pub fn key_name(&self) -> String {
-        self.model.key_env.clone()
+    /// Names of the environment variables the owner keeps keys in, beyond the usual ones.
+    pub fn key_names(self) -> Vec<String> {
+        [self.model.key_env, self.search.key_env].into_iter().filter(|name| !name.is_empty()).collect()
     }
 }
 

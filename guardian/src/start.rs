@@ -9,7 +9,7 @@ use crate::repo::Repo;
 use crate::report::Report;
 use crate::run::{End, Guardian};
 use crate::state::State;
-use crate::{child, files, records, requests, run, settings};
+use crate::{child, orders, records, requests, run, settings};
 use anyhow::{Context, Result};
 use std::fs::{self, File};
 use std::io::{IsTerminal, Write};
@@ -72,13 +72,14 @@ pub fn run() -> Result<u8> {
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
-    let report = Report::new(&house, settings.key_name());
+    let report = Report::new(&house);
     // After a clean leave what is dirty is somebody's; after a crash it is the dead creature's.
     let left = state.left.clone();
     let first = state == State::default();
     policy.record.untidy |= left.is_none() && !first;
     let mut guardian = Guardian {
-        limits: settings.limits,
+        limits: settings.limits.clone(),
+        keys: settings.key_names(),
         clock,
         repo,
         policy,
@@ -92,7 +93,7 @@ pub fn run() -> Result<u8> {
         built: None,
         end: End::default(),
         request_seen: None,
-        order_seen: files::mark(&house.order()),
+        order_seen: orders::passed_over(&house, first || rebuilt.is_some()),
         signals,
         state,
         house,
@@ -115,6 +116,7 @@ impl Guardian {
             return refuse(format!("a {what} is under way in this repository; finish it or abort it first"));
         }
         let head = self.repo.head().map_err(|error| Refused(format!("{error:#}")))?;
+        self.repo.clear_own_locks();
         if left.is_some() || first {
             let dirty = self.repo.dirty(head)?;
             if let Some(path) = dirty.first() {
@@ -146,12 +148,18 @@ impl Guardian {
 fn lock_instance(house: &House) -> Result<File> {
     let path = house.lock();
     let mut file = File::options().create(true).truncate(false).read(true).write(true).open(&path)?;
-    if fs2::FileExt::try_lock_exclusive(&file).is_err() {
+    // What a guardian forked just before it was killed holds the lock a moment longer than it.
+    let mut looks = 0;
+    while fs2::FileExt::try_lock_exclusive(&file).is_err() {
         let pid = fs::read_to_string(&path).unwrap_or_default();
-        return refuse(format!(
-            "another guardian runs here (process {}); see `cargo run -p guardian -- status`, or stop it",
-            pid.trim()
-        ));
+        looks += 1;
+        if looks > 200 || pid.trim().parse().is_ok_and(child::exists) {
+            return refuse(format!(
+                "another guardian runs here (process {}); see `cargo run -p guardian -- status`, or stop it",
+                pid.trim()
+            ));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
     file.set_len(0)?;
     write!(file, "{}", std::process::id())?;

@@ -53,6 +53,27 @@ pub struct Falling {
     pub to_commit: String,
     pub to_tree: String,
     pub deaths: usize,
+    /// Where unfinished work went, the first time.
+    #[serde(default)]
+    pub rescued: Option<String>,
+    /// It is done and told; only the policy has not heard of it yet.
+    #[serde(default)]
+    pub told: bool,
+}
+
+impl Falling {
+    /// Ends the commit message that begins with where the creature was put back to.
+    pub fn why(&self) -> String {
+        match self.cause {
+            Cause::Owner => "as the owner asked".into(),
+            Cause::KnownBad => "since that tree fell before".into(),
+            Cause::DoesNotBuild => "since it did not build".into(),
+            Cause::Environment => "until it can be built".into(),
+            Cause::TriesSpent | Cause::CrashLoop | Cause::LoopOfLoops => {
+                format!("after {} deaths", self.deaths)
+            }
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 //! Invariant: ignore rules, filters and the index's idea of freshness have no say here.
 //! Invariant: what git cannot hold is moved aside, never deleted.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use git2::build::CheckoutBuilder;
 use git2::{FileMode, Index, ObjectType, Oid, Repository, Tree};
 use std::collections::BTreeMap;
@@ -118,7 +118,9 @@ pub fn put_back(repo: &Repository, whole: &Tree, name: &str) -> Result<()> {
         mend(repo, subtree.as_ref(), &root.join(name), &path)?;
     }
     let left = differences(repo, subtree.as_ref(), &root.join(name))?;
-    ensure!(left.is_empty(), "{name}/ still differs from what it should be: {}", left[0].display());
+    if let Some(path) = left.first() {
+        bail!("{name}/ still differs from what it should be: {}", path.display());
+    }
     Ok(())
 }
 

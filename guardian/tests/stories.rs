@@ -1,4 +1,6 @@
 //! Histories by name: a simulated world of commits, a ladder and creatures that live as told, under the real policy.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::wildcard_enum_match_arm, clippy::disallowed_methods)]
 
 use guardian::limits::{Limits, Millis};
 use guardian::policy::Policy;
