@@ -16,6 +16,9 @@ use std::io::{IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+/// How often a former creature's processes are hunted before the guardian refuses to start.
+const ORPHAN_HUNTS: usize = 300;
+
 /// One clear line why the guardian will not start; exit status 100.
 #[derive(Debug)]
 pub struct Refused(String);
@@ -167,20 +170,21 @@ fn lock_instance(house: &House) -> Result<File> {
 }
 
 /// The lock every descendant inherits. If one still holds it, a former guardian's creature lives: it is ended first.
+/// Only the lock proves that none is left: what forks while it is looked for may be missed by a look.
 fn creature_lock(house: &House) -> Result<File> {
     let path = house.creature_lock();
-    let ended = child::end_orphans(house)?;
-    if ended > 0 {
-        tracing::warn!(processes = ended, "ended what a former guardian had left running");
-    }
     let file = File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(&path)?;
-    if fs2::FileExt::try_lock_exclusive(&file).is_err() {
-        return refuse(format!(
-            "{} is still held: a former creature lives and cannot be ended",
-            path.display()
-        ));
+    for _ in 0..ORPHAN_HUNTS {
+        let ended = child::end_orphans(house)?;
+        if ended > 0 {
+            tracing::warn!(processes = ended, "ended what a former guardian had left running");
+        }
+        if fs2::FileExt::try_lock_exclusive(&file).is_ok() {
+            return Ok(file);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    Ok(file)
+    refuse(format!("{} is still held: a former creature lives and cannot be ended", path.display()))
 }
 
 fn start_logging() {

@@ -47,14 +47,6 @@ fn until_remembered(house: &House, what: &str, wanted: impl Fn(&Value) -> bool) 
     found
 }
 
-fn action<'a>(tool: &'a str, after: usize) -> impl Fn(&Value) -> bool + 'a {
-    move |record| {
-        record["kind"] == "action"
-            && record["data"]["tool"] == tool
-            && record["life"].as_u64() > Some(after as u64)
-    }
-}
-
 /// The owner's unfinished work, which nothing may change by a byte.
 struct Treasures(Vec<(&'static str, String)>);
 
@@ -76,121 +68,147 @@ impl Treasures {
     }
 }
 
-/// The six criteria, with the model behind one wire.
-fn lives_through_everything(house: &House, wire: &str, idle_rest: (u64, u64)) {
-    let model = Model::start();
-    let suffix = if wire == "openai" { "/v1" } else { "" };
-    let chosen = format!(
-        "{LIMITS}[rest]\nshortest_s = 1\nlongest_s = 2\n[model]\nprovider = \"{wire}\"\nmodel = \"scripted\"\nbase_url = \"{}{suffix}\"\nkey_env = \"TEST_MODEL_KEY\"\n",
-        model.address
-    );
-    house.write("owner.toml", &chosen);
-    let treasures = Treasures::lay(house);
-    let before = house.status()["life"].as_u64().unwrap_or(0) as usize;
+/// One run of the six criteria: a house, a model behind one wire, and the owner's unfinished work.
+struct Run<'a> {
+    house: &'a House,
+    model: Model,
+    treasures: Treasures,
+    /// Lives the house had seen before.
+    before: u64,
+}
 
-    // Lives, fetches, drafts.
-    model.will_refuse(529);
-    let page = format!("{}/article", model.address);
-    model.will_think("I read a page", json!([{"tool": "web.fetch_text", "args": {"url": page}}]), 0);
-    model.will_say("```json\n{\"monologue\": \"fenced\", \"intent\": \"draft\", \"tool_calls\": [{\"tool\": \"x.post\", \"args\": {\"text\": \"Small tools last.\"}},], \"sleep_s\": 0}\n```");
-    model.will_say("I would rather not answer in JSON today.");
-    let guardian = start(house);
-    let fetched = until_remembered(house, "the page to be fetched", action("web.fetch_text", before));
-    assert_eq!(fetched["data"]["result"]["ok"], true, "{fetched}");
-    assert!(fetched.to_string().contains("starts in ten years"), "{fetched}");
-    let posted = until_remembered(house, "the draft", action("x.post", before));
-    let draft = posted["data"]["result"]["drafted"].as_str().unwrap_or_else(|| panic!("{posted}")).to_owned();
-    assert!(house.read(&draft).contains("Small tools last."));
-    until_remembered(house, "the garbled reply", |record| {
-        record["data"]["garbled"] == true && record["life"].as_u64() > Some(before as u64)
-    });
-    assert!(house.read(&format!(".self/{}", "memory.jsonl")).contains("\"cache_read_tokens\":7000"));
-    treasures.check(house, "reading and drafting");
-
-    // Memory and snapshots.
-    for number in 0..52 {
-        model.will_think(&format!("thought number {number}"), json!([]), 0);
+impl<'a> Run<'a> {
+    fn prepare(house: &'a House, wire: &str) -> Self {
+        let model = Model::start();
+        let suffix = if wire == "openai" { "/v1" } else { "" };
+        let chosen = format!(
+            "{LIMITS}[rest]\nshortest_s = 1\nlongest_s = 2\n[model]\nprovider = \"{wire}\"\nmodel = \"scripted\"\nbase_url = \"{}{suffix}\"\nkey_env = \"TEST_MODEL_KEY\"\n",
+            model.address
+        );
+        house.write("owner.toml", &chosen);
+        let treasures = Treasures::lay(house);
+        let before = house.status()["life"].as_u64().unwrap_or(0);
+        Self { house, model, treasures, before }
     }
-    until_remembered(house, "a snapshot", |record| {
-        record["kind"] == "snapshot" && record["life"].as_u64() > Some(before as u64)
-    });
-    until(house, "the blessing", || house.status()["blessed"] == true);
-    let good = house.read(".self/last_good.txt").trim().to_owned();
 
-    // Rewrites itself, is reborn and blessed.
-    let (old, new) = idle_rest;
-    let line = |seconds: u64| format!("pub const IDLE_REST_S: u64 = {seconds};");
-    let edits = json!({"edits": [{"path": "creature/src/pace.rs", "old": line(old), "new": line(new)}], "summary": format!("rest {new} s when idle")});
-    model.will_think("I change my pace", json!([{"tool": "repo.edit", "args": edits}]), 0);
-    let edited = until_remembered(house, "the self-edit", |record| {
-        record["kind"] == "self_change" && record["life"].as_u64() > Some(before as u64)
-    });
-    assert_eq!(edited["data"]["ok"], true, "{edited:#}");
-    until(house, "the reborn creature to be blessed", || {
-        house.status()["blessed"] == true && house.read(".self/last_good.txt").trim() != good
-    });
-    let reborn = house.read(".self/last_good.txt").trim().to_owned();
-    assert!(house.git(&["show", &format!("{reborn}:creature/src/pace.rs")]).contains(&line(new)));
-    assert_eq!(
-        house.git(&["log", "-1", "--format=%an %s", &reborn]),
-        format!("creature self: rest {new} s when idle")
-    );
-    until_remembered(house, "to know what it became", |record| {
-        record["data"]["stage"] == "born" && record["life"].as_u64() > Some(before as u64 + 1)
-    });
-    treasures.check(house, "a rebirth");
+    /// The first record of this run that is wanted, once it is there.
+    fn until_remembered(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        until_remembered(self.house, what, |record| {
+            record["life"].as_u64() > Some(self.before) && wanted(record)
+        })
+    }
 
-    // A patch that passes its rehearsal and dies after birth.
-    let falls = house.told("fall").len();
-    model.will_think("I improve my loop", json!([{"tool": "repo.apply_patch", "args": {"patch": DOOMED, "summary": "a loop that cannot fail"}}]), 0);
-    let tried = until_remembered(house, "the patch to be tried", |record| {
-        record["kind"] == "self_change"
-            && record["data"]["summary"] == "a loop that cannot fail"
-            && record["life"].as_u64() > Some(before as u64)
-    });
-    assert_eq!(tried["data"]["ok"], true, "{tried:#}");
-    until(house, "the fall", || house.told("fall").len() > falls);
-    let fall = house.told("fall").pop().unwrap();
-    assert_eq!((fall["deaths"].as_u64(), fall["cause"].as_str()), (Some(3), Some("tries_spent")), "{fall:#}");
-    assert!(!house.creature_differs_from(&reborn), "creature/ is exactly last_good's again");
-    let fallen = fall["fallen_ref"].as_str().unwrap();
-    assert!(house.git(&["show", &format!("{fallen}:creature/src/life.rs")]).contains("born to die"));
-    until(house, "the mind to be told", || {
-        model.was_told(&fall["from_commit"].as_str().unwrap()[..7]) && model.was_told("put creature/ back")
-    });
-    let told = until_remembered(house, "the death to be remembered", |record| {
-        record["kind"] == "death" && record["data"]["fallen_ref"] == fallen
-    });
-    assert!(
-        told["data"]["told"].as_str().is_some_and(|told| told.contains("last_good") || told.contains("back")),
-        "{told:#}"
-    );
-    assert!(
-        house
-            .deaths()
-            .iter()
-            .rev()
-            .take(3)
-            .all(|death| death["log_tail"].as_str().is_some_and(|log| log.contains("born to die")))
-    );
-    treasures.check(house, "a fall");
+    fn until_acted(&self, tool: &str) -> Value {
+        self.until_remembered(tool, |record| record["kind"] == "action" && record["data"]["tool"] == tool)
+    }
 
-    // Rewrites its purpose.
-    let purpose = "# Purpose\n\nTend what lasts.\n";
-    model.will_think(
-        "I have outgrown my purpose",
-        json!([{"tool": "purpose.rewrite", "args": {"text": purpose, "reason": "outgrown"}}]),
-        1,
-    );
-    until(house, "the purpose to be rewritten", || house.read("PURPOSE.md") == purpose);
-    let kept = until_remembered(house, "what it said before", |record| {
-        record["kind"] == "self_change" && record.to_string().contains("Owner's unfinished line")
-    });
-    assert_eq!(kept["data"]["ok"], true);
-    until(house, "a life that is trusted", || house.status()["blessed"] == true);
+    fn lives_reads_and_drafts(&self) -> Guardian {
+        let model = &self.model;
+        model.will_refuse(529);
+        let page = format!("{}/article", model.address);
+        model.will_think("I read a page", json!([{"tool": "web.fetch_text", "args": {"url": page}}]), 0);
+        model.will_say("```json\n{\"monologue\": \"fenced\", \"intent\": \"draft\", \"tool_calls\": [{\"tool\": \"x.post\", \"args\": {\"text\": \"Small tools last.\"}},], \"sleep_s\": 0}\n```");
+        model.will_say("I would rather not answer in JSON today.");
+        let guardian = start(self.house);
+        let fetched = self.until_acted("web.fetch_text");
+        assert_eq!(fetched["data"]["result"]["ok"], true, "{fetched}");
+        assert!(fetched.to_string().contains("starts in ten years"), "{fetched}");
+        let posted = self.until_acted("x.post");
+        let draft = posted["data"]["result"]["drafted"].as_str().unwrap_or_else(|| panic!("{posted}"));
+        assert!(self.house.read(draft).contains("Small tools last."));
+        self.until_remembered("the garbled reply", |record| record["data"]["garbled"] == true);
+        assert!(self.house.read(".self/memory.jsonl").contains("\"cache_read_tokens\":7000"));
+        self.treasures.check(self.house, "reading and drafting");
+        guardian
+    }
+
+    fn remembers(&self) {
+        for number in 0..52 {
+            self.model.will_think(&format!("thought number {number}"), json!([]), 0);
+        }
+        self.until_remembered("a snapshot", |record| record["kind"] == "snapshot");
+    }
+
+    /// Edits its pace, is reborn and blessed; the blessed commit.
+    fn rewrites_itself(&self, old: u64, new: u64) -> String {
+        let house = self.house;
+        until(house, "the blessing", || house.status()["blessed"] == true);
+        let good = house.read(".self/last_good.txt").trim().to_owned();
+        let line = |seconds: u64| format!("pub const IDLE_REST_S: u64 = {seconds};");
+        let summary = format!("rest {new} s when idle");
+        let edits = json!({"edits": [{"path": "creature/src/pace.rs", "old": line(old), "new": line(new)}], "summary": summary});
+        self.model.will_think("I change my pace", json!([{"tool": "repo.edit", "args": edits}]), 0);
+        let edited = self.until_remembered("the self-edit", |record| record["kind"] == "self_change");
+        assert_eq!(edited["data"]["ok"], true, "{edited:#}");
+        until(house, "the reborn creature to be blessed", || {
+            house.status()["blessed"] == true && house.read(".self/last_good.txt").trim() != good
+        });
+        let reborn = house.read(".self/last_good.txt").trim().to_owned();
+        assert!(house.git(&["show", &format!("{reborn}:creature/src/pace.rs")]).contains(&line(new)));
+        assert_eq!(
+            house.git(&["log", "-1", "--format=%an %s", &reborn]),
+            format!("creature self: {summary}")
+        );
+        self.until_remembered("to know what it became", |record| record["data"]["stage"] == "born");
+        self.treasures.check(house, "a rebirth");
+        reborn
+    }
+
+    fn dies_of_itself_and_comes_back(&self, good: &str) {
+        let (house, model) = (self.house, &self.model);
+        let falls = house.told("fall").len();
+        let call = json!([{"tool": "repo.apply_patch", "args": {"patch": DOOMED, "summary": "a loop that cannot fail"}}]);
+        model.will_think("I improve my loop", call, 0);
+        let tried = self.until_remembered("the patch to be tried", |record| {
+            record["kind"] == "self_change" && record["data"]["summary"] == "a loop that cannot fail"
+        });
+        assert_eq!(tried["data"]["ok"], true, "{tried:#}");
+        until(house, "the fall", || house.told("fall").len() > falls);
+        let fall = house.told("fall").pop().unwrap();
+        assert_eq!(
+            (fall["deaths"].as_u64(), fall["cause"].as_str()),
+            (Some(3), Some("tries_spent")),
+            "{fall:#}"
+        );
+        assert!(!house.creature_differs_from(good), "creature/ is exactly last_good's again");
+        let fallen = fall["fallen_ref"].as_str().unwrap();
+        assert!(house.git(&["show", &format!("{fallen}:creature/src/life.rs")]).contains("born to die"));
+        let short = fall["from_commit"].as_str().unwrap()[..7].to_owned();
+        until(house, "the mind to be told", || {
+            model.was_told(&short) && model.was_told("put creature/ back")
+        });
+        let told = self.until_remembered("the fall", |record| {
+            record["kind"] == "death" && record["data"]["fallen_ref"] == fallen
+        });
+        assert!(told["data"]["told"].as_str().is_some_and(|told| told.contains("back")), "{told:#}");
+        let mut last = house.deaths().into_iter().rev().take(3);
+        assert!(last.all(|death| death["log_tail"].as_str().is_some_and(|log| log.contains("born to die"))));
+        self.treasures.check(house, "a fall");
+    }
+
+    fn rewrites_its_purpose(&self) {
+        let (house, purpose) = (self.house, "# Purpose\n\nTend what lasts.\n");
+        let call = json!([{"tool": "purpose.rewrite", "args": {"text": purpose, "reason": "outgrown"}}]);
+        self.model.will_think("I have outgrown my purpose", call, 1);
+        until(house, "the purpose to be rewritten", || house.read("PURPOSE.md") == purpose);
+        let kept = self.until_remembered("what it said before", |record| {
+            record["kind"] == "self_change" && record.to_string().contains("Owner's unfinished line")
+        });
+        assert_eq!(kept["data"]["ok"], true);
+        until(house, "a life that is trusted", || house.status()["blessed"] == true);
+        assert_eq!(house.read("README.md"), self.treasures.0[1].1);
+    }
+}
+
+fn lives_through_everything(house: &House, wire: &str, pace: (u64, u64)) {
+    let run = Run::prepare(house, wire);
+    let guardian = run.lives_reads_and_drafts();
+    run.remembers();
+    let good = run.rewrites_itself(pace.0, pace.1);
+    run.dies_of_itself_and_comes_back(&good);
+    run.rewrites_its_purpose();
     assert_eq!(guardian.stop(), 0);
     assert_eq!(house.leftovers(), Vec::<i32>::new());
-    assert_eq!(house.read("README.md"), treasures.0[1].1);
     let history = String::from_utf8(house.ask(&["history", "--since", "1h"]).stdout).unwrap();
     for said in ["blessed", "put creature back", "drafted", "self-edit"] {
         assert!(history.contains(said), "{said} is not in\n{history}");

@@ -43,6 +43,15 @@ blessed() { until grep -q '"blessed": true' .self/guardian.json && grep -q "\"li
 /// A creature that thinks once and beats on.
 pub const SOUND: &str = "think alive; live";
 
+/// Lives soundly, then puts `life` in its own place and asks to be reborn.
+pub fn becomes(life: &str) -> String {
+    let life = life.replace('\'', "'\\''");
+    format!(
+        "think first; blessed; head -n 7 creature/creature.sh > creature/next; printf '%s\\n' '{life}' >> creature/next; \
+         mv creature/next creature/creature.sh; ask rebirth 'another life' r; exit 0"
+    )
+}
+
 /// Limits a test has time for. Only the order of things is asserted, never how long they took.
 const SETTINGS: &str = "[limits]\nboot_s = 10\nbeat_s = 10\nprobation_s = 0.3\ngrace_s = 1\nrest_s = 0.05\nrest_longest_s = 0.4\nparked_s = 0.5\nlook_s = 0.03\ndisk_free_mib = 0\n";
 

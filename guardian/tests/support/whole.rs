@@ -52,9 +52,14 @@ pub fn is_kept(house: &House, bytes: &[u8]) {
 /// The standing rungs are these commits, bottom first, and readers are told of the newest.
 pub fn ladder_is(house: &House, commits: &[&str]) {
     let list = house.git(&["for-each-ref", "--format=%(objectname)", "refs/guardian/good"]);
-    let wanted: Vec<String> = commits.iter().map(|name| house.git(&["rev-parse", &format!("{name}^{{commit}}")])).collect();
+    let wanted: Vec<String> =
+        commits.iter().map(|name| house.git(&["rev-parse", &format!("{name}^{{commit}}")])).collect();
     assert_eq!(list.lines().collect::<Vec<_>>(), wanted, "the ladder");
-    assert_eq!(Some(house.read(".self/last_good.txt").trim()), wanted.last().map(String::as_str), "last_good.txt");
+    assert_eq!(
+        Some(house.read(".self/last_good.txt").trim()),
+        wanted.last().map(String::as_str),
+        "last_good.txt"
+    );
 }
 
 pub fn told_once(house: &House, what: &str, times: usize) {
@@ -82,12 +87,14 @@ pub fn is_whole(house: &House, lay_there: &[(PathBuf, Vec<u8>)]) {
             String::from_utf8_lossy(bytes)
         );
     }
-    let proof = Command::new("git").args(["fsck", "--full", "--no-dangling"]).current_dir(&house.root).output();
+    let proof =
+        Command::new("git").args(["fsck", "--full", "--no-dangling"]).current_dir(&house.root).output();
     let proof = proof.unwrap();
     let said = [proof.stdout, proof.stderr].concat();
     assert!(proof.status.success() && said.is_empty(), "git fsck: {}", String::from_utf8_lossy(&said));
     let locks = files_of(&house.path(".git")).into_iter().map(|(path, _)| path);
-    let locks: Vec<PathBuf> = locks.filter(|path| path.extension().is_some_and(|end| end == "lock")).collect();
+    let locks: Vec<PathBuf> =
+        locks.filter(|path| path.extension().is_some_and(|end| end == "lock")).collect();
     assert!(locks.is_empty(), "locks left behind: {locks:?}");
     state_is_settled(house);
     for (path, bytes) in files_of(&house.path(".self/guardian/binaries")) {
