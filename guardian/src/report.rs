@@ -179,7 +179,7 @@ impl Guardian {
             format!("  mind      {mind}"),
             "  walls     none: the creature runs with your rights; what it may touch is agreed, not enforced"
                 .into(),
-            "  budget    none: with a model key, spend is the model's own limits; instinct costs nothing"
+            "  budget    none: nothing caps what a model may spend with your key; instinct costs nothing"
                 .into(),
             String::new(),
             "  steer     edit PURPOSE.md, or: echo 'a word to it' >> .self/inbox.jsonl".into(),

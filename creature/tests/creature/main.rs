@@ -7,6 +7,7 @@ mod config;
 mod context;
 mod digest;
 mod endings;
+mod formats;
 mod guardian_post;
 mod heartbeat;
 mod house;

@@ -4,7 +4,7 @@
 
 use guardian::limits::{Limits, Millis};
 use guardian::policy::Policy;
-use guardian::vocabulary::{Action, Blame, Cause, Death, Event, Record, Standing, Subject};
+use guardian::vocabulary::{Action, Blame, Cause, Death, Event, Phase, Record, Standing, Subject};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How a version of the creature behaves, life after life.
