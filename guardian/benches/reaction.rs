@@ -46,16 +46,22 @@ fn main() {
             house.measure(round as u64);
         }
     }
-    println!("{rounds} rounds; medians in seconds, the plan aims at {AIM} s from an edit to its binary\n");
-    let first = houses[0].medians();
+    println!(
+        "{rounds} rounds; the plan aims at {AIM} s from an edit to its binary; ratios are to the first table\n"
+    );
+    println!("{:<54} {:>9} {:>9} {:>9} {:>7} {:>7}", "", "median", "least", "cpu", "least", "cpu");
+    let first = houses[0].results();
     for house in &houses {
         println!("{}", if house.settings.is_empty() { "as the manifest has it" } else { &house.settings });
-        for ((name, median), (_, base)) in house.medians().iter().zip(&first) {
-            println!("  {name:<52} {median:>7.3} s {:>6.2}x", median / base);
+        for ((name, median, least, worked), (_, _, base, work)) in house.results().iter().zip(&first) {
+            let (slower, dearer) = (least / base, worked / work.max(0.001));
+            println!(
+                "  {name:<52} {median:>7.3} s {least:>7.3} s {worked:>7.2} s {slower:>6.2}x {dearer:>6.2}x"
+            );
         }
     }
-    let [edit, .., run, bare] = first.each_ref().map(|(_, median)| *median);
-    println!("\n{:<54} {:>7.2}x", "edit of its own crate / aim", edit / AIM);
+    let [edit, .., run, bare] = first.each_ref().map(|(_, median, ..)| *median);
+    println!("\n{:<54} {:>8.2}x", "edit of its own crate / aim", edit / AIM);
     println!("{:<54} {:>7.3} s", "the guardian's two calls of cargo cost beside that", run - bare);
 }
 
@@ -98,7 +104,7 @@ struct Variant {
     root: PathBuf,
     settings: String,
     target: String,
-    took: [(&'static str, Vec<f64>); 5],
+    took: [(&'static str, Vec<Cost>); 5],
 }
 
 impl Variant {
@@ -139,10 +145,10 @@ impl Variant {
     }
 
     fn time(&mut self, at: usize, act: impl FnOnce(&Self)) {
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), worked());
         act(self);
-        let seconds = begun.elapsed().as_secs_f64();
-        self.took[at].1.push(seconds);
+        let cost = Cost { seconds: begun.elapsed().as_secs_f64(), worked: worked() - before };
+        self.took[at].1.push(cost);
     }
 
     fn as_the_guardian(&self) {
@@ -165,13 +171,34 @@ impl Variant {
         run(&mut command);
     }
 
-    fn medians(&self) -> [(&'static str, f64); 5] {
+    /// Median and least wall time, and median processor time, of each step.
+    fn results(&self) -> [(&'static str, f64, f64, f64); 5] {
         self.took.each_ref().map(|(name, took)| {
-            let mut took = took.clone();
-            took.sort_by(f64::total_cmp);
-            (*name, took[took.len() / 2])
+            let (median, least) = middle(took.iter().map(|cost| cost.seconds));
+            let (worked, _) = middle(took.iter().map(|cost| cost.worked));
+            (*name, median, least, worked)
         })
     }
+}
+
+/// What one step took, on the clock and of the processors: the latter hardly depends on what else the machine does.
+struct Cost {
+    seconds: f64,
+    worked: f64,
+}
+
+fn middle(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    (values[values.len() / 2], values[0])
+}
+
+/// Processor time of all ended children so far, in seconds.
+fn worked() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    // User and system time of waited-for children, in hundredths on every Linux.
+    fields[13..15].iter().map(|ticks| ticks.parse::<f64>().unwrap() / 100.0).sum()
 }
 
 fn run(command: &mut Command) {

@@ -190,6 +190,8 @@ impl Guardian {
 
     fn life_ended(&mut self, status: WaitStatus) {
         let Some(life) = self.life.take() else { return };
+        // Only the first life of a new commit was born of a self-edit.
+        self.state.born = None;
         let evidence = blame::Evidence {
             signal: if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None },
             memory_kills: memory_kills().saturating_sub(life.memory_kills),
