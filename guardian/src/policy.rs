@@ -181,6 +181,8 @@ impl Policy {
             return self.fall(Cause::LoopOfLoops);
         }
         if !kept && !built {
+            // A build runs code of the tree it builds: what an untrusted one leaves in creature/ is not the owner's.
+            self.record.untidy = standing == Standing::Unproven;
             self.phase = Phase::Building { since: now };
             return vec![Action::Build];
         }

@@ -51,9 +51,6 @@ impl Policy {
         if !matches!(self.phase, Phase::Building { .. }) {
             return vec![];
         }
-        if blame == Blame::Owner {
-            return self.rest(now + limits.rest_ms);
-        }
         let mut actions = vec![Action::Bury { death: Death::BuildFailed, blame }];
         let unproven = self.subject.as_ref().is_some_and(|subject| subject.standing == Standing::Unproven);
         self.record.environment += u32::from(blame != Blame::Code);

@@ -233,7 +233,8 @@ impl Guardian {
             }
             Ok(_) if beside => {}
             Ok(_) => {
-                tracing::warn!("creature/ changed while it was being built; looking again");
+                self.end =
+                    End { cause: "creature/ changed while it was being built".into(), ..End::default() };
                 self.happen(Event::BuildFailed(Blame::Owner));
             }
             Err(output) => {

@@ -222,3 +222,21 @@ fn poisoned_memory_leads_to_safe_mode() {
     assert!(house.told("fall").is_empty(), "a good commit was not rolled back for its data");
     guardian.stop();
 }
+
+/// Found by reading: what such a build left was taken for the owner's edits, and waited for with no creature alive.
+#[test]
+fn a_build_script_that_writes_into_its_own_source_does_not_brick_the_house() {
+    let plants =
+        "echo 'date +%N >> creature/stamp' > creature/build.sh; ask rebirth 'stamps its builds' r; exit 0";
+    let house = House::new(&format!(
+        "think first; blessed; test -e .self/asked || {{ touch .self/asked; {plants}; }}; live"
+    ));
+    let guardian = house.start();
+    house.until("the fall", || house.told("fall").iter().any(|fall| fall["cause"] == "environment"));
+    house.until("a trusted life after it", || {
+        house.status()["blessed"] == true
+            && house.told("fall").len() == 1
+            && !house.path("creature/build.sh").exists()
+    });
+    guardian.stop();
+}
