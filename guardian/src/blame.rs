@@ -24,7 +24,9 @@ pub struct Evidence {
 const KILLED: i32 = 9;
 
 /// Words of cargo and the linker when the tools are at fault.
-const TOOLCHAIN: [&str; 6] = [
+const TOOLCHAIN: [&str; 8] = [
+    "Missing manifest in toolchain",
+    "can't find crate for `std`",
     "linker `cc` not found",
     "could not execute process `rustc",
     "rustup could not choose a version",

@@ -101,9 +101,11 @@ pub fn print(house: &House, since: &str, as_json: bool) {
     let number = |name: &str| spend.get(name).and_then(Value::as_u64).unwrap_or(0);
     println!("thoughts {}, actions {}", number("thoughts"), number("actions"));
     let tokens = spend.get("tokens").and_then(Value::as_object);
+    let spent = |count: &Value| count.as_u64().is_some_and(|count| count > 0);
     let tokens: Vec<String> = tokens
         .into_iter()
         .flatten()
+        .filter(|(_, count)| spent(count))
         .map(|(name, count)| format!("{} {count}", name.replace('_', " ")))
         .collect();
     if !tokens.is_empty() {
@@ -124,13 +126,13 @@ fn sentence(event: &Value) -> String {
             text(event, "blame")
         ),
         "blessed" => format!("blessed {}", short("commit")),
-        "fall" => text(event, "told").to_owned(),
+        "fall" => text(event, "told").trim_start_matches("guardian: ").to_owned(),
         "rescued" => format!("unfinished edits of life {} kept as {}", number("life"), text(event, "ref")),
         "commit" => format!(
             "{} committed {}: {} ({} files, +{} -{})",
             text(event, "by"),
             short("commit"),
-            text(event, "summary"),
+            text(event, "summary").trim_start_matches("guardian: "),
             number("files"),
             number("added"),
             number("removed")

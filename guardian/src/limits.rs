@@ -58,7 +58,7 @@ impl Default for Limits {
             build_ms: 15 * 60_000,
             boot_ms: 30_000,
             beat_ms: 30_000,
-            standstill_ms: 90 * 60_000,
+            standstill_ms: 150 * 60_000,
             probation_ms: 30_000,
             grace_ms: 10_000,
             rest_ms: 1_000,

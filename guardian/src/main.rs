@@ -96,6 +96,14 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
 }
 
 fn carry_out(command: Command) -> Result<u8> {
+    if !matches!(command, Command::Run) {
+        // A reader that closes the pipe early ends us quietly, as it does any command of the shell.
+        // SAFETY: nothing else runs yet, and the default handler is no code of ours.
+        #[allow(unsafe_code)]
+        let _ = unsafe {
+            nix::sys::signal::signal(nix::sys::signal::Signal::SIGPIPE, nix::sys::signal::SigHandler::SigDfl)
+        };
+    }
     match command {
         Command::Help => print!("{HELP}"),
         Command::Version => println!("guardian {}", env!("CARGO_PKG_VERSION")),

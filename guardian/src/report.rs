@@ -161,7 +161,8 @@ pub fn span(duration: Duration) -> String {
 impl Guardian {
     /// One screen of what matters, once the first creature of this run beats.
     pub fn show_facts(&mut self) {
-        if !self.report.terminal || self.report.facts_shown {
+        let said = !self.heart.claim.mind.is_empty() || matches!(self.policy.phase, Phase::Settled { .. });
+        if !self.report.terminal || self.report.facts_shown || !said {
             return;
         }
         self.report.facts_shown = true;

@@ -192,6 +192,10 @@ impl Guardian {
         let Some(life) = self.life.take() else { return };
         // Only the first life of a new commit was born of a self-edit.
         self.state.born = None;
+        // A beat that came with the end still tells a crash from a stillbirth; it is too late to earn anything.
+        if matches!(self.policy.phase, Phase::Booting { .. }) && self.heart.look(self.state.life).is_some() {
+            self.happen(Event::Beat { turns: 0, thought: false });
+        }
         let evidence = blame::Evidence {
             signal: if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None },
             memory_kills: memory_kills().saturating_sub(life.memory_kills),

@@ -190,11 +190,10 @@ fn creature_lock(house: &House) -> Result<File> {
 fn start_logging() {
     let default = if std::io::stdout().is_terminal() { "warn" } else { "info" };
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| default.into());
-    let ansi = crate::report::colour(std::io::stderr().is_terminal());
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_target(false)
-        .with_ansi(ansi)
+        .with_ansi(false)
         .with_writer(std::io::stderr)
         .try_init();
 }
