@@ -40,8 +40,8 @@ struct Request<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct Answer {
     pub ok: bool,
-    #[serde(default)]
-    pub commit: String,
+    /// None where there was nothing to commit.
+    pub commit: Option<String>,
     #[serde(default)]
     pub error: String,
     #[serde(default)]

@@ -104,11 +104,19 @@ pub fn adopt_orphans() -> Result<()> {
 /// Every child that ended since the last call.
 pub fn reap() -> Vec<(Pid, WaitStatus)> {
     let mut ended = Vec::new();
-    while let Ok(status) = waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-        let Some(pid) = status.pid() else { break };
-        ended.push((pid, status));
-    }
+    reap_into(&mut ended);
     ended
+}
+
+/// The same, onto a list; true when no child is left at all.
+fn reap_into(ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)).map(|status| (status.pid(), status)) {
+            Ok((Some(pid), status)) => ended.push((pid, status)),
+            Ok((None, _)) => return false,
+            Err(error) => return error == Errno::ECHILD,
+        }
+    }
 }
 
 /// Asks a group to end. A stopped process cannot die of TERM, so it is continued as well.
@@ -124,7 +132,9 @@ pub fn kill_group(group: Pid) {
 /// Kills and reaps every child and adopted orphan but those of the group `spare`. True once none is left.
 pub fn sweep(spare: Option<Pid>, ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     for _ in 0..500 {
-        ended.extend(reap());
+        if reap_into(ended) {
+            return true;
+        }
         let left: Vec<_> = children().into_iter().filter(|(_, group)| Some(*group) != spare).collect();
         if left.is_empty() {
             return true;

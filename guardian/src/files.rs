@@ -47,6 +47,15 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     write().with_context(|| format!("failed to write {}", path.display()))
 }
 
+/// Replaces a file whole, without syncing: for what is written anew at every start.
+pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> Result<()> {
+    let aside = path.with_extension("aside");
+    #[allow(clippy::disallowed_methods)]
+    std::fs::write(&aside, bytes)
+        .and_then(|()| std::fs::rename(&aside, path))
+        .with_context(|| format!("failed to write {}", path.display()))
+}
+
 /// Makes renames in the folder of `path` last through a power cut.
 pub fn sync_folder(path: &Path) -> std::io::Result<()> {
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())

@@ -209,7 +209,10 @@ impl Guardian {
             "note": self.note(), "walls": "none", "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
             "order": self.state.order, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
         });
-        if let Err(error) = files::replace(&self.house.published(), format!("{document:#}\n").as_bytes()) {
+        let (path, text) = (self.house.published(), format!("{document:#}\n"));
+        let written = files::replace_unsynced(&path, text.as_bytes());
+        // What lies in its way, a folder say, is moved aside.
+        if let Err(error) = written.or_else(|_| files::replace(&path, text.as_bytes())) {
             tracing::error!("{error:#}");
         }
     }

@@ -14,7 +14,7 @@ use crate::policy::Policy;
 use crate::repo::{Repo, Version};
 use crate::report::Report;
 use crate::state::State;
-use crate::vocabulary::{Blame, Event, Pending, Phase};
+use crate::vocabulary::{Action, Blame, Event, Pending, Phase};
 use crate::{blame, child, files, requests};
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -129,12 +129,15 @@ impl Guardian {
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
             let before = self.policy.record.clone();
+            let tidied = event == Event::Tidied;
             let phase = self.policy.phase.clone();
             if event != Event::Tick && !matches!(event, Event::Beat { .. }) {
                 tracing::debug!(?event, ?phase, "step");
             }
             let actions = self.policy.step(&self.limits, self.clock.now(), event);
-            if self.policy.record != before {
+            // A spawn saves by itself, just before it; that creature/ was found tidy may be forgotten.
+            let saved_by_spawn = actions.iter().any(|action| matches!(action, Action::Spawn { .. }));
+            if self.policy.record != before && !saved_by_spawn && !tidied {
                 self.save();
             }
             for action in actions {
