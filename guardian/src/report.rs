@@ -195,6 +195,12 @@ impl Guardian {
 
     /// Replaces `guardian.json`: for the creature and for readers.
     pub fn publish(&mut self) {
+        if let Err(error) = self.write_published() {
+            self.owe(&error);
+        }
+    }
+
+    pub fn write_published(&self) -> anyhow::Result<()> {
         let alive = self.life.as_ref().filter(|life| life.exited.is_none());
         let blessed = matches!(self.policy.phase, Phase::Settled { .. }) && self.policy.record.safe.is_none();
         let last_good =
@@ -212,9 +218,7 @@ impl Guardian {
         let (path, text) = (self.house.published(), format!("{document:#}\n"));
         let written = files::replace_unsynced(&path, text.as_bytes());
         // What lies in its way, a folder say, is moved aside.
-        if let Err(error) = written.or_else(|_| files::replace(&path, text.as_bytes())) {
-            tracing::error!("{error:#}");
-        }
+        written.or_else(|_| files::replace(&path, text.as_bytes()))
     }
 
     fn note(&self) -> String {

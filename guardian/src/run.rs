@@ -56,6 +56,8 @@ pub struct Guardian {
     pub end: End,
     pub request_seen: Option<Mark>,
     pub order_seen: Option<Mark>,
+    /// State or `guardian.json` could not be written when they should have been.
+    pub owes: bool,
     pub signals: SignalDelivery<UnixStream, SignalOnly>,
 }
 
@@ -100,6 +102,7 @@ impl Guardian {
             self.look();
             // Always, not only when something is due: a policy that is not told the time takes silence for its own lateness.
             self.happen(Event::Tick);
+            self.pay();
             self.show();
         }
         self.leave()
@@ -158,9 +161,21 @@ impl Guardian {
         }
         self.state.anchor = self.clock.anchor();
         if let Err(error) = self.state.save(&self.house) {
-            tracing::error!(
-                "{error:#}; free some space: until then a killed guardian would forget this step"
-            );
+            self.owe(&error);
+        }
+    }
+
+    /// Notes what could not be written, once, and tries again with every look.
+    pub fn owe(&mut self, error: &anyhow::Error) {
+        if !std::mem::replace(&mut self.owes, true) {
+            tracing::error!("{error:#}; until there is space again a killed guardian would forget this step");
+        }
+    }
+
+    fn pay(&mut self) {
+        if self.owes && self.state.save(&self.house).is_ok() && self.write_published().is_ok() {
+            self.owes = false;
+            self.report.say("what could not be written is written now");
         }
     }
 

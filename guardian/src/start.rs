@@ -97,6 +97,7 @@ pub fn run() -> Result<u8> {
         end: End::default(),
         request_seen: None,
         order_seen: orders::passed_over(&house, first || rebuilt.is_some()),
+        owes: false,
         signals,
         state,
         house,

@@ -206,3 +206,21 @@ fn a_dependencys_toolchain_file_neither_chooses_nor_installs_one() {
     assert_eq!(by_path.as_deref(), Some("1.95-x86"));
     assert_eq!(guardian::child::toolchain(None, Some("/usr/bin/cargo".into())), None);
 }
+
+/// Found on a full disk: once there was space again, `guardian.json` still told of the life before.
+#[test]
+fn what_could_not_be_written_is_written_once_it_can_be() {
+    let house = House::new("think x; live");
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until_blessed(&first);
+    // In the way of every replacement of guardian.json, as a full disk would be.
+    fs::create_dir(house.path(".self/guardian.aside")).unwrap();
+    let creature = house.status()["creature_pid"].to_string();
+    Command::new("kill").args(["-KILL", &creature]).status().unwrap();
+    house.until("the next life", || house.told("life").len() == 2);
+    assert_eq!(house.status()["life"], 1, "it could not be told yet");
+    fs::remove_dir(house.path(".self/guardian.aside")).unwrap();
+    house.until("it to be told", || house.status()["life"] == 2);
+    guardian.stop();
+}
