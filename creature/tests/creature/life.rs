@@ -188,6 +188,10 @@ fn asked_to_leave_while_a_tool_runs_it_ends_the_tools_whole_tree() {
     let stopped = house.record("action", |data| data["tool"] == "repo.run");
     assert!(stopped.data["result"]["error"].as_str().unwrap().contains("asked to leave"));
     assert_eq!(house.records().pop().unwrap().data["about"], "leave");
-    let alive = || nix::sys::signal::kill(nix::unistd::Pid::from_raw(shell), None).is_ok();
+    // Dead and not yet reaped is dead: run by a creature, which is a reaper too, the body waits for that one's command to end.
+    let alive = || {
+        let stat = std::fs::read_to_string(format!("/proc/{shell}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
+    };
     wait_for("the end of the shell", || (!alive()).then_some(()));
 }
