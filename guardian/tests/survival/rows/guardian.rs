@@ -1,0 +1,5 @@
+//! Faults of guardian.
+
+use crate::matrix::Row;
+
+pub const ROWS: &[Row] = &[];

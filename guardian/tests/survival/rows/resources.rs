@@ -1,0 +1,5 @@
+//! Faults of resources.
+
+use crate::matrix::Row;
+
+pub const ROWS: &[Row] = &[];

@@ -1,0 +1,5 @@
+//! Faults of the world.
+
+use crate::matrix::Row;
+
+pub const ROWS: &[Row] = &[];
