@@ -14,7 +14,7 @@ use std::path::Path;
 pub struct Mark {
     device: u64,
     inode: u64,
-    bytes: u64,
+    pub bytes: u64,
     modified: (i64, i64),
     changed: (i64, i64),
 }

@@ -13,6 +13,7 @@ use crate::{files, records};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs::{self, File};
+use std::io::Write;
 
 impl Guardian {
     pub fn perform(&mut self, action: Action) -> Option<Event> {
@@ -147,7 +148,7 @@ impl Guardian {
             Start { program, args, extra, keys: Some(&self.keys), stdout: log.try_clone()?, stderr: log };
         let pid = child::start(&self.house, &self.lock, start)?;
         let (began, memory_kills) = (self.clock.now(), memory_kills());
-        self.life = Some(Life { pid, began, memory_kills, exited: None, thought: false });
+        self.life = Some(Life { pid, began, memory_kills, exited: None, thought: false, turned: (None, 0) });
         records::tell(
             &self.house,
             "life",
@@ -170,10 +171,20 @@ impl Guardian {
         if let Some(old) = self.state.life.checked_sub(LIFE_LOGS as u64) {
             let _ = fs::remove_file(self.house.life_log(old));
         }
-        let last = self.house.life_log(self.state.life - 1);
-        if fs::metadata(&last).is_ok_and(|meta| meta.len() > LIFE_LOG_BYTES) {
-            let tail = files::tail(&last, LIFE_LOG_BYTES / 64);
-            let _ = files::replace(&last, tail.as_bytes());
+    }
+
+    /// A life log over its quota is emptied under its writer, who appends; its end goes on at its head.
+    pub fn bound_log(&self) {
+        let path = self.house.life_log(self.state.life);
+        if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES) {
+            let tail = files::tail(&path, LIFE_LOG_BYTES / 64);
+            let cut = File::options().append(true).open(&path).and_then(|mut log| {
+                log.set_len(0)?;
+                log.write_all(tail.as_bytes())
+            });
+            if let Err(error) = cut {
+                tracing::error!("failed to cut {}: {error}", path.display());
+            }
         }
     }
 

@@ -69,6 +69,8 @@ pub struct Life {
     pub exited: Option<WaitStatus>,
     /// A thought of this life was seen in memory.
     pub thought: bool,
+    /// Memory when turns last counted, and how many they were: a turn that left no record is only a claim.
+    pub turned: (Option<Mark>, u64),
 }
 
 /// The end of a life or build: what is said of it, and its evidence.
@@ -274,9 +276,11 @@ impl Guardian {
     /// Looks at the files others write: heartbeat, requests, orders.
     fn look(&mut self) {
         if self.life.is_some() && self.policy.alive() {
+            self.bound_log();
             if let Some(claim) = self.heart.look(self.state.life) {
                 let (turns, thoughts) = (claim.turns, claim.thoughts);
                 let thought = thoughts > 0 && self.thought_written();
+                let turns = self.turns_written(turns);
                 self.happen(Event::Beat { turns, thought });
                 self.show_facts();
             }
@@ -302,6 +306,16 @@ impl Guardian {
             life.thought = text.lines().rev().any(|line| crate::feed::is_thought_of(line, life_number));
         }
         life.thought
+    }
+
+    /// Turns claimed count once memory has changed since the last that did.
+    fn turns_written(&mut self, claimed: u64) -> u64 {
+        let memory = files::mark(&self.house.memory());
+        let Some(life) = &mut self.life else { return 0 };
+        if claimed > life.turned.1 && memory != life.turned.0 {
+            life.turned = (memory, claimed);
+        }
+        life.turned.1
     }
 
     fn free_mib(&self) -> u64 {
