@@ -26,6 +26,7 @@ impl House {
     places! {
         owner_settings = "owner.toml";
         creature = "creature";
+        target = "target/creature";
         state_folder = ".self";
         memory = ".self/memory.jsonl";
         heartbeat = ".self/heartbeat";

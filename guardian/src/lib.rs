@@ -18,6 +18,7 @@ pub mod locks;
 pub mod orders;
 pub mod perform;
 pub mod policy;
+pub mod quotas;
 pub mod records;
 pub mod recovery;
 pub mod repo;

@@ -50,6 +50,8 @@ pub struct Limits {
     pub disk_free_mib: u64,
     /// Above this size memory is moved aside between lives. Mebibytes.
     pub memory_mib: u64,
+    /// Above this size the build folder is cleared before a build, looked at once an hour. Mebibytes.
+    pub target_mib: u64,
 }
 
 impl Default for Limits {
@@ -71,6 +73,7 @@ impl Default for Limits {
             look_ms: 1_000,
             disk_free_mib: 64,
             memory_mib: 4_096,
+            target_mib: 10_240,
         }
     }
 }
@@ -83,6 +86,8 @@ pub const LIFE_LOGS: usize = 50;
 pub const LIFE_LOG_BYTES: u64 = 64 << 20;
 /// End of a log that goes into the evidence of a death, in bytes.
 pub const LOG_TAIL_BYTES: u64 = 4_096;
+/// Between two looks at the size of the build folder: a walk over some ten thousand files.
+pub const TARGET_LOOK_MS: Millis = 60 * 60_000;
 /// Largest heartbeat, request, order or state file that is read, in bytes.
 pub const SMALL_FILE_BYTES: u64 = 256 << 10;
 

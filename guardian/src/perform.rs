@@ -2,7 +2,7 @@
 
 use crate::build::{self, Build};
 use crate::child::{self, Start};
-use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS};
+use crate::limits::LIFE_LOGS;
 use crate::repo::{Rung, Version, publish_last_good};
 use crate::requests::{self, Request};
 use crate::run::{End, Guardian, Life, memory_kills};
@@ -13,7 +13,7 @@ use crate::{files, records};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::ErrorKind;
 
 impl Guardian {
     pub fn perform(&mut self, action: Action) -> Option<Event> {
@@ -91,6 +91,7 @@ impl Guardian {
         self.stop_build();
         let version = self.version?;
         if !beside {
+            self.bound_target();
             self.report.build_begins(&short(version.commit), build::packages(&self.house), self.clock.now());
         }
         match Build::start(&self.house, &self.lock, version.tree.to_string(), beside) {
@@ -98,9 +99,18 @@ impl Guardian {
                 self.build = Some(build);
                 None
             }
-            Err(error) => {
+            Err(error) if beside => {
+                tracing::warn!("{error:#}");
+                None
+            }
+            // Only what is missing is the toolchain's; a system short of processes, files or blocks is waited for.
+            Err(error) if kind(&error).is_some_and(|kind| kind == ErrorKind::NotFound) => {
                 self.end = End { cause: format!("{error:#}"), ..End::default() };
-                (!beside).then_some(Event::BuildFailed(Blame::Toolchain))
+                Some(Event::BuildFailed(Blame::Toolchain))
+            }
+            Err(error) => {
+                self.report.warn(&format!("{error:#}; trying again later"));
+                Some(Event::Failed)
             }
         }
     }
@@ -170,21 +180,6 @@ impl Guardian {
         }
         if let Some(old) = self.state.life.checked_sub(LIFE_LOGS as u64) {
             let _ = fs::remove_file(self.house.life_log(old));
-        }
-    }
-
-    /// A life log over its quota is emptied under its writer, who appends; its end goes on at its head.
-    pub fn bound_log(&self) {
-        let path = self.house.life_log(self.state.life);
-        if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES) {
-            let tail = files::tail(&path, LIFE_LOG_BYTES / 64);
-            let cut = File::options().append(true).open(&path).and_then(|mut log| {
-                log.set_len(0)?;
-                log.write_all(tail.as_bytes())
-            });
-            if let Err(error) = cut {
-                tracing::error!("failed to cut {}: {error}", path.display());
-            }
         }
     }
 
@@ -403,4 +398,8 @@ impl Guardian {
             told: false,
         }))
     }
+}
+
+fn kind(error: &anyhow::Error) -> Option<ErrorKind> {
+    error.downcast_ref::<std::io::Error>().map(std::io::Error::kind)
 }

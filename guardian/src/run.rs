@@ -58,6 +58,8 @@ pub struct Guardian {
     pub order_seen: Option<Mark>,
     /// State or `guardian.json` could not be written when they should have been.
     pub owes: bool,
+    /// When the size of the build folder is looked at again.
+    pub target_look: Millis,
     pub signals: SignalDelivery<UnixStream, SignalOnly>,
 }
 

@@ -98,6 +98,7 @@ pub fn run() -> Result<u8> {
         request_seen: None,
         order_seen: orders::passed_over(&house, first || rebuilt.is_some()),
         owes: false,
+        target_look: 0,
         signals,
         state,
         house,
@@ -195,6 +196,8 @@ fn start_logging() {
         .with_env_filter(filter)
         .with_target(false)
         .with_ansi(false)
+        // It would tell of a failed write by another write, and panic when that fails too: on a full disk, say.
+        .log_internal_errors(false)
         .with_writer(std::io::stderr)
         .try_init();
 }

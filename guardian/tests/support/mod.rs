@@ -63,7 +63,11 @@ pub struct House {
 impl House {
     /// A house with a shell creature that runs `life` after the common body.
     pub fn new(life: &str) -> Self {
-        let folder = tempfile::Builder::new().prefix("house-").tempdir().unwrap();
+        Self::new_in(&std::env::temp_dir(), life)
+    }
+
+    pub fn new_in(place: &Path, life: &str) -> Self {
+        let folder = tempfile::Builder::new().prefix("house-").tempdir_in(place).unwrap();
         let root = folder.path().canonicalize().unwrap().join("house");
         fs::create_dir_all(root.join("creature")).unwrap();
         let house = Self { folder, root };

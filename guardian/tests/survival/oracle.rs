@@ -74,6 +74,11 @@ impl Oracle {
         self.sampled_bytes = 0;
     }
 
+    /// The fault moves the record files on: what is told is counted from nothing again.
+    pub fn records_moved(&mut self) {
+        (self.falls_before, self.deaths_before, self.records_before) = (0, 0, 0);
+    }
+
     /// How many records there are of things that happened since the fault.
     pub fn records_since(&self, house: &House) -> usize {
         records(house).saturating_sub(self.records_before)

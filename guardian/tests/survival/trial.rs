@@ -6,10 +6,12 @@ use crate::outcome::{Outcome, Verdict};
 use crate::support::clone::Clone;
 use crate::support::{Guardian, House, becomes};
 use serde_json::Value;
+use std::any::Any;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime};
 
 /// Longest wait for any one event. Generous: the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -38,6 +40,8 @@ pub struct Trial {
     disturbed: bool,
     notes: Vec<String>,
     rss_kib: u64,
+    /// What must last until the house is gone.
+    kept: Vec<Rc<dyn Any>>,
 }
 
 impl Trial {
@@ -55,6 +59,7 @@ impl Trial {
             disturbed: false,
             notes: Vec::new(),
             rss_kib: 0,
+            kept: Vec::new(),
         }
     }
 
@@ -65,15 +70,24 @@ impl Trial {
 
     /// As `shell`: blessed, it waits for the fault, then does `act` once in each life until something fell.
     pub fn shell_then(&mut self, act: &str) {
-        self.shell(&format!(
+        self.shell_then_in(&std::env::temp_dir(), act);
+    }
+
+    pub fn shell_then_in(&mut self, folder: &Path, act: &str) {
+        let life = format!(
             "think first; blessed; if ! grep -q '\"fall\"' .self/history.jsonl; then {GATE}; {act}; fi; think on; live"
-        ));
+        );
+        self.move_in(Home::Shell(House::new_in(folder, &life)));
     }
 
     /// As `shell`: blessed, and told to, it edits itself to `life` and asks for rebirth.
     pub fn shell_becomes(&mut self, life: &str) {
+        self.shell_becomes_in(&std::env::temp_dir(), life);
+    }
+
+    pub fn shell_becomes_in(&mut self, folder: &Path, life: &str) {
         let edit = becomes(life).replace("think first; blessed; ", "");
-        self.shell_then(&edit);
+        self.shell_then_in(folder, &edit);
     }
 
     /// A clone of this repository: real cargo, real builds, the real creature.
@@ -207,6 +221,11 @@ impl Trial {
         self.notes.push(text.into());
     }
 
+    /// Keeps something until the house is gone: what it stands on.
+    pub fn keep(&mut self, what: Rc<dyn Any>) {
+        self.kept.push(what);
+    }
+
     /// This row cannot be run on this machine.
     pub fn not_run(&self, why: &str) -> ! {
         std::panic::panic_any(NotRun(why.to_owned()))
@@ -270,7 +289,7 @@ impl Trial {
 
     pub fn recovers_as(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) {
         let falls = self.oracle.falls_before + self.oracle.falls.len();
-        let mut seen: Option<(Value, String)> = None;
+        let mut seen: Option<(Value, Option<SystemTime>)> = None;
         self.wait(what, |trial| {
             let (house, status) = (trial.house(), trial.house().status());
             let fit = (trial.disturbed || !trial.variant.killed)
@@ -283,7 +302,7 @@ impl Trial {
                 && house.told("fall").len() >= falls
                 && house.thoughts().iter().any(|thought| thought["life"] == status["life"]);
             // A second beat of the same life, after the first was seen: it lives, it has not only lived.
-            let beat = house.read(".self/heartbeat");
+            let beat = fs::metadata(house.path(".self/heartbeat")).and_then(|meta| meta.modified()).ok();
             match seen.take().filter(|(life, _)| fit && *life == status["life"]) {
                 Some((_, old)) if old != beat => return true,
                 Some(old) => seen = Some(old),
@@ -295,8 +314,12 @@ impl Trial {
         self.living = self.injected.map(|since| since.elapsed());
     }
 
-    /// Ends the row: the guardian leaves, and everything that was there must still be there.
+    /// Ends the row: the guardian leaves, and everything that was there must still be there. A row that needs its
+    /// guardian gone before its own end calls it itself.
     pub fn close(&mut self) {
+        if self.guardian.is_none() {
+            return;
+        }
         self.rss_kib = rss_kib(self.guardian().pid());
         let status = self.stop();
         assert_eq!(status, 0, "the guardian left with status {status}\n{}", self.log_end());

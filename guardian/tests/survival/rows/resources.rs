@@ -1,5 +1,376 @@
-//! Faults of resources.
+//! Faults of resources: full disks, no descriptors, no processes, no memory, quotas overrun.
 
 use crate::matrix::Row;
+use crate::support::House;
+use crate::trial::Trial;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+use std::time::Duration;
 
-pub const ROWS: &[Row] = &[];
+const RESOURCES: &str = "resources";
+
+pub const ROWS: &[Row] = &[
+    Row::new(
+        RESOURCES,
+        "disk full at commit",
+        "no free block from the request for rebirth on, for two seconds",
+        |trial| {
+            disk_full(trial, "rebirth");
+        },
+    )
+    .quick()
+    .twice(),
+    Row::new(RESOURCES, "disk full at build", "no free block while the new self is built", |trial| {
+        disk_full(trial, "build")
+    })
+    .twice(),
+    Row::new(RESOURCES, "disk full at blessing", "no free block while the new self is blessed", |trial| {
+        disk_full(trial, "bless");
+    })
+    .twice(),
+    Row::new(
+        RESOURCES,
+        "disk full at rollback",
+        "no free block from the third death on, for two seconds",
+        |trial| {
+            disk_full(trial, "rollback");
+        },
+    )
+    .twice(),
+    Row::new(
+        RESOURCES,
+        "disk full at append",
+        "no free block while the creature appends to memory",
+        append_full,
+    )
+    .twice(),
+    Row::new(
+        RESOURCES,
+        "out of file descriptors",
+        "the guardian may open nothing more while a self-edit is due",
+        no_descriptors,
+    )
+    .twice(),
+    Row::new(RESOURCES, "out of processes", "nothing may fork while a life is due", no_processes),
+    Row::new(
+        RESOURCES,
+        "fork bomb",
+        "a self-edit that forks without bound, in a group of 300 processes at most",
+        fork_bomb,
+    ),
+    Row::new(
+        RESOURCES,
+        "memory limit hit",
+        "a blessed creature meets the memory limit of its group, twice",
+        no_memory,
+    ),
+    Row::new(
+        RESOURCES,
+        "target past its quota",
+        "the build folder is over its quota when the next build is due",
+        big_target,
+    ),
+    Row::new(
+        RESOURCES,
+        "memory past its quota",
+        "memory.jsonl is over its quota when a life ends",
+        big_memory,
+    )
+    .twice(),
+    Row::new(RESOURCES, "sixty deaths of logs", "sixty lives die, each with a log", many_logs),
+    Row::new(
+        RESOURCES,
+        "history and deaths past their size",
+        "both record files are over 16 MiB when a life ends",
+        big_records,
+    )
+    .twice(),
+];
+
+/// A small file system on a folder, until dropped.
+struct Disk {
+    folder: PathBuf,
+}
+
+impl Disk {
+    /// Mounted before the house is made in it, so that everything of the house lies on it.
+    fn mount(trial: &mut Trial, mib: u64) -> Rc<Self> {
+        let folder = tempfile::Builder::new().prefix("disk-").tempdir().unwrap().keep();
+        let size = format!("size={mib}m");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&folder).output();
+        if !mounted.is_ok_and(|done| done.status.success()) {
+            let _ = fs::remove_dir(&folder);
+            trial.not_run("a small file system cannot be mounted without being root");
+        }
+        let disk = Rc::new(Self { folder });
+        trial.keep(disk.clone());
+        disk
+    }
+
+    /// Takes every free block.
+    fn fill(&self) {
+        let mut file = File::create(self.folder.join("ballast")).unwrap();
+        for size in [1 << 20, 4_096, 1] {
+            while file.write_all(&vec![b'x'; size]).is_ok() {}
+        }
+    }
+
+    fn free(&self) {
+        let _ = fs::remove_file(self.folder.join("ballast"));
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Lazily: whatever still runs in a row that failed must not keep it.
+        let _ = Command::new("umount").arg("-l").arg(&self.folder).status();
+        let _ = fs::remove_dir(&self.folder);
+    }
+}
+
+/// A self-edit that must wait for free blocks at this step, and goes through once there are some.
+fn disk_full(trial: &mut Trial, step: &'static str) {
+    let disk = Disk::mount(trial, 24);
+    let life = if step == "rollback" { "exit 1" } else { "while :; do think new; sleep 0.3; done" };
+    trial.shell_becomes_in(&disk.folder, life);
+    if step == "build" {
+        let house = trial.house();
+        house.write(
+            "creature/build.sh",
+            "until [ -e .self/built ]; do [ ! -e .self/mind/go ] && exit; sleep 0.05; done\n",
+        );
+        house.git(&["add", "creature/build.sh"]);
+        house.git(&["commit", "-q", "-m", "a build that waits", "creature/build.sh"]);
+    }
+    trial.limit("probation_s", 1.5);
+    if step == "rollback" {
+        trial.expect_fall("tries_spent");
+    }
+    trial.begin();
+    trial.inject(|trial| {
+        if step == "rebirth" {
+            // The creature edits itself first: what is full is the guardian's commit.
+            trial.house().write(".self/mind/go", "");
+            let request = trial.house().path(".self/mind/request.json");
+            while !request.exists() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            disk.fill();
+        }
+    });
+    match step {
+        "build" => trial.until("the build", |house| house.status()["phase"] == "building"),
+        "bless" => trial.until("probation", |house| {
+            house.status()["phase"] == "probation" && house.status()["life"] == 2
+        }),
+        "rollback" => trial.until("the third death", |house| house.deaths().len() >= 2),
+        _ => {}
+    }
+    disk.fill();
+    std::thread::sleep(Duration::from_secs(2));
+    disk.free();
+    trial.house().write(".self/built", "");
+    trial.recovers();
+    if step != "rollback" {
+        trial.until("the self-edit to have come through", |house| {
+            house.read("creature/creature.sh").contains("think new") && house.status()["blessed"] == true
+        });
+    }
+}
+
+/// The creature cannot remember for two seconds: its word is torn, nothing that was whole is lost.
+fn append_full(trial: &mut Trial) {
+    let disk = Disk::mount(trial, 24);
+    trial.shell_then_in(&disk.folder, "while [ ! -e .self/enough ]; do think again; sleep 0.02; done");
+    trial.begin();
+    trial.inject(|_| disk.fill());
+    std::thread::sleep(Duration::from_secs(2));
+    disk.free();
+    trial.house().write(".self/enough", "");
+    trial.recovers();
+}
+
+/// A self-edit and its blessing while the guardian may open no more files than it has; then it may again.
+fn no_descriptors(trial: &mut Trial) {
+    trial.shell_becomes("think new; live");
+    trial.begin();
+    let open = |trial: &Trial, most: &str| {
+        let pid = trial.guardian().pid().to_string();
+        let set = Command::new("prlimit").args(["--pid", &pid, &format!("--nofile={most}:")]).status();
+        if !set.is_ok_and(|status| status.success()) {
+            trial.not_run("prlimit is not installed");
+        }
+    };
+    let has = fs::read_dir(format!("/proc/{}/fd", trial.guardian().pid())).unwrap().count();
+    trial.inject(|trial| open(trial, &has.to_string()));
+    std::thread::sleep(Duration::from_secs(2));
+    open(trial, "1024");
+    trial.recovers();
+    trial.until("the self-edit to have come through", |house| {
+        house.read("creature/creature.sh").contains("think new")
+    });
+}
+
+/// A control group of the kernel's for this row alone, removed with it.
+struct Group {
+    folder: PathBuf,
+}
+
+impl Group {
+    fn new(trial: &mut Trial, controller: &str, settings: &[(&str, &str)]) -> Rc<Self> {
+        let old = Path::new("/sys/fs/cgroup").join(controller);
+        let name = format!("survival-{}-{}", std::process::id(), trial.variant.row.name.replace(' ', "-"));
+        let folder = if old.is_dir() { old.join(name) } else { Path::new("/sys/fs/cgroup").join(name) };
+        let made = fs::create_dir(&folder);
+        let group = Rc::new(Self { folder });
+        let set = settings.iter().any(|(name, value)| fs::write(group.folder.join(name), value).is_ok());
+        if made.is_err() || !set {
+            trial.not_run("no control group can be made here");
+        }
+        trial.keep(group.clone());
+        group
+    }
+
+    fn set(&self, name: &str, value: &str) {
+        fs::write(self.folder.join(name), value).unwrap();
+    }
+
+    fn holds(&self, pid: i32) {
+        self.set("cgroup.procs", &pid.to_string());
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Empty once its last process is reaped.
+        for _ in 0..100 {
+            if fs::remove_dir(&self.folder).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+fn no_processes(trial: &mut Trial) {
+    trial.shell("think x; live");
+    let group = Group::new(trial, "pids", &[("pids.max", "max")]);
+    trial.begin();
+    group.holds(trial.guardian().pid());
+    trial.inject(|trial| {
+        group.set("pids.max", "0");
+        trial.kill_creature();
+    });
+    std::thread::sleep(Duration::from_secs(3));
+    group.set("pids.max", "max");
+    trial.recovers();
+}
+
+fn fork_bomb(trial: &mut Trial) {
+    trial.shell_becomes("think x; blessed; bomb() { bomb & bomb & }; bomb; sleep 1; exit 1");
+    let group = Group::new(trial, "pids", &[("pids.max", "300")]);
+    trial.begin();
+    trial.expect_fall("crash_loop");
+    group.holds(trial.guardian().pid());
+    let pid = trial.house().status()["creature_pid"].as_i64().unwrap();
+    group.holds(pid as i32);
+    trial.inject(|_| {});
+    trial.recovers();
+}
+
+fn no_memory(trial: &mut Trial) {
+    let leak = "[ $(cat .self/leaks 2>/dev/null || echo 0) -ge 2 ] || { echo $(($(cat .self/leaks 2>/dev/null || echo 0)+1)) > .self/leaks; \
+                leak=xxxxxxxx; while :; do leak=$leak$leak; beat; done; }";
+    trial.shell_then(leak);
+    let group = Group::new(trial, "memory", &[("memory.limit_in_bytes", "60M"), ("memory.max", "60M")]);
+    trial.start();
+    group.holds(trial.guardian().pid());
+    trial.until("the first blessing", |house| house.status()["blessed"] == true);
+    let pid = trial.house().status()["creature_pid"].as_i64().unwrap();
+    group.holds(pid as i32);
+    trial.inject(|_| {});
+    trial.until("two deaths for want of memory", |house| {
+        house.deaths().iter().filter(|death| death["blame"] == "memory").count() >= 2
+    });
+    trial.recovers();
+}
+
+fn big_target(trial: &mut Trial) {
+    trial.shell_becomes("think new; live");
+    trial.limit("target_mib", 3.0);
+    trial.begin();
+    trial.stop();
+    let house = trial.house();
+    house.write("target/creature/debug/deps/old.rlib", &"x".repeat(4 << 20));
+    house.write("target/creature/debug/incremental/old.bin", &"x".repeat(1 << 20));
+    house.write("target/debug/not-the-creatures", &"x".repeat(4 << 20));
+    trial.begin();
+    trial.inject(|_| {});
+    trial.until("the folder to be cleared", |house| !house.told("target_cleared").is_empty());
+    trial.recovers();
+    trial.until("the new self", |house| {
+        house.status()["life"].as_u64() >= Some(3) && house.status()["blessed"] == true
+    });
+    let house = trial.house();
+    assert!(!house.path("target/creature/debug/deps/old.rlib").exists());
+    assert!(house.path("target/debug/not-the-creatures").exists(), "only the creature's builds are cleared");
+    let kept = fs::read_dir(house.path(".self/guardian/binaries")).unwrap().count();
+    assert!(kept >= 4, "both blessed binaries and their hashes are kept");
+}
+
+fn big_memory(trial: &mut Trial) {
+    trial.shell("think x; live");
+    trial.limit("memory_mib", 1.0);
+    let line =
+        "{\"at\":\"2026-01-01T00:00:00.000Z\",\"life\":0,\"kind\":\"observation\",\"data\":{\"n\":NUMBER}}\n";
+    let text: String = (0..20_000).map(|n| line.replace("NUMBER", &n.to_string())).collect();
+    trial.house().write(".self/memory.jsonl", &text);
+    trial.begin();
+    trial.inject(|trial| trial.kill_creature());
+    trial.recovers();
+    let house = trial.house();
+    let size = fs::metadata(house.path(".self/memory.jsonl")).unwrap().len();
+    assert!(size < 1 << 20, "memory begins anew: {size} bytes");
+}
+
+fn many_logs(trial: &mut Trial) {
+    trial.shell_then("[ $FERAL_LIFE -gt 60 ] || exit 1");
+    trial.limit("loop_deaths", 1_000.0);
+    trial.limit("lives_unblessed", 1_000.0);
+    trial.limit("rest_longest_s", 0.05);
+    trial.limit("probation_s", 0.1);
+    trial.begin();
+    trial.inject(|_| {});
+    trial.until("sixty deaths", |house| house.deaths().len() >= 60);
+    trial.recovers();
+    let logs = fs::read_dir(trial.house().path(".self/log")).unwrap().flatten();
+    let logs = logs.filter(|entry| entry.file_name().to_string_lossy().starts_with("life-")).count();
+    assert!(logs <= 51, "{logs} life logs are kept");
+}
+
+fn big_records(trial: &mut Trial) {
+    trial.shell("think x; live");
+    trial.begin();
+    let add = |house: &House, name: &str| {
+        let line =
+            "{\"at\":\"2026-01-01T00:00:00.000Z\",\"what\":\"life\",\"life\":0,\"ended\":\"crashed\"}\n";
+        let mut file = File::options().append(true).create(true).open(house.path(name)).unwrap();
+        file.write_all(line.repeat((17 << 20) / line.len()).as_bytes()).unwrap();
+    };
+    trial.inject(|trial| {
+        add(trial.house(), ".self/history.jsonl");
+        add(trial.house(), ".self/deaths.jsonl");
+        trial.oracle.records_moved();
+        trial.kill_creature();
+    });
+    trial.recovers();
+    for name in [".self/history.jsonl", ".self/deaths.jsonl"] {
+        let size = fs::metadata(trial.house().path(name)).unwrap().len();
+        assert!(size < 1 << 20, "{name} begins anew: {size} bytes");
+    }
+    let kept = fs::read_dir(trial.house().path(".self/guardian/kept")).unwrap().count();
+    assert!(kept >= 2, "the old ones are kept");
+}

@@ -1,0 +1,70 @@
+//! Quotas of what grows beside memory: the log of a life, and the build folder.
+
+use crate::house::House;
+use crate::limits::{LIFE_LOG_BYTES, TARGET_LOOK_MS};
+use crate::run::Guardian;
+use crate::{files, records};
+use serde_json::json;
+use std::fs::File;
+use std::io::Write;
+
+impl Guardian {
+    /// A life log over its quota is emptied under its writer, who appends; its end goes on at its head.
+    pub fn bound_log(&self) {
+        let path = self.house.life_log(self.state.life);
+        if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES) {
+            let tail = files::tail(&path, LIFE_LOG_BYTES / 64);
+            let cut = File::options().append(true).open(&path).and_then(|mut log| {
+                log.set_len(0)?;
+                log.write_all(tail.as_bytes())
+            });
+            if let Err(error) = cut {
+                tracing::error!("failed to cut {}: {error}", path.display());
+            }
+        }
+    }
+
+    pub fn bound_target(&mut self) {
+        let now = self.clock.now();
+        if now < self.target_look {
+            return;
+        }
+        self.target_look = now + TARGET_LOOK_MS;
+        if let Some(bytes) = collect(&self.house, self.limits.target_mib << 20) {
+            self.report.say(&format!("target/creature took {} MiB, over its quota: cleared", bytes >> 20));
+            records::tell(&self.house, "target_cleared", json!({"bytes": bytes}));
+        }
+    }
+}
+
+/// Keeps the build folder within its quota, between lives: what only speeds up the next build goes first, then all of it.
+/// Nothing that runs or is blessed lies there: kept binaries have a folder of their own. What it took, in bytes.
+fn collect(house: &House, most_bytes: u64) -> Option<u64> {
+    let folder = house.target();
+    let before = folder_bytes(&folder);
+    if before <= most_bytes {
+        return None;
+    }
+    let incremental = folder.join("debug/incremental");
+    let spared = before.saturating_sub(folder_bytes(&incremental));
+    let goes = if spared <= most_bytes { incremental } else { folder };
+    if let Err(error) = std::fs::remove_dir_all(&goes) {
+        tracing::error!("failed to clear {}, which is over its quota: {error}", goes.display());
+    }
+    Some(before)
+}
+
+/// Bytes of the files below a folder; links are not followed.
+fn folder_bytes(folder: &std::path::Path) -> u64 {
+    let (mut bytes, mut folders) = (0, vec![folder.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(meta) if meta.is_dir() => folders.push(entry.path()),
+                Ok(meta) => bytes += meta.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    bytes
+}
