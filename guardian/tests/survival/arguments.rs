@@ -6,6 +6,9 @@ use std::path::PathBuf;
 
 pub const HELP: &str = "\
 usage: survival [--quick | --full] [--only PATTERN] [--list] [--jobs N] [--json FILE]
+       survival --soak HOURS [--seed N] [--json FILE]
+       survival --restarts N [--json FILE]
+       survival --write FILE
 
 Runs the fault matrix: each row starts a guardian over a repository of its own, injects one fault and waits
 for a living creature; nothing outside temporary folders and target/ is touched.
@@ -16,6 +19,10 @@ for a living creature; nothing outside temporary folders and target/ is touched.
   --list          names the rows and runs none
   --jobs N        houses of shell creatures at once (6)
   --json FILE     writes what was seen to FILE
+  --soak HOURS    faults at random, one after another, on one house; memory, processes and disk measured
+  --seed N        what the soak draws its faults from (1)
+  --restarts N    a creature that dies at once, restarted N times; the guardian's memory measured
+  --write FILE    writes SURVIVAL.md from what earlier runs left in target/survival/
 
 Exit status: 0 everything survived; 1 a row failed; 2 wrong usage.
 ";
@@ -27,6 +34,10 @@ pub struct Arguments {
     pub list: bool,
     pub jobs: Option<usize>,
     pub json: Option<PathBuf>,
+    pub soak_hours: Option<f64>,
+    pub seed: Option<u64>,
+    pub restarts: Option<usize>,
+    pub write: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -50,6 +61,17 @@ impl Arguments {
                     arguments.jobs = Some(parser.value().and_then(|value| value.parse()).map_err(wrong)?)
                 }
                 Long("json") => arguments.json = Some(parser.value().map_err(wrong)?.into()),
+                Long("soak") => {
+                    arguments.soak_hours =
+                        Some(parser.value().and_then(|value| value.parse()).map_err(wrong)?);
+                }
+                Long("seed") => {
+                    arguments.seed = Some(parser.value().and_then(|value| value.parse()).map_err(wrong)?)
+                }
+                Long("restarts") => {
+                    arguments.restarts = Some(parser.value().and_then(|value| value.parse()).map_err(wrong)?);
+                }
+                Long("write") => arguments.write = Some(parser.value().map_err(wrong)?.into()),
                 // What a plain `cargo test NAME` hands to every test binary.
                 Value(name) => arguments.only = Some(name.to_string_lossy().to_lowercase()),
                 other => return Err(other.unexpected().to_string()),

@@ -7,12 +7,16 @@
 
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../support/whole.rs"]
+mod whole;
 
 mod arguments;
+mod killing;
 mod matrix;
 mod oracle;
 mod outcome;
 mod rows;
+mod soak;
 mod trial;
 
 use arguments::{Arguments, HELP};
@@ -30,6 +34,9 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if arguments.soak_hours.is_some() || arguments.restarts.is_some() {
+        return long_run(&arguments);
+    }
     let chosen: Vec<matrix::Variant> = rows::all()
         .into_iter()
         .flat_map(matrix::variants)
@@ -41,4 +48,24 @@ fn main() -> ExitCode {
     }
     let outcomes = matrix::run(chosen, &arguments);
     outcome::report(&outcomes, &arguments)
+}
+
+/// A soak or restarts without end: a trial like any other, with measurements to keep.
+fn long_run(arguments: &Arguments) -> ExitCode {
+    let row = matrix::Row::new("soak", "the same house", "faults at random, one after another", |_| {});
+    let mut trial = trial::Trial::new(matrix::Variant { row, killed: false });
+    let measured = match (arguments.soak_hours, arguments.restarts) {
+        (Some(hours), _) => soak::soak(
+            &mut trial,
+            std::time::Duration::from_secs_f64(hours * 3_600.0),
+            arguments.seed.unwrap_or(1),
+        ),
+        (None, number) => soak::restarts(&mut trial, number.unwrap_or(100_000)),
+    };
+    trial.close();
+    println!("{measured:#}");
+    if let Some(path) = &arguments.json {
+        std::fs::write(path, measured.to_string()).unwrap();
+    }
+    ExitCode::SUCCESS
 }

@@ -20,7 +20,8 @@ pub struct Row {
     pub quick: bool,
     /// Run once more with the guardian killed in the middle.
     pub twice: bool,
-    /// Over real cargo builds of the real creature: one at a time.
+    /// Over real cargo builds of the real creature, or with many houses of its own: two at a time.
+    pub alone: bool,
     pub real: bool,
 }
 
@@ -31,7 +32,7 @@ impl Row {
         injected: &'static str,
         run: fn(&mut Trial),
     ) -> Self {
-        Self { family, name, injected, run, quick: false, twice: false, real: false }
+        Self { family, name, injected, run, quick: false, twice: false, alone: false, real: false }
     }
 
     pub const fn quick(mut self) -> Self {
@@ -44,9 +45,14 @@ impl Row {
         self
     }
 
+    pub const fn alone(mut self) -> Self {
+        self.alone = true;
+        self
+    }
+
     pub const fn real(mut self) -> Self {
         self.real = true;
-        self
+        self.alone()
     }
 }
 
@@ -84,9 +90,9 @@ pub fn run(variants: Vec<Variant>, arguments: &Arguments) -> Vec<Outcome> {
     std::panic::set_hook(Box::new(|_| {}));
     let progress = progress(variants.len() as u64);
     let order: Vec<String> = variants.iter().map(Variant::title).collect();
-    let (real, shell): (Vec<Variant>, Vec<Variant>) =
-        variants.into_iter().partition(|variant| variant.row.real);
-    let (real, shell) = (Mutex::new(real.into_iter()), Mutex::new(shell.into_iter()));
+    let (alone, shell): (Vec<Variant>, Vec<Variant>) =
+        variants.into_iter().partition(|variant| variant.row.alone);
+    let (alone, shell) = (Mutex::new(alone.into_iter()), Mutex::new(shell.into_iter()));
     let outcomes = Mutex::new(Vec::new());
     let work = |queue: &Mutex<std::vec::IntoIter<Variant>>| {
         loop {
@@ -99,7 +105,8 @@ pub fn run(variants: Vec<Variant>, arguments: &Arguments) -> Vec<Outcome> {
     };
     std::thread::scope(|scope| {
         let work = &work;
-        scope.spawn(|| work(&real));
+        // Two at a time: clones wait for each other, rows with many houses share the machine.
+        (0..2).for_each(|_| _ = scope.spawn(|| work(&alone)));
         (0..arguments.jobs.unwrap_or(6)).for_each(|_| _ = scope.spawn(|| work(&shell)));
     });
     progress.finish_and_clear();

@@ -8,7 +8,7 @@ use crate::support::{Guardian, House, becomes};
 use serde_json::Value;
 use std::any::Any;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
@@ -31,6 +31,8 @@ pub struct Trial {
     home: Option<Home>,
     guardian: Option<Guardian>,
     pub patience: Duration,
+    /// The guardian's program, where it is not the one just built.
+    pub program: Option<PathBuf>,
     /// Variables the guardian is started with.
     pub env: Vec<(String, String)>,
     pub oracle: Oracle,
@@ -51,6 +53,7 @@ impl Trial {
             home: None,
             guardian: None,
             patience: if variant.row.real { BUILD_PATIENCE } else { PATIENCE },
+            program: None,
             env: Vec::new(),
             oracle: Oracle::default(),
             begun: Instant::now(),
@@ -149,6 +152,12 @@ impl Trial {
             }
             _ => house.command(&[]),
         };
+        if let Some(program) = &self.program {
+            let mut other = Command::new(program);
+            other.current_dir(&house.root).stdin(Stdio::null());
+            other.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            command = other;
+        }
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -159,6 +168,26 @@ impl Trial {
         let log = fs::File::options().create(true).append(true).open(path).unwrap();
         let child = self.command().stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
         self.guardian = Some(Guardian::new(child, self.house()));
+    }
+
+    /// Takes over a guardian that was started by other means.
+    pub fn adopt(&mut self, child: std::process::Child) {
+        // Dropped, the one before would take the whole house with it.
+        std::mem::forget(self.guardian.take());
+        self.guardian = Some(Guardian::new(child, self.house()));
+    }
+
+    /// The status of a guardian that ended by itself.
+    pub fn guardian_ended(&mut self) -> Option<i32> {
+        self.guardian.as_mut()?.child.try_wait().unwrap()?.code()
+    }
+
+    /// The next guardian after this one prints into a pipe, and whoever reads it goes away at once.
+    pub fn replace_guardian_with_unread(&mut self) {
+        self.stop();
+        let mut child = self.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop((child.stdout.take(), child.stderr.take()));
+        self.adopt(child);
     }
 
     pub fn guardian(&self) -> &Guardian {
@@ -245,6 +274,14 @@ impl Trial {
     /// Waits until `condition`, or says what the house looked like.
     pub fn until(&mut self, what: &str, mut condition: impl FnMut(&House) -> bool) {
         self.wait(what, |trial| condition(trial.house()));
+    }
+
+    /// The same, without looking at memory and with long looks: for what takes hours.
+    pub fn until_slowly(&mut self, what: &str, condition: impl Fn(&House) -> bool) {
+        while !condition(self.house()) {
+            assert_eq!(self.guardian_ended(), None, "the guardian ended before {what}\n{}", self.log_end());
+            std::thread::sleep(Duration::from_millis(200));
+        }
     }
 
     fn wait(&mut self, what: &str, mut condition: impl FnMut(&Self) -> bool) {

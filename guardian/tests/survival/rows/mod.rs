@@ -4,6 +4,7 @@ mod build;
 mod code;
 mod git;
 mod guardian;
+mod kills;
 mod resources;
 mod state;
 mod time;
@@ -21,6 +22,7 @@ pub fn all() -> Vec<Row> {
         time::ROWS,
         world::ROWS,
         guardian::ROWS,
+        kills::ROWS,
     ]
     .concat()
 }
