@@ -6,8 +6,9 @@ use crate::files::{self, Mark};
 use crate::house::House;
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 pub struct Binaries {
@@ -28,9 +29,9 @@ impl Binaries {
         if self.verified.as_ref() == Some(&(path.clone(), mark)) {
             return Some(path);
         }
-        let wanted = fs::read_to_string(path.with_extension("sha256")).ok()?;
+        let wanted = files::read_small(&path.with_extension("sha256")).ok()??;
         let found = hash(&path).ok()?;
-        if wanted.trim() != found {
+        if wanted.trim_ascii() != found.as_bytes() {
             tracing::warn!(binary = %path.display(), "a kept binary does not match its hash and is not used");
             return None;
         }
@@ -45,8 +46,11 @@ impl Binaries {
         }
         let (path, aside) = (self.folder.join(tree), self.folder.join("aside"));
         let copy = || -> Result<()> {
-            fs::copy(from, &aside)?;
-            File::open(&aside)?.sync_all()?;
+            let mut copy = files::create(&aside)?;
+            io::copy(&mut files::open(from)?.context("it is gone")?, &mut copy)?;
+            copy.set_permissions(fs::Permissions::from_mode(0o755))?;
+            copy.sync_all()?;
+            drop(copy);
             files::replace(&path.with_extension("sha256"), hash(&aside)?.as_bytes())?;
             fs::rename(&aside, &path)?;
             Ok(files::sync_folder(&path)?)

@@ -3,6 +3,7 @@
 //! Invariant: its output goes to files; nothing here waits for cargo.
 
 use crate::child::{self, Start};
+use crate::files;
 use crate::house::House;
 use crate::limits::LOG_TAIL_BYTES;
 use anyhow::{Context, Result};
@@ -12,6 +13,9 @@ use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
+
+/// Of a lock file that is read for its packages: twenty times what ours has.
+const LOCK_BYTES: u64 = 2 << 20;
 
 pub struct Build {
     pub pid: Pid,
@@ -40,7 +44,7 @@ pub fn cargo() -> PathBuf {
 impl Build {
     pub fn start(house: &House, lock: &File, tree: String, beside: bool) -> Result<Self> {
         let create = |path: PathBuf| {
-            File::create(&path).with_context(|| format!("failed to create {}", path.display()))
+            files::create(&path).with_context(|| format!("failed to create {}", path.display()))
         };
         let (stdout, stderr) = (create(house.build_messages())?, create(house.build_log())?);
         let messages = File::open(house.build_messages()).context("failed to follow cargo's messages")?;
@@ -97,12 +101,11 @@ impl Build {
 
 /// How many packages the lock file names: the most a build can come to.
 pub fn packages(house: &House) -> usize {
-    let text = std::fs::read_to_string(house.creature().join("Cargo.lock")).unwrap_or_default();
-    text.matches("[[package]]").count()
+    files::tail(&house.creature().join("Cargo.lock"), LOCK_BYTES).matches("[[package]]").count()
 }
 
 fn evidence(house: &House, status: WaitStatus) -> String {
-    let text = crate::files::tail(&house.build_log(), 64 * 1024);
+    let text = files::tail(&house.build_log(), 64 * 1024);
     // What matters is the first error; cargo's own summary comes last.
     let from = text.find("error").unwrap_or(text.len().saturating_sub(LOG_TAIL_BYTES as usize));
     let mut text: String = text.get(from..).unwrap_or(&text).chars().take(LOG_TAIL_BYTES as usize).collect();

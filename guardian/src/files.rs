@@ -1,13 +1,16 @@
 //! Small files, safely: whole replacement, synced append, bounded reads that nothing can make wait.
 //!
-//! Invariant: no read here blocks on a pipe, follows a link in its last step, or takes more than its cap.
+//! Invariant: nothing here blocks on a pipe or follows a link in its last step; no read takes more than its cap.
 
 use crate::limits::SMALL_FILE_BYTES;
 use anyhow::{Context, Result, bail};
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+
+/// Opens that return at once whatever is there, and go nowhere else.
+const AT_ONCE: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 
 /// What identifies a file's content without reading it. Compared for inequality only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +38,7 @@ pub fn mark(path: &Path) -> Option<Mark> {
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let aside = path.with_extension("aside");
     let write = || -> std::io::Result<()> {
-        let mut file = File::create(&aside)?;
+        let mut file = create(&aside)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         if path.is_dir() {
@@ -50,8 +53,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Replaces a file whole, without syncing: for what is written anew at every start.
 pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> Result<()> {
     let aside = path.with_extension("aside");
-    #[allow(clippy::disallowed_methods)]
-    std::fs::write(&aside, bytes)
+    create(&aside)
+        .and_then(|mut file| file.write_all(bytes))
         .and_then(|()| std::fs::rename(&aside, path))
         .with_context(|| format!("failed to write {}", path.display()))
 }
@@ -64,8 +67,9 @@ pub fn sync_folder(path: &Path) -> std::io::Result<()> {
 /// Appends one line and syncs it; a torn line before it is closed off first.
 pub fn append_line(path: &Path, line: &str) -> Result<()> {
     let append = || -> std::io::Result<()> {
-        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
-        let length = file.metadata()?.len();
+        let mut file =
+            OpenOptions::new().create(true).read(true).append(true).custom_flags(AT_ONCE).open(path)?;
+        let length = regular(&file)?.len();
         let mut bytes = Vec::with_capacity(line.len() + 2);
         if length > 0 {
             let mut last = [0_u8];
@@ -115,15 +119,24 @@ pub fn tail(path: &Path, most: u64) -> String {
 
 /// Opens a regular file for reading; never waits, never follows a link.
 pub fn open(path: &Path) -> Result<Option<File>> {
-    let flags = nix::fcntl::OFlag::O_NONBLOCK | nix::fcntl::OFlag::O_NOFOLLOW;
-    let file = match OpenOptions::new().read(true).custom_flags(flags.bits()).open(path) {
+    let file = match OpenOptions::new().read(true).custom_flags(AT_ONCE).open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("failed to open {}", path.display())),
     };
-    let meta = file.metadata().with_context(|| format!("failed to look at {}", path.display()))?;
-    if !meta.is_file() {
-        bail!("{} is not a regular file", path.display());
-    }
+    regular(&file).with_context(|| format!("failed to read {}", path.display()))?;
     Ok(Some(file))
+}
+
+/// Empties or makes a regular file for writing; never waits, never follows a link.
+pub fn create(path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new().write(true).create(true).truncate(true).custom_flags(AT_ONCE).open(path)?;
+    regular(&file)?;
+    Ok(file)
+}
+
+fn regular(file: &File) -> std::io::Result<Metadata> {
+    let meta = file.metadata()?;
+    let what = "not a regular file";
+    if meta.is_file() { Ok(meta) } else { Err(std::io::Error::new(ErrorKind::InvalidInput, what)) }
 }

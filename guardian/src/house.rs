@@ -30,6 +30,10 @@ impl House {
         state_folder = ".self";
         memory = ".self/memory.jsonl";
         heartbeat = ".self/heartbeat";
+        inbox = ".self/inbox.jsonl";
+        snapshots = ".self/snapshots";
+        workspace = ".self/workspace";
+        mind = ".self/mind";
         request = ".self/mind/request.json";
         published = ".self/guardian.json";
         last_good = ".self/last_good.txt";

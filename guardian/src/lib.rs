@@ -30,3 +30,4 @@ pub mod start;
 pub mod state;
 pub mod tree;
 pub mod vocabulary;
+pub mod way;

@@ -65,7 +65,7 @@ pub fn passed_over(house: &House, forgotten: bool) -> Option<files::Mark> {
 
 /// The running guardian's process, by the lock it holds; `None` when none runs.
 pub fn running(house: &House) -> Option<i32> {
-    let file = std::fs::File::open(house.lock()).ok()?;
+    let file = files::open(&house.lock()).ok()??;
     if fs2::FileExt::try_lock_shared(&file).is_ok() {
         return None;
     }

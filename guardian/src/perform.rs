@@ -9,7 +9,7 @@ use crate::run::{End, Guardian, Life, memory_kills};
 use crate::state::Falling;
 use crate::tree::short;
 use crate::vocabulary::{Action, Blame, Cause, Death, Event, Standing, Subject};
-use crate::{files, records};
+use crate::{files, records, way};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs::{self, File};
@@ -52,6 +52,7 @@ impl Guardian {
     }
 
     fn survey(&mut self, tidy: bool) -> Result<Event> {
+        way::clear(&self.house).iter().for_each(|told| self.report.warn(told));
         if let Some(what) = self.repo.under_way() {
             anyhow::bail!("a {what} is under way in the repository: finish or abort it");
         }
@@ -168,8 +169,9 @@ impl Guardian {
         Ok(())
     }
 
-    /// Between lives: memory over its quota is moved aside whole, old life logs go.
+    /// Between lives, and after builds: the way is cleared, memory over its quota is moved aside whole, old life logs go.
     fn rotate(&mut self) {
+        way::clear(&self.house).iter().for_each(|told| self.report.warn(told));
         let memory = self.house.memory();
         if fs::metadata(&memory).is_ok_and(|meta| meta.len() > self.limits.memory_mib << 20) {
             let to = memory.with_file_name(format!("memory-{}.jsonl", crate::clock::name()));

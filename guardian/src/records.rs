@@ -1,8 +1,9 @@
 //! What the guardian leaves for readers: a line for each thing it did, and the evidence of each death.
 
 use crate::house::House;
-use crate::{clock, files};
+use crate::{clock, files, way};
 use serde_json::{Map, Value, json};
+use std::io::Read;
 
 /// Largest history or deaths file; past it the older half goes to `kept/`.
 const MOST_BYTES: u64 = 16 << 20;
@@ -39,11 +40,10 @@ fn line(what: &str, data: Value) -> Value {
 }
 
 fn append(house: &House, path: std::path::PathBuf, value: &Value) {
-    if std::fs::metadata(&path).is_ok_and(|meta| meta.len() > MOST_BYTES) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let _ = std::fs::create_dir_all(house.kept());
-        let _ = std::fs::rename(&path, house.kept().join(format!("{}-{name}", clock::name())));
+    if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file() || meta.len() > MOST_BYTES) {
+        let _ = way::aside(house, &path);
     }
+    let _ = path.parent().map(std::fs::create_dir_all);
     if let Err(error) = files::append_line(&path, &value.to_string()) {
         tracing::error!("{error:#}");
     }
@@ -51,7 +51,9 @@ fn append(house: &House, path: std::path::PathBuf, value: &Value) {
 
 /// Lines of a record file that parse, oldest first; the others are counted.
 pub fn read(path: &std::path::Path) -> (Vec<Value>, usize) {
-    let bytes = std::fs::read(path).unwrap_or_default();
+    let mut bytes = Vec::new();
+    // What cannot be read to its end is read as far as it goes.
+    _ = files::open(path).map(|file| file.map(|mut file| file.read_to_end(&mut bytes)));
     let (mut good, mut bad) = (Vec::new(), 0);
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         match serde_json::from_slice::<Value>(line) {

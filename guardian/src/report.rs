@@ -166,7 +166,7 @@ impl Guardian {
             return;
         }
         self.report.facts_shown = true;
-        let last_good = std::fs::read_to_string(self.house.last_good()).unwrap_or_default();
+        let last_good = files::tail(&self.house.last_good(), 64);
         let commit: String = self.state.commit.chars().take(7).collect();
         let mind = if self.heart.claim.mind.is_empty() { "not said yet" } else { &self.heart.claim.mind };
         let lines = [

@@ -9,8 +9,8 @@ use crate::repo::Repo;
 use crate::report::Report;
 use crate::run::{End, Guardian};
 use crate::state::State;
-use crate::{child, orders, records, requests, run, settings};
-use anyhow::{Context, Result};
+use crate::{child, orders, records, requests, run, settings, way};
+use anyhow::Result;
 use std::fs::{self, File};
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -65,9 +65,7 @@ pub fn run() -> Result<u8> {
     start_logging();
     let signals = run::signals()?;
     let settings = settings::load(&house).map_err(|error| Refused(format!("{error:#}")))?;
-    for folder in [house.own(), house.logs(), house.binaries(), house.state_folder().join("mind")] {
-        fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
-    }
+    way::clear_first(&house).iter().for_each(|told| tracing::warn!("{told}"));
     let _instance = lock_instance(&house)?;
     child::adopt_orphans()?;
     let lock = creature_lock(&house)?;
@@ -79,6 +77,8 @@ pub fn run() -> Result<u8> {
     // After a clean leave what is dirty is somebody's; after a crash it is the dead creature's.
     let left = state.left.clone();
     let first = state == State::default();
+    // A state that was lost has forgotten which order was the last.
+    let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
     policy.record.untidy |= left.is_none() && !first;
     let mut guardian = Guardian {
         limits: settings.limits.clone(),
@@ -96,7 +96,7 @@ pub fn run() -> Result<u8> {
         built: None,
         end: End::default(),
         request_seen: None,
-        order_seen: orders::passed_over(&house, first || rebuilt.is_some()),
+        order_seen: orders::passed_over(&house, forgotten),
         owes: false,
         target_look: 0,
         signals,

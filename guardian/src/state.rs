@@ -14,6 +14,9 @@ use sha2::{Digest, Sha256};
 /// How many ends, falls and answers are told to the creature and to readers.
 const TOLD: usize = 8;
 
+/// No house has lived so often: a log with such a number is not one of ours, and counting on from it might overflow.
+const MOST_LIVES: u64 = 1 << 40;
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
@@ -152,5 +155,5 @@ fn newest_log(house: &House) -> u64 {
     let numbers = std::fs::read_dir(house.logs()).into_iter().flatten().flatten().filter_map(|entry| {
         entry.file_name().to_str()?.strip_prefix("life-")?.strip_suffix(".log")?.parse().ok()
     });
-    numbers.max().unwrap_or(0)
+    numbers.filter(|number| *number < MOST_LIVES).max().unwrap_or(0)
 }

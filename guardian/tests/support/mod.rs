@@ -109,7 +109,7 @@ impl House {
     }
 
     pub fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_default()
+        text(&self.path(name))
     }
 
     pub fn settings(&self, more: &str) {
@@ -209,8 +209,14 @@ impl House {
 }
 
 pub fn lines(path: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(path).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    text(path).lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// A file as text; empty where none is. A pipe in its place is not waited for.
+fn text(path: &Path) -> String {
+    let is_file = fs::metadata(path).is_ok_and(|meta| meta.is_file());
+    let bytes = if is_file { fs::read(path).unwrap_or_default() } else { Vec::new() };
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A running guardian; killed with its whole house when the test is done with it.
