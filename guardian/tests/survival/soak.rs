@@ -88,9 +88,11 @@ impl Dice {
 /// Faults at random on one house for so long; what was measured.
 pub fn soak(trial: &mut Trial, how_long: Duration, seed: u64) -> Value {
     trial.shell(OBEDIENT);
-    let become_line = "become() { head -n 7 creature/creature.sh > creature/next; printf '%s\\n' \"$1\" \"$LIFE # $FERAL_LIFE\" >> creature/next; \
-                       mv creature/next creature/creature.sh; ask rebirth 'another life' r$n; exit 0; }";
-    let life = format!("LIFE='{}'; {become_line}; {OBEDIENT}", OBEDIENT.replace('\'', "'\\''"));
+    // The new self goes on as the old one once it has said its line, which no two lives share.
+    let turns_into = "become() { { head -n 7 creature/creature.sh; printf '%s # %s\\n' \"$1\" \"$FERAL_LIFE\"; \
+                      tail -n +8 creature/creature.sh; } > creature/next; mv creature/next creature/creature.sh; \
+                      ask rebirth 'another life' r$n; exit 0; }";
+    let life = format!("{turns_into}; {OBEDIENT}");
     trial.house().write_life(&life);
     trial.house().git(&["commit", "-q", "-m", "an obedient life", "creature"]);
     trial.limit("loop_window_s", 4.0);
