@@ -33,6 +33,7 @@ pub struct Scenario {
 /// What has to last until the end: the gate, held open, or the owner's command.
 #[derive(Default)]
 pub struct Opened {
+    #[allow(dead_code)]
     pub gate: Option<File>,
     pub owner: Option<Child>,
 }

@@ -15,6 +15,7 @@ mod killing;
 mod matrix;
 mod oracle;
 mod outcome;
+mod render;
 mod rows;
 mod soak;
 mod trial;
@@ -34,6 +35,9 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if let Some(path) = &arguments.write {
+        return write(path);
+    }
     if arguments.soak_hours.is_some() || arguments.restarts.is_some() {
         return long_run(&arguments);
     }
@@ -46,8 +50,9 @@ fn main() -> ExitCode {
         matrix::list(&chosen);
         return ExitCode::SUCCESS;
     }
+    let begun = std::time::Instant::now();
     let outcomes = matrix::run(chosen, &arguments);
-    outcome::report(&outcomes, &arguments)
+    outcome::report(&outcomes, &arguments, begun.elapsed())
 }
 
 /// A soak or restarts without end: a trial like any other, with measurements to keep.
@@ -68,4 +73,18 @@ fn long_run(arguments: &Arguments) -> ExitCode {
         std::fs::write(path, measured.to_string()).unwrap();
     }
     ExitCode::SUCCESS
+}
+
+fn write(path: &std::path::Path) -> ExitCode {
+    let results = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/survival");
+    let written = render::survival(&results).and_then(|page| {
+        std::fs::write(path, page).map_err(|error| format!("failed to write {}: {error}", path.display()))
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(wrong) => {
+            eprintln!("survival: {wrong}");
+            ExitCode::FAILURE
+        }
+    }
 }

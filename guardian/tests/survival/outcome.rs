@@ -1,8 +1,10 @@
 //! What came of a row, as a line for people and an object for programs.
 
 use crate::arguments::Arguments;
+use crate::render;
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use std::time::Duration;
 
 pub enum Verdict {
     Survived,
@@ -59,7 +61,7 @@ impl Outcome {
 }
 
 /// Says what failed in full, writes the file that was asked for, and gives the exit status.
-pub fn report(outcomes: &[Outcome], arguments: &Arguments) -> ExitCode {
+pub fn report(outcomes: &[Outcome], arguments: &Arguments, took: Duration) -> ExitCode {
     for outcome in outcomes {
         if let Verdict::Failed(why) = &outcome.verdict {
             eprintln!("\n---- {}\n{why}\n(before that: {})", outcome.title, outcome.happened);
@@ -78,7 +80,12 @@ pub fn report(outcomes: &[Outcome], arguments: &Arguments) -> ExitCode {
     );
     if let Some(path) = &arguments.json {
         let rows: Vec<Value> = outcomes.iter().map(Outcome::json).collect();
-        let written = serde_json::to_string_pretty(&json!({"full": arguments.full, "rows": rows})).unwrap();
+        let at = jiff::Timestamp::now();
+        let whole = json!({
+            "at": format!("{at:.0}"), "seconds": took.as_secs(), "machine": render::machine(), "commit": render::commit(),
+            "full": arguments.full, "rows": rows,
+        });
+        let written = serde_json::to_string_pretty(&whole).unwrap();
         if let Err(error) = std::fs::write(path, written) {
             eprintln!("survival: failed to write {}: {error}", path.display());
             return ExitCode::FAILURE;

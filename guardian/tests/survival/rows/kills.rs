@@ -2,7 +2,7 @@
 
 use crate::killing::{self, Opened, Scenario};
 use crate::matrix::Row;
-use crate::support::{Guardian, House};
+use crate::support::House;
 use crate::trial::Trial;
 use crate::whole;
 use std::fs::File;
