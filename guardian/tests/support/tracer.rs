@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
-/// Where to kill: at the `time`-th occurrence of a step, before the kernel carries it out or right after.
+/// Where to kill: at the `time`-th occurrence of a step, or of any where it is empty, before the kernel carries it out or right after.
 #[derive(Clone, Debug)]
 pub struct Kill {
     pub step: String,
@@ -99,7 +99,11 @@ fn follow(pid: i32, root: PathBuf, kill: Option<Kill>, ready: &Sender<std::io::R
                 At::Entry(Some(step)) => {
                     let time = seen.entry(step.clone()).or_default();
                     *time += 1;
-                    if let Some(kill) = kill.as_ref().filter(|kill| kill.step == step && kill.time == *time) {
+                    let (time, all) = (*time, trace.steps.len() + 1);
+                    let due = |kill: &&Kill| {
+                        (kill.step == step && kill.time == time) || (kill.step.is_empty() && kill.time == all)
+                    };
+                    if let Some(kill) = kill.as_ref().filter(due) {
                         trace.hit = true;
                         kill_on_return = kill.after;
                         if !kill.after {

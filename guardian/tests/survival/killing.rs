@@ -5,6 +5,7 @@
 #[path = "../support/tracer.rs"]
 mod tracer;
 
+use crate::soak::Dice;
 use crate::support::{Guardian, House};
 use crate::whole;
 use std::collections::BTreeMap;
@@ -39,8 +40,9 @@ pub struct Opened {
 }
 
 impl Scenario {
-    /// One whole story: the window with a kill in it, or at its end, then a guardian that nobody disturbs.
-    fn run(&self, kill: Option<Kill>) -> Trace {
+    /// One whole story: the window with a kill in it, or at its end, then, where wanted, a guardian killed before its
+    /// so many-th step, and at last one that nobody disturbs.
+    fn run(&self, kill: Option<Kill>, again: Option<usize>) -> Trace {
         let (house, guardian) = (self.begin)();
         let traced = match guardian {
             Some(guardian) => guardian,
@@ -63,6 +65,18 @@ impl Scenario {
         // The tracer has reaped it: its number may be another's by now.
         std::mem::forget(traced);
         let lay_there = whole::files_of(&house.path("creature"));
+        if let Some(time) = again {
+            let mut second = held(&house);
+            let any = Kill { step: String::new(), time, after: false };
+            let tracer = Tracer::attach(second.pid(), &house.root, Some(any));
+            writeln!(second.child.stdin.take().unwrap()).unwrap();
+            house.until("the second kill or the end", || tracer.is_over() || done(second.pid()));
+            if !tracer.is_over() {
+                second.signal("-KILL");
+            }
+            tracer.join();
+            std::mem::forget(second);
+        }
         let guardian = house.start();
         house.until("the next guardian to reach the end", || done(guardian.pid()));
         assert_eq!(guardian.stop(), 0);
@@ -75,21 +89,38 @@ impl Scenario {
         trace
     }
 
-    /// The counting run, then a run for each step; complains of all that went wrong.
-    /// How many kills it took, in words.
+    /// The counting run, then a run for each step; how many kills it took, in words.
     pub fn at_each_step(&self) -> String {
-        let steps = self.run(None).steps;
-        let kills = worth_a_kill(&steps);
+        let kills = worth_a_kill(&self.run(None, None).steps);
+        let number = kills.len();
+        let missed = self.with(kills.into_iter().map(|kill| (kill, None)).collect());
+        format!("killed {number} times, {missed} of them after the end")
+    }
+
+    /// A sample of the steps, each with a second kill at some step of the recovery from the first.
+    pub fn at_some_steps_twice(&self) -> String {
+        let kills = worth_a_kill(&self.run(None, None).steps);
+        let (every, mut dice) = (kills.len() / 40 + 1, Dice(kills.len() as u64));
+        let twice: Vec<_> =
+            kills.into_iter().step_by(every).map(|kill| (kill, Some(1 + dice.below(60)))).collect();
+        let number = twice.len();
+        self.with(twice);
+        format!("killed {number} times twice")
+    }
+
+    /// A run for each, some at a time; complains of all that went wrong. How many kills came too late.
+    fn with(&self, kills: Vec<(Kill, Option<usize>)>) -> usize {
         let (next, missed) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let wrong = Mutex::new(Vec::new());
         let work = || {
-            while let Some(kill) = kills.get(next.fetch_add(1, Ordering::Relaxed)) {
-                match catch_unwind(AssertUnwindSafe(|| self.run(Some(kill.clone())))) {
+            while let Some((kill, again)) = kills.get(next.fetch_add(1, Ordering::Relaxed)) {
+                match catch_unwind(AssertUnwindSafe(|| self.run(Some(kill.clone()), *again))) {
                     Ok(trace) => _ = missed.fetch_add(usize::from(!trace.hit), Ordering::Relaxed),
                     Err(panic) => {
                         let told = panic.downcast_ref::<String>().map(String::as_str);
                         let told = told.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked");
-                        wrong.lock().unwrap().push(format!("{kill}:\n{told}"));
+                        let again = again.map_or(String::new(), |time| format!(", again at step {time}"));
+                        wrong.lock().unwrap().push(format!("{kill}{again}:\n{told}"));
                     }
                 }
             }
@@ -98,7 +129,7 @@ impl Scenario {
         let (wrong, missed) = (wrong.into_inner().unwrap(), missed.into_inner());
         assert!(wrong.is_empty(), "{} of {} kills:\n{}", wrong.len(), kills.len(), wrong.join("\n\n"));
         assert!(missed * 10 <= kills.len(), "{missed} of {} steps never came again", kills.len());
-        format!("killed {} times, {missed} of them after the end", kills.len())
+        missed
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::killing::{self, Opened, Scenario};
 use crate::matrix::Row;
 use crate::support::House;
-use crate::trial::Trial;
 use crate::whole;
 use std::fs::File;
 use std::io::Write;
@@ -16,18 +15,20 @@ pub const ROWS: &[Row] = &[
         KILLS,
         "of a first life and its blessing",
         "SIGKILL before each step, from the start to the blessing",
-        bless,
+        |trial| trial.note(bless().at_each_step()),
     )
     .alone()
     .quick(),
-    Row::new(KILLS, "of a rebirth", "SIGKILL before each step, from the request to the blessing", rebirth)
+    Row::new(KILLS, "of a rebirth", "SIGKILL before each step, from the request to the blessing", |trial| {
+        trial.note(rebirth().at_each_step());
+    })
         .alone()
         .quick(),
     Row::new(
         KILLS,
         "of a rollback after three deaths",
         "SIGKILL before each step, from the third death to the blessing",
-        rollback_after_three_deaths,
+        |trial| trial.note(rollback_after_three_deaths().at_each_step()),
     )
     .alone()
     .quick(),
@@ -35,10 +36,21 @@ pub const ROWS: &[Row] = &[
         KILLS,
         "of a rollback by the owner",
         "SIGKILL before each step, from the order to the blessing",
-        rollback_by_the_owner,
+        |trial| trial.note(rollback_by_the_owner().at_each_step()),
     )
     .alone()
     .quick(),
+    Row::new(
+        KILLS,
+        "and once more in the recovery",
+        "SIGKILL before some steps of each of these, and again before some step of the guardian that comes after",
+        |trial| {
+            for scenario in [bless(), rebirth(), rollback_after_three_deaths(), rollback_by_the_owner()] {
+                trial.note(scenario.at_some_steps_twice());
+            }
+        },
+    )
+    .alone(),
 ];
 
 /// A life that tells when another one runs beside it: the lock is held as long as anything of its tree lives.
@@ -86,8 +98,8 @@ fn ends_well(house: &House) -> bool {
     house.status()["blessed"] == true
 }
 
-fn bless(trial: &mut Trial) {
-    let scenario = Scenario {
+fn bless() -> Scenario {
+    Scenario {
         begin: || {
             let house = house(SOUND);
             whole::owner_edits(&house);
@@ -100,12 +112,11 @@ fn bless(trial: &mut Trial) {
             assert_eq!(house.git(&["log", "--format=%s"]), "quick\nfirst");
             assert!(house.told("fall").is_empty());
         },
-    };
-    trial.note(scenario.at_each_step());
+    }
 }
 
-fn rebirth(trial: &mut Trial) {
-    let scenario = Scenario {
+fn rebirth() -> Scenario {
+    Scenario {
         begin: || {
             let next = format!("{ALONE} think again; {SOUND}");
             let house = house(&format!(
@@ -132,8 +143,7 @@ fn rebirth(trial: &mut Trial) {
             let answers = house.status()["answers"].as_array().unwrap().len();
             assert_eq!(answers, 1, "one answer to one request: {}", house.status()["answers"]);
         },
-    };
-    trial.note(scenario.at_each_step());
+    }
 }
 
 /// Commits, refs, records and the creature after one fall from `second` to `first`.
@@ -152,8 +162,8 @@ fn fell_once(house: &House, why: &str) {
     assert!(house.git(&["for-each-ref", kept]).len() > 40, "{kept}");
 }
 
-fn rollback_after_three_deaths(trial: &mut Trial) {
-    let scenario = Scenario {
+fn rollback_after_three_deaths() -> Scenario {
+    Scenario {
         begin: || {
             let house = with_a_second(&format!(
                 "echo \"*.secret\" > creature/.gitignore; echo \"treasure $FERAL_LIFE\" > creature/deep.secret; \
@@ -174,12 +184,11 @@ fn rollback_after_three_deaths(trial: &mut Trial) {
             whole::is_kept(house, b"treasure 4\n");
             whole::is_kept(house, b"work 4\n");
         },
-    };
-    trial.note(scenario.at_each_step());
+    }
 }
 
-fn rollback_by_the_owner(trial: &mut Trial) {
-    let scenario = Scenario {
+fn rollback_by_the_owner() -> Scenario {
+    Scenario {
         begin: || {
             let house = with_a_second(&format!("think other; echo half > creature/half.txt; {SOUND}"));
             whole::owner_edits(&house);
@@ -201,6 +210,5 @@ fn rollback_by_the_owner(trial: &mut Trial) {
                 serde_json::from_str(&house.read(".self/guardian/order.json")).unwrap();
             assert_eq!(house.status()["order"], order["id"], "the owner's order was answered");
         },
-    };
-    trial.note(scenario.at_each_step());
+    }
 }
