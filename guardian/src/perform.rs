@@ -338,7 +338,9 @@ impl Guardian {
             self.save();
         }
         let mut fallen = None;
-        if cause.condemns() {
+        // Tries that were spent because the guardian was killed condemn nothing: it may come back and be tried again.
+        let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
+        if cause.condemns() && !lost {
             fallen = Some(self.repo.condemn(from)?);
             self.repo.strike(from.tree)?;
         } else if cause == Cause::Owner {

@@ -279,10 +279,14 @@ impl Policy {
             }
             // What is dirty after a clean leave is left as it lies: the next start asks whose it is.
             Why::Wanted if self.record.want == Want::Leave => {
+                self.give_back(limits);
                 self.record.untidy = false;
                 (vec![], now)
             }
-            Why::Wanted => (vec![Action::Tidy], now),
+            Why::Wanted => {
+                self.give_back(limits);
+                (vec![Action::Tidy], now)
+            }
             Why::LeaveSafe => {
                 self.record.safe = None;
                 (vec![Action::Tidy], now)

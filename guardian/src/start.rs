@@ -69,7 +69,7 @@ pub fn run() -> Result<u8> {
     let _instance = lock_instance(&house)?;
     child::adopt_orphans()?;
     let lock = creature_lock(&house)?;
-    let (state, rebuilt) = State::load(&house);
+    let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
@@ -79,6 +79,9 @@ pub fn run() -> Result<u8> {
     let first = state == State::default();
     // A state that was lost has forgotten which order was the last.
     let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
+    if let (true, Some((tree, _))) = (state.record.untidy, &state.record.trial) {
+        state.lost_tree.clone_from(tree);
+    }
     policy.record.untidy |= left.is_none() && !first;
     let mut guardian = Guardian {
         limits: settings.limits.clone(),

@@ -37,6 +37,8 @@ pub struct State {
     pub rollback_to: Option<String>,
     /// The commit whose entries the index still has, when a commit of ours could not update it.
     pub index_behind: Option<String>,
+    /// A tree of which a life ended together with its guardian: tries it spent so are nobody's fault for certain.
+    pub lost_tree: String,
     /// Ids of the last request and order carried out.
     pub request: String,
     pub order: String,
@@ -72,6 +74,7 @@ impl Falling {
             Cause::KnownBad => "since that tree fell before".into(),
             Cause::DoesNotBuild => "since it did not build".into(),
             Cause::Environment => "until it can be built".into(),
+            Cause::TriesSpent if self.deaths == 0 => "since no life of it came to be trusted".into(),
             Cause::TriesSpent | Cause::CrashLoop | Cause::LoopOfLoops => {
                 format!("after {} deaths", self.deaths)
             }

@@ -154,12 +154,16 @@ fn act_out(trial: &mut Trial, act: &str, cause: Option<&'static str>) {
     });
 }
 
-/// Restarts without end of a life that dies at once; memory of the guardian before and after.
+/// Restarts without end of a life that dies at once, each soon outside the window of a crash loop; memory of the guardian before and after.
 pub fn restarts(trial: &mut Trial, number: usize) -> Value {
     trial.shell("[ ! -e .self/go ] || exit 1; think x; live");
-    for (name, value) in
-        [("loop_deaths", 1e9), ("lives_unblessed", 1e9), ("rest_s", 0.0), ("rest_longest_s", 0.0)]
-    {
+    for (name, value) in [
+        ("loop_deaths", 1e9),
+        ("loop_window_s", 1.0),
+        ("lives_unblessed", 1e9),
+        ("rest_s", 0.0),
+        ("rest_longest_s", 0.0),
+    ] {
         trial.limit(name, value);
     }
     trial.patience = Duration::from_secs(24 * 3_600);

@@ -28,6 +28,32 @@ pub const ROWS: &[Row] = &[
     ),
     Row::new(
         GUARDIAN,
+        "stopped again and again in a probation",
+        "four stops before a sound self-edit could be blessed",
+        |trial| {
+            never_blessed(trial, |trial| {
+                assert_eq!(trial.stop(), 0);
+                trial.start();
+            });
+        },
+    ),
+    Row::new(
+        GUARDIAN,
+        "killed again and again in a probation",
+        "four kills before a sound self-edit could be blessed: put back, not condemned",
+        |trial| {
+            // A host that dies with each life looks the same from here, so three tries are all it gets; but no blame.
+            trial.expect_fall("tries_spent");
+            never_blessed(trial, Trial::kill_guardian);
+            assert_eq!(
+                trial.house().git(&["for-each-ref", "refs/guardian/fallen"]),
+                "",
+                "it was not condemned"
+            );
+        },
+    ),
+    Row::new(
+        GUARDIAN,
         "its own binary rebuilt",
         "the guardian's program replaced and removed while it runs",
         rebuilt,
@@ -134,6 +160,27 @@ fn again(trial: &mut Trial) {
     for time in 1..=12_u64 {
         std::thread::sleep(std::time::Duration::from_millis(time * 83 % 1_000));
         trial.kill_guardian();
+    }
+    trial.recovers();
+}
+
+/// A sound self-edit whose guardian ends four times before its blessing: that is no reason to put it back.
+fn never_blessed(trial: &mut Trial, ends: fn(&mut Trial)) {
+    trial.shell_becomes("think new; live");
+    trial.limit("probation_s", 2.0);
+    trial.begin();
+    trial.inject(|_| {});
+    trial.until("probation", |house| {
+        house.status()["phase"] == "probation" && house.told("commit").len() == 1
+    });
+    for _ in 0..4 {
+        ends(trial);
+        let pid = trial.guardian().pid();
+        trial.until("probation again", |house| {
+            let status = house.status();
+            status["guardian_pid"] == pid
+                && (status["phase"] == "probation" || !house.told("fall").is_empty())
+        });
     }
     trial.recovers();
 }
