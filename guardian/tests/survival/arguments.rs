@@ -31,6 +31,8 @@ Exit status: 0 everything survived; 1 a row failed; 2 wrong usage.
 pub struct Arguments {
     pub full: bool,
     pub only: Option<String>,
+    /// The pattern came by `--only`: matching nothing is a mistake then.
+    pub only_these: bool,
     pub list: bool,
     pub jobs: Option<usize>,
     pub json: Option<PathBuf>,
@@ -56,6 +58,7 @@ impl Arguments {
                 Long("only") => {
                     let pattern = parser.value().map_err(wrong)?;
                     arguments.only = Some(pattern.to_string_lossy().to_lowercase());
+                    arguments.only_these = true;
                 }
                 Long("jobs") => {
                     arguments.jobs = Some(parser.value().and_then(|value| value.parse()).map_err(wrong)?)
@@ -74,6 +77,13 @@ impl Arguments {
                 Long("write") => arguments.write = Some(parser.value().map_err(wrong)?.into()),
                 // What a plain `cargo test NAME` hands to every test binary.
                 Value(name) => arguments.only = Some(name.to_string_lossy().to_lowercase()),
+                // What people hand to every test binary at once.
+                Short('q')
+                | Long(
+                    "quiet" | "nocapture" | "no-capture" | "show-output" | "exact" | "ignored"
+                    | "include-ignored",
+                ) => {}
+                Long("test-threads" | "skip" | "format" | "color") => _ = parser.value().map_err(wrong)?,
                 other => return Err(other.unexpected().to_string()),
             }
         }

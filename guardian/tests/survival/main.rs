@@ -46,6 +46,10 @@ fn main() -> ExitCode {
         .flat_map(matrix::variants)
         .filter(|variant| arguments.wants(variant))
         .collect();
+    if chosen.is_empty() && arguments.only_these {
+        eprintln!("survival: no row has that in its family or name; `--list --full` names them all");
+        return ExitCode::from(2);
+    }
     if arguments.list {
         matrix::list(&chosen);
         return ExitCode::SUCCESS;
