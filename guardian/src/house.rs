@@ -26,6 +26,8 @@ impl House {
     places! {
         owner_settings = "owner.toml";
         creature = "creature";
+        /// What cargo builds into.
+        built = "target/creature/debug";
         state_folder = ".self";
         memory = ".self/memory.jsonl";
         heartbeat = ".self/heartbeat";

@@ -4,12 +4,12 @@
 //! Invariant: nothing here waits for the creature.
 
 use crate::binaries::Binaries;
-use crate::build::Build;
+use crate::build::{Build, Failed};
 use crate::clock::Clock;
 use crate::files::Mark;
 use crate::heartbeat::Heartbeat;
 use crate::house::House;
-use crate::limits::{Limits, Millis};
+use crate::limits::{LOG_TAIL_BYTES, Limits, Millis};
 use crate::policy::Policy;
 use crate::repo::{Repo, Version};
 use crate::report::Report;
@@ -229,7 +229,7 @@ impl Guardian {
         self.end = End {
             cause: describe(status),
             lived_ms: self.clock.now().saturating_sub(life.began),
-            log_tail: files::tail(&self.house.life_log(self.state.life), crate::limits::LOG_TAIL_BYTES),
+            log_tail: files::tail(&self.house.life_log(self.state.life), LOG_TAIL_BYTES),
         };
         self.happen(Event::Exited { blame: blame::death(&evidence), rebirth });
     }
@@ -255,17 +255,24 @@ impl Guardian {
             }
             Ok(_) if beside => {}
             Ok(_) => {
-                self.end =
-                    End { cause: "creature/ changed while it was being built".into(), ..End::default() };
+                let dirty =
+                    self.version.and_then(|version| self.repo.dirty(version).ok()).unwrap_or_default();
+                let name = dirty.first().map(|first| first.display().to_string()).unwrap_or_default();
+                self.end = End {
+                    cause: format!("creature/{name} changed while it was being built"),
+                    ..End::default()
+                };
                 self.happen(Event::BuildFailed(Blame::Owner));
             }
-            Err(output) => {
-                let fault = blame::build(&blame::Evidence { output: output.clone(), ..evidence });
+            Err(Failed { output, folder_gone }) => {
+                let log_tail = output.chars().take(LOG_TAIL_BYTES as usize).collect();
+                let fault = blame::build(&blame::Evidence { output, folder_gone, ..evidence });
                 if beside {
                     tracing::warn!(blame = ?fault, "the blessed binary runs, but its source does not build now");
                     return;
                 }
-                self.end = End { cause: "it does not build".into(), lived_ms: 0, log_tail: output };
+                let cause = if folder_gone { "its target folder was deleted" } else { "it does not build" };
+                self.end = End { cause: cause.into(), lived_ms: 0, log_tail };
                 self.happen(Event::BuildFailed(fault));
             }
         }
