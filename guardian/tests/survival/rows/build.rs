@@ -4,6 +4,7 @@
 //! faults whose size matters.
 
 mod registry;
+mod scripts;
 mod tools;
 mod workshop;
 
@@ -69,6 +70,13 @@ pub const ROWS: &[Row] = &[
     .twice(),
     Row::new(
         BUILD,
+        "download that breaks off late",
+        "a registry lost after pages of cargo's output, `thiserror` among it",
+        late,
+    )
+    .twice(),
+    Row::new(
+        BUILD,
         "registry that never answers",
         "a dependency in a registry that accepts and stays mute",
         mute,
@@ -108,25 +116,25 @@ pub const ROWS: &[Row] = &[
         BUILD,
         "build script that writes into its source",
         "a build.rs that leaves a new file in creature/ each time",
-        writes_home,
+        scripts::writes_home,
     )
     .twice(),
     Row::new(
         BUILD,
         "build script that writes elsewhere",
         "a build.rs that writes beside the owner's files",
-        writes_elsewhere,
+        scripts::writes_elsewhere,
     )
     .twice(),
     Row::new(
         BUILD,
         "build script that leaves a process",
         "a build.rs whose child in a session of its own sleeps on",
-        leaves_a_process,
+        scripts::leaves_a_process,
     )
     .twice(),
     Row::new(BUILD, "proc macro that never ends", "a proc macro that loops while it is expanded", |trial| {
-        never_ends(trial, MACRO);
+        never_ends(trial, scripts::MACRO);
     })
     .twice(),
     Row::new(
@@ -184,29 +192,6 @@ pub const ROWS: &[Row] = &[
         tools::target_gone,
     )
     .real(),
-];
-
-/// A proc macro in a crate beside the creature's.
-const MACRO: &[(&str, Option<&str>)] = &[
-    (
-        "creature/crates/endless/Cargo.toml",
-        Some(
-            "[package]\nname = \"endless\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\nproc-macro = true\n",
-        ),
-    ),
-    (
-        "creature/crates/endless/src/lib.rs",
-        Some(
-            "#[proc_macro]\npub fn endless(_: proc_macro::TokenStream) -> proc_macro::TokenStream {\n    loop { std::thread::park(); }\n}\n",
-        ),
-    ),
-    (
-        "creature/Cargo.toml",
-        Some(
-            "[workspace]\nmembers = [\"crates/*\"]\n\n[package]\nname = \"creature\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nendless = { path = \"crates/endless\" }\n",
-        ),
-    ),
-    ("creature/src/main.rs", Some("endless::endless!();\nfn main() {}\n")),
 ];
 
 fn syntax(trial: &mut Trial) {
@@ -310,57 +295,30 @@ fn mute(trial: &mut Trial) {
     );
 }
 
+/// In the words of cargo, by a stand-in: so much output takes a registry of hundreds of crates.
+fn late(trial: &mut Trial) {
+    trial.shell("think alive; live");
+    trial.begin();
+    trial.expect_fall("environment");
+    trial.inject(|trial| {
+        let script = "for n in $(seq 400); do echo \"  Downloaded thiserror v1.0.$n\" >&2; done\n\
+            echo 'error: failed to download from `http://127.0.0.1:9/dl/late/1.0.0`' >&2\nexit 101\n";
+        commit_fault(trial, &[("creature/build.sh", Some(script))]);
+    });
+    trial.recovers();
+    until_blamed(trial, 3, "network", "error: failed to download");
+    is_condemned(trial, false);
+}
+
 fn offline(trial: &mut Trial) {
     trial.env.push(("CARGO_NET_OFFLINE".into(), "true".into()));
     let manifest = depends_on("not-in-store = \"1\"");
     world_at_fault(trial, &[("creature/Cargo.toml", Some(&manifest))], "network", "offline");
 }
 
-fn writes_home(trial: &mut Trial) {
-    workshop::open(trial);
-    trial.begin();
-    trial.expect_fall("environment");
-    trial.inject(|trial| {
-        let script = "fn main() {\n    let name = format!(\"planted-{}\", std::process::id());\n    std::fs::write(name, \"x\").unwrap();\n    println!(\"cargo::rerun-if-changed=never\");\n}\n";
-        commit_fault(trial, &[("creature/build.rs", Some(script))]);
-    });
-    trial.recovers();
-    until_blamed(trial, 3, "owner", "planted-");
-    is_condemned(trial, false);
-    assert!(!trial.house().creature_differs_from(&good(trial)), "nothing planted is left in creature/");
-}
-
 /// The commit that `last_good.txt` names.
 fn good(trial: &Trial) -> String {
     trial.house().read(".self/last_good.txt").trim().to_owned()
-}
-
-fn writes_elsewhere(trial: &mut Trial) {
-    workshop::open(trial);
-    trial.begin();
-    trial.inject(|trial| {
-        let script = "fn main() {\n    for name in [\"planted\", \"guardian/planted\", \"self/planted\"] {\n        std::fs::write(format!(\"../{name}\"), \"x\").unwrap();\n    }\n}\n";
-        commit_fault(trial, &[("creature/build.rs", Some(script))]);
-    });
-    let head = trial.house().git(&["rev-parse", "HEAD"]);
-    trial.until("the commit to be blessed", |house| house.read(".self/last_good.txt").trim() == head);
-    trial.recovers();
-    assert_eq!(trial.house().git(&["rev-parse", "HEAD"]), head, "nothing planted was committed");
-    assert!(trial.house().path("guardian/planted").exists(), "the script did write");
-    trial.note("it builds and is blessed: no wall stops its writes, and none of them is committed");
-}
-
-fn leaves_a_process(trial: &mut Trial) {
-    workshop::open(trial);
-    trial.begin();
-    trial.inject(|trial| {
-        let script = "fn main() {\n    std::process::Command::new(\"setsid\").args([\"sleep\", \"1000\"])\n        .stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null())\n        .spawn().unwrap();\n}\n";
-        commit_fault(trial, &[("creature/build.rs", Some(script))]);
-    });
-    let head = trial.house().git(&["rev-parse", "HEAD"]);
-    trial.until("the commit to be blessed", |house| house.read(".self/last_good.txt").trim() == head);
-    trial.recovers();
-    trial.note("the process ends with the guardian's next sweep, at the latest when it leaves");
 }
 
 fn stale_lock(trial: &mut Trial) {

@@ -113,6 +113,13 @@ pub const ROWS: &[Row] = &[
         Outage::of(Trouble::Dropped).says("failed to reach").lived(trial);
     })
     .twice(),
+    Row::new(
+        WORLD,
+        "the web out of reach",
+        "the model is well, and asks for a page that nobody serves",
+        out_of_reach,
+    )
+    .twice(),
     Row::new(WORLD, "network down", "nobody listens at the model's address", |trial| {
         Outage::of(Trouble::Down).says("failed to reach").lived(trial);
     })
@@ -202,5 +209,35 @@ fn restarted(trial: &mut Trial) {
     outage.over(trial, &server);
     trial.recovers();
     assert_eq!(trial.house().read(".self/last_good.txt").trim(), head);
+    server.close();
+}
+
+/// A thought that fetches from where nobody listens.
+const FETCHES: &str = r#"{"monologue": "I read", "intent": "read", "tool_calls":
+    [{"tool": "web.fetch_text", "args_json": "{\"url\": \"http://127.0.0.1:9/page\"}"}], "sleep_s": 1}"#;
+
+/// A hand that reaches nothing says so to the mind, and the creature goes on.
+fn out_of_reach(trial: &mut Trial) {
+    let server = move_in(trial);
+    let settings = trial.house().read("owner.toml");
+    trial.house().write("owner.toml", &format!("{settings}[web]\nallow_private = true\n"));
+    trial.begin();
+    trial.inject(|_| server.fall_into(Trouble::Says(FETCHES)));
+    trial.until("memory to say what came of it", |house| {
+        outage::memory(house).iter().any(|record| {
+            let result = &record["data"]["result"];
+            record["data"]["tool"] == "web.fetch_text"
+                && result["ok"] == false
+                && result["error"].as_str().is_some_and(|error| error.contains("127.0.0.1:9"))
+                && result["hint"].is_string()
+        })
+    });
+    let before = server.asked();
+    pass(trial);
+    let asked = server.asked() - before;
+    assert!(asked <= 10 * if trial.variant.killed { 2 } else { 1 }, "{asked} thoughts, no rest between");
+    assert_eq!(trial.house().deaths().len(), trial.oracle.deaths_before, "it died of the web");
+    trial.recovers();
+    trial.note(format!("{asked} thoughts while it was watched, a second of rest between"));
     server.close();
 }
