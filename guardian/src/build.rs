@@ -4,7 +4,7 @@
 
 use crate::child::{self, Start};
 use crate::house::House;
-use crate::limits::LOG_TAIL_BYTES;
+use crate::limits::{LOG_TAIL_BYTES, Millis};
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -20,6 +20,7 @@ pub struct Build {
     pub tree: String,
     /// It proves the source beside a running creature.
     pub beside: bool,
+    pub since: Millis,
     /// Kernel kills for want of memory when it began.
     pub memory_kills: u64,
     messages: BufReader<File>,
@@ -49,7 +50,7 @@ pub fn cargo() -> PathBuf {
 }
 
 impl Build {
-    pub fn start(house: &House, lock: &File, tree: String, beside: bool) -> Result<Self> {
+    pub fn start(house: &House, lock: &File, tree: String, beside: bool, now: Millis) -> Result<Self> {
         let create = |path: PathBuf| {
             File::create(&path).with_context(|| format!("failed to create {}", path.display()))
         };
@@ -67,6 +68,7 @@ impl Build {
             pid,
             tree,
             beside,
+            since: now,
             memory_kills,
             messages: BufReader::new(messages),
             crates: 0,

@@ -92,7 +92,8 @@ impl Guardian {
         if !beside {
             self.report.build_begins(&short(version.commit), build::packages(&self.house), self.clock.now());
         }
-        match Build::start(&self.house, &self.lock, version.tree.to_string(), beside) {
+        let (tree, now) = (version.tree.to_string(), self.clock.now());
+        match Build::start(&self.house, &self.lock, tree, beside, now) {
             Ok(build) => {
                 self.build = Some(build);
                 None

@@ -99,6 +99,7 @@ impl Guardian {
                 }
             }
             self.collect();
+            self.end_late_build();
             self.look();
             // Always, not only when something is due: a policy that is not told the time takes silence for its own lateness.
             self.happen(Event::Tick);
@@ -275,6 +276,16 @@ impl Guardian {
                 self.end = End { cause: cause.into(), lived_ms: 0, log_tail };
                 self.happen(Event::BuildFailed(fault));
             }
+        }
+    }
+
+    /// A build beside a creature has no phase that would end it, and holds the lock its self-edits wait for.
+    fn end_late_build(&mut self) {
+        let until =
+            self.build.as_ref().filter(|build| build.beside).map(|build| build.since + self.limits.build_ms);
+        if until.is_some_and(|until| self.clock.now() >= until) {
+            tracing::warn!("the build beside the blessed binary overstayed its deadline and is ended");
+            self.perform(Action::StopBuild);
         }
     }
 
