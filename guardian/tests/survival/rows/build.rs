@@ -107,6 +107,13 @@ pub const ROWS: &[Row] = &[
         never_ends(trial, &[("creature/build.rs", Some("fn main() { loop { std::thread::park(); } }\n"))]);
     })
     .twice(),
+    Row::new(
+        BUILD,
+        "build script that hangs later",
+        "a blessed commit's build.rs that hangs when it is next built, beside its kept binary",
+        scripts::hangs_later,
+    )
+    .twice(),
     Row::new(BUILD, "build script that fails", "a build.rs that panics", |trial| {
         let script = "fn main() { panic!(\"sabotage\") }\n";
         does_not_build(trial, &[("creature/build.rs", Some(script))], "sabotage");

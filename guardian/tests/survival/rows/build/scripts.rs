@@ -1,6 +1,7 @@
 //! Build scripts and proc macros that do what they should not: they run with the owner's rights while it builds.
 
 use super::{commit_fault, good, is_condemned, until_blamed, workshop};
+use crate::support::House;
 use crate::trial::Trial;
 
 /// A proc macro in a crate beside the creature's.
@@ -71,4 +72,33 @@ pub fn leaves_a_process(trial: &mut Trial) {
     assert!(left || trial.variant.killed, "the script left nothing");
     trial.recovers();
     trial.note("the process ends with the guardian's next sweep, at the latest when it leaves");
+}
+
+/// The kept binary lives, and the build beside it does not hold cargo's lock for ever.
+pub fn hangs_later(trial: &mut Trial) {
+    workshop::open(trial);
+    let script = "fn main() {\n    println!(\"cargo::rerun-if-changed=../hang\");\n    while std::fs::exists(\"../hang\").unwrap() { std::thread::park(); }\n}\n";
+    workshop::commit(trial.house(), &[("creature/build.rs", Some(script))]);
+    trial.begin();
+    assert_eq!(trial.stop(), 0);
+    trial.limit("build_s", 5.0);
+    trial.inject(|trial| {
+        trial.house().write("hang", "");
+        trial.start();
+    });
+    trial.until("the build beside it to hang", |house| builds(house) > 0);
+    trial.recovers();
+    trial.until("the build to be ended", |house| builds(house) == 0);
+    let log = std::fs::read_to_string(&trial.guardian().log).unwrap();
+    assert!(log.contains("overstayed its deadline"), "nobody says why");
+    assert_eq!(trial.house().deaths().len(), trial.oracle.deaths_before, "nothing died of it");
+}
+
+/// Build scripts of this house that run.
+fn builds(house: &House) -> usize {
+    let runs = |pid: &i32| {
+        std::fs::read(format!("/proc/{pid}/cmdline"))
+            .is_ok_and(|line| String::from_utf8_lossy(&line).contains("build-script-build"))
+    };
+    house.leftovers().iter().filter(|pid| runs(pid)).count()
 }
