@@ -13,12 +13,12 @@ pub struct Evidence {
     pub memory_kills: u64,
     pub free_mib: u64,
     pub floor_mib: u64,
-    /// What cargo printed; only for builds.
+    /// What cargo printed, from its first error on; only for builds.
     pub output: String,
-    /// cargo itself could not be started.
-    pub no_cargo: bool,
     /// We ended it for overstaying its deadline.
     pub overdue: bool,
+    /// The folder it built into was deleted under it.
+    pub folder_gone: bool,
 }
 
 const KILLED: i32 = 9;
@@ -28,7 +28,7 @@ const TOOLCHAIN: [&str; 8] = [
     "Missing manifest in toolchain",
     "can't find crate for `std`",
     "linker `cc` not found",
-    "could not execute process `rustc",
+    "(never executed)",
     "rustup could not choose a version",
     "is not installed",
     "failed to find tool",
@@ -36,16 +36,22 @@ const TOOLCHAIN: [&str; 8] = [
 ];
 
 /// Words of cargo when the registry is out of reach.
-const NETWORK: [&str; 8] = [
+const NETWORK: [&str; 11] = [
     "Could not resolve host",
     "Couldn't connect to server",
+    "Could not connect to server",
     "failed to download",
     "download of config.json failed",
-    "spurious network error",
+    "failed to get successful HTTP response",
     "Connection refused",
     "Timeout was reached",
-    "you may want to consider using a different network or the `--offline` flag",
+    "offline mode (via `--offline`)",
+    "--offline was specified",
+    "failed to read root of directory source",
 ];
+
+/// What cargo was at when it had not come to compiling yet.
+const FETCHING: [&str; 3] = ["Updating ", "Downloading ", "Downloaded "];
 
 pub fn death(evidence: &Evidence) -> Blame {
     if evidence.free_mib < evidence.floor_mib {
@@ -58,13 +64,15 @@ pub fn death(evidence: &Evidence) -> Blame {
 }
 
 pub fn build(evidence: &Evidence) -> Blame {
-    let says = |words: &[&str]| words.iter().any(|word| evidence.output.contains(word));
-    if evidence.no_cargo {
-        Blame::Toolchain
-    } else if evidence.free_mib < evidence.floor_mib || says(&["No space left on device"]) {
+    // Not by what stands in the lines of source that rustc shows: those are the creature's words.
+    let said = || evidence.output.lines().filter(|line| !shows_source(line));
+    let says = |words: &[&str]| said().any(|line| words.iter().any(|word| line.contains(word)));
+    if evidence.free_mib < evidence.floor_mib || says(&["No space left on device"]) {
         Blame::Disk
+    } else if evidence.folder_gone || misses_its_folder(&evidence.output) {
+        Blame::Owner
     } else if evidence.overdue {
-        Blame::Code
+        overdue(&evidence.output)
     } else if evidence.memory_kills > 0 && says(&["signal: 9"]) {
         Blame::Memory
     } else if says(&TOOLCHAIN) {
@@ -74,4 +82,30 @@ pub fn build(evidence: &Evidence) -> Blame {
     } else {
         Blame::Code
     }
+}
+
+/// Where cargo stood when its time was over: only once it compiles does it run code of the creature's.
+fn overdue(output: &str) -> Blame {
+    let last = output.trim_end().lines().last().unwrap_or_default().trim_start();
+    if last.contains("waiting for file lock") {
+        Blame::Owner
+    } else if FETCHING.iter().any(|word| last.starts_with(word)) && !output.contains("Compiling ") {
+        Blame::Network
+    } else {
+        Blame::Code
+    }
+}
+
+/// Cargo or rustc could not write to where they had made room before.
+fn misses_its_folder(output: &str) -> bool {
+    let names = |line: &str| line.starts_with("error: ") && line.contains("/target/creature/debug/");
+    output.contains("(os error 2)") && output.lines().any(names)
+}
+
+/// `12 | let text = …`, and what rustc would put in its place.
+fn shows_source(line: &str) -> bool {
+    let line = line.trim_start();
+    let after = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let marks: &[char] = if after.len() < line.len() { &['|', '+', '-', '~'] } else { &['|'] };
+    after.trim_start().starts_with(marks)
 }

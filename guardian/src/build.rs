@@ -5,13 +5,14 @@
 use crate::child::{self, Start};
 use crate::files;
 use crate::house::House;
-use crate::limits::LOG_TAIL_BYTES;
+use crate::limits::{LOG_TAIL_BYTES, Millis};
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// Of a lock file that is read for its packages: twenty times what ours has.
@@ -23,11 +24,22 @@ pub struct Build {
     pub tree: String,
     /// It proves the source beside a running creature.
     pub beside: bool,
+    pub since: Millis,
     /// Kernel kills for want of memory when it began.
     pub memory_kills: u64,
     messages: BufReader<File>,
     pub crates: usize,
     executable: Option<PathBuf>,
+    /// The folder it builds into, held open: while it is, no other folder can have its number.
+    folder: Option<File>,
+}
+
+/// How a build failed.
+pub struct Failed {
+    /// What cargo said from its first error on.
+    pub output: String,
+    /// The folder it built into is not there any more, or is another one: somebody deleted it meanwhile.
+    pub folder_gone: bool,
 }
 
 /// Arguments every cargo call of the guardian shares: from the root, so that the creature's own cargo settings are inert.
@@ -42,7 +54,7 @@ pub fn cargo() -> PathBuf {
 }
 
 impl Build {
-    pub fn start(house: &House, lock: &File, tree: String, beside: bool) -> Result<Self> {
+    pub fn start(house: &House, lock: &File, tree: String, beside: bool, now: Millis) -> Result<Self> {
         let create = |path: PathBuf| {
             files::create(&path).with_context(|| format!("failed to create {}", path.display()))
         };
@@ -50,6 +62,9 @@ impl Build {
         let messages = File::open(house.build_messages()).context("failed to follow cargo's messages")?;
         let mut args = cargo_args("build");
         args.push("--message-format=json-render-diagnostics".into());
+        // Not to have it is cargo's to complain of.
+        let _ = std::fs::create_dir_all(house.built());
+        let folder = File::open(house.built()).ok();
         let start = Start { program: cargo(), args, extra: vec![], keys: None, stdout, stderr };
         let pid = child::start(house, lock, start)?;
         let memory_kills = crate::run::memory_kills();
@@ -57,11 +72,19 @@ impl Build {
             pid,
             tree,
             beside,
+            since: now,
             memory_kills,
             messages: BufReader::new(messages),
             crates: 0,
             executable: None,
+            folder,
         })
+    }
+
+    fn folder_gone(&self, house: &House) -> bool {
+        let Some(Ok(then)) = self.folder.as_ref().map(File::metadata) else { return false };
+        let now = std::fs::metadata(house.built());
+        !now.is_ok_and(|now| (now.dev(), now.ino()) == (then.dev(), then.ino()))
     }
 
     /// Reads what cargo has said since the last look.
@@ -88,14 +111,15 @@ impl Build {
         }
     }
 
-    /// The binary it made, or the end of what it printed.
-    pub fn finish(mut self, house: &House, status: WaitStatus) -> std::result::Result<PathBuf, String> {
+    /// The binary it made, or what went wrong.
+    pub fn finish(mut self, house: &House, status: WaitStatus) -> std::result::Result<PathBuf, Failed> {
         self.follow();
-        match (status, self.executable.take()) {
-            (WaitStatus::Exited(_, 0), Some(path)) => Ok(path),
-            (WaitStatus::Exited(_, 0), None) => Err("cargo built no binary".into()),
-            (status, _) => Err(evidence(house, status)),
-        }
+        let output = match (status, self.executable.take()) {
+            (WaitStatus::Exited(_, 0), Some(path)) => return Ok(path),
+            (WaitStatus::Exited(_, 0), None) => "cargo built no binary".into(),
+            (status, _) => errors(house, status),
+        };
+        Err(Failed { output, folder_gone: self.folder_gone(house) })
     }
 }
 
@@ -104,13 +128,12 @@ pub fn packages(house: &House) -> usize {
     files::tail(&house.creature().join("Cargo.lock"), LOCK_BYTES).matches("[[package]]").count()
 }
 
-fn evidence(house: &House, status: WaitStatus) -> String {
+fn errors(house: &House, status: WaitStatus) -> String {
     let text = files::tail(&house.build_log(), 64 * 1024);
-    // What matters is the first error; cargo's own summary comes last.
-    let from = text.find("error").unwrap_or(text.len().saturating_sub(LOG_TAIL_BYTES as usize));
-    let mut text: String = text.get(from..).unwrap_or(&text).chars().take(LOG_TAIL_BYTES as usize).collect();
-    if text.trim().is_empty() {
-        text = format!("cargo ended without a word: {status:?}");
-    }
-    text
+    // What matters is the first error; cargo's own summary comes last, and crates have names like `thiserror`.
+    let from = if text.starts_with("error") { Some(0) } else { text.find("\nerror").map(|at| at + 1) };
+    let from =
+        from.unwrap_or_else(|| text.floor_char_boundary(text.len().saturating_sub(LOG_TAIL_BYTES as usize)));
+    let text = text.get(from..).unwrap_or_default();
+    if text.trim().is_empty() { format!("cargo ended without a word: {status:?}") } else { text.to_owned() }
 }

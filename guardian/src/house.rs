@@ -27,6 +27,8 @@ impl House {
         owner_settings = "owner.toml";
         creature = "creature";
         target = "target/creature";
+        /// What cargo builds into.
+        built = "target/creature/debug";
         state_folder = ".self";
         memory = ".self/memory.jsonl";
         heartbeat = ".self/heartbeat";

@@ -2,14 +2,14 @@
 
 use crate::build::{self, Build};
 use crate::child::{self, Start};
-use crate::limits::LIFE_LOGS;
+use crate::limits::{LIFE_LOGS, LOG_TAIL_BYTES};
 use crate::repo::{Rung, Version, publish_last_good};
 use crate::requests::{self, Request};
 use crate::run::{End, Guardian, Life, memory_kills};
 use crate::state::Falling;
 use crate::tree::short;
 use crate::vocabulary::{Action, Blame, Cause, Death, Event, Standing, Subject};
-use crate::{files, records, way};
+use crate::{blame, files, records, way};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs::{self, File};
@@ -95,7 +95,8 @@ impl Guardian {
             self.bound_target();
             self.report.build_begins(&short(version.commit), build::packages(&self.house), self.clock.now());
         }
-        match Build::start(&self.house, &self.lock, version.tree.to_string(), beside) {
+        let (tree, now) = (version.tree.to_string(), self.clock.now());
+        match Build::start(&self.house, &self.lock, tree, beside, now) {
             Ok(build) => {
                 self.build = Some(build);
                 None
@@ -116,7 +117,7 @@ impl Guardian {
         }
     }
 
-    /// Ends a build at once. For the main build that is a failure of the code: it overstayed.
+    /// Ends a build at once. For the main build that is a failure: it overstayed.
     fn stop_build(&mut self) -> Option<Event> {
         let build = self.build.take()?;
         child::kill_group(build.pid);
@@ -124,8 +125,11 @@ impl Guardian {
             child::sweep(None, &mut Vec::new());
         }
         self.report.build_over();
-        self.end = End { cause: "the build overstayed its deadline".into(), ..End::default() };
-        (!build.beside).then_some(Event::BuildFailed(Blame::Code))
+        let log_tail = files::tail(&self.house.build_log(), LOG_TAIL_BYTES);
+        let evidence =
+            blame::Evidence { overdue: true, output: log_tail.clone(), ..blame::Evidence::default() };
+        self.end = End { cause: "the build overstayed its deadline".into(), lived_ms: 0, log_tail };
+        (!build.beside).then_some(Event::BuildFailed(blame::build(&evidence)))
     }
 
     fn spawn(&mut self, kept: bool, safe: bool) -> Result<()> {

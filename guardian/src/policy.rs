@@ -278,14 +278,11 @@ impl Policy {
                 (vec![Action::Commit], now + rest)
             }
             // What is dirty after a clean leave is left as it lies: the next start asks whose it is.
-            Why::Wanted if self.record.want == Want::Leave => {
-                self.give_back(limits);
-                self.record.untidy = false;
-                (vec![], now)
-            }
             Why::Wanted => {
-                self.give_back(limits);
-                (vec![Action::Tidy], now)
+                self.give_back_try(limits);
+                let leaves = self.record.want == Want::Leave;
+                self.record.untidy &= !leaves;
+                (if leaves { vec![] } else { vec![Action::Tidy] }, now)
             }
             Why::LeaveSafe => {
                 self.record.safe = None;

@@ -13,6 +13,12 @@ impl Policy {
     /// A life that ended through nobody's code, or never began, gives its try back.
     pub(crate) fn give_back(&mut self, limits: &Limits) {
         self.record.lives_unblessed = self.record.lives_unblessed.saturating_sub(1);
+        self.give_back_try(limits);
+    }
+
+    /// A life that was told to leave gives its try back as well, and still counts as one without a blessing: it may
+    /// have had its guardian told so itself.
+    pub(crate) fn give_back_try(&mut self, limits: &Limits) {
         if let Some(left) = &mut self.record.safe {
             *left = (*left + 1).min(SAFE_TRIES);
         } else if let Some((_, left)) = &mut self.record.trial {

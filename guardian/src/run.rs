@@ -4,12 +4,12 @@
 //! Invariant: nothing here waits for the creature.
 
 use crate::binaries::Binaries;
-use crate::build::Build;
+use crate::build::{Build, Failed};
 use crate::clock::Clock;
 use crate::files::Mark;
 use crate::heartbeat::Heartbeat;
 use crate::house::House;
-use crate::limits::{Limits, Millis};
+use crate::limits::{LOG_TAIL_BYTES, Limits, Millis};
 use crate::policy::Policy;
 use crate::repo::{Repo, Version};
 use crate::report::Report;
@@ -103,6 +103,7 @@ impl Guardian {
                 }
             }
             self.collect();
+            self.end_late_build();
             self.look();
             // Always, not only when something is due: a policy that is not told the time takes silence for its own lateness.
             self.happen(Event::Tick);
@@ -233,7 +234,7 @@ impl Guardian {
         self.end = End {
             cause: describe(status),
             lived_ms: self.clock.now().saturating_sub(life.began),
-            log_tail: files::tail(&self.house.life_log(self.state.life), crate::limits::LOG_TAIL_BYTES),
+            log_tail: files::tail(&self.house.life_log(self.state.life), LOG_TAIL_BYTES),
         };
         self.happen(Event::Exited { blame: blame::death(&evidence), rebirth });
     }
@@ -259,19 +260,36 @@ impl Guardian {
             }
             Ok(_) if beside => {}
             Ok(_) => {
-                self.end =
-                    End { cause: "creature/ changed while it was being built".into(), ..End::default() };
+                let dirty =
+                    self.version.and_then(|version| self.repo.dirty(version).ok()).unwrap_or_default();
+                let name = dirty.first().map(|first| first.display().to_string()).unwrap_or_default();
+                self.end = End {
+                    cause: format!("creature/{name} changed while it was being built"),
+                    ..End::default()
+                };
                 self.happen(Event::BuildFailed(Blame::Owner));
             }
-            Err(output) => {
-                let fault = blame::build(&blame::Evidence { output: output.clone(), ..evidence });
+            Err(Failed { output, folder_gone }) => {
+                let log_tail = output.chars().take(LOG_TAIL_BYTES as usize).collect();
+                let fault = blame::build(&blame::Evidence { output, folder_gone, ..evidence });
                 if beside {
                     tracing::warn!(blame = ?fault, "the blessed binary runs, but its source does not build now");
                     return;
                 }
-                self.end = End { cause: "it does not build".into(), lived_ms: 0, log_tail: output };
+                let cause = if folder_gone { "its target folder was deleted" } else { "it does not build" };
+                self.end = End { cause: cause.into(), lived_ms: 0, log_tail };
                 self.happen(Event::BuildFailed(fault));
             }
+        }
+    }
+
+    /// A build beside a creature has no phase that would end it, and holds the lock its self-edits wait for.
+    fn end_late_build(&mut self) {
+        let until =
+            self.build.as_ref().filter(|build| build.beside).map(|build| build.since + self.limits.build_ms);
+        if until.is_some_and(|until| self.clock.now() >= until) {
+            tracing::warn!("the build beside the blessed binary overstayed its deadline and is ended");
+            self.perform(Action::StopBuild);
         }
     }
 

@@ -198,6 +198,24 @@ fn a_killed_guardian_goes_on_with_the_tries_it_had_spent() {
     assert_eq!(world.falls, [(Cause::TriesSpent, "second".into(), "first".into())]);
 }
 
+/// Found by the fault matrix: an owner who started again what could not think for want of a model condemned it.
+#[test]
+fn an_owner_who_stops_and_starts_spends_no_tries() {
+    let mut world = World::new(&[("first", Nature::Sound), ("second", Nature::Thoughtless)]);
+    world.live(2 * MINUTE);
+    world.becomes("second");
+    for want in [Event::OwnerStop, Event::OwnerPause].into_iter().cycle().take(8) {
+        world.live(MINUTE);
+        world.happen(want);
+        world.policy = Policy::new(world.policy.record.clone(), world.now);
+        world.happen(Event::OwnerResume);
+    }
+    world.natures.insert("second".into(), Nature::Sound);
+    world.live(2 * MINUTE);
+    assert_eq!(world.falls, []);
+    assert_eq!(world.blessings.last().map(String::as_str), Some("second"));
+}
+
 #[test]
 fn pause_outlives_the_guardian_and_stop_does_not() {
     let mut world = World::new(&[("first", Nature::Sound)]);

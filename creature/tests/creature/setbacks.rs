@@ -1,5 +1,6 @@
 //! What goes wrong and is lived with: outages, garbled replies, tools that panic.
 
+use creature::config::RestSettings;
 use creature::last_words::{guarded, install};
 use creature::setbacks::Setbacks;
 use serde_json::json;
@@ -33,6 +34,30 @@ fn garbled_replies_cost_longer_and_longer_rests() {
     assert!((0..100).map(|_| setbacks.garbled()).max() < Some(5_000));
     assert!(!setbacks.over());
     assert_eq!(setbacks.garbled(), 5);
+}
+
+/// Tries in six hours of it, the first one counted, when each is followed by a rest.
+fn tries(mut rest_s: impl FnMut() -> u64) -> usize {
+    let mut now_s = 0;
+    std::iter::from_fn(|| {
+        let at = now_s;
+        now_s += rest_s();
+        (at < 6 * 3_600).then_some(at)
+    })
+    .count()
+}
+
+#[test]
+fn hours_of_an_outage_cost_a_handful_of_calls() {
+    let mut refused = Setbacks::default();
+    assert_eq!(tries(|| refused.down("the key is refused (401)", 3_600).0), 6);
+    let mut told_to_wait = Setbacks::default();
+    assert_eq!(tries(|| told_to_wait.down("busy (429)", 901).0), 8);
+    // Each of these is up to three calls: what may pass is asked twice more.
+    let mut busy = Setbacks::default();
+    assert_eq!(tries(|| busy.down("busy (529)", 60).0), 11);
+    let (mut garbled, longest_s) = (Setbacks::default(), RestSettings::default().longest_s);
+    assert_eq!(tries(|| garbled.garbled().min(longest_s)), 77);
 }
 
 #[test]

@@ -1,0 +1,228 @@
+//! One outage of the model: the house it happens to, what is bounded while it lasts, and what must come after it.
+
+use super::server::{Server, Trouble};
+use crate::support::House;
+use crate::trial::Trial;
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How long a creature is watched in trouble.
+const WATCHED: Duration = Duration::from_secs(7);
+
+/// Attempts of one call that is told to come later.
+const ATTEMPTS: u64 = 3;
+
+/// Replies that cannot be read are asked for again after 5, 10, 20 s: so many in the time watched, and one to spare.
+const GARBLED: u64 = 3;
+
+/// A trouble, and what must come of it.
+pub struct Outage {
+    trouble: Trouble,
+    /// What memory says of it.
+    said: &'static str,
+    /// Replies came, and could not be read.
+    garbled: bool,
+    /// Seconds of the first rest.
+    rest_s: u64,
+    /// Most calls of one life while it is watched.
+    calls: u64,
+    /// The owner says a word once it is over; else the rest ends by itself.
+    word: bool,
+}
+
+impl Outage {
+    pub fn of(trouble: Trouble) -> Self {
+        Self { trouble, said: "", garbled: false, rest_s: 60, calls: ATTEMPTS, word: true }
+    }
+
+    pub fn says(self, said: &'static str) -> Self {
+        Self { said, ..self }
+    }
+
+    pub fn garbled(self, said: &'static str) -> Self {
+        Self { said, garbled: true, calls: GARBLED, word: false, ..self }
+    }
+
+    pub fn rests(self, rest_s: u64) -> Self {
+        Self { rest_s, ..self }
+    }
+
+    pub fn calls(self, calls: u64) -> Self {
+        Self { calls, ..self }
+    }
+
+    pub fn unaided(self) -> Self {
+        Self { word: false, ..self }
+    }
+
+    /// Falls into the trouble, is lived with for a while, and is over.
+    pub fn lived(&self, trial: &mut Trial) {
+        let server = move_in(trial);
+        trial.begin();
+        trial.until("a thought of the model's", has_thought);
+        trial.inject(|_| server.fall_into(self.trouble));
+        let before = (server.asked(), lives(trial));
+        self.told(trial);
+        self.watched(trial);
+        let lives = lives(trial) - before.1 + 1;
+        let asked = server.asked() - before.0;
+        // A call may be under way when the trouble begins, and the one after it is of the same life.
+        assert!(asked <= (self.calls + 1) * lives, "{asked} calls of {lives} lives, no rest between");
+        let tries = tries(trial.house());
+        assert!(self.garbled || tries <= lives, "{tries} tries of {lives} lives, no rest between");
+        trial.note(self.cost(asked));
+        if self.trouble == Trouble::Huge {
+            assert!(
+                server.sent_bytes() < (16 * asked.max(1)) << 20,
+                "{} bytes were taken",
+                server.sent_bytes()
+            );
+            let peak_kib = peak_kib(trial);
+            assert!(peak_kib < 128 << 10, "the creature held {peak_kib} KiB");
+        }
+        self.over(trial, &server);
+        trial.recovers();
+        server.close();
+    }
+
+    /// What it cost while it was watched, and what hours of it would; the latter is computed in the creature's own
+    /// tests, from the rests alone.
+    fn cost(&self, asked: u64) -> String {
+        let hours = match (self.garbled, self.rest_s) {
+            (true, _) => "77 calls",
+            (_, 3_600) => "6 calls",
+            (_, 901) => "8 calls",
+            _ => "11 tries of 3 calls at most",
+        };
+        format!(
+            "{asked} calls in the {} s it was watched; six hours come to {hours} by its rests",
+            WATCHED.as_secs()
+        )
+    }
+
+    /// Waits until memory says what is wrong, in words.
+    pub fn told(&self, trial: &mut Trial) {
+        let (said, garbled, rest_s) = (self.said, self.garbled, self.rest_s);
+        trial.until(&format!("memory to say `{said}`"), |house| {
+            memory(house).iter().any(|record| {
+                let data = &record["data"];
+                let text = data[if garbled { "error" } else { "text" }].as_str().unwrap_or_default();
+                let right = if garbled { data["garbled"] == true } else { data["rest_s"] == rest_s };
+                right && text.contains(said)
+            })
+        });
+    }
+
+    /// The creature is alive all the time, and nobody is blamed for what is not its fault.
+    pub fn watched(&self, trial: &mut Trial) {
+        let since = Instant::now();
+        let mut beats = std::collections::BTreeSet::new();
+        trial.until("some time of it", |house| {
+            beats.insert(
+                std::fs::metadata(house.path(".self/heartbeat")).and_then(|meta| meta.modified()).ok(),
+            );
+            since.elapsed() > WATCHED
+        });
+        assert!(beats.len() > 1, "no beat while {:?}", self.trouble);
+        let deaths: Vec<Value> =
+            trial.house().deaths().into_iter().skip(trial.oracle.deaths_before).collect();
+        assert!(deaths.is_empty(), "it died of the world: {deaths:#?}");
+    }
+
+    /// The world mends, and the creature thinks again.
+    pub fn over(&self, trial: &mut Trial, server: &Server) {
+        let thoughts = read_thoughts(trial.house());
+        server.fall_into(Trouble::None);
+        if self.word {
+            say(trial.house(), "it answers again");
+        }
+        trial.until("it to think again", |house| read_thoughts(house) > thoughts + 1);
+        if !self.garbled {
+            let told = memory(trial.house());
+            let told = told.iter().filter_map(|record| record["data"]["text"].as_str());
+            let again = told.into_iter().any(|text| text.contains("answers again"));
+            assert!(again || trial.variant.killed, "memory does not say that it is over");
+        }
+    }
+}
+
+/// A house that thinks with a model on loopback.
+pub fn move_in(trial: &mut Trial) -> Server {
+    trial.shell(&format!("exec '{}'", creature().display()));
+    let server = Server::start();
+    trial.env.push(("TEST_MODEL_KEY".into(), "test-key-of-the-house".into()));
+    trial.house().settings(&format!(
+        "[rest]\nshortest_s = 1\n[model]\nprovider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nkey_env = \"TEST_MODEL_KEY\"\ndeadline_s = 5",
+        server.url()
+    ));
+    server
+}
+
+/// The real creature's binary, built once.
+fn creature() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let build = || {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let cargo = std::env::var("CARGO").unwrap_or("cargo".into());
+        let args =
+            ["build", "--quiet", "--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"];
+        let status = Command::new(cargo).args(args).current_dir(root).status().unwrap();
+        assert!(status.success(), "the creature does not build");
+        root.join("target/creature/debug/creature")
+    };
+    BUILT.get_or_init(build).clone()
+}
+
+pub fn memory(house: &House) -> Vec<Value> {
+    crate::support::lines(&house.path(".self/memory.jsonl"))
+}
+
+/// The model has answered once.
+pub fn has_thought(house: &House) -> bool {
+    read_thoughts(house) > 0
+}
+
+/// Lets the time go by that an outage is watched.
+pub fn pass(trial: &mut Trial) {
+    let since = Instant::now();
+    trial.until("some time of it", |_| since.elapsed() > WATCHED);
+}
+
+fn is_read(thought: &Value) -> bool {
+    thought["data"]["garbled"] != true
+}
+
+/// Thoughts that could be read.
+fn read_thoughts(house: &House) -> usize {
+    house.thoughts().iter().filter(|thought| is_read(thought)).count()
+}
+
+/// How often a mind was found down.
+fn tries(house: &House) -> u64 {
+    let logs = std::fs::read_dir(house.path(".self/log")).unwrap().flatten();
+    let logs = logs.filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
+    logs.map(|text| text.matches("the mind is down, next try").count() as u64).sum()
+}
+
+fn lives(trial: &Trial) -> u64 {
+    trial.house().told("life").len() as u64
+}
+
+/// The owner says something, which cuts a rest short.
+fn say(house: &House, text: &str) {
+    let path = house.path(".self/inbox.jsonl");
+    let mut inbox = std::fs::File::options().create(true).append(true).open(path).unwrap();
+    writeln!(inbox, "{{\"text\":\"{text}\"}}").unwrap();
+}
+
+/// The most memory the creature has had resident, in KiB.
+fn peak_kib(trial: &Trial) -> u64 {
+    let pid = trial.house().status()["creature_pid"].to_string();
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).expect("the creature lives")
+}
