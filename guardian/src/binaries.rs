@@ -77,7 +77,7 @@ impl Binaries {
 fn hash(path: &Path) -> Result<String> {
     let mut file = files::open(path)?.context("it is gone")?;
     let mut hasher = Sha256::new();
-    let mut buffer = vec![0_u8; 1 << 20];
+    let mut buffer = vec![0_u8; 64 << 10];
     loop {
         let read = file.read(&mut buffer)?;
         if read == 0 {
