@@ -2,7 +2,6 @@
 
 use crate::build::{self, Build};
 use crate::child::{self, Start};
-use crate::limits::LIFE_LOGS;
 use crate::repo::{Rung, Version, publish_last_good};
 use crate::requests::{self, Request};
 use crate::run::{End, Guardian, Life, memory_kills};
@@ -12,7 +11,7 @@ use crate::vocabulary::{Action, Blame, Cause, Death, Event, Standing, Subject};
 use crate::{files, records, way};
 use anyhow::{Context, Result};
 use serde_json::json;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::ErrorKind;
 
 impl Guardian {
@@ -167,22 +166,6 @@ impl Guardian {
         );
         self.report.lives(self.state.life, &short(version.commit), kept, safe);
         Ok(())
-    }
-
-    /// Between lives, and after builds: the way is cleared, memory over its quota is moved aside whole, old life logs go.
-    fn rotate(&mut self) {
-        way::clear(&self.house).iter().for_each(|told| self.report.warn(told));
-        let memory = self.house.memory();
-        if fs::metadata(&memory).is_ok_and(|meta| meta.len() > self.limits.memory_mib << 20) {
-            let to = memory.with_file_name(format!("memory-{}.jsonl", crate::clock::name()));
-            match fs::rename(&memory, &to) {
-                Ok(()) => self.report.say(&format!("memory is over its quota; moved to {}", to.display())),
-                Err(error) => tracing::error!("failed to move {} aside: {error}", memory.display()),
-            }
-        }
-        if let Some(old) = self.state.life.checked_sub(LIFE_LOGS as u64) {
-            let _ = fs::remove_file(self.house.life_log(old));
-        }
     }
 
     fn bury(&mut self, death: Death, blame: Blame) {

@@ -88,20 +88,31 @@ pub const ROWS: &[Row] = &[
     Row::new(STATE, "whole .self gone", "all of .self is taken away, between two guardians and under a living one", all_gone),
     Row::new(
         STATE,
+        "state lost, a log of the last life there can be",
+        "state.json is missing, and lives are counted on from a log with the largest number there is",
+        last_life,
+    ),
+    Row::new(
+        STATE,
         "state lost, an old order lies there",
         "state.json is missing, and order.json still asks for a rollback that was done long ago",
         old_order,
     ),
 ];
 
-/// A death for which nobody is to blame: another life must come, be trusted, and find its files.
-/// With the guardian killed in the middle it is the guardian that dies each time.
-pub fn next_life(trial: &mut Trial) {
-    let before = trial.house().status()["life"].clone();
+/// Thinks on a line of its own, as every creature does.
+const LIFE: &str = "echo >> .self/memory.jsonl; think first; live";
+
+/// The fault, then a death for which nobody is to blame: another life must come, be trusted, and find its files.
+/// Where the guardian is to be killed in the middle, it is the guardian that dies, each time.
+pub fn next_life(trial: &mut Trial, fault: impl FnOnce(&mut Trial)) {
+    let status = trial.house().status();
+    let (before, creature) = (status["life"].clone(), status["creature_pid"].to_string());
+    fault(trial);
     if trial.variant.killed {
-        trial.kill_guardian()
+        trial.kill_guardian();
     } else {
-        trial.kill_creature()
+        Command::new("kill").args(["-KILL", &creature]).status().unwrap();
     }
     trial.recovers_as(&format!("a life after {before}"), move |status| {
         status["blessed"] == true && status["safe"] != true && status["life"] != before
@@ -124,22 +135,27 @@ pub fn patient(trial: &mut Trial) {
 }
 
 fn shapes<const AT: usize>(trial: &mut Trial) {
-    trial.shell("think first; live");
+    trial.shell(LIFE);
     patient(trial);
     trial.begin();
     trial.inject(|_| {});
     go_through(trial, &FILES[AT], &ALL);
 }
 
+pub fn put(trial: &mut Trial, file: &File, shape: Shape) {
+    if file.name.ends_with("memory.jsonl") && shape != Shape::Unreadable {
+        trial.judge(|oracle, _| oracle.memory_taken_away());
+    }
+    shape.put(trial.house(), file.name, file.future);
+}
+
 fn go_through(trial: &mut Trial, file: &File, shapes: &[Shape]) {
     let mut kept = Vec::new();
     for shape in shapes {
-        if file.name.ends_with("memory.jsonl") && *shape != Shape::Unreadable {
-            trial.judge(|oracle, _| oracle.memory_taken_away());
-        }
-        shape.put(trial.house(), file.name, file.future);
-        next_life(trial);
-        let wrong = shape.judge(trial.house(), file.name, file.keeps_bytes);
+        next_life(trial, |trial| put(trial, file, *shape));
+        // A guardian that lives on writes its state anew, from what it knows.
+        let is_rewritten = file.name.ends_with("state.json") && !trial.variant.killed;
+        let wrong = shape.judge(trial.house(), file.name, file.keeps_bytes && !is_rewritten);
         assert!(wrong.is_empty(), "{wrong}");
         nobody_died_of_it(trial, &format!("{} {shape:?}", file.name));
         if shape.is_kept(trial.house()) {
@@ -155,7 +171,7 @@ fn named(kept: &[String]) -> String {
 
 /// Without its kept binary the house builds again.
 fn kept_binary(trial: &mut Trial) {
-    trial.shell("think first; live");
+    trial.shell(LIFE);
     patient(trial);
     trial.begin();
     trial.inject(|_| {});
@@ -163,8 +179,8 @@ fn kept_binary(trial: &mut Trial) {
     for ending in ["", ".sha256"] {
         let name: &'static str = format!(".self/guardian/binaries/{tree}{ending}").leak();
         go_through(trial, &file(name, false, "MARK"), &ALL);
-        // Back to what it was, so that the other one is tried alone.
-        next_life(trial);
+        // Once more, so that the other one is tried alone.
+        next_life(trial, |_| {});
     }
 }
 
@@ -178,15 +194,16 @@ fn folders(trial: &mut Trial) {
     for name in ["mind", "log", "workspace", "snapshots", "guardian/kept", "guardian/binaries"] {
         for shape in [Shape::Missing, Shape::Garbage, Shape::Pipe, Shape::Dangling, Shape::Looping] {
             let name = format!(".self/{name}");
-            shape.put(trial.house(), &name, "");
-            next_life(trial);
+            next_life(trial, |trial| shape.put(trial.house(), &name, ""));
             let doing = format!("{name} {shape:?}");
             assert!(trial.house().path(&name).is_dir(), "{doing}: it is not made anew");
             nobody_died_of_it(trial, &doing);
+            let wrong =
+                if shape == Shape::Garbage { shape.judge(trial.house(), &name, true) } else { String::new() };
+            assert!(wrong.is_empty(), "{wrong}");
         }
         let path = trial.house().path(&format!(".self/{name}"));
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-        next_life(trial);
+        next_life(trial, |_| fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap());
         assert_eq!(
             fs::metadata(&path).unwrap().permissions().mode() & 0o700,
             0o700,
@@ -204,13 +221,13 @@ fn elsewhere(trial: &mut Trial) {
     fs::create_dir_all(&to).unwrap();
     take_away(house, &path);
     symlink(&to, &path).unwrap();
-    next_life(trial);
+    next_life(trial, |_| {});
     assert!(fs::symlink_metadata(&path).unwrap().is_symlink(), "the owner's link was moved");
     assert!(to.join("made").is_file(), "the creature makes things where the owner wants them");
 }
 
 fn all_gone(trial: &mut Trial) {
-    trial.shell("think first; live");
+    trial.shell(LIFE);
     patient(trial);
     trial.begin();
     trial.inject(|trial| trial.judge(|oracle, _| oracle.memory_taken_away()));
@@ -227,6 +244,18 @@ fn all_gone(trial: &mut Trial) {
     trial.start();
     trial.recovers();
     trial.note("the ladder stands in git, the rest is made anew");
+}
+
+fn last_life(trial: &mut Trial) {
+    trial.shell(LIFE);
+    trial.begin();
+    trial.inject(|_| {});
+    assert_eq!(trial.stop(), 0);
+    trial.house().write(&format!(".self/log/life-{}.log", u64::MAX), "the last of them all\n");
+    fs::remove_file(trial.house().path(".self/guardian/state.json")).unwrap();
+    trial.start();
+    trial.recovers();
+    assert_eq!(trial.house().status()["life"], 2, "lives are not counted on");
 }
 
 fn old_order(trial: &mut Trial) {

@@ -51,9 +51,8 @@ fn damaged(trial: &mut Trial) {
     trial.inject(|_| {});
     let mut whole = 0;
     for (what, bytes) in damages() {
-        append(trial.house(), &bytes);
         whole += bytes.len() as u64;
-        next_life(trial);
+        next_life(trial, |trial| append(trial.house(), &bytes));
         nobody_died_of_it(trial, what);
     }
     let now = fs::metadata(trial.house().path(".self/memory.jsonl")).unwrap().len();

@@ -46,10 +46,12 @@ fn purposes(trial: &mut Trial, asks: bool) {
     trial.begin();
     trial.inject(|trial| trial.oracle.owner_loses("PURPOSE.md"));
     for (what, put) in PURPOSES {
-        take_away(trial.house(), &trial.house().path("PURPOSE.md"));
-        put(trial.house());
-        let there = shape_of(trial.house());
-        next_life(trial);
+        let mut there = None;
+        next_life(trial, |trial| {
+            take_away(trial.house(), &trial.house().path("PURPOSE.md"));
+            put(trial.house());
+            there = shape_of(trial.house());
+        });
         nobody_died_of_it(trial, what);
         if asks {
             let id = format!("{}-c", trial.house().status()["life"]);

@@ -1,7 +1,7 @@
 //! The real creature over the files it reads itself, in every shape: all of them at once, and each alone.
 
 use super::STATE;
-use super::files::{DOCUMENT, File, RECORD, file, next_life, nobody_died_of_it, patient};
+use super::files::{DOCUMENT, File, RECORD, file, next_life, nobody_died_of_it, patient, put};
 use super::shapes::Shape;
 use crate::matrix::Row;
 use crate::trial::Trial;
@@ -63,13 +63,6 @@ fn begin(trial: &mut Trial) {
     trial.inject(|_| {});
 }
 
-fn put(trial: &mut Trial, file: &File, shape: Shape) {
-    if file.name.ends_with("memory.jsonl") && shape != Shape::Unreadable {
-        trial.judge(|oracle, _| oracle.memory_taken_away());
-    }
-    shape.put(trial.house(), file.name, file.future);
-}
-
 /// Nobody but the life itself reads these two, and it does so without stumbling: they may stay as they are.
 fn is_left_alone(file: &File) -> bool {
     file.name.contains("/snapshots/") || file.name.contains("/workspace/")
@@ -83,10 +76,7 @@ fn judge(trial: &Trial, file: &File, shape: Shape) {
 fn at_once(trial: &mut Trial, shapes: &[Shape]) {
     begin(trial);
     for shape in shapes {
-        for file in &FILES {
-            put(trial, file, *shape);
-        }
-        next_life(trial);
+        next_life(trial, |trial| FILES.iter().for_each(|file| put(trial, file, *shape)));
         nobody_died_of_it(trial, &format!("all files {shape:?}"));
         FILES.iter().for_each(|file| judge(trial, file, *shape));
     }
@@ -96,8 +86,7 @@ fn at_once(trial: &mut Trial, shapes: &[Shape]) {
 fn each(trial: &mut Trial, shape: Shape) {
     begin(trial);
     for file in &FILES {
-        put(trial, file, shape);
-        next_life(trial);
+        next_life(trial, |trial| put(trial, file, shape));
         nobody_died_of_it(trial, &format!("{} {shape:?}", file.name));
         judge(trial, file, shape);
     }

@@ -116,18 +116,19 @@ impl Shape {
 
     /// Whether something of this shape lies among what was moved aside.
     pub fn is_kept(self, house: &House) -> bool {
-        everything(&house.path(".self/guardian/kept")).iter().any(|path| {
-            let kind = fs::symlink_metadata(path).unwrap().file_type();
-            match self {
-                Self::Pipe => kind.is_fifo(),
-                Self::Socket => kind.is_socket(),
-                Self::Dangling => fs::read_link(path).is_ok_and(|to| to == Path::new("nowhere/at-all")),
-                Self::Looping => {
-                    kind.is_symlink() && fs::read_link(path).is_ok_and(|to| to.components().count() == 1)
+        self.is_no_file()
+            && everything(&house.path(".self/guardian/kept")).iter().any(|path| {
+                let kind = fs::symlink_metadata(path).unwrap().file_type();
+                match self {
+                    Self::Pipe => kind.is_fifo(),
+                    Self::Socket => kind.is_socket(),
+                    Self::Dangling => fs::read_link(path).is_ok_and(|to| to == Path::new("nowhere/at-all")),
+                    Self::Looping => {
+                        kind.is_symlink() && fs::read_link(path).is_ok_and(|to| to.components().count() == 1)
+                    }
+                    _ => holds(path, &format!("precious {self:?}")),
                 }
-                _ => holds(path, &format!("precious {self:?}")),
-            }
-        })
+            })
     }
 }
 
