@@ -23,7 +23,7 @@ pub fn clear_first(house: &House) -> Vec<String> {
         }
     }
     for lock in [house.lock(), house.creature_lock()] {
-        mend_file(house, &lock, &mut told);
+        mend_file(house, &lock, 0o600, &mut told);
     }
     told
 }
@@ -40,7 +40,7 @@ pub fn clear(house: &House) -> Vec<String> {
             if of_binaries
                 || is_for_a_file(&entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_dir()))
             {
-                mend_file(house, &entry.path(), &mut told);
+                mend_file(house, &entry.path(), if of_binaries { 0o700 } else { 0o600 }, &mut told);
             }
         }
     }
@@ -68,11 +68,11 @@ fn mend_folder(house: &House, path: &Path, told: &mut Vec<String>) {
     }
 }
 
-fn mend_file(house: &House, path: &Path, told: &mut Vec<String>) {
+fn mend_file(house: &House, path: &Path, mode: u32, told: &mut Vec<String>) {
     let Ok(meta) = fs::symlink_metadata(path) else { return };
     let linked = path == house.inbox() && fs::metadata(path).is_ok_and(|meta| meta.is_file());
     if meta.is_file() {
-        give_back(path, &meta, 0o600, told);
+        give_back(path, &meta, mode, told);
     } else if !linked {
         // The owner may keep the inbox elsewhere; whatever else is read here is read without following links.
         move_aside(house, path, told);

@@ -108,6 +108,8 @@ const LIFE: &str = "echo >> .self/memory.jsonl; think first; live";
 pub fn next_life(trial: &mut Trial, fault: impl FnOnce(&mut Trial)) {
     let status = trial.house().status();
     let (before, creature) = (status["life"].clone(), status["creature_pid"].to_string());
+    // Or it would write over what is put in place.
+    Command::new("kill").args(["-STOP", &creature]).status().unwrap();
     fault(trial);
     if trial.variant.killed {
         trial.kill_guardian();

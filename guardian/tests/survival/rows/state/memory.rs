@@ -68,7 +68,7 @@ fn append(house: &House, bytes: &[u8]) {
 fn poisoned(trial: &mut Trial) {
     trial.shell(
         "if [ -z \"$FERAL_SAFE\" ] && grep -q 'a poison' .self/memory.jsonl; then exit 9; fi; \
-         if [ -n \"$FERAL_SAFE\" ]; then think safe; live; fi; think first; live",
+         while :; do think again; sleep 0.1; done",
     );
     trial.begin();
     trial.inject(|trial| {

@@ -18,6 +18,7 @@ pub const ROWS: &[Row] = &[
     .twice(),
     Row::new(STATE, "PURPOSE.md, real creature", INJECTED, |trial| {
         trial.real();
+        trial.limit("probation_s", 0.5);
         purposes(trial, false);
     })
     .real(),
