@@ -2,7 +2,7 @@
 
 use crate::build::{self, Build};
 use crate::child::{self, Start};
-use crate::repo::{Rung, Version, publish_last_good};
+use crate::repo::{Version, publish_last_good};
 use crate::requests::{self, Request};
 use crate::run::{End, Guardian, Life, memory_kills};
 use crate::state::Falling;
@@ -351,12 +351,17 @@ impl Guardian {
 
     /// The rollback under way, or a new one: the newest standing rung that is not what falls.
     fn choose(&mut self, cause: Cause, to_bottom: bool) -> Result<Option<Falling>> {
-        if let Some(falling) = self.state.falling.as_ref().filter(|falling| falling.cause == cause) {
+        let sound = |version: &Version| self.repo.is_whole(*version);
+        let goes_on = |falling: &&Falling| {
+            let target = || self.repo.resolve(&falling.to_commit).is_ok_and(|to| sound(&to));
+            falling.cause == cause && (falling.told || target())
+        };
+        if let Some(falling) = self.state.falling.as_ref().filter(goes_on) {
             return Ok(Some(falling.clone()));
         }
         let from = self.repo.head()?;
         let rungs = self.repo.rungs()?;
-        let others: Vec<&Rung> = rungs.iter().filter(|rung| rung.version.tree != from.tree).collect();
+        let others = rungs.iter().map(|rung| rung.version).filter(|version| version.tree != from.tree);
         let target = match (&self.state.rollback_to, cause) {
             (Some(name), Cause::Owner) => Some(self.repo.resolve(name)?),
             // What the owner takes back must not stay the newest rung.
@@ -369,8 +374,8 @@ impl Guardian {
                     .find(|rung| rung.version.tree != from.tree)
                     .map(|rung| rung.version)
             }
-            _ if to_bottom => others.first().map(|rung| rung.version),
-            _ => others.last().map(|rung| rung.version),
+            _ if to_bottom => others.into_iter().find(sound),
+            _ => others.rev().find(sound),
         };
         let deaths = self.state.ends.iter().rev();
         let deaths = deaths.take_while(|end| records::text(end, "commit") == from.commit.to_string()).count();
