@@ -6,26 +6,13 @@ mod papers;
 mod real;
 mod shapes;
 
+pub use shapes::everything;
+
 use crate::matrix::Row;
 
 const STATE: &str = "state";
 
 const COUNT: usize = files::ROWS.len() + memory::ROWS.len() + papers::ROWS.len() + real::ROWS.len();
 
-pub const ROWS: &[Row] = &joined();
-
-const fn joined() -> [Row; COUNT] {
-    let parts: [&[Row]; 4] = [files::ROWS, memory::ROWS, papers::ROWS, real::ROWS];
-    let mut rows = [files::ROWS[0]; COUNT];
-    let (mut at, mut part) = (0, 0);
-    while part < parts.len() {
-        let mut row = 0;
-        while row < parts[part].len() {
-            rows[at] = parts[part][row];
-            at += 1;
-            row += 1;
-        }
-        part += 1;
-    }
-    rows
-}
+pub const ROWS: &[Row] =
+    &crate::rows::joined::<COUNT>(&[files::ROWS, memory::ROWS, papers::ROWS, real::ROWS]);
