@@ -73,8 +73,13 @@ impl Repo {
 
     /// Paths in `creature/` that are not as `version` has them.
     pub fn dirty(&self, version: Version) -> Result<Vec<PathBuf>> {
-        let tree = self.git.find_tree(version.tree).context("failed to read the creature's tree")?;
-        tree::differences(&self.git, Some(&tree), &self.house.creature())
+        let folder = self.house.creature();
+        let compare = || {
+            let tree = self.git.find_tree(version.tree).context("failed to read the creature's tree")?;
+            tree::differences(&self.git, Some(&tree), &folder)
+        };
+        // What rotted in the object store may lie in the folder as it was: then writing it mends it.
+        compare().or_else(|_| tree::write(&self.git, &folder).and_then(|_| compare()))
     }
 
     /// Commits what the creature may write, as it lies there. `None` when nothing of it changed.
