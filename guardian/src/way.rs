@@ -45,8 +45,8 @@ fn clear_file(house: &House, path: &Path) -> Option<String> {
     let kept_binary = path.parent() == Some(&house.binaries());
     let known = name == "heartbeat" || name == "lock" || ENDINGS.iter().any(|known| ending == *known);
     // The owner may keep the inbox elsewhere; whatever else is read here is read without following links.
-    let linked = path == house.inbox() && fs::metadata(path).is_ok_and(|meta| meta.is_file());
-    if linked || !(aside || kept_binary || known) {
+    let elsewhere = meta.is_symlink() && fs::metadata(path).is_ok_and(|meta| meta.is_file());
+    if (elsewhere && path == house.inbox()) || !(aside || kept_binary || known) {
         None
     } else if meta.is_file() {
         give_back(path, &meta, if kept_binary && ending.is_empty() { 0o700 } else { 0o600 })

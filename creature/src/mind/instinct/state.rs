@@ -4,6 +4,7 @@
 
 use crate::senses::papers;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -34,6 +35,9 @@ pub struct State {
     pub notes: u64,
     pub drafted_at_s: i64,
     pub change: ChangeState,
+    /// What a newer self keeps here; carried, so that a rollback does not lose it.
+    #[serde(flatten)]
+    pub newer: Map<String, Value>,
 }
 
 /// A call made, and whom its result is for.
