@@ -14,9 +14,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-/// Of a lock file that is read for its packages: twenty times what ours has.
-const LOCK_BYTES: u64 = 2 << 20;
-
 pub struct Build {
     pub pid: Pid,
     /// Creature tree that is being built.
@@ -99,9 +96,9 @@ impl Build {
     }
 }
 
-/// How many packages the lock file names: the most a build can come to.
+/// How many packages the lock file names: the most a build can come to. Of a longer one the end is read.
 pub fn packages(house: &House) -> usize {
-    files::tail(&house.creature().join("Cargo.lock"), LOCK_BYTES).matches("[[package]]").count()
+    files::tail(&house.creature().join("Cargo.lock"), 2 << 20).matches("[[package]]").count()
 }
 
 fn evidence(house: &House, status: WaitStatus) -> String {

@@ -352,11 +352,10 @@ impl Guardian {
     /// The rollback under way, or a new one: the newest standing rung that is not what falls.
     fn choose(&mut self, cause: Cause, to_bottom: bool) -> Result<Option<Falling>> {
         let sound = |version: &Version| self.repo.is_whole(*version);
-        let goes_on = |falling: &&Falling| {
-            let target = || self.repo.resolve(&falling.to_commit).is_ok_and(|to| sound(&to));
-            falling.cause == cause && (falling.told || target())
-        };
-        if let Some(falling) = self.state.falling.as_ref().filter(goes_on) {
+        let stands = |to: &str| self.repo.resolve(to).is_ok_and(|to| sound(&to));
+        if let Some(falling) = self.state.falling.as_ref().filter(|falling| falling.cause == cause)
+            && (falling.told || stands(&falling.to_commit))
+        {
             return Ok(Some(falling.clone()));
         }
         let from = self.repo.head()?;
@@ -367,12 +366,7 @@ impl Guardian {
             // What the owner takes back must not stay the newest rung.
             (None, Cause::Owner) => {
                 let at = rungs.iter().rposition(|rung| rung.version.tree == from.tree).unwrap_or(rungs.len());
-                rungs
-                    .iter()
-                    .take(at)
-                    .rev()
-                    .find(|rung| rung.version.tree != from.tree)
-                    .map(|rung| rung.version)
+                rungs.iter().take(at).rev().map(|rung| rung.version).find(|below| below.tree != from.tree)
             }
             _ if to_bottom => others.into_iter().find(sound),
             _ => others.rev().find(sound),

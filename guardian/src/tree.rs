@@ -5,6 +5,7 @@
 //! Invariant: what git cannot hold is moved aside, never deleted.
 
 use crate::house::House;
+use crate::way;
 use anyhow::{Context, Result, bail};
 use git2::build::CheckoutBuilder;
 use git2::{FileMode, Index, ObjectType, Odb, Oid, Repository, Tree};
@@ -72,11 +73,9 @@ fn prove(repo: &Repository, disk: &Odb, write: impl Fn() -> Result<Oid>) -> Resu
     let name = id.to_string();
     let (folder, file) = name.split_at(2);
     let rotten = repo.commondir().join("objects").join(folder).join(file);
-    let kept = House::new(repo.workdir().context("the repository has no work tree")?).kept();
-    fs::create_dir_all(&kept)?;
-    fs::rename(&rotten, kept.join(format!("object-{id}")))
-        .with_context(|| format!("object {id} cannot be read, nor moved aside"))?;
-    tracing::warn!(%id, "an object of the repository could not be read; it is kept aside and written anew");
+    let house = House::new(repo.workdir().context("the repository has no work tree")?);
+    let kept = way::aside(&house, &rotten).with_context(|| format!("failed to move object {id} aside"))?;
+    tracing::warn!(%id, kept = %kept.display(), "an object that could not be read is written anew");
     write()
 }
 

@@ -77,13 +77,12 @@ fn move_aside(house: &House, path: &Path) -> String {
 /// Moves something aside into `kept/`; where that is not possible, beside itself.
 pub fn aside(house: &House, path: &Path) -> std::io::Result<PathBuf> {
     let kept = house.kept();
-    let name = path.strip_prefix(house.state_folder()).unwrap_or(path).to_string_lossy().replace('/', "-");
-    let time = clock::name();
-    let to = kept.join(format!("{time}-{name}"));
+    let (time, file) = (clock::name(), path.file_name().unwrap_or_default());
+    let name = path.strip_prefix(house.state_folder()).unwrap_or(Path::new(file));
+    let to = kept.join(format!("{time}-{}", name.to_string_lossy().replace('/', "-")));
     if !kept.starts_with(path) && fs::create_dir_all(&kept).and_then(|()| fs::rename(path, &to)).is_ok() {
         return Ok(to);
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let to = path.with_file_name(format!("{name}-{time}"));
+    let to = path.with_file_name(format!("{}-{time}", file.to_string_lossy()));
     fs::rename(path, &to).map(|()| to)
 }
