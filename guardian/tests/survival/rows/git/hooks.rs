@@ -15,6 +15,7 @@ pub const ROWS: &[Row] = &[Row::new(
      self-edit, deaths, a rollback",
     planted,
 )
+.quick()
 .twice()];
 
 const HOOKS: &str = "applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg \

@@ -76,6 +76,7 @@ pub const ROWS: &[Row] = &[
             rotten(trial, "HEAD:creature");
         },
     )
+    .quick()
     .twice(),
     Row::new(
         GIT,

@@ -62,7 +62,7 @@ const fn row(at: usize, run: fn(&mut Trial)) -> Row {
 
 pub const ROWS: &[Row] = &[
     row(0, shapes::<0>),
-    row(1, shapes::<1>).quick(),
+    row(1, shapes::<1>),
     row(2, shapes::<2>),
     row(3, shapes::<3>),
     row(4, shapes::<4>),
@@ -77,6 +77,15 @@ pub const ROWS: &[Row] = &[
     row(13, shapes::<13>),
     row(14, shapes::<14>),
     row(15, shapes::<15>),
+    Row::new(STATE, "all files pipes", "every file of .self is a pipe at once", |trial| {
+        begin(trial);
+        next_life(trial, |trial| FILES.iter().for_each(|file| put(trial, file, Shape::Pipe)));
+        nobody_died_of_it(trial, "all files pipes");
+        let wrong: String = FILES.iter().map(|file| Shape::Pipe.judge(trial.house(), file.name, false)).collect();
+        assert!(wrong.is_empty(), "{wrong}");
+    })
+    .quick()
+    .twice(),
     Row::new(STATE, "kept binary and its hash", INJECTED, kept_binary).twice(),
     Row::new(
         STATE,
@@ -136,11 +145,15 @@ pub fn patient(trial: &mut Trial) {
     trial.limit("lives_unblessed", 1_000.0);
 }
 
-fn shapes<const AT: usize>(trial: &mut Trial) {
+fn begin(trial: &mut Trial) {
     trial.shell(LIFE);
     patient(trial);
     trial.begin();
     trial.inject(|_| {});
+}
+
+fn shapes<const AT: usize>(trial: &mut Trial) {
+    begin(trial);
     go_through(trial, &FILES[AT], &ALL);
 }
 
@@ -173,10 +186,7 @@ fn named(kept: &[String]) -> String {
 
 /// Without its kept binary the house builds again.
 fn kept_binary(trial: &mut Trial) {
-    trial.shell(LIFE);
-    patient(trial);
-    trial.begin();
-    trial.inject(|_| {});
+    begin(trial);
     let tree = trial.house().git(&["rev-parse", "HEAD:creature"]);
     for ending in ["", ".sha256"] {
         let name: &'static str = format!(".self/guardian/binaries/{tree}{ending}").leak();
