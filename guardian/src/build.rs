@@ -15,9 +15,6 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// Of a lock file that is read for its packages: twenty times what ours has.
-const LOCK_BYTES: u64 = 2 << 20;
-
 pub struct Build {
     pub pid: Pid,
     /// Creature tree that is being built.
@@ -123,9 +120,9 @@ impl Build {
     }
 }
 
-/// How many packages the lock file names: the most a build can come to.
+/// How many packages the lock file names: the most a build can come to. Of a longer one the end is read.
 pub fn packages(house: &House) -> usize {
-    files::tail(&house.creature().join("Cargo.lock"), LOCK_BYTES).matches("[[package]]").count()
+    files::tail(&house.creature().join("Cargo.lock"), 2 << 20).matches("[[package]]").count()
 }
 
 fn errors(house: &House, status: WaitStatus) -> String {

@@ -193,6 +193,14 @@ pub fn holders(path: &Path) -> Vec<Pid> {
     processes().filter(holds).map(Pid::from_raw).collect()
 }
 
+/// Whether a program of this name works in this folder or below.
+pub fn works_in(name: &str, folder: &Path) -> bool {
+    processes().any(|pid| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name)
+            && std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|at| at.starts_with(folder))
+    })
+}
+
 fn marked(root: &Path) -> Vec<Pid> {
     let mark = format!("{COOKIE}={}", root.display());
     let is = |pid: &i32| {

@@ -8,22 +8,29 @@ use std::time::Duration;
 /// How long a lock must lie unchanged while we look before it counts as left behind.
 const UNCHANGED: Duration = Duration::from_millis(1_500);
 
-/// Moves aside the locks under `.git` that stayed as they were while we looked and that no process has open.
-pub fn clear_stale(git: &Path, kept: &Path) -> Result<Vec<PathBuf>> {
-    let seen: Vec<_> = find(git).into_iter().filter_map(|path| Some((files::mark(&path)?, path))).collect();
-    if seen.is_empty() {
-        return Ok(vec![]);
+/// Moves aside the locks under `.git` that stayed as they were while we looked and that no process holds.
+pub fn clear_stale(git: &Path, root: &Path, kept: &Path) -> Result<Vec<PathBuf>> {
+    let seen: Vec<_> = find(git).into_iter().map(|path| (files::mark(&path), path)).collect();
+    if seen.iter().any(|(mark, _)| mark.is_some()) {
+        std::thread::sleep(UNCHANGED);
     }
-    std::thread::sleep(UNCHANGED);
     let mut cleared = Vec::new();
     for (mark, path) in seen {
-        if files::mark(&path) != Some(mark) || !child::holders(&path).is_empty() {
+        // What is no file is no lock of git's, and nobody's.
+        if mark.is_some() && (files::mark(&path) != mark || is_held(&path, root)) {
             continue;
         }
         move_aside(git, &path, kept)?;
         cleared.push(path);
     }
     Ok(cleared)
+}
+
+/// Whether a process has it open. While an editor or a hook of `git commit -a` is, git holds the index by its lock's
+/// name alone: then a git at work in the house is enough.
+fn is_held(lock: &Path, root: &Path) -> bool {
+    let by_name = lock.ends_with("index.lock") && child::works_in("git", root);
+    by_name || !child::holders(lock).is_empty()
 }
 
 /// Moves aside every lock of the guardian's own refs, without waiting: for who knows that nobody else writes them.
@@ -52,14 +59,13 @@ pub fn find(git: &Path) -> Vec<PathBuf> {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             match entry.file_type() {
+                // No ref may be called so: whatever it is, it is in the way of one.
+                _ if path.extension().is_some_and(|end| end == "lock") => found.push(path),
                 Ok(kind) if kind.is_dir() => folders.push(path),
-                Ok(kind) if kind.is_file() && path.extension().is_some_and(|end| end == "lock") => {
-                    found.push(path)
-                }
                 _ => {}
             }
         }
     }
-    found.retain(|path| path.exists());
+    found.retain(|path| path.symlink_metadata().is_ok());
     found
 }

@@ -2,8 +2,8 @@
 
 use crate::build::{self, Build};
 use crate::child::{self, Start};
-use crate::limits::{LIFE_LOGS, LOG_TAIL_BYTES};
-use crate::repo::{Rung, Version, publish_last_good};
+use crate::limits::LOG_TAIL_BYTES;
+use crate::repo::{Version, publish_last_good};
 use crate::requests::{self, Request};
 use crate::run::{End, Guardian, Life, memory_kills};
 use crate::state::Falling;
@@ -12,7 +12,7 @@ use crate::vocabulary::{Action, Blame, Cause, Death, Event, Standing, Subject};
 use crate::{blame, files, records, way};
 use anyhow::{Context, Result};
 use serde_json::json;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::ErrorKind;
 
 impl Guardian {
@@ -171,22 +171,6 @@ impl Guardian {
         );
         self.report.lives(self.state.life, &short(version.commit), kept, safe);
         Ok(())
-    }
-
-    /// Between lives, and after builds: the way is cleared, memory over its quota is moved aside whole, old life logs go.
-    fn rotate(&mut self) {
-        way::clear(&self.house).iter().for_each(|told| self.report.warn(told));
-        let memory = self.house.memory();
-        if fs::metadata(&memory).is_ok_and(|meta| meta.len() > self.limits.memory_mib << 20) {
-            let to = memory.with_file_name(format!("memory-{}.jsonl", crate::clock::name()));
-            match fs::rename(&memory, &to) {
-                Ok(()) => self.report.say(&format!("memory is over its quota; moved to {}", to.display())),
-                Err(error) => tracing::error!("failed to move {} aside: {error}", memory.display()),
-            }
-        }
-        if let Some(old) = self.state.life.checked_sub(LIFE_LOGS as u64) {
-            let _ = fs::remove_file(self.house.life_log(old));
-        }
     }
 
     fn bury(&mut self, death: Death, blame: Blame) {
@@ -372,26 +356,25 @@ impl Guardian {
 
     /// The rollback under way, or a new one: the newest standing rung that is not what falls.
     fn choose(&mut self, cause: Cause, to_bottom: bool) -> Result<Option<Falling>> {
-        if let Some(falling) = self.state.falling.as_ref().filter(|falling| falling.cause == cause) {
+        let sound = |version: &Version| self.repo.is_whole(*version);
+        let stands = |to: &str| self.repo.resolve(to).is_ok_and(|to| sound(&to));
+        if let Some(falling) = self.state.falling.as_ref().filter(|falling| falling.cause == cause)
+            && (falling.told || stands(&falling.to_commit))
+        {
             return Ok(Some(falling.clone()));
         }
         let from = self.repo.head()?;
         let rungs = self.repo.rungs()?;
-        let others: Vec<&Rung> = rungs.iter().filter(|rung| rung.version.tree != from.tree).collect();
+        let others = rungs.iter().map(|rung| rung.version).filter(|version| version.tree != from.tree);
         let target = match (&self.state.rollback_to, cause) {
             (Some(name), Cause::Owner) => Some(self.repo.resolve(name)?),
             // What the owner takes back must not stay the newest rung.
             (None, Cause::Owner) => {
                 let at = rungs.iter().rposition(|rung| rung.version.tree == from.tree).unwrap_or(rungs.len());
-                rungs
-                    .iter()
-                    .take(at)
-                    .rev()
-                    .find(|rung| rung.version.tree != from.tree)
-                    .map(|rung| rung.version)
+                rungs.iter().take(at).rev().map(|rung| rung.version).find(|below| below.tree != from.tree)
             }
-            _ if to_bottom => others.first().map(|rung| rung.version),
-            _ => others.last().map(|rung| rung.version),
+            _ if to_bottom => others.into_iter().find(sound),
+            _ => others.rev().find(sound),
         };
         let deaths = self.state.ends.iter().rev();
         let deaths = deaths.take_while(|end| records::text(end, "commit") == from.commit.to_string()).count();

@@ -1,14 +1,30 @@
-//! Quotas of what grows beside memory: the log of a life, and the build folder.
+//! Quotas of what grows: memory, the logs of lives, and the build folder.
 
 use crate::house::House;
-use crate::limits::{LIFE_LOG_BYTES, TARGET_LOOK_MS};
+use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
 use crate::run::Guardian;
-use crate::{files, records};
+use crate::{files, records, way};
 use serde_json::json;
 use std::fs::File;
 use std::io::Write;
 
 impl Guardian {
+    /// Between lives, and after builds: the way is cleared, memory over its quota is moved aside whole, old life logs go.
+    pub fn rotate(&mut self) {
+        way::clear(&self.house).iter().for_each(|told| self.report.warn(told));
+        let memory = self.house.memory();
+        if std::fs::metadata(&memory).is_ok_and(|meta| meta.len() > self.limits.memory_mib << 20) {
+            let to = memory.with_file_name(format!("memory-{}.jsonl", crate::clock::name()));
+            match std::fs::rename(&memory, &to) {
+                Ok(()) => self.report.say(&format!("memory is over its quota; moved to {}", to.display())),
+                Err(error) => tracing::error!("failed to move {} aside: {error}", memory.display()),
+            }
+        }
+        if let Some(old) = self.state.life.checked_sub(LIFE_LOGS as u64) {
+            let _ = std::fs::remove_file(self.house.life_log(old));
+        }
+    }
+
     /// A life log over its quota is emptied under its writer, who appends; its end goes on at its head.
     pub fn bound_log(&self) {
         let path = self.house.life_log(self.state.life);

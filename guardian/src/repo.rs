@@ -73,8 +73,13 @@ impl Repo {
 
     /// Paths in `creature/` that are not as `version` has them.
     pub fn dirty(&self, version: Version) -> Result<Vec<PathBuf>> {
-        let tree = self.git.find_tree(version.tree).context("failed to read the creature's tree")?;
-        tree::differences(&self.git, Some(&tree), &self.house.creature())
+        let folder = self.house.creature();
+        let compare = || {
+            let tree = self.git.find_tree(version.tree).context("failed to read the creature's tree")?;
+            tree::differences(&self.git, Some(&tree), &folder)
+        };
+        // What rotted in the object store may lie in the folder as it was: then writing it mends it.
+        compare().or_else(|_| tree::write(&self.git, &folder).and_then(|_| compare()))
     }
 
     /// Commits what the creature may write, as it lies there. `None` when nothing of it changed.
@@ -127,7 +132,12 @@ impl Repo {
             options.pathspec(path);
         }
         let diff = self.git.diff_tree_to_tree(Some(&before), Some(&after), Some(&mut options))?;
-        let mut index = self.git.index().context("failed to read the index")?;
+        // Read anew with each try: the owner's git may have written it in between.
+        self.unlocking(|| self.bring_along(&diff)).context("failed to bring the index along")
+    }
+
+    fn bring_along(&self, diff: &git2::Diff) -> std::result::Result<(), git2::Error> {
+        let mut index = self.git.index()?;
         index.read(true)?;
         for delta in diff.deltas() {
             let (old, new) = (delta.old_file(), delta.new_file());
@@ -142,7 +152,7 @@ impl Repo {
                 index.add(&entry(path, &new))?;
             }
         }
-        self.unlocking(|| index.write()).context("failed to write the index")
+        index.write()
     }
 
     /// Keeps everything in `creature/` that differs from HEAD under a new ref; its name, if there was anything.
@@ -204,6 +214,21 @@ impl Repo {
         }
         rungs.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(rungs)
+    }
+
+    /// Whether all of a version's `creature/` can be read from the disk: what is damaged cannot be put back.
+    pub fn is_whole(&self, version: Version) -> bool {
+        // A handle of its own: this one may remember what the disk has lost.
+        let Ok(git) = Repository::open(self.git.path()) else { return false };
+        let mut whole = git.find_commit(version.commit).is_ok();
+        let walked = git.find_tree(version.tree).and_then(|tree| {
+            tree.walk(git2::TreeWalkMode::PreOrder, |_, entry| {
+                let is_blob = entry.kind() == Some(git2::ObjectType::Blob);
+                whole &= !is_blob || git.find_blob(entry.id()).is_ok();
+                git2::TreeWalkResult::Ok
+            })
+        });
+        whole && walked.is_ok()
     }
 
     /// Puts a version on top of the ladder; the rungs beyond eight go from above the bottom. True if it is new.
@@ -290,7 +315,8 @@ impl Repo {
     fn unlocking<T>(&self, mut attempt: impl FnMut() -> std::result::Result<T, git2::Error>) -> Result<T> {
         match attempt() {
             Err(error) if error.code() == ErrorCode::Locked => {
-                let cleared = crate::locks::clear_stale(self.git.path(), &self.house.kept())?;
+                let cleared =
+                    crate::locks::clear_stale(self.git.path(), self.house.root(), &self.house.kept())?;
                 if cleared.is_empty() {
                     bail!("{} (another git is at work here, or left its lock)", error.message());
                 }

@@ -65,7 +65,7 @@ pub fn run() -> Result<u8> {
     start_logging();
     let signals = run::signals()?;
     let settings = settings::load(&house).map_err(|error| Refused(format!("{error:#}")))?;
-    way::clear_first(&house).iter().for_each(|told| tracing::warn!("{told}"));
+    way::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
     let _instance = lock_instance(&house)?;
     child::adopt_orphans()?;
     let lock = creature_lock(&house)?;
@@ -126,7 +126,7 @@ impl Guardian {
         let head = self.repo.head().map_err(|error| Refused(format!("{error:#}")))?;
         self.repo.clear_own_locks();
         if left.is_some() || first {
-            let dirty = self.repo.dirty(head)?;
+            let dirty = self.repo.dirty(head).map_err(|error| Refused(format!("{error:#}")))?;
             if let Some(path) = dirty.first() {
                 let same = left.is_some_and(|left| {
                     !left.is_empty() && left == requests::fingerprint(&self.house, &dirty)

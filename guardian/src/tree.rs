@@ -1,11 +1,14 @@
 //! A folder against a git tree, byte for byte: what differs, how to keep it, how to make it exact.
 //!
 //! Invariant: ignore rules, filters and the index's idea of freshness have no say here.
+//! Invariant: what is written can be read back from the disk.
 //! Invariant: what git cannot hold is moved aside, never deleted.
 
+use crate::house::House;
+use crate::way;
 use anyhow::{Context, Result, bail};
 use git2::build::CheckoutBuilder;
-use git2::{FileMode, Index, ObjectType, Oid, Repository, Tree};
+use git2::{FileMode, Index, ObjectType, Odb, Oid, Repository, Tree};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -55,25 +58,49 @@ fn compare(
 
 /// Writes a folder as a tree object, all of it: untracked and ignored files too.
 pub fn write(repo: &Repository, folder: &Path) -> Result<Oid> {
+    // Read back by a handle of its own: this one may remember what the disk has lost.
+    let disk = Repository::open(repo.path()).context("failed to open the repository again")?;
+    write_proven(repo, &disk.odb()?, folder)
+}
+
+/// An object as it is on the disk. One that was there before is not written again by git, even if it rotted:
+/// it is moved aside, and what lies in the folder takes its place.
+fn prove(repo: &Repository, disk: &Odb, write: impl Fn() -> Result<Oid>) -> Result<Oid> {
+    let id = write()?;
+    if disk.read(id).is_ok() {
+        return Ok(id);
+    }
+    let name = id.to_string();
+    let (folder, file) = name.split_at(2);
+    let rotten = repo.commondir().join("objects").join(folder).join(file);
+    let house = House::new(repo.workdir().context("the repository has no work tree")?);
+    let kept = way::aside(&house, &rotten).with_context(|| format!("failed to move object {id} aside"))?;
+    tracing::warn!(%id, kept = %kept.display(), "an object that could not be read is written anew");
+    write()
+}
+
+fn write_proven(repo: &Repository, disk: &Odb, folder: &Path) -> Result<Oid> {
     let mut builder = repo.treebuilder(None).context("failed to start a tree")?;
     for (name, kind) in list(folder)? {
         let path = folder.join(&name);
         match kind {
             Kind::Folder => {
-                let id = write(repo, &path)?;
+                let id = write_proven(repo, disk, &path)?;
                 if !repo.find_tree(id)?.is_empty() {
                     builder.insert(name, id, FileMode::Tree.into())?;
                 }
             }
             Kind::Held(mode) => {
                 let bytes = content(&path, mode)?;
-                let id = repo.blob(&bytes).with_context(|| format!("failed to keep {}", path.display()))?;
+                let blob = || repo.blob(&bytes).with_context(|| format!("failed to keep {}", path.display()));
+                let id = prove(repo, disk, blob)?;
                 builder.insert(name, id, mode)?;
             }
             Kind::Alien => {}
         }
     }
-    builder.write().with_context(|| format!("failed to write {} as a tree", folder.display()))
+    let tree = || builder.write().with_context(|| format!("failed to write {} as a tree", folder.display()));
+    prove(repo, disk, tree)
 }
 
 /// Moves aside what git cannot hold or cannot read: sockets, devices, nested repositories, locked files.

@@ -4,7 +4,6 @@
 
 use crate::clock;
 use crate::house::House;
-use std::ffi::OsStr;
 use std::fs::{self, Metadata, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,102 +11,78 @@ use std::path::{Path, PathBuf};
 /// Ends of names that are meant for files, in the folders both sides write to.
 const ENDINGS: [&str; 5] = ["json", "jsonl", "txt", "log", "lock"];
 
-/// Before anything of the house is opened: its folders, and the locks. What was done, a line each for people.
-pub fn clear_first(house: &House) -> Vec<String> {
-    let mut told = Vec::new();
-    let (mind, root) = (house.mind(), house.state_folder());
-    for folder in [root, house.own(), house.kept(), house.binaries(), house.logs(), mind] {
-        mend_folder(house, &folder, &mut told);
-        if let Err(error) = fs::create_dir_all(&folder) {
-            told.push(format!("failed to make {}: {error}", folder.display()));
-        }
-    }
-    for lock in [house.lock(), house.creature_lock()] {
-        mend_file(house, &lock, &mut told);
-    }
-    told
-}
-
-/// Between lives: everything that would keep the next life, or us, from opening a file. What was done, a line each.
+/// At start and between lives: whatever would keep the next life, or us, from opening a file. A line for each thing done.
 pub fn clear(house: &House) -> Vec<String> {
-    let mut told = clear_first(house);
-    for folder in [house.snapshots(), house.workspace()] {
-        mend_folder(house, &folder, &mut told);
-    }
-    for folder in [house.state_folder(), house.mind(), house.logs(), house.own(), house.binaries()] {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let of_binaries = folder == house.binaries();
-            if of_binaries
-                || is_for_a_file(&entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_dir()))
-            {
-                mend_file(house, &entry.path(), &mut told);
-            }
-        }
+    let [root, own, logs, mind] = [house.state_folder(), house.own(), house.logs(), house.mind()];
+    let more = [house.kept(), house.binaries(), house.snapshots(), house.workspace()];
+    let folders = [&root, &own, &logs, &mind].into_iter().chain(&more);
+    let mut told: Vec<String> = folders.filter_map(|path| clear_folder(house, path)).collect();
+    for folder in [root, mind, logs, own, house.binaries()] {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        told.extend(entries.filter_map(|entry| clear_file(house, &entry.path())));
     }
     told
 }
 
-/// Whether a name is meant for a file: it ends like one, or is one of the few without an ending.
-fn is_for_a_file(name: &OsStr, is_folder: bool) -> bool {
-    let ending = Path::new(name).extension().unwrap_or_default();
-    let hidden = name.as_encoded_bytes().first() == Some(&b'.');
-    // What is half written: hidden, the creature's; else ours, where a folder costs no more than a late line.
-    let aside = ending == "aside" && (hidden || !is_folder);
-    aside || name == "heartbeat" || name == "lock" || ENDINGS.iter().any(|known| ending == *known)
-}
-
-fn mend_folder(house: &House, path: &Path, told: &mut Vec<String>) {
+fn clear_folder(house: &House, path: &Path) -> Option<String> {
     // A link that leads to a folder is the owner's way to keep it on another disk.
-    match fs::metadata(path) {
-        Ok(meta) if meta.is_dir() => give_back(path, &meta, 0o700, told),
-        _ if fs::symlink_metadata(path).is_err() => {}
-        _ => {
-            move_aside(house, path, told);
-            let _ = fs::create_dir_all(path);
-        }
+    if let Ok(meta) = fs::metadata(path)
+        && meta.is_dir()
+    {
+        return give_back(path, &meta, 0o700);
     }
+    let told = fs::symlink_metadata(path).is_ok().then(|| move_aside(house, path));
+    let _ = fs::create_dir_all(path);
+    told
 }
 
-fn mend_file(house: &House, path: &Path, told: &mut Vec<String>) {
-    let Ok(meta) = fs::symlink_metadata(path) else { return };
-    let linked = path == house.inbox() && fs::metadata(path).is_ok_and(|meta| meta.is_file());
-    if meta.is_file() {
-        give_back(path, &meta, 0o600, told);
-    } else if !linked {
-        // The owner may keep the inbox elsewhere; whatever else is read here is read without following links.
-        move_aside(house, path, told);
+fn clear_file(house: &House, path: &Path) -> Option<String> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    let name = path.file_name().unwrap_or_default();
+    let ending = path.extension().unwrap_or_default();
+    // What is half written: hidden, the creature's; else ours, where a folder costs no more than a late line.
+    let aside = ending == "aside" && (name.as_encoded_bytes().starts_with(b".") || !meta.is_dir());
+    let kept_binary = path.parent() == Some(&house.binaries());
+    let known = name == "heartbeat" || name == "lock" || ENDINGS.iter().any(|known| ending == *known);
+    // The owner may keep the inbox elsewhere; whatever else is read here is read without following links.
+    let elsewhere = meta.is_symlink() && fs::metadata(path).is_ok_and(|meta| meta.is_file());
+    if (elsewhere && path == house.inbox()) || !(aside || kept_binary || known) {
+        None
+    } else if meta.is_file() {
+        give_back(path, &meta, if kept_binary && ending.is_empty() { 0o700 } else { 0o600 })
+    } else {
+        Some(move_aside(house, path))
     }
 }
 
 /// What may not be read or written may be ours all the same: losing sight of it would be worse than the right.
-fn give_back(path: &Path, meta: &Metadata, wanted: u32, told: &mut Vec<String>) {
+fn give_back(path: &Path, meta: &Metadata, wanted: u32) -> Option<String> {
     let mode = meta.permissions().mode() & 0o7777;
     if mode & wanted == wanted {
-        return;
+        return None;
     }
-    told.push(match fs::set_permissions(path, Permissions::from_mode(mode | wanted)) {
+    Some(match fs::set_permissions(path, Permissions::from_mode(mode | wanted)) {
         Ok(()) => format!("{} could not be read and written (mode {mode:o}); it can again", path.display()),
         Err(error) => format!("{} cannot be read and written: {error}", path.display()),
-    });
+    })
 }
 
-fn move_aside(house: &House, path: &Path, told: &mut Vec<String>) {
-    told.push(match aside(house, path) {
+fn move_aside(house: &House, path: &Path) -> String {
+    match aside(house, path) {
         Ok(to) => format!("{} was in the way; it is kept as {}", path.display(), to.display()),
         Err(error) => format!("{} is in the way and cannot be moved aside: {error}", path.display()),
-    });
+    }
 }
 
 /// Moves something aside into `kept/`; where that is not possible, beside itself.
 pub fn aside(house: &House, path: &Path) -> std::io::Result<PathBuf> {
     let kept = house.kept();
-    let name = path.strip_prefix(house.state_folder()).unwrap_or(path).to_string_lossy().replace('/', "-");
-    let time = clock::name();
-    let to = kept.join(format!("{time}-{name}"));
+    let (time, file) = (clock::name(), path.file_name().unwrap_or_default());
+    let name = path.strip_prefix(house.state_folder()).unwrap_or(Path::new(file));
+    let to = kept.join(format!("{time}-{}", name.to_string_lossy().replace('/', "-")));
     if !kept.starts_with(path) && fs::create_dir_all(&kept).and_then(|()| fs::rename(path, &to)).is_ok() {
         return Ok(to);
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let to = path.with_file_name(format!("{name}-{time}"));
+    let to = path.with_file_name(format!("{}-{time}", file.to_string_lossy()));
     fs::rename(path, &to).map(|()| to)
 }

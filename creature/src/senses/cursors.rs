@@ -61,7 +61,11 @@ impl Cursors {
         };
         match serde_json::from_slice(&bytes) {
             Ok(cursors) => (cursors, None),
-            Err(error) => Self::lost(Some(format!("is garbage: {error}"))),
+            Err(error) => {
+                // The next save replaces the file; a failure to keep this one costs no life.
+                let _ = memory::set_aside(path);
+                Self::lost(Some(format!("is garbage: {error}")))
+            }
         }
     }
 

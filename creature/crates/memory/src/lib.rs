@@ -13,5 +13,5 @@ mod tail;
 pub use error::Error;
 pub use log::{Log, MAX_LINE, Mended};
 pub use record::{Record, now};
-pub use replace::replace;
+pub use replace::{replace, set_aside};
 pub use tail::{Tail, tail};

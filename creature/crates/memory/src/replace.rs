@@ -21,6 +21,21 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     sync_folder(folder).map_err(Error::on(folder, "sync the folder"))
 }
 
+/// Moves a file that cannot be read as what it should be beside itself, under the time, so that the next
+/// replacement does not cost what it held. One without bytes stays.
+pub fn set_aside(path: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(path)?;
+    if !found.is_file() || found.len() == 0 {
+        return Ok(());
+    }
+    let name = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let time = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S.%3fZ");
+    fs::rename(
+        path,
+        path.with_file_name(format!("{}-{time}.{}", name(path.file_stem()), name(path.extension()))),
+    )
+}
+
 /// The folder a file is in; the working directory for a bare name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {

@@ -2,12 +2,14 @@
 //!
 //! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
 
+use crate::senses::papers;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A state file larger than this was not written by instinct; it starts afresh.
-const LARGEST_FILE: usize = 1 << 20;
+const LARGEST_FILE: u64 = 1 << 20;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -33,6 +35,9 @@ pub struct State {
     pub notes: u64,
     pub drafted_at_s: i64,
     pub change: ChangeState,
+    /// What a newer self keeps here; carried, so that a rollback does not lose it.
+    #[serde(flatten)]
+    pub newer: Map<String, Value>,
 }
 
 /// A call made, and whom its result is for.
@@ -125,12 +130,14 @@ pub struct Trial {
 impl State {
     /// The state in `path`; a fresh one where it is missing or cannot be read.
     pub fn read(path: &Path) -> State {
-        let bytes = std::fs::read(path).unwrap_or_default();
+        let (bytes, size) = papers::head(path, 0, LARGEST_FILE).unwrap_or_default();
         // A list would be read as fields in order.
-        if bytes.len() > LARGEST_FILE || bytes.first() != Some(&b'{') {
+        let object = size <= LARGEST_FILE && bytes.first() == Some(&b'{');
+        let Some(mut state) = serde_json::from_slice::<State>(&bytes).ok().filter(|_| object) else {
+            // Jobs and notes may be told from it yet; the next thought writes a new one.
+            let _ = memory::set_aside(path);
             return State::default();
-        }
-        let mut state: State = serde_json::from_slice(&bytes).unwrap_or_default();
+        };
         state.bound();
         state
     }

@@ -29,6 +29,9 @@ fn a_garbage_state_file_is_a_fresh_start() {
         let mut world = World::kept();
         memory::replace(&world.house.instinct(), bytes).unwrap();
         assert_eq!(State::read(&world.house.instinct()), State::default());
+        let kept = std::fs::read_dir(world.house.mind()).unwrap().flatten();
+        let kept = kept.filter(|entry| std::fs::read(entry.path()).is_ok_and(|now| now == bytes)).count();
+        assert_eq!(kept, 1, "what cannot be read is kept");
         world.reborn(PACE);
         assert!(said(&world.wake()).contains("idle wakes in a row: 1."));
     }

@@ -26,3 +26,19 @@ pub fn all() -> Vec<Row> {
     ]
     .concat()
 }
+
+/// Rows of several files as one list.
+const fn joined<const COUNT: usize>(parts: &[&[Row]]) -> [Row; COUNT] {
+    let mut rows = [parts[0][0]; COUNT];
+    let (mut at, mut part) = (0, 0);
+    while part < parts.len() {
+        let mut row = 0;
+        while row < parts[part].len() {
+            rows[at] = parts[part][row];
+            at += 1;
+            row += 1;
+        }
+        part += 1;
+    }
+    rows
+}
