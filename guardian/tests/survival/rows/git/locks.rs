@@ -80,10 +80,12 @@ fn editor(trial: &mut Trial) {
     trial.begin();
     let outside = trial.house().folder.path().to_path_buf();
     let (open, done) = (outside.join("open"), outside.join("done"));
+    // It ends with the test's own folder, should the row fail.
     let script = format!(
-        "#!/bin/sh\ntouch {}\nuntil [ -e {} ]; do sleep 0.05; done\necho mine > \"$1\"\n",
+        "#!/bin/sh\ntouch {}\nuntil [ -e {} ] || [ ! -e {} ]; do sleep 0.05; done\necho mine > \"$1\"\n",
         open.display(),
-        done.display()
+        done.display(),
+        open.display()
     );
     let editor = outside.join("editor");
     fs::write(&editor, script).unwrap();
