@@ -1,8 +1,9 @@
 //! From the last beat of a creature that falls silent to its death, beyond the silence it is allowed.
 
 use crate::row::Row;
-use crate::stand_in::{self, TIRELESS, ask, until_stamped};
+use crate::stand_in::{self, TIRELESS, ask, stamps, until_stamped};
 use crate::supervisors::Floor;
+use crate::support::House;
 use crate::{Plan, Table};
 use std::fs;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use std::time::Duration;
 const HOUSES: usize = 4;
 
 pub fn measure(plan: &Plan) -> Table {
-    let rounds = plan.scaled(6, 1);
+    let rounds = plan.scaled(6, 2);
     let by_default = excess(plan, rounds, 3_000.0, 1.0);
     let often = excess(plan, rounds, 1_000.0, 0.05);
     let house = stand_in::house(TIRELESS);
@@ -47,29 +48,32 @@ fn excess(plan: &Plan, rounds: usize, beat_ms: f64, look_s: f64) -> Vec<f64> {
     let limits = format!("{TIRELESS}beat_s = {}\nlook_s = {look_s}\n", beat_ms / 1_000.0);
     let houses: Vec<_> = (0..HOUSES).map(|_| stand_in::house(&limits)).collect();
     let guardians: Vec<_> = houses.iter().map(stand_in::start).collect();
-    houses.iter().for_each(stand_in::until_blessed);
     let mut found = Vec::new();
     for round in 0..rounds {
         plan.progress(round, rounds);
-        let waits = houses.iter().enumerate().map(|(number, house)| {
-            let folder = house.root.clone();
+        houses.iter().for_each(stand_in::until_blessed);
+        let lived: Vec<_> = houses.iter().map(|house| house.status()["life"].as_u64()).collect();
+        let hush = |(number, house): (usize, &House)| {
             // Spread over the time between two looks.
-            let delay = look_s / HOUSES as f64 * (number as f64 + round as f64 / rounds as f64);
-            std::thread::spawn(move || {
-                let before = until_stamped(&folder, 0, &["beats"]).bytes;
-                std::thread::sleep(Duration::from_secs_f64(delay));
-                let pid = stand_in::pid(&folder);
-                ask(&folder, "hush");
-                let hushed = until_stamped(&folder, before, &["hushes"]).list[0].1;
-                std::thread::sleep(Duration::from_secs_f64(beat_ms / 1_000.0 - 0.1));
-                while lives(pid) {
-                    std::thread::sleep(Duration::from_micros(500));
-                }
-                stand_in::now() - hushed - beat_ms
-            })
+            let share = (number as f64 + round as f64 / rounds as f64) / HOUSES as f64;
+            std::thread::sleep(Duration::from_secs_f64(look_s * (1.0 + share)));
+            let (pid, before) = (stand_in::pid(&house.root), stamps(&house.root, 0).bytes);
+            ask(&house.root, "hush");
+            let hushed = until_stamped(&house.root, before, &["hushes"]).list[0].1;
+            std::thread::sleep(Duration::from_secs_f64(beat_ms / 1_000.0 - 0.1));
+            while lives(pid) {
+                std::thread::sleep(Duration::from_micros(500));
+            }
+            stand_in::now() - hushed - beat_ms
+        };
+        std::thread::scope(|scope| {
+            let waits = houses.iter().enumerate().map(|house| scope.spawn(move || hush(house)));
+            let waits: Vec<_> = waits.collect();
+            found.extend(waits.into_iter().map(|wait| wait.join().unwrap()));
         });
-        let waits: Vec<_> = waits.collect();
-        found.extend(waits.into_iter().map(|wait| wait.join().unwrap()));
+        for (house, before) in houses.iter().zip(&lived) {
+            house.until("the next life", || house.status()["life"].as_u64() > *before);
+        }
     }
     guardians.into_iter().for_each(|guardian| assert_eq!(guardian.stop(), 0));
     found
