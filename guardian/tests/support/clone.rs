@@ -31,10 +31,15 @@ fn run(program: &str, args: &[&str], folder: &Path) {
 impl Clone {
     /// The tracked files of this repository, as they lie there, in a fresh repository of their own.
     pub fn new() -> Self {
+        Self::named("clone")
+    }
+
+    /// The same in a folder of its own, for who would wait too long for the others.
+    pub fn named(name: &str) -> Self {
         let one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let folder = tempfile::Builder::new().prefix("clone-").tempdir().unwrap();
         // A fixed place: cargo's fingerprints of path dependencies hold the path.
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clone");
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(&root).unwrap();
         let lock = fs::File::create(root.with_extension("lock")).unwrap();
         lock.lock().unwrap();
