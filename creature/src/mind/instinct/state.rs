@@ -4,7 +4,7 @@
 
 use crate::senses::papers;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -37,7 +37,7 @@ pub struct State {
     pub change: ChangeState,
     /// What a newer self keeps here; carried, so that a rollback does not lose it.
     #[serde(flatten)]
-    pub newer: Map<String, Value>,
+    pub newer: BTreeMap<String, Value>,
 }
 
 /// A call made, and whom its result is for.
