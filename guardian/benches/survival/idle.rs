@@ -72,7 +72,7 @@ pub fn measure(plan: &Plan) -> Table {
 
 /// Resident memory after so many restarts, and what a life with its restart takes by then.
 pub fn flat(plan: &Plan) -> Table {
-    let marks = plan.scaled([100, 1_000, 5_000], [50, 100, 400]);
+    let marks = plan.scaled([100, 1_000, 5_000], [50, 100, 200]);
     let house = stand_in::house(TIRELESS);
     let guardian = stand_in::start(&house);
     stand_in::until_blessed(&house);

@@ -51,7 +51,7 @@ pub fn measure(plan: &Plan) -> Table {
         order(house, "pause", "paused");
         bare(house, &mut samples);
         plan.say("falls to the kept binary");
-        samples.kept.extend([fall(house, true), fall(house, true)]);
+        samples.kept.extend((0..plan.scaled(2, 1)).map(|_| fall(house, true)));
         plan.say("a fall without one");
         samples.rebuilt.push(fall(house, false));
     }

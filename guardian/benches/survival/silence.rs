@@ -12,7 +12,7 @@ use std::time::Duration;
 const HOUSES: usize = 4;
 
 pub fn measure(plan: &Plan) -> Table {
-    let rounds = plan.scaled(6, 2);
+    let rounds = plan.scaled(6, 1);
     let by_default = excess(plan, rounds, 3_000.0, 1.0);
     let often = excess(plan, rounds, 1_000.0, 0.05);
     let house = stand_in::house(TIRELESS);
