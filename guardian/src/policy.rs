@@ -246,7 +246,10 @@ impl Policy {
         {
             subject.standing = Standing::Blessed;
         }
-        self.record.trial = None;
+        // A new self does not answer for the deaths of the one before.
+        if self.record.trial.take().is_some() {
+            self.record.deaths.clear();
+        }
         self.record.rest_ms = limits.rest_ms;
         self.record.lives_unblessed = 0;
         self.record.environment = 0;

@@ -7,8 +7,7 @@
 use crate::house::House;
 use crate::way;
 use anyhow::{Context, Result, bail};
-use git2::build::CheckoutBuilder;
-use git2::{FileMode, Index, ObjectType, Odb, Oid, Repository, Tree};
+use git2::{FileMode, ObjectType, Odb, Oid, Repository, Tree};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -35,7 +34,10 @@ fn compare(
         let name = OsStr::from_bytes(entry.name_bytes());
         let path = prefix.join(name);
         match (entries.remove(name), entry.kind()) {
-            (Some(Kind::Folder), Some(ObjectType::Tree)) => {
+            (there, Some(ObjectType::Tree)) => {
+                if matches!(there, Some(Kind::Held(_) | Kind::Alien)) {
+                    found.push(path.clone());
+                }
                 let subtree = repo.find_tree(entry.id()).context("failed to read a tree")?;
                 compare(repo, Some(&subtree), &folder.join(name), &path, found)?;
             }
@@ -126,26 +128,19 @@ pub fn move_aliens(folder: &Path, aside: &Path) -> Result<Vec<PathBuf>> {
     Ok(moved)
 }
 
-/// Makes `root/name` exactly the tree that `whole` has under that name, and proves it.
+/// Makes `root/name` exactly the tree that `whole` has under that name, and proves it. Index, ignore rules and
+/// attributes have no say, and only what differs is written: cargo compiles anew whatever is touched.
 pub fn put_back(repo: &Repository, whole: &Tree, name: &str) -> Result<()> {
-    // A repository handle of its own with an empty index in memory: the owner's index is neither read,
-    // locked nor believed, so every file is compared by content.
-    let own = Repository::open(repo.path()).context("failed to open the repository again")?;
-    own.set_index(&mut Index::new()?)?;
-    let mut options = CheckoutBuilder::new();
-    options.force().remove_untracked(true).remove_ignored(true).update_index(false).refresh(false);
-    options.disable_filters(true).path(name);
-    let target = own.find_tree(whole.id())?;
-    own.checkout_tree(target.as_object(), Some(&mut options))
-        .with_context(|| format!("failed to check {name}/ out of {}", short(whole.id())))?;
-    let root = repo.workdir().context("the repository has no work tree")?;
-    let subtree = target.get_name(name).map(|entry| repo.find_tree(entry.id())).transpose()?;
-    for path in differences(repo, subtree.as_ref(), &root.join(name))? {
-        // What checkout left alone because ignore rules or attributes told it to.
-        mend(repo, subtree.as_ref(), &root.join(name), &path)?;
+    let folder = repo.workdir().context("the repository has no work tree")?.join(name);
+    let subtree = whole.get_name(name).map(|entry| repo.find_tree(entry.id())).transpose()?;
+    if fs::symlink_metadata(&folder).is_ok_and(|meta| !meta.is_dir()) {
+        fs::remove_file(&folder)?;
     }
-    let left = differences(repo, subtree.as_ref(), &root.join(name))?;
-    if let Some(path) = left.first() {
+    for path in differences(repo, subtree.as_ref(), &folder)? {
+        mend(repo, subtree.as_ref(), &folder, &path)
+            .with_context(|| format!("failed to put {name}/{} back", path.display()))?;
+    }
+    if let Some(path) = differences(repo, subtree.as_ref(), &folder)?.first() {
         bail!("{name}/ still differs from what it should be: {}", path.display());
     }
     Ok(())
@@ -159,7 +154,13 @@ fn mend(repo: &Repository, tree: Option<&Tree>, folder: &Path, path: &Path) -> R
     } else if there.is_ok() {
         fs::remove_file(&full)?;
     }
-    let Some(entry) = tree.and_then(|tree| tree.get_path(path).ok()) else { return Ok(()) };
+    let entry = tree.and_then(|tree| tree.get_path(path).ok());
+    let Some(entry) = entry.filter(|entry| entry.kind() == Some(ObjectType::Blob)) else {
+        // A folder that held nothing else goes along: cargo might take it for a crate.
+        let above = full.ancestors().skip(1).take_while(|above| *above != folder);
+        above.take_while(|above| fs::remove_dir(above).is_ok()).for_each(drop);
+        return Ok(());
+    };
     let blob = repo.find_blob(entry.id())?;
     if let Some(parent) = full.parent() {
         fs::create_dir_all(parent)?;

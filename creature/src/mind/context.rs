@@ -134,7 +134,7 @@ pub fn line(record: &Record, most: usize) -> String {
     };
     let at = record.at.get(..19).unwrap_or(&record.at);
     let line = format!("{at} life {} {}: {said}", record.life, record.kind);
-    shorten(&line.replace(['\n', '\r'], " "), most)
+    shorten(&line, most).replace(['\n', '\r'], " ")
 }
 
 /// The newest lines within `most` characters, with a note on what was left out.

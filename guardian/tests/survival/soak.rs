@@ -39,8 +39,10 @@ const ACTS: &[(&str, &str, Option<&str>)] = &[
     ("becomes itself anew", "become 'think anew'", None),
 ];
 
+type Blow = fn(&mut Trial);
+
 /// Done to the house from outside.
-const BLOWS: &[(&str, fn(&mut Trial))] = &[
+const BLOWS: &[(&str, Blow)] = &[
     ("the creature is killed", |trial| trial.kill_creature()),
     ("the guardian is killed", |trial| trial.kill_guardian()),
     ("both are killed", |trial| {

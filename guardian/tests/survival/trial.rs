@@ -237,6 +237,12 @@ impl Trial {
 
     /// Asks the guardian to leave, and waits for it; its status.
     pub fn stop(&mut self) -> i32 {
+        // Before it has told of itself it does not listen yet.
+        let pid = self.guardian().pid();
+        let begun = Instant::now();
+        while self.house().status()["guardian_pid"] != pid && begun.elapsed() < self.patience {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         self.guardian.take().expect("a guardian runs").stop()
     }
 
