@@ -19,22 +19,26 @@ pub struct Clone {
 }
 
 /// Root of the repository these tests belong to.
-fn origin() -> PathBuf {
+pub fn origin() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-fn run(program: &str, args: &[&str], folder: &Path) {
+pub fn run(program: &str, args: &[&str], folder: &Path) {
     let status = Command::new(program).args(args).current_dir(folder).status().unwrap();
     assert!(status.success(), "{program} {args:?} failed in {}", folder.display());
 }
 
 impl Clone {
-    /// The tracked files of this repository, as they lie there, in a fresh repository of their own.
     pub fn new() -> Self {
+        Self::named("clone")
+    }
+
+    /// The tracked files of this repository, as they lie there, in a fresh repository of their own.
+    pub fn named(name: &str) -> Self {
         let one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let folder = tempfile::Builder::new().prefix("clone-").tempdir().unwrap();
         // A fixed place: cargo's fingerprints of path dependencies hold the path.
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clone");
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(&root).unwrap();
         let lock = fs::File::create(root.with_extension("lock")).unwrap();
         lock.lock().unwrap();
