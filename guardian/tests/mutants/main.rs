@@ -108,7 +108,8 @@ fn prepare(wanted: &Wanted, clone: &Clone, of: usize) -> Results {
         return results;
     }
     if wanted.resume {
-        let results = Results::load().expect("no results to go on with");
+        let mut results = Results::load().expect("no results to go on with");
+        results.rows.retain(|row| row.first.outcome != Outcome::NotPlaced);
         assert_eq!(results.creature, creature, "the stopped run was over another creature");
         return results;
     }

@@ -14,14 +14,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Short, so that a mutant that hangs or dies costs minutes and not hours; long enough for a busy machine.
-const OWNER: &str = "[limits]\nprobation_s = 3\nrest_s = 0.2\nboot_s = 20\nbeat_s = 20\nstandstill_s = 60\n\
-    [self_edit]\nbuild_s = 180\ntest_s = 120\nrehearsal_s = 30\n\
+/// Short, so that a mutant that hangs or dies costs minutes and not hours; long enough for a busy machine. No turn ends
+/// while a self-edit is proven, so a standstill is longer than all its steps.
+const OWNER: &str = "[limits]\nprobation_s = 3\nrest_s = 0.2\nboot_s = 20\nbeat_s = 20\nstandstill_s = 210\n\
+    [self_edit]\nbuild_s = 90\ntest_s = 90\nrehearsal_s = 20\n\
     [web]\nallow_private = true\n[rest]\nshortest_s = 1\nlongest_s = 2\n";
 /// For a thought to be had and all steps of a self-edit to be taken or refused.
-const DECIDED: Duration = Duration::from_secs(420);
+const DECIDED: Duration = Duration::from_secs(260);
 /// For a life that was accepted to be blessed or put back: three tries, each silent until it is found out.
-const SETTLED: Duration = Duration::from_secs(600);
+const SETTLED: Duration = Duration::from_secs(900);
 /// For the house to be at its seed again, alive and trusted.
 const HOME: Duration = Duration::from_secs(300);
 /// For one ordinary thought of a kept mutant, with a self-edit that does not build in it.
