@@ -163,11 +163,12 @@ impl<'a> Trials<'a> {
         let call = json!([{"tool": "repo.apply_patch", "args": {"patch": mutant.patch, "summary": summary}}]);
         self.model.will_think(summary, call, 0);
         let mut told = Value::Null;
+        let tag = summary.split_inclusive(':').next().unwrap_or(summary);
         let decided = self.wait(DECIDED, || {
             let lines = memory.read();
             let tried = |line: &&Value| line["kind"] == "self_change" && line["data"]["summary"] == summary;
             let acted =
-                |line: &&Value| line["kind"] == "action" && line["data"]["tool"] == "repo.apply_patch";
+                |line: &&Value| line["kind"] == "action" && line["data"]["args"].to_string().contains(tag);
             // A refusal before the protocol, and a patch that is there already, are actions alone.
             let found = lines.iter().find(tried).or_else(|| lines.iter().find(acted));
             told = found.map_or(Value::Null, |line| line["data"].clone());
