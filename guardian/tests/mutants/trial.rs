@@ -154,6 +154,9 @@ impl<'a> Trials<'a> {
 
     /// Takes one mutant all the way, and the house home again.
     pub fn take(&self, mutant: &Mutant, summary: &str) -> Result<Verdict, End> {
+        if self.house.status()["tree"] != *self.seed.1 {
+            self.order_home()?;
+        }
         let begun = Instant::now();
         let verdict = |outcome, detail| Verdict { outcome, detail, ms: begun.elapsed().as_millis() as u64 };
         let life = self.house.status()["life"].as_u64().unwrap_or(0);
