@@ -128,6 +128,24 @@ async fn files_stay_in_the_workspace() {
 }
 
 #[tokio::test]
+async fn a_full_workspace_takes_no_more_and_loses_nothing() {
+    let mut yard = Yard::new();
+    yard.put(".self/workspace/deep/er/small.txt", "four");
+    yard.put(".self/workspace/deep/huge", "");
+    let huge =
+        std::fs::File::options().write(true).open(yard.root().join(".self/workspace/deep/huge")).unwrap();
+    let most = 512 * 1024 * 1024;
+    huge.set_len(most - 14).unwrap();
+    let fits = json!({"path": "last.txt", "text": "ten bytes."});
+    assert_eq!(yard.call("files.write", fits.clone()).await["ok"], json!(true));
+    let refused = yard.call("files.write", json!({"path": "more.txt", "text": "x"})).await;
+    assert!(refused["error"].as_str().unwrap().contains("full: 3 files, 512 MiB"), "{refused}");
+    huge.set_len(most - 15).unwrap();
+    assert_eq!(yard.call("files.write", json!({"path": "more.txt", "text": "x"})).await["ok"], json!(true));
+    assert_eq!(yard.text(".self/workspace/last.txt"), "ten bytes.");
+}
+
+#[tokio::test]
 async fn what_a_mind_may_read_of_the_repository() {
     let mut yard = Yard::new();
     yard.put("owner.toml", "secret");

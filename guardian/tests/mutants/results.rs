@@ -70,8 +70,9 @@ pub struct Results {
     pub rows: Vec<Row>,
 }
 
-/// What the people who looked at them say of kept mutants that do no harm, by id.
-fn judged() -> BTreeMap<String, String> {
+/// What the people who looked at the kept ones say of them, by id: `harmless` and why, or the test that `ought` to see
+/// it now.
+fn judged() -> BTreeMap<String, Value> {
     let path = crate::support::clone::origin().join("guardian/tests/mutants/judged.json");
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
@@ -102,8 +103,11 @@ impl Results {
         kept.map(|row| {
             let after =
                 row.after.as_ref().map(|after| json!({"outcome": after.outcome, "detail": after.detail}));
-            json!({"name": row.name, "file": row.file, "line": row.line, "detail": row.first.detail,
-                "after": after, "harmless": judged.get(&row.id)})
+            let mut told = json!({"name": row.name, "file": row.file, "line": row.line, "detail": row.first.detail,
+                "after": after});
+            let judged = judged.get(&row.id).and_then(Value::as_object).cloned();
+            told.as_object_mut().unwrap().extend(judged.unwrap_or_default());
+            told
         })
         .collect()
     }
