@@ -190,8 +190,11 @@ async fn long_results_are_kept_whole_and_old_ones_forgotten() {
     assert!(
         result.to_string().len() < 7_000 && shown.starts_with("line 0\n") && shown.ends_with("line 2999\n")
     );
+    let other = yard.call("repo.run", json!({"command": command.replace("line", "verse")})).await;
     let whole = yard.text(result["whole"]["stdout"].as_str().unwrap());
     assert_eq!(whole.lines().count(), 3_000);
+    assert!(whole.starts_with("line 0\n"), "the next result took its place");
+    assert!(yard.text(other["whole"]["stdout"].as_str().unwrap()).starts_with("verse 0\n"));
     assert_eq!(std::fs::read_dir(yard.root().join(".self/workspace/results")).unwrap().count(), 200);
     yard.put("creature/long.rs", &"//! A line.\n".repeat(2_000));
     let page = yard.call("repo.read", json!({"path": "creature/long.rs"})).await;

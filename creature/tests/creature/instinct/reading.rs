@@ -1,8 +1,8 @@
 //! Sources and drafts: what is followed, noted, posted, and left alone for a while.
 
-use super::world::{World, failing, said};
+use super::world::{START_S, World, failing, said};
 use creature::mind::instinct::sources::named;
-use creature::mind::instinct::state::Note;
+use creature::mind::instinct::state::{Note, State};
 use creature::mind::instinct::{drafts, text};
 use serde_json::{Value, json};
 
@@ -97,6 +97,20 @@ fn a_failing_source_is_said_once_and_left_alone_ever_longer() {
     assert_eq!(all.matches("connection refused").count(), 1);
     let looks = world.called("feed.read").len();
     assert!((7..=10).contains(&looks), "{looks} looks in three days, doubling from 15 min to a day");
+}
+
+#[test]
+fn failures_are_counted_from_the_first_of_them() {
+    let mut world = World::kept().answering(|call| match call.tool.as_str() {
+        "feed.read" => failing("connection refused"),
+        _ => None,
+    });
+    world.moment.purpose = PURPOSE.to_owned();
+    while world.called("feed.read").len() < 3 {
+        world.wake();
+    }
+    let change = State::read(&world.house.instinct()).change;
+    assert_eq!((change.failed_looks, change.failing_since_s), (3, START_S));
 }
 
 #[test]
