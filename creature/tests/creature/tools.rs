@@ -75,6 +75,8 @@ async fn every_listed_tool_is_built_and_listed_once() {
 async fn files_stay_in_the_workspace() {
     let mut yard = Yard::new();
     let outside = tempfile::tempdir().unwrap();
+    let bare = yard.call("files.list", json!({})).await;
+    assert_eq!((&bare["ok"], &bare["entries"]), (&json!(true), &json!([])), "{bare}");
     yard.put(".self/workspace/real.txt", "real\n");
     symlink(outside.path(), yard.root().join(".self/workspace/out")).unwrap();
     symlink("/etc/passwd", yard.root().join(".self/workspace/passwd")).unwrap();
@@ -209,6 +211,7 @@ async fn memory_papers_and_purpose() {
     let mut yard = Yard::new();
     assert_eq!(yard.call("memory.append", json!({"text": "seen"})).await["ok"], json!(true));
     assert_eq!(yard.last("observation"), json!({"about": "note", "text": "seen"}));
+    assert_eq!(yard.call("memory.append", json!({"text": "x".repeat(32_000)})).await["ok"], json!(true));
     yard.call("memory.append", json!({"kind": "message", "data": {"from": "owner", "text": "hi"}})).await;
     assert_eq!(yard.last("message")["from"], json!("creature"), "nobody speaks for the owner");
     let result = yard.call("memory.snapshot", json!({"text": "what I am"})).await;
