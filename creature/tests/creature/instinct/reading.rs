@@ -5,6 +5,8 @@ use creature::mind::instinct::sources::named;
 use creature::mind::instinct::state::{Note, State};
 use creature::mind::instinct::{drafts, text};
 use serde_json::{Value, json};
+use std::cell::Cell;
+use std::rc::Rc;
 
 const PURPOSE: &str = "# Purpose\n\nSmall tools that last.\n\n## Sources\n\nfeed: https://f.example/news\n";
 
@@ -66,6 +68,29 @@ fn a_feeds_newest_items_become_notes_and_one_post() {
         post.chars().count() <= 280 && post.contains("https://f.example/") && post.contains("Item"),
         "{post}"
     );
+}
+
+#[test]
+fn a_post_takes_three_notes_and_its_time() {
+    let known = Rc::new(Cell::new(2));
+    let listed = Rc::clone(&known);
+    let mut world = World::new().answering(move |call| match call.tool.as_str() {
+        "feed.read" => {
+            let items: Vec<Value> = (1..=listed.get()).map(item).collect();
+            Some(json!({"ok": true, "title": "News", "items": items}))
+        }
+        _ => feed(call),
+    });
+    world.moment.purpose = PURPOSE.to_owned();
+    for (items, hours, notes, posts) in [(2, 2, 2, 0), (3, 1, 3, 1), (6, 2, 6, 1), (6, 5, 6, 2)] {
+        known.set(items);
+        let end_s = world.clock_s + hours * 3600;
+        while world.clock_s < end_s {
+            world.wake();
+        }
+        let counts = (world.called("web.fetch_text").len(), world.called("x.post").len());
+        assert_eq!(counts, (notes, posts), "{items} items, {hours} h later");
+    }
 }
 
 #[test]
