@@ -125,6 +125,10 @@ async fn files_stay_in_the_workspace() {
     );
     assert_eq!(yard.call("files.create_workspace", json!({"name": "garden"})).await["existed"], json!(false));
     assert_eq!(yard.call("files.create_workspace", json!({"name": "../garden"})).await["ok"], json!(false));
+    for folder in [".", "made", "fresh/"] {
+        let refused = yard.call("files.write", json!({"path": folder, "text": "x"})).await;
+        assert!(refused["error"].as_str().unwrap().contains("is a folder's"), "{folder}: {refused}");
+    }
     let listed = yard.call("files.list", json!({})).await["entries"].to_string();
     assert!(listed.contains("garden/") && listed.contains("real.txt (5 bytes)"), "{listed}");
 }

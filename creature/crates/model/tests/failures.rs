@@ -240,3 +240,14 @@ async fn settings_that_cannot_work_are_said_before_anything_is_sent() {
     let seen = &server.seen()[0];
     assert_eq!(seen.header("authorization"), Some("Bearer a-key-of-another-line"));
 }
+
+#[tokio::test]
+async fn the_shortest_of_keys_is_not_told_either() {
+    for (key, told) in [("eight888", false), ("ollama7", true)] {
+        let server = Server::new(vec![bad(401, "", "authentication_error", &format!("no such key: {key}"))]);
+        let mut endpoint = server.endpoint(Wire::OpenAi);
+        endpoint.key = Some(secrecy::SecretString::from(key));
+        let error = Client::new(endpoint).unwrap().ask(&ask()).await.expect_err("refused");
+        assert_eq!(error.message.contains(key), told, "{error}");
+    }
+}
