@@ -1,6 +1,7 @@
 //! Tests of the protocol on a throwaway creature without dependencies: passes, and every way to fail puts all files back.
 
 use crate::yard::Yard;
+use creature::self_edit::diagnostics;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -188,4 +189,26 @@ async fn all_files_or_none() {
         assert_eq!(yard.last("self_change")["stage"], json!(stage), "{args} {done}");
         assert_eq!(tree(yard.root()), before, "{args}");
     }
+}
+
+#[test]
+fn the_lines_that_say_what_is_wrong_come_first() {
+    let running = "     Running tests/creature/main.rs (target/debug/deps/creature-1)\n";
+    let failed = "test a ... ok\n\n---- b::c stdout ----\nb::c panicked at x.rs:1:1:\nno\n\nfailures:\n";
+    let error = "   Compiling creature v0.1.0\nerror[E0425]: cannot find `x`\n  --> src/life.rs:1:1\n";
+    let hung = "test a ... ok\ntest life::b has been running for over 60 seconds\n";
+    for (stdout, stderr, first) in [
+        (failed, "error: test failed, to rerun pass `--test creature`\n", "---- b::c stdout ----"),
+        ("{\"reason\":\"compiler-message\"}\n", error, "error[E0425]: cannot find `x`"),
+        (hung, running, "test life::b has been running for over 60 seconds"),
+        ("test a ... ok\n", running, running.trim_end()),
+        ("test a ... ok\n", "", "test a ... ok"),
+        ("", "", ""),
+    ] {
+        let said = diagnostics::first(stdout, stderr);
+        assert_eq!(said.lines().next().unwrap_or_default(), first, "{said}");
+    }
+    let long = format!("error: {}\n{}", "x".repeat(1_000), "and more\n".repeat(100));
+    let said = diagnostics::first("", &long);
+    assert_eq!((said.lines().count(), said.lines().next().unwrap().len()), (20, 300));
 }

@@ -286,7 +286,9 @@ fn refusal(told: &Value) -> (Outcome, String) {
     let error = told["error"].as_str().unwrap_or(&early);
     let test = error.lines().find_map(|line| line.strip_prefix("---- ")?.split_whitespace().next());
     let line = error.lines().find(|line| line.starts_with("error") || line.contains("panicked"));
-    let words = test.or(line).or(error.lines().next()).unwrap_or_default();
+    let hung = |line: &&str| line.contains("has been running for over");
+    let slow = error.lines().find(hung).and_then(|line| line.split_whitespace().nth(1));
+    let words = test.or(slow).or(line).or(error.lines().next()).unwrap_or_default();
     let hung = if error.contains("stopped at its deadline") { "hangs; " } else { "" };
     let outcome = match told["stage"].as_str().unwrap_or_default() {
         "build" => Outcome::RefusedByBuild,
