@@ -1,6 +1,7 @@
 //! Tests of the protocol on a throwaway creature without dependencies: passes, and every way to fail puts all files back.
 
 use crate::yard::Yard;
+use creature::self_edit::change::{self, Edit};
 use creature::self_edit::diagnostics;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -211,4 +212,27 @@ fn the_lines_that_say_what_is_wrong_come_first() {
     let long = format!("error: {}\n{}", "x".repeat(1_000), "and more\n".repeat(100));
     let said = diagnostics::first("", &long);
     assert_eq!((said.lines().count(), said.lines().next().unwrap().len()), (20, 300));
+}
+
+#[test]
+fn what_is_gone_already_is_put_back_too() {
+    let yard = Yard::new();
+    yard.put("creature/src/main.rs", MAIN);
+    let before = tree(yard.root());
+    let edit = |path: &str, old: &str, new: &str| Edit {
+        path: path.to_owned(),
+        old: old.to_owned(),
+        new: new.to_owned(),
+    };
+    let edits =
+        [edit("creature/src/main.rs", "42", "43"), edit("creature/src/deep/new.rs", "", "//! New.\n")];
+    let plan = change::from_edits(yard.root(), &edits).unwrap();
+    let mut written = change::write(yard.root(), plan.changes).unwrap();
+    written.guard("creature/Cargo.lock");
+    assert!(yard.text("creature/src/main.rs").contains("    43\n"));
+    // A build may take away what the edit made, and need not make a lock file.
+    std::fs::remove_file(yard.root().join("creature/src/deep/new.rs")).unwrap();
+    std::fs::remove_file(yard.root().join("creature/src/main.rs")).unwrap();
+    assert_eq!(written.put_back(), Ok(()));
+    assert_eq!(tree(yard.root()), before);
 }
