@@ -21,6 +21,7 @@ pub struct Settings {
     pub web: WebSettings,
     pub search: SearchSettings,
     pub x: XSettings,
+    pub self_edit: SelfEditSettings,
 }
 
 /// `[model]`: which mind. Empty means: found by environment and loopback, else instinct.
@@ -77,6 +78,21 @@ pub struct XSettings {
     pub base_url: String,
 }
 
+/// `[self_edit]`: how long each step of a self-edit may take, in seconds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SelfEditSettings {
+    pub build_s: u64,
+    pub test_s: u64,
+    pub rehearsal_s: u64,
+}
+
+impl Default for SelfEditSettings {
+    fn default() -> Self {
+        Self { build_s: 900, test_s: 600, rehearsal_s: 60 }
+    }
+}
+
 impl Settings {
     /// Reads `owner.toml`. What cannot be understood is at its default, and said in a sentence that
     /// names file, line and key; a missing file is all defaults.
@@ -115,6 +131,7 @@ impl Settings {
             web: section(&table, "web"),
             search: section(&table, "search"),
             x: section(&table, "x"),
+            self_edit: section(&table, "self_edit"),
         };
         settings.bounded(Some(format!("{said}; that section is at its defaults")))
     }
@@ -124,6 +141,11 @@ impl Settings {
         let asked = (rest.shortest_s, rest.longest_s);
         rest.shortest_s = rest.shortest_s.clamp(1, MOST_REST_S);
         rest.longest_s = rest.longest_s.clamp(rest.shortest_s, MOST_REST_S);
+        // Together they stay below what the loop allows one call, or a slow edit would be a silent life.
+        let edit = &mut self.self_edit;
+        edit.build_s = edit.build_s.clamp(1, 1_200);
+        edit.test_s = edit.test_s.clamp(1, 1_200);
+        edit.rehearsal_s = edit.rehearsal_s.clamp(1, 120);
         if asked == (rest.shortest_s, rest.longest_s) {
             return (self, said);
         }

@@ -1,6 +1,7 @@
 //! Cargo as the creature calls it: from the repository root, the target directory named, a deadline on each call.
 
 use super::diagnostics;
+use crate::config::SelfEditSettings;
 use crate::fault::Fault;
 use crate::paths::House;
 use crate::process::{self, Ended, Job};
@@ -14,12 +15,12 @@ pub struct Limits {
     pub rehearsal: Duration,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
+impl From<&SelfEditSettings> for Limits {
+    fn from(owner: &SelfEditSettings) -> Self {
         Self {
-            build: Duration::from_secs(15 * 60),
-            test: Duration::from_secs(10 * 60),
-            rehearsal: Duration::from_secs(60),
+            build: Duration::from_secs(owner.build_s),
+            test: Duration::from_secs(owner.test_s),
+            rehearsal: Duration::from_secs(owner.rehearsal_s),
         }
     }
 }

@@ -5,7 +5,7 @@ const MOST_LINES: usize = 20;
 /// Longest line passed on, in characters; a type error's line can be thousands.
 const MOST_CHARS: usize = 300;
 
-/// The first failing test's words, else the first compile error, else the last lines there are.
+/// The first failing test's words, else the first compile error, else the tests that hang, else the last lines there are.
 pub fn first(stdout: &str, stderr: &str) -> String {
     let failed_test = from(stdout, |line| line.starts_with("---- ") || line.contains("panicked at"));
     let error = from(stderr, |line| line.starts_with("error"));
@@ -13,7 +13,11 @@ pub fn first(stdout: &str, stderr: &str) -> String {
         // A failed test run ends its stderr with an error that only says so.
         (_, Some(lines)) => lines,
         (Some(lines), None) => lines,
-        (None, None) => last(stderr).or_else(|| last(stdout)).unwrap_or_default(),
+        // Stopped at its deadline, a test run has said no more than which tests took long.
+        (None, None) => from(stdout, |line| line.contains("has been running for over"))
+            .or_else(|| last(stderr))
+            .or_else(|| last(stdout))
+            .unwrap_or_default(),
     };
     let cut = |line: &&str| -> String { line.chars().take(MOST_CHARS).collect() };
     lines.iter().map(cut).collect::<Vec<_>>().join("\n")

@@ -72,6 +72,7 @@ impl Toolbox {
         safe: bool,
         rehearsal: bool,
     ) -> Self {
+        let limits = Limits::from(&settings.self_edit);
         Self {
             house,
             settings,
@@ -81,7 +82,7 @@ impl Toolbox {
             rehearsal,
             facts: Facts { life, ..Facts::default() },
             rebirth: None,
-            limits: Limits::default(),
+            limits,
             patience: guardian_post::PATIENCE,
             account: Credentials::from_env(),
             web: None,

@@ -1,6 +1,7 @@
 //! The owner's settings: errors name line and key, and a broken section costs only itself.
 
 use creature::config::Settings;
+use creature::self_edit::cargo::Limits;
 
 #[test]
 fn settings_are_read_and_strange_sections_are_the_guardians() {
@@ -39,4 +40,20 @@ fn rests_out_of_bounds_are_bounded_and_told() {
         assert!(1 <= rest.shortest_s && rest.shortest_s <= rest.longest_s && rest.longest_s <= 3_600);
         assert!(said.unwrap().contains("taken as"));
     }
+}
+
+#[test]
+fn the_steps_of_a_self_edit_have_the_owners_deadlines_within_bounds() {
+    let limits = |text: &str| {
+        let (settings, said) = Settings::read(text);
+        let Limits { build, test, rehearsal } = Limits::from(&settings.self_edit);
+        (build.as_secs(), test.as_secs(), rehearsal.as_secs(), said)
+    };
+    assert_eq!(limits(""), (900, 600, 60, None));
+    assert_eq!(limits("[self_edit]\ntest_s = 45\n"), (900, 45, 60, None));
+    let all = |seconds: u64| {
+        format!("[self_edit]\nbuild_s = {seconds}\ntest_s = {seconds}\nrehearsal_s = {seconds}\n")
+    };
+    assert_eq!(limits(&all(0)), (1, 1, 1, None));
+    assert_eq!(limits(&all(99_999)), (1_200, 1_200, 120, None));
 }

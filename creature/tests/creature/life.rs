@@ -1,6 +1,9 @@
 //! A life as a process: born, thinking, interrupted by its owner, leaving when asked.
 
 use crate::house::{Line, Script, TempHouse, thought, wait_for};
+use creature::birth::birth;
+use creature::config::Told;
+use creature::paths::House;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -194,4 +197,26 @@ fn asked_to_leave_while_a_tool_runs_it_ends_the_tools_whole_tree() {
         stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
     };
     wait_for("the end of the shell", || (!alive()).then_some(()));
+}
+
+#[tokio::test]
+async fn what_is_odd_is_told_when_it_begins_and_when_it_changes() {
+    let house = TempHouse::new();
+    let told = Told {
+        house: House::new(house.path("")),
+        life: 4,
+        commit: String::new(),
+        safe: false,
+        rehearsal: true,
+    };
+    let mut life = birth(told).await.unwrap();
+    let said = || house.records().iter().filter(|r| r.data["about"] == "checklist").count();
+    for (text, times) in
+        [("fine\n", 0), ("\0", 1), ("\0", 1), ("\0\0", 2), ("fine\n", 2), ("\0\0", 3), ("\0\0", 3)]
+    {
+        house.write("self/HEARTBEAT.md", text);
+        let moment = life.sense(0).unwrap();
+        assert_eq!(moment.checklist, if text.starts_with('\0') { "" } else { text });
+        assert_eq!(said(), times, "{text:?}");
+    }
 }

@@ -18,6 +18,7 @@ mod models;
 mod patch;
 mod patch_damage;
 mod process;
+mod rehearsal;
 mod replace;
 mod self_edit;
 mod senses;

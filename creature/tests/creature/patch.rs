@@ -168,6 +168,11 @@ fn what_is_there_already_is_success_and_nothing_else_is() {
             assert!(hunk.contains("3 +5,2"), "{hunk}: {again:?}");
         }
     }
+    // Lines that stand there prove nothing of a line that never stood beside them.
+    for misquoted in ["-// never\n fn two() {\n     2\n }\n", " fn two() {\n     2\n }\n-// never\n"] {
+        let read = run(Some(FILE), &format!("{header}@@ -5,4 +5,3 @@\n{misquoted}"));
+        assert!(read.is_err(), "{misquoted}: {read:?}");
+    }
     let gone = run(Some("}\nx\n"), &format!("{header}@@ -1,2 +1 @@\n }}\n-y\n"));
     assert!(gone.is_err(), "one bracket is no proof of a deletion: {gone:?}");
 }

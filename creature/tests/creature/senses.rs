@@ -1,9 +1,11 @@
 //! The senses: papers of any size, an inbox of any history, cursors and guardian.json of any shape.
 
+use creature::paths::House;
 use creature::senses::cursors::Cursors;
 use creature::senses::guardian::Standing;
 use creature::senses::inbox::{InboxCursor, hear, read};
 use creature::senses::papers;
+use creature::senses::watch::Watch;
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -115,9 +117,11 @@ fn cursors_survive_garbage_and_newer_selves() {
         cursors.first_telling(format!("end {n} again"));
     }
     assert!(cursors.told.len() <= 64);
+    // Many deaths that no thought has had yet, each with the end of its log.
+    cursors.news = (0..64).map(|n| format!("Life {n} ended. {}", "x".repeat(4_096))).collect();
     cursors.save(&path).unwrap();
+    assert_eq!(Cursors::load(&path), (cursors.clone(), None));
     let (back, _) = Cursors::load(&path);
-    assert_eq!(back, cursors);
     assert_eq!(back.newer["of_tomorrow"], json!([1]));
     for garbage in ["", "[]", "{\"thoughts\": -1}", "\u{0}", "{\"inbox\": \"x\"}"] {
         std::fs::write(&path, garbage).unwrap();
@@ -155,4 +159,31 @@ fn the_guardian_is_believed_as_far_as_it_is_there() {
         assert!(!Standing { guardian_pid: pid, ..Standing::default() }.guardian_lives(), "{pid}");
     }
     assert!(Standing::read(&file(&dir, "{\"life\": \"three\"}")).unwrap_err().contains("guardian.json"));
+}
+
+#[tokio::test]
+async fn its_own_changes_are_known_and_nobody_elses() {
+    let dir = TempDir::new().unwrap();
+    let house = House::new(dir.path());
+    for path in [house.inbox(), house.purpose(), house.checklist()] {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "as it was").unwrap();
+    }
+    let mut watch = Watch::start(&house);
+    let changed = |watch: &Watch| watch.changed().unwrap_or_default();
+    assert_eq!(changed(&watch), "inbox.jsonl", "nothing is known before the first look");
+    watch.know();
+    assert_eq!(changed(&watch), "");
+    watch.own(async { std::fs::write(house.purpose(), "rewritten").unwrap() }).await;
+    assert_eq!(changed(&watch), "", "what it wrote itself");
+    std::fs::write(house.checklist(), "- [ ] from the owner").unwrap();
+    watch.own(async { std::fs::write(house.checklist(), "ticked off").unwrap() }).await;
+    assert_eq!(changed(&watch), "HEARTBEAT.md", "the owner was there first");
+    watch.know();
+    watch.own(async { std::fs::write(house.inbox(), "a word meanwhile").unwrap() }).await;
+    assert_eq!(changed(&watch), "inbox.jsonl", "the inbox is never its own");
+    std::fs::write(house.inbox(), "as it was").unwrap();
+    watch.know();
+    std::fs::remove_file(house.purpose()).unwrap();
+    assert_eq!(changed(&watch), "PURPOSE.md", "what is gone has changed");
 }

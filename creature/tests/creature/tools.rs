@@ -75,6 +75,8 @@ async fn every_listed_tool_is_built_and_listed_once() {
 async fn files_stay_in_the_workspace() {
     let mut yard = Yard::new();
     let outside = tempfile::tempdir().unwrap();
+    let bare = yard.call("files.list", json!({})).await;
+    assert_eq!((&bare["ok"], &bare["entries"]), (&json!(true), &json!([])), "{bare}");
     yard.put(".self/workspace/real.txt", "real\n");
     symlink(outside.path(), yard.root().join(".self/workspace/out")).unwrap();
     symlink("/etc/passwd", yard.root().join(".self/workspace/passwd")).unwrap();
@@ -123,8 +125,30 @@ async fn files_stay_in_the_workspace() {
     );
     assert_eq!(yard.call("files.create_workspace", json!({"name": "garden"})).await["existed"], json!(false));
     assert_eq!(yard.call("files.create_workspace", json!({"name": "../garden"})).await["ok"], json!(false));
+    for folder in [".", "made", "fresh/"] {
+        let refused = yard.call("files.write", json!({"path": folder, "text": "x"})).await;
+        assert!(refused["error"].as_str().unwrap().contains("is a folder's"), "{folder}: {refused}");
+    }
     let listed = yard.call("files.list", json!({})).await["entries"].to_string();
     assert!(listed.contains("garden/") && listed.contains("real.txt (5 bytes)"), "{listed}");
+}
+
+#[tokio::test]
+async fn a_full_workspace_takes_no_more_and_loses_nothing() {
+    let mut yard = Yard::new();
+    yard.put(".self/workspace/deep/er/small.txt", "four");
+    yard.put(".self/workspace/deep/huge", "");
+    let huge =
+        std::fs::File::options().write(true).open(yard.root().join(".self/workspace/deep/huge")).unwrap();
+    let most = 512 * 1024 * 1024;
+    huge.set_len(most - 14).unwrap();
+    let fits = json!({"path": "last.txt", "text": "ten bytes."});
+    assert_eq!(yard.call("files.write", fits.clone()).await["ok"], json!(true));
+    let refused = yard.call("files.write", json!({"path": "more.txt", "text": "x"})).await;
+    assert!(refused["error"].as_str().unwrap().contains("full: 3 files, 512 MiB"), "{refused}");
+    huge.set_len(most - 15).unwrap();
+    assert_eq!(yard.call("files.write", json!({"path": "more.txt", "text": "x"})).await["ok"], json!(true));
+    assert_eq!(yard.text(".self/workspace/last.txt"), "ten bytes.");
 }
 
 #[tokio::test]
@@ -172,8 +196,11 @@ async fn long_results_are_kept_whole_and_old_ones_forgotten() {
     assert!(
         result.to_string().len() < 7_000 && shown.starts_with("line 0\n") && shown.ends_with("line 2999\n")
     );
+    let other = yard.call("repo.run", json!({"command": command.replace("line", "verse")})).await;
     let whole = yard.text(result["whole"]["stdout"].as_str().unwrap());
     assert_eq!(whole.lines().count(), 3_000);
+    assert!(whole.starts_with("line 0\n"), "the next result took its place");
+    assert!(yard.text(other["whole"]["stdout"].as_str().unwrap()).starts_with("verse 0\n"));
     assert_eq!(std::fs::read_dir(yard.root().join(".self/workspace/results")).unwrap().count(), 200);
     yard.put("creature/long.rs", &"//! A line.\n".repeat(2_000));
     let page = yard.call("repo.read", json!({"path": "creature/long.rs"})).await;
@@ -188,6 +215,7 @@ async fn memory_papers_and_purpose() {
     let mut yard = Yard::new();
     assert_eq!(yard.call("memory.append", json!({"text": "seen"})).await["ok"], json!(true));
     assert_eq!(yard.last("observation"), json!({"about": "note", "text": "seen"}));
+    assert_eq!(yard.call("memory.append", json!({"text": "x".repeat(32_000)})).await["ok"], json!(true));
     yard.call("memory.append", json!({"kind": "message", "data": {"from": "owner", "text": "hi"}})).await;
     assert_eq!(yard.last("message")["from"], json!("creature"), "nobody speaks for the owner");
     let result = yard.call("memory.snapshot", json!({"text": "what I am"})).await;

@@ -19,17 +19,16 @@ pub struct Clone {
 }
 
 /// Root of the repository these tests belong to.
-fn origin() -> PathBuf {
+pub fn origin() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-fn run(program: &str, args: &[&str], folder: &Path) {
+pub fn run(program: &str, args: &[&str], folder: &Path) {
     let status = Command::new(program).args(args).current_dir(folder).status().unwrap();
     assert!(status.success(), "{program} {args:?} failed in {}", folder.display());
 }
 
 impl Clone {
-    /// The tracked files of this repository, as they lie there, in a fresh repository of their own.
     pub fn new() -> Self {
         Self::named("clone")
     }

@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 /// What the site serves.
@@ -37,7 +38,8 @@ impl Model {
         let serving = model.clone();
         std::thread::spawn(move || {
             for request in server.incoming_requests() {
-                serving.serve(request);
+                // A creature that asks nonsense must not leave the others without a model.
+                let _ = catch_unwind(AssertUnwindSafe(|| serving.serve(request)));
             }
         });
         model
@@ -57,6 +59,13 @@ impl Model {
 
     pub fn will_refuse(&self, status: u16) {
         self.script.lock().unwrap().refusals.push_back(status);
+    }
+
+    /// Drops what was queued and forgets what was asked.
+    pub fn forget(&self) {
+        let mut script = self.script.lock().unwrap();
+        script.thoughts.clear();
+        script.asked.clear();
     }
 
     pub fn is_done(&self) -> bool {

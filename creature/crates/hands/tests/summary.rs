@@ -23,6 +23,16 @@ fn the_sentences_that_say_most_in_their_order() {
 }
 
 #[test]
+fn the_first_sentence_has_the_advantage_and_not_more() {
+    let first = "Harbours freeze slowly during winters.";
+    let longer = "Quiet lanterns guide distant ships homeward.";
+    let heavier = "Gulls follow gulls, gulls follow trawlers, trawlers follow gulls.";
+    assert_eq!(summarise(&format!("{first} {longer}"), 1), [first]);
+    assert_eq!(summarise(&format!("{longer} {first}"), 1), [longer]);
+    assert_eq!(summarise(&format!("{first} {heavier}"), 1), [heavier]);
+}
+
+#[test]
 fn odd_texts_do_not_trip_it() {
     assert!(summarise("", 3).is_empty());
     assert!(summarise(" \n\n ... !!! —— ", 3).is_empty());

@@ -118,14 +118,14 @@ async fn what_waiting_does_not_mend_is_not_asked_twice() {
 #[tokio::test]
 async fn an_html_page_is_told_in_few_words() {
     let page = format!(
-        "<html>\n<head><title>502 Bad Gateway</title></head>\n<body>{KEY}{}</body></html>",
+        "<html>\n<head><title>502 Bad Gateway</title></head>\n<body>{KEY} 3 > 2{}</body></html>",
         "<p class=\"x\">nginx &amp; more</p>\n".repeat(5_000)
     );
     let html = "content-type: text/html\r\n";
     let server = Server::new(vec![Step::Answer(502, html, page.clone())]);
     let error = failure(&server, Wire::OpenAi).await;
     assert_eq!((error.kind, error.status), (Kind::Busy, Some(502)));
-    assert!(error.message.contains("502 Bad Gateway [key]"), "{error}");
+    assert!(error.message.contains("502 Bad Gateway [key] 3 > 2"), "{error}");
     assert!(!error.message.contains('<'), "{error}");
     assert_eq!(server.seen().len(), 3);
     let server = Server::new(vec![Step::Answer(200, html, page)]);
@@ -239,4 +239,15 @@ async fn settings_that_cannot_work_are_said_before_anything_is_sent() {
     Client::new(endpoint).unwrap().ask(&ask()).await.unwrap();
     let seen = &server.seen()[0];
     assert_eq!(seen.header("authorization"), Some("Bearer a-key-of-another-line"));
+}
+
+#[tokio::test]
+async fn the_shortest_of_keys_is_not_told_either() {
+    for (key, told) in [("eight888", false), ("ollama7", true)] {
+        let server = Server::new(vec![bad(401, "", "authentication_error", &format!("no such key: {key}"))]);
+        let mut endpoint = server.endpoint(Wire::OpenAi);
+        endpoint.key = Some(secrecy::SecretString::from(key));
+        let error = Client::new(endpoint).unwrap().ask(&ask()).await.expect_err("refused");
+        assert_eq!(error.message.contains(key), told, "{error}");
+    }
 }

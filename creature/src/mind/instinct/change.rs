@@ -2,8 +2,8 @@
 //!
 //! Invariant: at most one edit a life and 40 thoughts; within the bounds in `pace.rs`; none twice that failed.
 
-pub use super::evidence::Evidence;
-use super::evidence::{WINDOW, Wake, gather, wakes};
+pub use super::evidence::{Evidence, Wake, wakes};
+use super::evidence::{WINDOW, gather};
 use super::state::{Origin, Trial};
 use super::tasks::failed;
 use super::text::{clip, span, word};

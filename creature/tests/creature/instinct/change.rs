@@ -1,7 +1,7 @@
 //! Self-change: one edit, for a reason with numbers, within bounds, told after the rebirth and measured.
 
 use super::world::{PACE, World, failing, said};
-use creature::mind::instinct::change::{Evidence, propose};
+use creature::mind::instinct::change::{Evidence, Wake, propose, wakes};
 use creature::pace::{self, Pace};
 use serde_json::json;
 
@@ -154,4 +154,31 @@ fn proposals_keep_to_the_bounds_and_name_their_numbers() {
     assert!(wait.why.contains("6 looks at sources failed within 2 h"), "{}", wait.why);
     let most = Pace { source_backoff_s: pace::SOURCE_BACKOFF_BOUNDS_S.1, ..PACE };
     assert_eq!(propose(&refused, &most), None);
+}
+
+#[test]
+fn a_wake_is_idle_without_calls_and_eventful_with_a_note_among_them() {
+    let mut world = World::new();
+    let thought = |wake: u64, tools: &[&str]| {
+        let calls: Vec<_> = tools.iter().map(|tool| json!({"tool": tool, "args": {}})).collect();
+        json!({"mind": "instinct", "wake": wake, "tool_calls": calls})
+    };
+    world.record("thought", thought(1, &[]));
+    world.record("thought", thought(2, &["web.fetch_text", "notes.append", "files.list"]));
+    world.record("thought", thought(2, &[]));
+    world.record("heartbeat", json!({"wake": 3}));
+    world.record("thought", json!({"mind": "anthropic x", "wake": 3, "tool_calls": []}));
+    world.clock_s += 60;
+    world.record("thought", thought(4, &["web.fetch_text"]));
+    world.moment.life = 2;
+    world.record("thought", thought(4, &["memory.append"]));
+    let start_s = super::world::START_S;
+    let wake = |life, wake, at_s, idle, eventful| Wake { life, wake, at_s, idle, eventful };
+    let expected = [
+        wake(1, 1, start_s, true, false),
+        wake(1, 2, start_s, false, true),
+        wake(1, 4, start_s + 60, false, false),
+        wake(2, 4, start_s + 60, false, true),
+    ];
+    assert_eq!(wakes(&world.moment.records), expected);
 }

@@ -1,10 +1,12 @@
 //! Sources and drafts: what is followed, noted, posted, and left alone for a while.
 
-use super::world::{World, failing, said};
+use super::world::{START_S, World, failing, said};
 use creature::mind::instinct::sources::named;
-use creature::mind::instinct::state::Note;
+use creature::mind::instinct::state::{Note, State};
 use creature::mind::instinct::{drafts, text};
 use serde_json::{Value, json};
+use std::cell::Cell;
+use std::rc::Rc;
 
 const PURPOSE: &str = "# Purpose\n\nSmall tools that last.\n\n## Sources\n\nfeed: https://f.example/news\n";
 
@@ -69,6 +71,29 @@ fn a_feeds_newest_items_become_notes_and_one_post() {
 }
 
 #[test]
+fn a_post_takes_three_notes_and_its_time() {
+    let known = Rc::new(Cell::new(2));
+    let listed = Rc::clone(&known);
+    let mut world = World::new().answering(move |call| match call.tool.as_str() {
+        "feed.read" => {
+            let items: Vec<Value> = (1..=listed.get()).map(item).collect();
+            Some(json!({"ok": true, "title": "News", "items": items}))
+        }
+        _ => feed(call),
+    });
+    world.moment.purpose = PURPOSE.to_owned();
+    for (items, hours, notes, posts) in [(2, 2, 2, 0), (3, 1, 3, 1), (6, 2, 6, 1), (6, 5, 6, 2)] {
+        known.set(items);
+        let end_s = world.clock_s + hours * 3600;
+        while world.clock_s < end_s {
+            world.wake();
+        }
+        let counts = (world.called("web.fetch_text").len(), world.called("x.post").len());
+        assert_eq!(counts, (notes, posts), "{items} items, {hours} h later");
+    }
+}
+
+#[test]
 fn an_answering_source_is_looked_at_every_half_hour_and_seen_links_stay_seen() {
     let mut world = World::new().answering(feed);
     world.moment.purpose = PURPOSE.to_owned();
@@ -97,6 +122,20 @@ fn a_failing_source_is_said_once_and_left_alone_ever_longer() {
     assert_eq!(all.matches("connection refused").count(), 1);
     let looks = world.called("feed.read").len();
     assert!((7..=10).contains(&looks), "{looks} looks in three days, doubling from 15 min to a day");
+}
+
+#[test]
+fn failures_are_counted_from_the_first_of_them() {
+    let mut world = World::kept().answering(|call| match call.tool.as_str() {
+        "feed.read" => failing("connection refused"),
+        _ => None,
+    });
+    world.moment.purpose = PURPOSE.to_owned();
+    while world.called("feed.read").len() < 3 {
+        world.wake();
+    }
+    let change = State::read(&world.house.instinct()).change;
+    assert_eq!((change.failed_looks, change.failing_since_s), (3, START_S));
 }
 
 #[test]
