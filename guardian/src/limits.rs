@@ -82,6 +82,9 @@ impl Default for Limits {
 pub const RUNGS: usize = 8;
 /// Life logs kept. Beyond them the oldest go; what killed a life stands in `deaths.jsonl`.
 pub const LIFE_LOGS: usize = 50;
+/// Largest file that is committed or kept under a ref, in bytes: read whole, and git keeps it for ever. What is larger
+/// makes way for `kept/`, unread.
+pub const KEPT_FILE_BYTES: u64 = 64 << 20;
 /// Largest life log kept while it is written, in bytes; past it the log is emptied, its end kept aside.
 pub const LIFE_LOG_BYTES: u64 = 64 << 20;
 /// End of a log that goes into the evidence of a death, in bytes.

@@ -93,7 +93,8 @@ impl Repo {
             if meta.as_ref().is_ok_and(|meta| meta.is_dir()) {
                 tree::move_aliens(&path, &self.house.kept().join(clock::name()))?;
                 builder.insert(name, tree::write(&self.git, &path)?, FileMode::Tree.into())?;
-            } else if meta.is_ok_and(|meta| meta.is_file()) && name == "PURPOSE.md" {
+            } else if meta.is_ok_and(|meta| meta.is_file()) && name == "PURPOSE.md" && tree::is_modest(&path)
+            {
                 let bytes = std::fs::read(&path).context("failed to read PURPOSE.md")?;
                 builder.insert(name, self.git.blob(&bytes)?, FileMode::Blob.into())?;
             }

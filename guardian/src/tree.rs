@@ -5,6 +5,7 @@
 //! Invariant: what git cannot hold is moved aside, never deleted.
 
 use crate::house::House;
+use crate::limits::KEPT_FILE_BYTES;
 use crate::way;
 use anyhow::{Context, Result, bail};
 use git2::{FileMode, ObjectType, Odb, Oid, Repository, Tree};
@@ -42,7 +43,7 @@ fn compare(
                 compare(repo, Some(&subtree), &folder.join(name), &path, found)?;
             }
             (Some(Kind::Held(mode)), Some(ObjectType::Blob)) if mode == entry.filemode() => {
-                if hash(&folder.join(name), mode)? != entry.id() {
+                if !is(repo, &folder.join(name), mode, entry.id())? {
                     found.push(path);
                 }
             }
@@ -105,7 +106,7 @@ fn write_proven(repo: &Repository, disk: &Odb, folder: &Path) -> Result<Oid> {
     prove(repo, disk, tree)
 }
 
-/// Moves aside what git cannot hold or cannot read: sockets, devices, nested repositories, locked files.
+/// Moves aside what git cannot hold, cannot read or should not keep: sockets, nested repositories, huge files.
 pub fn move_aliens(folder: &Path, aside: &Path) -> Result<Vec<PathBuf>> {
     let mut moved = Vec::new();
     for (name, kind) in list(folder)? {
@@ -115,7 +116,7 @@ pub fn move_aliens(folder: &Path, aside: &Path) -> Result<Vec<PathBuf>> {
                 moved.extend(move_aliens(&path, &aside.join(&name))?);
                 true
             }
-            Kind::Held(mode) => content(&path, mode).is_ok(),
+            Kind::Held(mode) => is_modest(&path) && content(&path, mode).is_ok(),
             Kind::Folder | Kind::Alien => false,
         };
         if !held {
@@ -223,7 +224,16 @@ fn content(path: &Path, mode: i32) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("failed to read {}", path.display()))
 }
 
-fn hash(path: &Path, mode: i32) -> Result<Oid> {
-    let bytes = content(path, mode)?;
-    Oid::hash_object(ObjectType::Blob, &bytes).context("failed to hash a file")
+/// Whether it can be read whole and kept in a commit.
+pub fn is_modest(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.len() <= KEPT_FILE_BYTES)
+}
+
+/// Whether a file has the content of this blob. One of another size is not read: it may be endless.
+fn is(repo: &Repository, path: &Path, mode: i32, blob: Oid) -> Result<bool> {
+    if mode == i32::from(FileMode::Link) {
+        return Ok(Oid::hash_object(ObjectType::Blob, &content(path, mode)?)? == blob);
+    }
+    let (bytes, _) = repo.odb()?.read_header(blob).context("failed to read a tree")?;
+    Ok(fs::symlink_metadata(path)?.len() == bytes as u64 && Oid::hash_file(ObjectType::Blob, path)? == blob)
 }

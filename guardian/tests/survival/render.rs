@@ -106,12 +106,13 @@ fn mutants(page: &mut String, run: &Value) {
     let _ = write!(
         page,
         "## Mutants\n\n`cargo-mutants` names {} ways to break the creature's source. {} of them, drawn with seed {}, were \
-         each handed to a living creature as its own idea of a self-edit, and went through the whole protocol.\n\n\
+         each handed to a living creature as its own idea of a self-edit, and went through the whole protocol (at commit {}).\n\n\
          | | |\n|---|---|\n| refused by the build | {} |\n| refused by the creature's tests | {} |\n| refused by the rehearsal | {} |\n\
          | lived, and was put back | {} |\n| lived, and was kept | {} |\n| bricked | {} |\n\n",
         count("of"),
         count("tried"),
         count("seed"),
+        text(&run["commit"]).chars().take(12).collect::<String>(),
         count("refused_by_build"),
         count("refused_by_tests"),
         count("refused_by_rehearsal"),
@@ -126,12 +127,21 @@ fn mutants(page: &mut String, run: &Value) {
     page.push_str(
         "Those that were kept, and what came of them once tests were written against the harmful:\n\n",
     );
-    page.push_str("| mutant | what it does | afterwards |\n|---|---|---|\n");
+    page.push_str("| mutant | judged | tried again |\n|---|---|---|\n");
     for one in kept {
         let place = format!("`{}:{}` {}", text(&one["file"]), one["line"], text(&one["name"]));
-        let harmless = one["harmless"].as_str().map(|why| format!("harmless: {why}"));
-        let judged = harmless.unwrap_or_else(|| text(&one["detail"]).to_owned());
-        let _ = writeln!(page, "| {} | {} | {} |", cell(&place), cell(&judged), cell(text(&one["after"])));
+        let judged = match (one["harmless"].as_str(), one["ought"].as_str()) {
+            (Some(why), _) => format!("harmless: {why}"),
+            (None, Some(test)) => format!("ought to be seen by `{test}`"),
+            (None, None) => "not judged".to_owned(),
+        };
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} |",
+            cell(&place),
+            cell(&judged),
+            cell(&text(&one["after"]).replace('_', " "))
+        );
     }
     page.push('\n');
 }

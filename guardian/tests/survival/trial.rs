@@ -246,6 +246,11 @@ impl Trial {
         self.guardian.take().expect("a guardian runs").stop()
     }
 
+    /// The most memory the guardian has had resident so far, in KiB.
+    pub fn guardian_peak_kib(&self) -> u64 {
+        rss_kib(self.guardian().pid())
+    }
+
     /// A rollback that this fault must end in; any other is a false one.
     pub fn expect_fall(&mut self, cause: &'static str) {
         self.oracle.falls.push(cause);
@@ -363,7 +368,7 @@ impl Trial {
         if self.guardian.is_none() {
             return;
         }
-        self.rss_kib = rss_kib(self.guardian().pid());
+        self.rss_kib = self.guardian_peak_kib();
         let status = self.stop();
         assert_eq!(status, 0, "the guardian left with status {status}\n{}", self.log_end());
         self.judge(Oracle::end);

@@ -69,6 +69,13 @@ pub const ROWS: &[Row] = &[
     ),
     Row::new(
         RESOURCES,
+        "an endless file left behind",
+        "a life leaves a file of 3 GB in creature/ and in self/, and dies",
+        endless,
+    )
+    .twice(),
+    Row::new(
+        RESOURCES,
         "target past its quota",
         "the build folder is over its quota when the next build is due",
         big_target,
@@ -301,6 +308,21 @@ fn no_memory(trial: &mut Trial) {
         house.deaths().iter().filter(|death| death["blame"] == "memory").count() >= 2
     });
     trial.recovers();
+}
+
+fn endless(trial: &mut Trial) {
+    trial.shell_becomes("think x; truncate -s 3G creature/endless self/endless PURPOSE.md; blessed; ask commit papers c; sleep 0.5; exit 1");
+    trial.begin();
+    trial.expect_fall("crash_loop");
+    trial.inject(|trial| trial.oracle.owner_loses("PURPOSE.md"));
+    trial.recovers();
+    let peak = trial.guardian_peak_kib();
+    assert!(peak < 64 << 10, "the guardian read it: {peak} KiB resident");
+    let kept = Command::new("find")
+        .args([".self/guardian/kept", "-name", "endless"])
+        .current_dir(&trial.house().root)
+        .output();
+    assert!(String::from_utf8_lossy(&kept.unwrap().stdout).lines().count() >= 2, "both are kept aside");
 }
 
 fn big_target(trial: &mut Trial) {
