@@ -11,6 +11,7 @@ mod support;
 mod whole;
 
 mod arguments;
+mod houses;
 mod killing;
 mod matrix;
 mod oracle;

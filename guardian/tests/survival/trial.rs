@@ -4,7 +4,7 @@ use crate::matrix::{NotRun, Variant};
 use crate::oracle::Oracle;
 use crate::outcome::{Outcome, Verdict};
 use crate::support::clone::Clone;
-use crate::support::{Guardian, House, becomes};
+use crate::support::{Guardian, House};
 use serde_json::Value;
 use std::any::Any;
 use std::fs;
@@ -18,17 +18,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The same where cargo builds.
 const BUILD_PATIENCE: Duration = Duration::from_secs(420);
 
-/// Waits for the fault, beating; the test opens the gate by `inject`.
-const GATE: &str = "until [ -e .self/mind/go ]; do beat; sleep 0.05; done";
-
-enum Home {
+/// What a row happens in.
+pub enum Home {
     Shell(House),
     Real(Clone),
 }
 
 pub struct Trial {
     pub variant: Variant,
-    home: Option<Home>,
+    pub home: Option<Home>,
     guardian: Option<Guardian>,
     pub patience: Duration,
     /// The guardian's program, where it is not the one just built.
@@ -36,7 +34,7 @@ pub struct Trial {
     /// Variables the guardian is started with.
     pub env: Vec<(String, String)>,
     pub oracle: Oracle,
-    begun: Instant,
+    pub begun: Instant,
     injected: Option<Instant>,
     living: Option<Duration>,
     disturbed: bool,
@@ -66,54 +64,6 @@ impl Trial {
         }
     }
 
-    /// A house with a shell creature, the owner's unfinished work in it.
-    pub fn shell(&mut self, life: &str) {
-        self.move_in(Home::Shell(House::new(life)));
-    }
-
-    /// As `shell`: blessed, it waits for the fault, then does `act` once in each life until something fell.
-    pub fn shell_then(&mut self, act: &str) {
-        self.shell_then_in(&std::env::temp_dir(), act);
-    }
-
-    pub fn shell_then_in(&mut self, folder: &Path, act: &str) {
-        let life = format!(
-            "think first; blessed; if ! grep -q '\"fall\"' .self/history.jsonl; then {GATE}; {act}; fi; think on; live"
-        );
-        self.move_in(Home::Shell(House::new_in(folder, &life)));
-    }
-
-    /// As `shell`: blessed, and told to, it edits itself to `life` and asks for rebirth.
-    pub fn shell_becomes(&mut self, life: &str) {
-        self.shell_becomes_in(&std::env::temp_dir(), life);
-    }
-
-    pub fn shell_becomes_in(&mut self, folder: &Path, life: &str) {
-        let edit = becomes(life).replace("think first; blessed; ", "");
-        self.shell_then_in(folder, &edit);
-    }
-
-    /// A clone of this repository: real cargo, real builds, the real creature.
-    pub fn real(&mut self) {
-        let clone = Clone::new();
-        self.move_in(Home::Real(clone));
-        self.house().write(
-            "owner.toml",
-            "[limits]\nprobation_s = 2\nrest_s = 0.2\nparked_s = 2\n[rest]\nshortest_s = 1\nlongest_s = 2\n",
-        );
-    }
-
-    fn move_in(&mut self, home: Home) {
-        self.home = Some(home);
-        let house = self.house();
-        house.write("owners/staged.txt", "staged by the owner\n");
-        house.git(&["add", "owners/staged.txt"]);
-        house.write("README.md", "Owner's unfinished readme.\n");
-        house.write("PURPOSE.md", "Owner's unfinished words.\n");
-        house.write("guardian/notes.txt", "untracked work of the owner\n");
-        self.begun = Instant::now();
-    }
-
     /// Tells the oracle something of the house.
     pub fn judge<T>(&mut self, tell: impl FnOnce(&mut Oracle, &House) -> T) -> T {
         let mut oracle = std::mem::take(&mut self.oracle);
@@ -127,16 +77,6 @@ impl Trial {
             Home::Shell(house) => house,
             Home::Real(clone) => &clone.house,
         }
-    }
-
-    /// Sets one of the guardian's limits, in seconds or a count, whether it is in `owner.toml` already or not.
-    pub fn limit(&self, name: &str, value: f64) {
-        let text = self.house().read("owner.toml");
-        let others = text.lines().filter(|line| !line.starts_with(&format!("{name} =")));
-        let text: String = others.map(|line| format!("{line}\n")).collect();
-        let value = if value.fract() == 0.0 { format!("{value:.0}") } else { value.to_string() };
-        let text = text.replacen("[limits]\n", &format!("[limits]\n{name} = {value}\n"), 1);
-        self.house().write("owner.toml", &text);
     }
 
     pub fn command(&self) -> Command {
