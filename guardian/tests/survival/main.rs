@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 fn long_run(arguments: &Arguments) -> ExitCode {
     let row = matrix::Row::new("soak", "the same house", "faults at random, one after another", |_| {});
     let mut trial = trial::Trial::new(matrix::Variant { row, killed: false });
-    let measured = match (arguments.soak_hours, arguments.restarts) {
+    let mut measured = match (arguments.soak_hours, arguments.restarts) {
         (Some(hours), _) => soak::soak(
             &mut trial,
             std::time::Duration::from_secs_f64(hours * 3_600.0),
@@ -73,6 +73,7 @@ fn long_run(arguments: &Arguments) -> ExitCode {
         (None, number) => soak::restarts(&mut trial, number.unwrap_or(100_000)),
     };
     trial.close();
+    measured["commit"] = render::commit().into();
     println!("{measured:#}");
     if let Some(path) = &arguments.json {
         std::fs::write(path, measured.to_string()).unwrap();

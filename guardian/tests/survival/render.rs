@@ -149,12 +149,13 @@ fn mutants(page: &mut String, run: &Value) {
 fn soak(page: &mut String, run: &Value) {
     let _ = write!(
         page,
-        "## Soak\n\n{} faults of {} kinds in {} minutes, one after another on the same house, drawn with seed {}. Medians of the \
+        "## Soak\n\n{} faults of {} kinds in {} minutes, one after another on the same house, drawn with seed {} (at commit {}). Medians of the \
          first and the last quarter:\n\n| | first quarter | last quarter |\n|---|---|---|\n",
         number(&run["faults"]),
         run["times"].as_object().map_or(0, serde_json::Map::len),
         number(&run["seconds"]) / 60,
         number(&run["seed"]),
+        text(&run["commit"]),
     );
     for (name, what) in [
         ("rss_kib", "guardian's resident memory, KiB"),
@@ -173,10 +174,11 @@ fn soak(page: &mut String, run: &Value) {
 fn restarts(page: &mut String, run: &Value) {
     let _ = write!(
         page,
-        "## Restarts without end\n\nA creature that dies at once, restarted {} times in {} s without a rest.\n\n\
+        "## Restarts without end\n\nA creature that dies at once, restarted {} times in {} s without a rest (at commit {}).\n\n\
          | | before | after a tenth | in the end |\n|---|---|---|---|\n",
         number(&run["restarts"]),
         number(&run["seconds"]),
+        text(&run["commit"]),
     );
     for (name, what) in [("rss_kib", "guardian's resident memory, KiB"), ("descriptors", "its open files")] {
         let at = |when: &str| run[when][name].to_string();
