@@ -23,8 +23,8 @@ build)
   if [ -e creature/build.sh ]; then sh creature/build.sh || exit 101; fi
   if grep -q '^# does not build' creature/creature.sh; then echo "error: it does not build" >&2; exit 101; fi
   mkdir -p target/creature/debug
-  cp creature/creature.sh target/creature/debug/creature.new && chmod +x target/creature/debug/creature.new
-  mv target/creature/debug/creature.new target/creature/debug/creature
+  new=target/creature/debug/creature.new
+  cp creature/creature.sh $new && chmod +x $new && mv $new target/creature/debug/creature || exit 101
   printf '{"reason":"compiler-artifact","executable":"%s"}\n' "$PWD/target/creature/debug/creature";;
 run) exec target/creature/debug/creature;;
 esac

@@ -175,14 +175,16 @@ impl Trial {
         self.start();
     }
 
+    /// Before a guardian has told of itself it takes no orders yet.
+    pub fn until_it_listens(&mut self) {
+        self.wait("the guardian to tell of itself", |trial| {
+            trial.house().status()["guardian_pid"] == trial.guardian().pid()
+        });
+    }
+
     /// Asks the guardian to leave, and waits for it; its status.
     pub fn stop(&mut self) -> i32 {
-        // Before it has told of itself it does not listen yet.
-        let pid = self.guardian().pid();
-        let begun = Instant::now();
-        while self.house().status()["guardian_pid"] != pid && begun.elapsed() < self.patience {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        self.until_it_listens();
         self.guardian.take().expect("a guardian runs").stop()
     }
 

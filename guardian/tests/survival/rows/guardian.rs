@@ -252,7 +252,9 @@ fn orders(trial: &mut Trial, phase: &'static str) {
             house.status()["phase"] == phase && house.status()["guardian_pid"].is_u64()
         });
     }
-    assert!(trial.house().ask(&["pause"]).status.success(), "paused while {phase}");
+    trial.until_it_listens();
+    let paused = trial.house().ask(&["pause"]);
+    assert!(paused.status.success(), "paused while {phase}: {}", String::from_utf8_lossy(&paused.stderr));
     trial.until("the pause", |house| house.status()["phase"] == "paused");
     assert!(trial.house().status()["creature_pid"].is_null(), "nothing lives in a pause");
     trial.house().write(".self/onward", "");
