@@ -174,6 +174,10 @@ async fn what_a_mind_may_read_of_the_repository() {
         let result = yard.call("repo.read", json!({"path": path})).await;
         assert_eq!(result["ok"], json!(false), "{path}: {result}");
     }
+    for path in ["creature/../PURPOSE.md", "creature\\src", "PURPOSE.md\0", "/PURPOSE.md"] {
+        let result = yard.call("repo.read", json!({"path": path})).await;
+        assert!(result["error"].as_str().unwrap().contains("from the repository root"), "{path}: {result}");
+    }
     let result = yard.call("repo.read", json!({"path": "creature/src/life.rs", "lines": 1})).await;
     assert_eq!(
         (&result["text"], &result["next_from"]),
