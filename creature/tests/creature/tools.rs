@@ -206,6 +206,15 @@ async fn long_results_are_kept_whole_and_old_ones_forgotten() {
     assert!(whole.starts_with("line 0\n"), "the next result took its place");
     assert!(yard.text(other["whole"]["stdout"].as_str().unwrap()).starts_with("verse 0\n"));
     assert_eq!(std::fs::read_dir(yard.root().join(".self/workspace/results")).unwrap().count(), 200);
+    let slept = yard.call("repo.run", json!({"command": "sleep 0.03"})).await;
+    assert!(slept["took_ms"].as_u64() >= Some(30), "{slept}");
+    yard.put("creature/full.rs", &format!("{}\n", "x".repeat(99)).repeat(50));
+    let page = yard.call("repo.read", json!({"path": "creature/full.rs"})).await;
+    assert_eq!((&page["lines"], &page["next_from"]), (&json!(50), &Value::Null), "just one page");
+    yard.put("creature/wide.rs", &format!("{}\nshort\n", "x".repeat(6_000)));
+    let page = yard.call("repo.read", json!({"path": "creature/wide.rs"})).await;
+    assert!(page["text"].as_str().unwrap().contains("the rest of this line is left out"), "{page}");
+    assert_eq!((&page["lines"], &page["next_from"]), (&json!(1), &json!(2)), "it goes on behind it");
     yard.put("creature/long.rs", &"//! A line.\n".repeat(2_000));
     let page = yard.call("repo.read", json!({"path": "creature/long.rs"})).await;
     assert!(
