@@ -56,6 +56,12 @@ async fn bad_arguments_are_named() {
         assert!(!result["hint"].as_str().unwrap().is_empty(), "{tool} {args}");
     }
     assert_eq!(yard.text("PURPOSE.md"), "Be curious.\n");
+    for (wrong, near) in
+        [("repo.red", "repo.read"), ("web_serch", "web.search"), ("notes.list", "files.list")]
+    {
+        let hint = yard.call(wrong, json!({})).await["hint"].clone();
+        assert!(hint.as_str().unwrap().contains(near), "{wrong}: {hint}");
+    }
 }
 
 #[tokio::test]
@@ -203,6 +209,9 @@ async fn long_results_are_kept_whole_and_old_ones_forgotten() {
     let other = yard.call("repo.run", json!({"command": command.replace("line", "verse")})).await;
     let whole = yard.text(result["whole"]["stdout"].as_str().unwrap());
     assert_eq!(whole.lines().count(), 3_000);
+    assert!(shown.contains(&format!("… {} characters left out", whole.len() - 3_600)), "{shown}");
+    let both = yard.call("repo.run", json!({"command": format!("{command}; ({command}) >&2")})).await;
+    assert!(both.to_string().len() < 7_000 && both["stderr"].as_str().unwrap().len() > 500, "{both}");
     assert!(whole.starts_with("line 0\n"), "the next result took its place");
     assert!(yard.text(other["whole"]["stdout"].as_str().unwrap()).starts_with("verse 0\n"));
     assert_eq!(std::fs::read_dir(yard.root().join(".self/workspace/results")).unwrap().count(), 200);
