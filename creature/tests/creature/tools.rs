@@ -257,6 +257,13 @@ async fn memory_papers_and_purpose() {
         assert_eq!(yard.text(path), "one\ntwo\n");
         assert_eq!(yard.call("notes.read", json!({"name": name})).await["text"], json!("one\ntwo\n"));
     }
+    for number in 1..1_000 {
+        yard.put(&format!("self/notes/{number}.md"), "");
+    }
+    for (name, fits) in [("notes/one-more", false), ("notes/tea", true), ("scratch", true)] {
+        let result = yard.call("notes.write", json!({"name": name, "text": "full"})).await;
+        assert_eq!(result["ok"], json!(fits), "{name}: {result}");
+    }
     symlink("/etc/hostname", yard.root().join("self/notes/link.md")).unwrap();
     assert_eq!(yard.call("notes.read", json!({"name": "notes/link"})).await["ok"], json!(false));
     let result = yard.call("purpose.rewrite", json!({"text": "Be bold.\n", "reason": "grown"})).await;
