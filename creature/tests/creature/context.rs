@@ -123,6 +123,14 @@ fn the_newest_records_are_kept_and_oldest_come_first() {
 }
 
 #[test]
+fn of_many_short_lines_the_newest_are_whole() {
+    let news = (0..900).map(|n| format!("{n:03}")).collect();
+    let moment = Moment { news, ..Moment::default() };
+    let text = choose(&moment, &Caps { news: 500, ..Caps::default() }).news;
+    assert!(text.trim_end().ends_with("899") && !text.contains("more characters"), "{text}");
+}
+
+#[test]
 fn long_texts_say_what_is_missing() {
     assert_eq!(shorten("short", 10), "short");
     let text: String = (0..500).map(|n| format!("{n} ")).collect();

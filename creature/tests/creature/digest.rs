@@ -92,6 +92,20 @@ fn it_merges_with_the_one_before() {
 }
 
 #[test]
+fn a_word_is_open_until_something_is_said_after_it() {
+    let word = |from: &str, text: &str| record("message", json!({"from": from, "text": text}));
+    let records = [
+        word("owner", "what of the swifts?"),
+        word("creature", "they left"),
+        word("owner", "and the herons?"),
+    ];
+    let text = digest(&facts(), &records, None);
+    assert!(text.contains("herons") && !text.contains("owner asked: what of the swifts"), "{text}");
+    let open = text.lines().filter(|line| line.contains("owner asked")).count();
+    assert_eq!(open, 1, "{text}");
+}
+
+#[test]
 fn it_takes_only_what_came_since_the_last() {
     let text = digest(
         &facts(),

@@ -1,6 +1,6 @@
 //! Rebirth: asked for once this life is blessed, given up where nobody is there to ask.
 
-use crate::house::TempHouse;
+use crate::house::{SOON, TempHouse};
 use creature::birth::birth;
 use creature::config::Told;
 use creature::life::Leaving;
@@ -35,7 +35,9 @@ fn lives(house: &TempHouse, leaving: After, life: u64) {
         let mut life = birth(told).await.unwrap();
         life.toolbox.rebirth = Some(Rebirth { summary: "rest longer".to_owned() });
         let mut leaving = leaving;
-        life.live(&mut leaving).await.unwrap();
+        // It waits for its blessing, and an edit may make it wait for ever.
+        let living = tokio::time::timeout(SOON, life.live(&mut leaving)).await;
+        living.expect("it ends").unwrap();
     });
 }
 

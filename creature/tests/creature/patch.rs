@@ -131,6 +131,8 @@ fn ends_of_lines_and_of_files_stay_as_they_are() {
         ("a\nb", format!("@@ -2 +2 @@\n-b\n{mark}+B\n"), "a\nB\n"),
         ("a\nb\n", format!("@@ -2 +2 @@\n-b\n+B\n{mark}"), "a\nB"),
         ("a\nb", "@@ -2 +2,2 @@\n b\n+c\n".to_owned(), "a\nb\nc\n"),
+        // Said of a line that stays: then the file knows better.
+        ("a\nb\n", format!("@@ -1,2 +1,2 @@\n-a\n+A\n b\n{mark}"), "A\nb\n"),
         ("a\nb\n", "@@ -1,2 +1 @@\n a\n-b\n".to_owned(), "a\n"),
         ("a\n", "@@ -1 +0,0 @@\n-a\n".to_owned(), ""),
         ("a  \nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+c\n".to_owned(), "a  \nc\n"),

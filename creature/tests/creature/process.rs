@@ -31,6 +31,8 @@ async fn a_flood_is_capped_to_head_and_tail_and_blocks_nobody() {
     assert!(ended.ok() && text.starts_with("line 0\n") && text.ends_with("line 19999\n"), "{text}");
     assert!(text.len() < 2_100 && text.contains("bytes left out"), "{}", text.len());
     assert_eq!(ended.stderr.total, 300_000);
+    let kept = format!("{:?} {:?}", ended.stdout, ended.stderr).len();
+    assert!(kept < 50_000, "what is left out of the text is not kept in memory either: {kept}");
 }
 
 #[tokio::test]

@@ -72,6 +72,26 @@ fn words_are_heard_once_as_the_inbox_grows() {
 }
 
 #[test]
+fn a_line_is_waited_for_by_parts_of_seconds() {
+    use std::time::{Duration, SystemTime};
+    let dir = TempDir::new().unwrap();
+    let (path, mut tries) = (dir.path().join("inbox"), 0..20);
+    while tries.next().is_some() {
+        std::fs::write(&path, "whole\nhalf a li").unwrap();
+        // In the last thousandth of a second, which ends 0.4 to 1.4 s from now.
+        let now_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs_f64();
+        let modified = Duration::from_millis((now_s - 0.599).ceil() as u64 * 1_000 + 999);
+        let inbox = std::fs::File::options().append(true).open(&path).unwrap();
+        inbox.set_modified(SystemTime::UNIX_EPOCH + modified).unwrap();
+        let heard = words(&path, &mut InboxCursor::default());
+        // A test that was kept waiting past that moment has seen nothing.
+        if SystemTime::now() < SystemTime::UNIX_EPOCH + modified {
+            return assert_eq!(heard, ["whole"]);
+        }
+    }
+}
+
+#[test]
 fn another_file_in_its_place_is_read_from_its_start() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("inbox");

@@ -97,3 +97,27 @@ fn alone_with_a_panicking_heartbeat() {
     let heartbeat = std::thread::Builder::new().name("heartbeat".to_owned());
     let _ = heartbeat.spawn(|| panic!("on purpose")).unwrap().join();
 }
+
+#[test]
+fn a_panic_says_where_and_why() {
+    let exe = std::env::current_exe().unwrap();
+    let alone = ["--ignored", "--exact", "setbacks::alone_with_a_panicking_tool"];
+    let ended = std::process::Command::new(exe).args(alone).output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+}
+
+#[test]
+#[ignore = "run by a_panic_says_where_and_why, in a process of its own"]
+fn alone_with_a_panicking_tool() {
+    install();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for (line, result) in [
+        (line!(), runtime.block_on(guarded("bad.tool", async { panic!("on\npurpose") }))),
+        (line!(), runtime.block_on(guarded("bad.tool", async { panic!("on {}", "purpose") }))),
+    ] {
+        let said = result["error"].as_str().unwrap();
+        assert!(said.starts_with("bad.tool panicked at tests/creature/setbacks.rs:"), "{said}");
+        assert!(said.contains(&format!("setbacks.rs:{line}:")), "{said}");
+        assert!(said.ends_with(": on purpose"), "{said}");
+    }
+}

@@ -56,6 +56,12 @@ async fn bad_arguments_are_named() {
         assert!(!result["hint"].as_str().unwrap().is_empty(), "{tool} {args}");
     }
     assert_eq!(yard.text("PURPOSE.md"), "Be curious.\n");
+    for (wrong, near) in
+        [("repo.red", "repo.read"), ("web_serch", "web.search"), ("notes.list", "files.list")]
+    {
+        let hint = yard.call(wrong, json!({})).await["hint"].clone();
+        assert!(hint.as_str().unwrap().contains(near), "{wrong}: {hint}");
+    }
 }
 
 #[tokio::test]
@@ -174,6 +180,10 @@ async fn what_a_mind_may_read_of_the_repository() {
         let result = yard.call("repo.read", json!({"path": path})).await;
         assert_eq!(result["ok"], json!(false), "{path}: {result}");
     }
+    for path in ["creature/../PURPOSE.md", "creature\\src", "PURPOSE.md\0", "/PURPOSE.md"] {
+        let result = yard.call("repo.read", json!({"path": path})).await;
+        assert!(result["error"].as_str().unwrap().contains("from the repository root"), "{path}: {result}");
+    }
     let result = yard.call("repo.read", json!({"path": "creature/src/life.rs", "lines": 1})).await;
     assert_eq!(
         (&result["text"], &result["next_from"]),
@@ -199,9 +209,21 @@ async fn long_results_are_kept_whole_and_old_ones_forgotten() {
     let other = yard.call("repo.run", json!({"command": command.replace("line", "verse")})).await;
     let whole = yard.text(result["whole"]["stdout"].as_str().unwrap());
     assert_eq!(whole.lines().count(), 3_000);
+    assert!(shown.contains(&format!("… {} characters left out", whole.len() - 3_600)), "{shown}");
+    let both = yard.call("repo.run", json!({"command": format!("{command}; ({command}) >&2")})).await;
+    assert!(both.to_string().len() < 7_000 && both["stderr"].as_str().unwrap().len() > 500, "{both}");
     assert!(whole.starts_with("line 0\n"), "the next result took its place");
     assert!(yard.text(other["whole"]["stdout"].as_str().unwrap()).starts_with("verse 0\n"));
     assert_eq!(std::fs::read_dir(yard.root().join(".self/workspace/results")).unwrap().count(), 200);
+    let slept = yard.call("repo.run", json!({"command": "sleep 0.03"})).await;
+    assert!(slept["took_ms"].as_u64() >= Some(30), "{slept}");
+    yard.put("creature/full.rs", &format!("{}\n", "x".repeat(99)).repeat(50));
+    let page = yard.call("repo.read", json!({"path": "creature/full.rs"})).await;
+    assert_eq!((&page["lines"], &page["next_from"]), (&json!(50), &Value::Null), "just one page");
+    yard.put("creature/wide.rs", &format!("{}\nshort\n", "x".repeat(6_000)));
+    let page = yard.call("repo.read", json!({"path": "creature/wide.rs"})).await;
+    assert!(page["text"].as_str().unwrap().contains("the rest of this line is left out"), "{page}");
+    assert_eq!((&page["lines"], &page["next_from"]), (&json!(1), &json!(2)), "it goes on behind it");
     yard.put("creature/long.rs", &"//! A line.\n".repeat(2_000));
     let page = yard.call("repo.read", json!({"path": "creature/long.rs"})).await;
     assert!(
@@ -234,6 +256,13 @@ async fn memory_papers_and_purpose() {
         yard.call("notes.append", json!({"name": name, "text": "two"})).await;
         assert_eq!(yard.text(path), "one\ntwo\n");
         assert_eq!(yard.call("notes.read", json!({"name": name})).await["text"], json!("one\ntwo\n"));
+    }
+    for number in 1..1_000 {
+        yard.put(&format!("self/notes/{number}.md"), "");
+    }
+    for (name, fits) in [("notes/one-more", false), ("notes/tea", true), ("scratch", true)] {
+        let result = yard.call("notes.write", json!({"name": name, "text": "full"})).await;
+        assert_eq!(result["ok"], json!(fits), "{name}: {result}");
     }
     symlink("/etc/hostname", yard.root().join("self/notes/link.md")).unwrap();
     assert_eq!(yard.call("notes.read", json!({"name": "notes/link"})).await["ok"], json!(false));

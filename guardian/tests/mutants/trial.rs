@@ -224,7 +224,9 @@ impl<'a> Trials<'a> {
     fn ordinary(&self, tag: &str) -> Result<Vec<&'static str>, End> {
         let mut memory = Reader::new(self.house.path(".self/memory.jsonl"));
         self.model.forget();
-        let (word, page) = (format!("a word after {tag}"), format!("{}/article", self.model.address));
+        // No quotes in it: it is looked for in text where they are escaped.
+        let number = tag.split(':').next().unwrap_or(tag);
+        let (word, page) = (format!("a word after {number}"), format!("{}/article", self.model.address));
         let mut inbox = self.house.read(".self/inbox.jsonl");
         inbox += &format!("{}\n", json!({"at": "2026-01-01T00:00:00.000Z", "text": word}));
         self.house.write(".self/inbox.jsonl", &inbox);

@@ -64,9 +64,11 @@ fn after_the_rebirth_it_says_what_it_changed_and_later_what_that_came_to() {
 fn an_edit_without_effect_is_called_that_and_not_repeated() {
     let mut world = World::kept();
     world.moment.rest_s = (2, 5);
+    let mut first = String::new();
     while world.called("repo.edit").is_empty() {
-        world.wake();
+        first = said(&world.wake());
     }
+    assert!(first.contains("The owner's longest rest, 5 s, still goes first."), "{first}");
     world.reborn(Pace { idle_rest_s: 60, ..PACE });
     let rest: String = (0..17).map(|_| said(&world.wake())).collect();
     assert!(rest.contains("it did not do what it was for"), "{rest}");

@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 pub const PACE: Pace =
     Pace { idle_rest_s: 40, source_backoff_s: 900, source_pace_s: 1800, draft_pace_s: 21_600 };
 
+/// More than any test here waits for.
+const MOST_WAKES: u64 = 3_000;
+
 pub const START_S: i64 = 1_780_000_000;
 
 type Answers = Box<dyn Fn(&ToolCall) -> Option<Value>>;
@@ -101,6 +104,8 @@ impl World {
     /// One wake as the loop does it: up to eight rounds, then the rest. Gives its thoughts.
     pub fn wake(&mut self) -> Vec<Thought> {
         self.wakes += 1;
+        // An edit of instinct may break what a test waits for; hanging would cost that edit all its time.
+        assert!(self.wakes < MOST_WAKES, "{MOST_WAKES} wakes and no end");
         self.record("heartbeat", json!({"wake": self.wakes}));
         let mut thoughts = Vec::new();
         for round in 0..8 {
