@@ -88,10 +88,8 @@ async fn an_edit_is_proven_or_leaves_no_trace() {
     let thoughts = yard.kinds().iter().filter(|kind| *kind == "thought").count();
     assert_eq!(thoughts, 0, "the rehearsal's thought belongs to the copy alone");
 
-    for (filter, passed) in [("it_answers", "1 passed"), ("no_such_test", "0 passed"), (" ", "1 passed")] {
-        let tested = yard.call("repo.test", json!({"filter": filter})).await;
-        assert!(tested["results"].to_string().contains(passed), "{filter:?}: {tested}");
-    }
+    let tested = yard.call("repo.test", json!({"filter": "of_no_test"})).await;
+    assert!(tested["results"].to_string().contains("0 passed"), "{tested}");
 
     yard.put(
         "creature/Cargo.lock",
