@@ -88,6 +88,9 @@ async fn an_edit_is_proven_or_leaves_no_trace() {
     let thoughts = yard.kinds().iter().filter(|kind| *kind == "thought").count();
     assert_eq!(thoughts, 0, "the rehearsal's thought belongs to the copy alone");
 
+    let tested = yard.call("repo.test", json!({"filter": "of_no_test"})).await;
+    assert!(tested["results"].to_string().contains("0 passed"), "{tested}");
+
     yard.put(
         "creature/Cargo.lock",
         &(std::fs::read_to_string(yard.root().join("creature/Cargo.lock")).unwrap() + "# kept\n"),
