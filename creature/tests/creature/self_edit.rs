@@ -66,16 +66,7 @@ fn edit(old: &str, new: &str) -> Value {
     json!({"path": "creature/src/main.rs", "old": old, "new": new})
 }
 
-/// One after the other in one house: a second one would build everything twice.
-#[tokio::test]
-async fn an_edit_is_proven_or_leaves_no_trace() {
-    let mut yard = Yard::new();
-    yard.put("creature/Cargo.toml", MANIFEST);
-    yard.put("creature/src/main.rs", MAIN);
-    yard.put("self/diary.md", "dear diary\n");
-    let note = yard.call("memory.append", json!({"text": "real memory"})).await;
-    assert_eq!(note["ok"], json!(true), "{note}");
-
+async fn an_edit_that_passes_is_asked_for(yard: &mut Yard) {
     let edits = json!([edit("    42\n", "    43\n"), {"path": "creature/src/new/part.rs", "old": "", "new": "//! Part.\n"}]);
     let done = yard.call("repo.edit", json!({"edits": edits, "summary": "count on"})).await;
     assert_eq!((&done["ok"], &done["stage"]), (&json!(true), &json!("asked")), "{done}");
@@ -90,6 +81,19 @@ async fn an_edit_is_proven_or_leaves_no_trace() {
 
     let tested = yard.call("repo.test", json!({"filter": "of_no_test"})).await;
     assert!(tested["results"].to_string().contains("0 passed"), "{tested}");
+}
+
+/// One after the other in one house: a second one would build everything twice.
+#[tokio::test]
+async fn an_edit_is_proven_or_leaves_no_trace() {
+    let mut yard = Yard::new();
+    yard.put("creature/Cargo.toml", MANIFEST);
+    yard.put("creature/src/main.rs", MAIN);
+    yard.put("self/diary.md", "dear diary\n");
+    let note = yard.call("memory.append", json!({"text": "real memory"})).await;
+    assert_eq!(note["ok"], json!(true), "{note}");
+
+    an_edit_that_passes_is_asked_for(&mut yard).await;
 
     yard.put(
         "creature/Cargo.lock",
