@@ -140,7 +140,7 @@ fn mutants(page: &mut String, run: &Value) {
             "| {} | {} | {} |",
             cell(&place),
             cell(&judged),
-            cell(&text(&one["after"]).replace('_', " "))
+            cell(&text(&one["after"]["outcome"]).replace('_', " "))
         );
     }
     page.push('\n');
