@@ -250,8 +250,8 @@ fn all_gone(trial: &mut Trial) {
     trial.recovers_as("a life in a new .self", move |status| {
         status["blessed"] == true && status["life"] != before
     });
-    trial.judge(|oracle, _| oracle.memory_taken_away());
     assert_eq!(trial.stop(), 0);
+    trial.judge(|oracle, _| oracle.memory_taken_away());
     take_away(trial.house(), &trial.house().path(".self"));
     trial.start();
     trial.recovers();
