@@ -8,6 +8,7 @@ use crate::support::{Guardian, House};
 use serde_json::Value;
 use std::any::Any;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
@@ -106,7 +107,15 @@ impl Trial {
     pub fn start(&mut self) {
         let path = self.house().folder.path().join("guardian.log");
         let log = fs::File::options().create(true).append(true).open(path).unwrap();
-        let child = self.command().stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+        let mut command = self.command();
+        command.stdout(log.try_clone().unwrap()).stderr(log);
+        let child = loop {
+            match command.spawn() {
+                // A row beside this one forked while a copy of the program was being written: it has it open till it execs.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+                started => break started.unwrap(),
+            }
+        };
         self.guardian = Some(Guardian::new(child, self.house()));
     }
 
