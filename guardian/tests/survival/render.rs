@@ -64,7 +64,11 @@ fn totals(page: &mut String, matrix: &Value) {
         .flat_map(|row| row["fall_to_life_ms"].as_array().into_iter().flatten())
         .map(number)
         .collect();
-    let peak = rows(matrix).map(|row| number(&row["guardian_peak_kib"])).max().unwrap_or(0);
+    let mut peaks: Vec<(u64, &str)> =
+        rows(matrix).map(|row| (number(&row["guardian_peak_kib"]), text(&row["fault"]))).collect();
+    peaks.retain(|(kib, _)| *kib > 0);
+    peaks.sort_unstable();
+    let (peak, median) = (peaks.last().copied().unwrap_or_default(), peaks.get(peaks.len() / 2).copied());
     let bricks =
         rows(matrix).filter(|row| row["verdict"] == "failed" && row["to_living_ms"].is_null()).count();
     let _ = write!(
@@ -74,7 +78,7 @@ fn totals(page: &mut String, matrix: &Value) {
          | bytes of memory, purpose or owner's work lost | {} |\n| false rollbacks | {} |\n| processes left behind | {} |\n\
          | from the fault to a living, trusted creature | median {}, nine in ten within {}, longest {} |\n\
          | from the last death to the next life, by kept binary, the chosen rest included | median {}, longest {} ({} falls) |\n\
-         | most memory a guardian had resident | {:.1} MB |\n| machine | {} |\n| commit | {} |\n| run | {}, in {} s |\n\n",
+         | most memory the guardian had resident, over a whole row | median {:.2} MiB, most {:.2} MiB ({}) |\n| machine | {} |\n| commit | {} |\n| run | {}, in {} s |\n\n",
         all - failed - not_run,
         sum(matrix, "lost_bytes"),
         sum(matrix, "false_rollbacks"),
@@ -85,7 +89,9 @@ fn totals(page: &mut String, matrix: &Value) {
         quantile(falls.clone(), 0.5),
         quantile(falls.clone(), 1.0),
         falls.len(),
-        peak as f64 / 1_024.0,
+        median.unwrap_or_default().0 as f64 / 1_024.0,
+        peak.0 as f64 / 1_024.0,
+        peak.1,
         text(&matrix["machine"]),
         text(&matrix["commit"]),
         text(&matrix["at"]),
