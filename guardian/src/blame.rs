@@ -69,6 +69,9 @@ pub fn build(evidence: &Evidence) -> Blame {
     let says = |words: &[&str]| said().any(|line| words.iter().any(|word| line.contains(word)));
     if evidence.free_mib < evidence.floor_mib || says(&["No space left on device"]) {
         Blame::Disk
+    } else if evidence.signal.is_some() {
+        // Cargo itself was killed: no compiler's verdict.
+        if evidence.memory_kills > 0 { Blame::Memory } else { Blame::Owner }
     } else if evidence.folder_gone || misses_its_folder(&evidence.output) {
         Blame::Owner
     } else if evidence.overdue {

@@ -135,6 +135,15 @@ pub fn create(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
+/// Empties a file whose writer appends, save for its last `most` bytes.
+pub fn cut(path: &Path, most: u64) -> std::io::Result<()> {
+    let end = tail(path, most);
+    let mut file = OpenOptions::new().append(true).custom_flags(AT_ONCE).open(path)?;
+    regular(&file)?;
+    file.set_len(0)?;
+    file.write_all(end.as_bytes())
+}
+
 fn regular(file: &File) -> std::io::Result<Metadata> {
     let meta = file.metadata()?;
     let what = "not a regular file";

@@ -5,8 +5,6 @@ use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
 use crate::run::Guardian;
 use crate::{files, records, way};
 use serde_json::json;
-use std::fs::File;
-use std::io::Write;
 
 impl Guardian {
     /// Between lives, and after builds: the way is cleared, memory over its quota is moved aside whole, old life logs go.
@@ -29,12 +27,7 @@ impl Guardian {
     pub fn bound_log(&self) {
         let path = self.house.life_log(self.state.life);
         if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES) {
-            let tail = files::tail(&path, LIFE_LOG_BYTES / 64);
-            let cut = File::options().append(true).open(&path).and_then(|mut log| {
-                log.set_len(0)?;
-                log.write_all(tail.as_bytes())
-            });
-            if let Err(error) = cut {
+            if let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64) {
                 tracing::error!("failed to cut {}: {error}", path.display());
             }
         }
@@ -63,7 +56,9 @@ fn collect(house: &House, most_bytes: u64) -> Option<u64> {
     }
     let incremental = folder.join("debug/incremental");
     let spared = before.saturating_sub(folder_bytes(&incremental));
-    let goes = if spared <= most_bytes { incremental } else { folder };
+    // A link on the way would lead the removal out of the house; a link that is removed itself does not.
+    let inside = [&folder, &folder.join("debug")].iter().all(|part| !part.is_symlink());
+    let goes = if inside && spared <= most_bytes { incremental } else { folder };
     if let Err(error) = std::fs::remove_dir_all(&goes) {
         tracing::error!("failed to clear {}, which is over its quota: {error}", goes.display());
     }

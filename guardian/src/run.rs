@@ -220,7 +220,7 @@ impl Guardian {
             self.happen(Event::Beat { turns: 0, thought: false });
         }
         let evidence = blame::Evidence {
-            signal: if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None },
+            signal: signal(status),
             memory_kills: memory_kills().saturating_sub(life.memory_kills),
             free_mib: self.free_mib(),
             floor_mib: self.limits.disk_free_mib,
@@ -243,6 +243,7 @@ impl Guardian {
         let (tree, beside) = (build.tree.clone(), build.beside);
         child::kill_group(build.pid);
         let evidence = blame::Evidence {
+            signal: signal(status),
             memory_kills: memory_kills().saturating_sub(build.memory_kills),
             free_mib: self.free_mib(),
             floor_mib: self.limits.disk_free_mib,
@@ -368,6 +369,10 @@ impl Guardian {
         self.report.say("left; nothing is running. `cargo run -p guardian` goes on from here");
         Ok(())
     }
+}
+
+fn signal(status: WaitStatus) -> Option<i32> {
+    if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None }
 }
 
 fn describe(status: WaitStatus) -> String {

@@ -187,6 +187,13 @@ pub const ROWS: &[Row] = &[
     .twice(),
     Row::new(
         BUILD,
+        "cargo killed",
+        "SIGKILL to cargo itself, in the build of a self-edit",
+        tools::cargo_killed,
+    )
+    .twice(),
+    Row::new(
+        BUILD,
         "target deleted while it builds",
         "target/creature deleted in the middle of a build",
         tools::target_deleted,

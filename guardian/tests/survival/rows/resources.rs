@@ -53,6 +53,12 @@ const HERE: &[Row] = &[
     ),
     Row::new(
         RESOURCES,
+        "a link in a target past its quota",
+        "target/creature/debug is a link to the owner's folder",
+        linked_target,
+    ),
+    Row::new(
+        RESOURCES,
         "memory past its quota",
         "memory.jsonl is over its quota when a life ends",
         big_memory,
@@ -209,6 +215,26 @@ fn big_target(trial: &mut Trial) {
     assert!(house.path("target/debug/not-the-creatures").exists(), "only the creature's builds are cleared");
     let kept = fs::read_dir(house.path(".self/guardian/binaries")).unwrap().count();
     assert!(kept >= 4, "both blessed binaries and their hashes are kept");
+}
+
+fn linked_target(trial: &mut Trial) {
+    trial.shell_becomes("think new; live");
+    trial.limit("target_mib", 3.0);
+    trial.begin();
+    trial.stop();
+    let house = trial.house();
+    let (owners, debug) = (house.folder.path().join("owners"), house.path("target/creature/debug"));
+    let treasure = owners.join("incremental/treasure");
+    fs::create_dir_all(owners.join("incremental")).unwrap();
+    fs::write(&treasure, "x".repeat(4 << 20)).unwrap();
+    fs::remove_dir_all(&debug).unwrap();
+    std::os::unix::fs::symlink(&owners, &debug).unwrap();
+    house.write("target/creature/big", &"x".repeat(4 << 20));
+    trial.begin();
+    trial.inject(|_| {});
+    trial.until("the folder to be cleared", |house| !house.told("target_cleared").is_empty());
+    trial.recovers();
+    assert!(treasure.exists(), "the quota reached through a link into the owner's folder");
 }
 
 fn big_memory(trial: &mut Trial) {

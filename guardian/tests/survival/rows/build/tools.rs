@@ -175,6 +175,23 @@ pub fn lock_kept(trial: &mut Trial) {
     comes_back(trial);
 }
 
+/// Somebody, or the kernel, ends cargo: no compiler has judged the source, so it is built again.
+pub fn cargo_killed(trial: &mut Trial) {
+    trial.shell_becomes("think new; live");
+    let script = "grep -q 'think first' creature/creature.sh || [ -e .self/killed ] || { touch .self/killed; kill -KILL $PPID; }\n";
+    trial.house().write("creature/build.sh", script);
+    trial.house().git(&["add", "creature/build.sh"]);
+    trial.house().git(&["commit", "-q", "-m", "a build that kills cargo once", "creature/build.sh"]);
+    trial.begin();
+    trial.inject(|_| {});
+    trial.until("the self-edit to be blessed", |house| {
+        house.status()["blessed"] == true && !house.read("creature/creature.sh").contains("think first")
+    });
+    trial.recovers();
+    let wrong = failures(trial).into_iter().find(|death| death["blame"] == "code");
+    assert!(wrong.is_none(), "blamed on the code: {wrong:#?}");
+}
+
 pub fn target_deleted(trial: &mut Trial) {
     workshop::open(trial);
     trial.begin();
