@@ -26,10 +26,10 @@ impl Guardian {
     /// A life log over its quota is emptied under its writer, who appends; its end goes on at its head.
     pub fn bound_log(&self) {
         let path = self.house.life_log(self.state.life);
-        if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES) {
-            if let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64) {
-                tracing::error!("failed to cut {}: {error}", path.display());
-            }
+        if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
+            && let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64)
+        {
+            tracing::error!("failed to cut {}: {error}", path.display());
         }
     }
 
