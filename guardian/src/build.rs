@@ -2,10 +2,11 @@
 //!
 //! Invariant: its output goes to files; nothing here waits for cargo.
 
-use crate::child::{self, Start};
+use crate::child::{self, Kind, Start};
 use crate::files;
 use crate::house::House;
 use crate::limits::{LOG_TAIL_BYTES, Millis};
+use crate::walls::Walls;
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -51,7 +52,14 @@ pub fn cargo() -> PathBuf {
 }
 
 impl Build {
-    pub fn start(house: &House, lock: &File, tree: String, beside: bool, now: Millis) -> Result<Self> {
+    pub fn start(
+        house: &House,
+        lock: &File,
+        walls: &Walls,
+        tree: String,
+        beside: bool,
+        now: Millis,
+    ) -> Result<Self> {
         let create = |path: PathBuf| {
             files::create(&path).with_context(|| format!("failed to create {}", path.display()))
         };
@@ -62,7 +70,16 @@ impl Build {
         // Not to have it is cargo's to complain of.
         let _ = std::fs::create_dir_all(house.built());
         let folder = File::open(house.built()).ok();
-        let start = Start { program: cargo(), args, extra: vec![], keys: None, stdout, stderr };
+        let start = Start {
+            kind: Kind::Build,
+            program: cargo(),
+            args,
+            extra: vec![],
+            walls,
+            broker: None,
+            stdout,
+            stderr,
+        };
         let pid = child::start(house, lock, start)?;
         let memory_kills = crate::run::memory_kills();
         Ok(Self {

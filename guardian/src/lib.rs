@@ -2,9 +2,11 @@
 //!
 //! `policy` decides and `perform` acts; `run` is the loop between them. No async, no network, no model.
 
+pub mod beneath;
 pub mod binaries;
 pub mod blame;
 pub mod build;
+pub mod cargo_home;
 pub mod child;
 pub mod clock;
 pub mod doctor;

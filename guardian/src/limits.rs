@@ -52,6 +52,14 @@ pub struct Limits {
     pub memory_mib: u64,
     /// Above this size the build folder is cleared before a build, looked at once an hour. Mebibytes.
     pub target_mib: u64,
+    /// Processes and threads of the creature and its builds at once.
+    pub processes: u64,
+    /// Private memory of one process: past it allocations fail. A linker at work takes the most. Mebibytes.
+    pub memory_per_process_mib: u64,
+    /// Open files of one process.
+    pub open_files: u64,
+    /// The largest file one process may write. Mebibytes.
+    pub file_mib: u64,
 }
 
 impl Default for Limits {
@@ -74,6 +82,10 @@ impl Default for Limits {
             disk_free_mib: 64,
             memory_mib: 4_096,
             target_mib: 10_240,
+            processes: 1_024,
+            memory_per_process_mib: 8_192,
+            open_files: 4_096,
+            file_mib: 4_096,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Performs what the policy decided: each action here, and the event it comes back as.
 
 use crate::build::{self, Build};
-use crate::child::{self, Start};
+use crate::child::{self, Kind, Start};
 use crate::limits::LOG_TAIL_BYTES;
 use crate::repo::{Version, publish_last_good};
 use crate::requests::{self, Request};
@@ -96,7 +96,7 @@ impl Guardian {
             self.report.build_begins(&short(version.commit), build::packages(&self.house), self.clock.now());
         }
         let (tree, now) = (version.tree.to_string(), self.clock.now());
-        match Build::start(&self.house, &self.lock, tree, beside, now) {
+        match Build::start(&self.house, &self.lock, &self.walls, tree, beside, now) {
             Ok(build) => {
                 self.build = Some(build);
                 None
@@ -159,8 +159,8 @@ impl Guardian {
         }
         self.heart.reset();
         self.request_seen = files::mark(&self.house.request());
-        let start =
-            Start { program, args, extra, keys: Some(&self.keys), stdout: log.try_clone()?, stderr: log };
+        let (kind, walls, stdout) = (Kind::Life, &self.walls, log.try_clone()?);
+        let start = Start { kind, program, args, extra, walls, broker: None, stdout, stderr: log };
         let pid = child::start(&self.house, &self.lock, start)?;
         let (began, memory_kills) = (self.clock.now(), memory_kills());
         self.life = Some(Life { pid, began, memory_kills, exited: None, thought: false, turned: (None, 0) });

@@ -15,6 +15,7 @@ use crate::repo::{Repo, Version};
 use crate::report::Report;
 use crate::state::State;
 use crate::vocabulary::{Action, Blame, Event, Pending, Phase};
+use crate::walls::Walls;
 use crate::{blame, child, files, requests};
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -35,8 +36,7 @@ const SWEEP_MS: Millis = 50;
 pub struct Guardian {
     pub house: House,
     pub limits: Limits,
-    /// Variables that hold keys under names of the owner's own.
-    pub keys: Vec<String>,
+    pub walls: Walls,
     pub clock: Clock,
     pub repo: Repo,
     pub state: State,

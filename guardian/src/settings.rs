@@ -3,28 +3,25 @@
 use crate::files;
 use crate::house::House;
 use crate::limits::Limits;
+use crate::walls::Choice;
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use std::path::PathBuf;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Settings {
     pub limits: Limits,
-    model: Key,
-    search: Key,
+    pub walls: Choice,
+    pub sandbox: Sandbox,
 }
 
+/// What the owner adds to the walls' rules.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Key {
-    key_env: String,
-}
-
-impl Settings {
-    /// Names of the environment variables the owner keeps keys in, beyond the usual ones.
-    pub fn key_names(self) -> Vec<String> {
-        [self.model.key_env, self.search.key_env].into_iter().filter(|name| !name.is_empty()).collect()
-    }
+#[serde(default, deny_unknown_fields)]
+pub struct Sandbox {
+    /// Folders the creature may read and run from, beyond the house and the system.
+    pub read: Vec<PathBuf>,
 }
 
 /// The owner's settings; an error names file, line and key.

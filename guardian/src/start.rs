@@ -9,6 +9,7 @@ use crate::repo::Repo;
 use crate::report::Report;
 use crate::run::{End, Guardian};
 use crate::state::State;
+use crate::walls::{Choice, Walls};
 use crate::{child, orders, records, requests, run, settings, way};
 use anyhow::Result;
 use std::fs::{self, File};
@@ -71,6 +72,7 @@ pub fn run() -> Result<u8> {
     let lock = creature_lock(&house)?;
     let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
+    let walls = put_up_walls(&house, &settings)?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
     let report = Report::new(&house);
@@ -85,7 +87,7 @@ pub fn run() -> Result<u8> {
     policy.record.untidy |= left.is_none() && !first;
     let mut guardian = Guardian {
         limits: settings.limits.clone(),
-        keys: settings.key_names(),
+        walls,
         clock,
         repo,
         policy,
@@ -115,6 +117,25 @@ pub fn run() -> Result<u8> {
     guardian.save();
     guardian.run()?;
     Ok(0)
+}
+
+/// What can be put up here; refuses where the owner requires more. From here on nobody may look into this process.
+fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
+    let more = settings.sandbox.read.clone();
+    let walls = Walls::find(house, settings.walls, &settings.limits, more, "/proc/self/exe".into());
+    let walls = walls.map_err(|error| Refused(format!("{error:#}")))?;
+    nix::sys::prctl::set_dumpable(false)?;
+    if settings.walls == Choice::Required && walls.level.summary() != "full" {
+        return refuse(format!(
+            "owner.toml says walls = \"required\", and here they are {}; mend that, or say walls = \"on\"",
+            walls.level.summary()
+        ));
+    }
+    tracing::info!("walls: {}", walls.level.told());
+    if !walls.level.missing().is_empty() || !walls.stand() {
+        tracing::warn!(walls = %walls.level.summary(), "the creature is not walled in fully");
+    }
+    Ok(walls)
 }
 
 impl Guardian {
