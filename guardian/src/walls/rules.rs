@@ -106,6 +106,7 @@ fn toolchain(house: &House) -> Vec<(Access, PathBuf)> {
     }
     let program = std::env::var_os("CARGO").map(PathBuf::from);
     let programs = program.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+    found.extend(program.map(|program| (Access::Run, program)));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(programs);
     let home = home();
