@@ -30,4 +30,5 @@ pub mod start;
 pub mod state;
 pub mod tree;
 pub mod vocabulary;
+pub mod walls;
 pub mod way;
