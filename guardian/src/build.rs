@@ -64,7 +64,7 @@ impl Build {
         let folder = File::open(house.built()).ok();
         let start = Start { program: cargo(), args, extra: vec![], keys: None, stdout, stderr };
         let pid = child::start(house, lock, start)?;
-        let memory_kills = crate::run::memory_kills();
+        let memory_kills = crate::ends::memory_kills();
         Ok(Self {
             pid,
             tree,
