@@ -51,7 +51,15 @@ pub fn cargo() -> PathBuf {
 }
 
 impl Build {
-    pub fn start(house: &House, lock: &File, tree: String, beside: bool, now: Millis) -> Result<Self> {
+    /// `way_out`: the variables by which cargo reaches its registries.
+    pub fn start(
+        house: &House,
+        lock: &File,
+        way_out: Vec<(&'static str, String)>,
+        tree: String,
+        beside: bool,
+        now: Millis,
+    ) -> Result<Self> {
         let create = |path: PathBuf| {
             files::create(&path).with_context(|| format!("failed to create {}", path.display()))
         };
@@ -62,7 +70,7 @@ impl Build {
         // Not to have it is cargo's to complain of.
         let _ = std::fs::create_dir_all(house.built());
         let folder = File::open(house.built()).ok();
-        let start = Start { program: cargo(), args, extra: vec![], keys: None, stdout, stderr };
+        let start = Start { program: cargo(), args, extra: way_out, stdout, stderr };
         let pid = child::start(house, lock, start)?;
         let memory_kills = crate::ends::memory_kills();
         Ok(Self {

@@ -21,19 +21,15 @@ use std::process::{Command, Stdio};
 const PASSED: &str = "PATH HOME CARGO CARGO_HOME RUSTUP_HOME TMPDIR LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE \
     SSL_CERT_FILE SSL_CERT_DIR HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy \
     CC CXX AR CARGO_NET_OFFLINE CARGO_HTTP_CAINFO";
-/// What the creature's own mind and services need, until a broker holds the keys. Never given to a build.
-const KEYS: &str = "ANTHROPIC_API_KEY ANTHROPIC_BASE_URL ANTHROPIC_MODEL OPENAI_API_KEY OPENAI_BASE_URL OPENAI_MODEL \
-    OLLAMA_HOST BRAVE_API_KEY X_API_KEY X_API_SECRET X_ACCESS_TOKEN X_ACCESS_TOKEN_SECRET X_USER_TOKEN";
 /// Marks every process of this house, so that a later guardian knows leftovers even if they closed everything.
-const COOKIE: &str = "FERAL_TREE";
+pub const COOKIE: &str = "FERAL_TREE";
 
 /// What to start, and with what.
-pub struct Start<'a> {
+pub struct Start {
     pub program: PathBuf,
     pub args: Vec<String>,
     /// On top of what is passed.
     pub extra: Vec<(&'static str, String)>,
-    pub keys: Option<&'a [String]>,
     pub stdout: File,
     pub stderr: File,
 }
@@ -43,9 +39,7 @@ pub fn start(house: &House, lock: &File, start: Start) -> Result<Pid> {
     let mut command = Command::new(&start.program);
     command.args(&start.args).current_dir(house.root()).env_clear().process_group(0);
     command.stdin(Stdio::null()).stdout(start.stdout).stderr(start.stderr);
-    let keys = if start.keys.is_some() { KEYS } else { "" };
-    let names = PASSED.split_whitespace().chain(keys.split_whitespace());
-    for name in names.chain(start.keys.unwrap_or_default().iter().map(String::as_str)) {
+    for name in PASSED.split_whitespace() {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
@@ -129,13 +123,13 @@ pub fn kill_group(group: Pid) {
     let _ = killpg(group, Signal::SIGKILL);
 }
 
-/// Kills and reaps every child and adopted orphan but those of the group `spare`. True once none is left.
-pub fn sweep(spare: Option<Pid>, ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
+/// Kills and reaps every child and adopted orphan but those of the groups in `spare`. True once none is left.
+pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     for _ in 0..500 {
         if reap_into(ended) {
             return true;
         }
-        let left: Vec<_> = children().into_iter().filter(|(_, group)| Some(*group) != spare).collect();
+        let left: Vec<_> = children().into_iter().filter(|(_, group)| !spare.contains(group)).collect();
         if left.is_empty() {
             return true;
         }

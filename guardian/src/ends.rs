@@ -4,7 +4,7 @@ use crate::build::{Build, Failed};
 use crate::limits::LOG_TAIL_BYTES;
 use crate::run::{End, Guardian, Life};
 use crate::vocabulary::{Action, Blame, Event, Phase};
-use crate::{blame, child, files, requests};
+use crate::{blame, child, files, requests, trusted};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
@@ -13,11 +13,11 @@ impl Guardian {
     pub fn collect(&mut self) {
         let mut ended = child::reap();
         self.note_ends(&ended);
-        let spare = self.build.as_ref().map(|build| build.pid);
+        let spare = self.spared();
         if let Some(Life { pid, exited: Some(status), .. }) = self.life {
             child::kill_group(pid);
             ended.clear();
-            let gone = child::sweep(spare, &mut ended);
+            let gone = child::sweep(&spare, &mut ended);
             self.note_ends(&ended);
             if gone {
                 self.life_ended(status);
@@ -25,7 +25,12 @@ impl Guardian {
         }
     }
 
-    fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
+    /// Groups of processes that a sweep after a life may not take: a build beside it, and the broker's.
+    pub fn spared(&self) -> Vec<Pid> {
+        self.build.iter().map(|build| build.pid).chain(self.companion.spared()).collect()
+    }
+
+    pub fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
         for (pid, status) in ended {
             if let Some(life) = self.life.as_mut().filter(|life| life.pid == *pid) {
                 life.exited = Some(*status);
@@ -33,6 +38,7 @@ impl Guardian {
             if let Some(build) = self.build.take_if(|build| build.pid == *pid) {
                 self.build_ended(build, *status);
             }
+            self.broker_ended(*pid, *status);
         }
     }
 
@@ -119,6 +125,23 @@ impl Guardian {
         }
     }
 
+    /// Once no creature lives any more, the broker's processes are asked to end, and given a moment.
+    pub fn end_broker(&mut self) {
+        let left: Vec<Pid> = self.companion.spared().collect();
+        for pid in left {
+            child::terminate(pid);
+            let mut looks = 0;
+            let gone = trusted::wait(pid, || {
+                looks += 1;
+                looks < 250
+            });
+            if gone.is_none() {
+                child::kill_group(pid);
+            }
+        }
+        self.companion.pid = None;
+    }
+
     fn free_mib(&self) -> u64 {
         fs2::available_space(self.house.state_folder()).map_or(u64::MAX, |bytes| bytes >> 20)
     }
@@ -128,7 +151,7 @@ fn signal(status: WaitStatus) -> Option<i32> {
     if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None }
 }
 
-fn describe(status: WaitStatus) -> String {
+pub fn describe(status: WaitStatus) -> String {
     if let WaitStatus::Exited(_, code) = status {
         format!("exit status {code}")
     } else if let WaitStatus::Signaled(_, signal, _) = status {

@@ -52,6 +52,18 @@ pub struct Limits {
     pub memory_mib: u64,
     /// Above this size the build folder is cleared before a build, looked at once an hour. Mebibytes.
     pub target_mib: u64,
+    /// Processes the creature, its shell and its cargo may be at once.
+    #[serde(deserialize_with = "at_least::<_, 32>")]
+    pub processes: u64,
+    /// Memory of its own that one of these processes may take. Mebibytes.
+    #[serde(deserialize_with = "at_least::<_, 256>")]
+    pub memory_per_process_mib: u64,
+    /// Descriptors one of them may hold.
+    #[serde(deserialize_with = "at_least::<_, 64>")]
+    pub open_files: u64,
+    /// Largest file one of them may write. Mebibytes.
+    #[serde(deserialize_with = "at_least::<_, 16>")]
+    pub file_mib: u64,
 }
 
 impl Default for Limits {
@@ -74,6 +86,10 @@ impl Default for Limits {
             disk_free_mib: 64,
             memory_mib: 4_096,
             target_mib: 10_240,
+            processes: 1_024,
+            memory_per_process_mib: 8_192,
+            open_files: 4_096,
+            file_mib: 4_096,
         }
     }
 }
@@ -100,5 +116,15 @@ fn seconds<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Millis, D::Err
         Ok((seconds * 1_000.0) as Millis)
     } else {
         Err(serde::de::Error::custom("must be between 0 and 31536000 seconds"))
+    }
+}
+
+/// Below it no cargo builds, so no creature lives.
+fn at_least<'de, D: serde::Deserializer<'de>, const LEAST: u64>(source: D) -> Result<u64, D::Error> {
+    let number = u64::deserialize(source)?;
+    if number >= LEAST {
+        Ok(number)
+    } else {
+        Err(serde::de::Error::custom(format_args!("must be at least {LEAST}")))
     }
 }

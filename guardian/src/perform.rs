@@ -96,7 +96,14 @@ impl Guardian {
             self.report.build_begins(&short(version.commit), build::packages(&self.house), self.clock.now());
         }
         let (tree, now) = (version.tree.to_string(), self.clock.now());
-        match Build::start(&self.house, &self.lock, tree, beside, now) {
+        let way_out = match self.companion.way_out(&self.house, None) {
+            Ok(way_out) => way_out,
+            Err(error) => {
+                self.report.warn(&format!("{error:#}; trying again later"));
+                return (!beside).then_some(Event::Failed);
+            }
+        };
+        match Build::start(&self.house, &self.lock, way_out, tree, beside, now) {
             Ok(build) => {
                 self.build = Some(build);
                 None
@@ -122,7 +129,9 @@ impl Guardian {
         let build = self.build.take()?;
         child::kill_group(build.pid);
         if self.life.is_none() {
-            child::sweep(None, &mut Vec::new());
+            let mut ended = Vec::new();
+            child::sweep(&self.spared(), &mut ended);
+            self.note_ends(&ended);
         }
         self.report.build_over();
         let log_tail = files::tail(&self.house.build_log(), LOG_TAIL_BYTES);
@@ -154,13 +163,13 @@ impl Guardian {
             ("FERAL_LIFE", self.state.life.to_string()),
             ("FERAL_COMMIT", version.commit.to_string()),
         ];
+        extra.extend(self.companion.way_out(&self.house, Some(self.state.life))?);
         if safe {
             extra.push(("FERAL_SAFE", "1".into()));
         }
         self.heart.reset();
         self.request_seen = files::mark(&self.house.request());
-        let start =
-            Start { program, args, extra, keys: Some(&self.keys), stdout: log.try_clone()?, stderr: log };
+        let start = Start { program, args, extra, stdout: log.try_clone()?, stderr: log };
         let pid = child::start(&self.house, &self.lock, start)?;
         let (began, memory_kills) = (self.clock.now(), memory_kills());
         self.life = Some(Life { pid, began, memory_kills, exited: None, thought: false, turned: (None, 0) });

@@ -6,6 +6,7 @@
 use crate::binaries::Binaries;
 use crate::build::Build;
 use crate::clock::Clock;
+use crate::companion::Companion;
 use crate::files::Mark;
 use crate::heartbeat::Heartbeat;
 use crate::house::House;
@@ -13,6 +14,7 @@ use crate::limits::{Limits, Millis};
 use crate::policy::Policy;
 use crate::repo::{Repo, Version};
 use crate::report::Report;
+use crate::settings::Settings;
 use crate::state::State;
 use crate::vocabulary::{Action, Event, Pending, Phase};
 use crate::{child, files, requests};
@@ -35,8 +37,11 @@ const SWEEP_MS: Millis = 50;
 pub struct Guardian {
     pub house: House,
     pub limits: Limits,
-    /// Variables that hold keys under names of the owner's own.
-    pub keys: Vec<String>,
+    /// As they were at start; `limits` may have been replaced since.
+    pub settings: Settings,
+    /// What is wrong with the owner's settings now, while older ones go on.
+    pub mistake: String,
+    pub companion: Companion,
     pub clock: Clock,
     pub repo: Repo,
     pub state: State,
@@ -92,6 +97,7 @@ pub fn signals() -> Result<SignalDelivery<UnixStream, SignalOnly>> {
 impl Guardian {
     /// Keeps a creature until the owner asks to leave.
     pub fn run(&mut self) -> Result<()> {
+        self.call_broker();
         self.happen(Event::Tick);
         while self.policy.phase != Phase::Done {
             self.wait();
@@ -105,6 +111,7 @@ impl Guardian {
             self.collect();
             self.end_late_build();
             self.look();
+            self.tend_broker();
             // Always, not only when something is due: a policy that is not told the time takes silence for its own lateness.
             self.happen(Event::Tick);
             self.pay();
@@ -115,7 +122,7 @@ impl Guardian {
 
     fn wait(&mut self) {
         let now = self.clock.now();
-        let busy = self.life.is_some() || self.build.is_some();
+        let busy = self.life.is_some() || self.build.is_some() || self.companion.hoped_for();
         let mut until = self.policy.deadline(&self.limits).unwrap_or(now + 3_600_000);
         if busy {
             until = until.min(now + self.limits.look_ms);
@@ -126,8 +133,11 @@ impl Guardian {
         if self.build.is_some() {
             until = until.min(now + self.report.build_frame_ms().unwrap_or(self.limits.look_ms));
         }
+        until = until.min(self.companion.deadline().unwrap_or(until));
         let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
-        let mut descriptors = [PollFd::new(self.signals.get_read().as_fd(), PollFlags::POLLIN)];
+        let listener = (!self.companion.hoped_for()).then_some(self.companion.network.listener.as_fd());
+        let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();
+        let mut descriptors: Vec<PollFd> = heard.map(|heard| PollFd::new(heard, PollFlags::POLLIN)).collect();
         // An interrupted or failed poll only means looking earlier.
         let _ = poll(&mut descriptors, PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX));
     }
@@ -186,7 +196,7 @@ impl Guardian {
 
     fn look(&mut self) {
         if self.life.is_some() && self.policy.alive() {
-            self.bound_log();
+            self.bound_logs();
             if let Some(claim) = self.heart.look(self.state.life) {
                 let (turns, thoughts) = (claim.turns, claim.thoughts);
                 let thought = thoughts > 0 && self.thought_written();
@@ -244,7 +254,10 @@ impl Guardian {
         if let Some(build) = self.build.take() {
             child::kill_group(build.pid);
         }
-        child::sweep(None, &mut Vec::new());
+        let spared: Vec<Pid> = self.companion.spared().collect();
+        child::sweep(&spared, &mut Vec::new());
+        self.end_broker();
+        child::sweep(&[], &mut Vec::new());
         self.report.follow();
         let dirty = self.repo.head().and_then(|head| self.repo.dirty(head)).unwrap_or_default();
         let clean_leave = !self.policy.record.untidy;

@@ -2,6 +2,7 @@
 
 use crate::binaries::Binaries;
 use crate::clock::Clock;
+use crate::companion::Companion;
 use crate::heartbeat::Heartbeat;
 use crate::house::House;
 use crate::policy::Policy;
@@ -9,8 +10,10 @@ use crate::repo::Repo;
 use crate::report::Report;
 use crate::run::{End, Guardian};
 use crate::state::State;
+use crate::walls::network;
 use crate::{child, orders, records, requests, run, settings, way};
 use anyhow::Result;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::{self, File};
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -71,6 +74,7 @@ pub fn run() -> Result<u8> {
     let lock = creature_lock(&house)?;
     let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
+    let companion = Companion::open(&house, network::make(false)?)?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
     let report = Report::new(&house);
@@ -85,7 +89,9 @@ pub fn run() -> Result<u8> {
     policy.record.untidy |= left.is_none() && !first;
     let mut guardian = Guardian {
         limits: settings.limits.clone(),
-        keys: settings.key_names(),
+        settings,
+        mistake: String::new(),
+        companion,
         clock,
         repo,
         policy,
@@ -107,6 +113,9 @@ pub fn run() -> Result<u8> {
         house,
     };
     guardian.check_repository(left.as_deref(), first)?;
+    if !guardian.prove_settings()? {
+        return Ok(0);
+    }
     if let Some(told) = rebuilt {
         guardian.report.warn(&told);
         records::tell(&guardian.house, "state_rebuilt", serde_json::json!({"told": told}));
@@ -118,6 +127,17 @@ pub fn run() -> Result<u8> {
 }
 
 impl Guardian {
+    /// Has the broker judge what in `owner.toml` is its own. False: the owner did not wait for it.
+    fn prove_settings(&mut self) -> Result<bool> {
+        let Self { house, companion, report, signals, .. } = self;
+        let leaves = |signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal);
+        match companion.prove(house, |told| report.say(told), || !signals.pending().any(leaves)) {
+            Ok(()) => Ok(true),
+            Err(Some(mistake)) => refuse(mistake),
+            Err(None) => Ok(false),
+        }
+    }
+
     /// Refuses where going on could harm what the owner is doing; lays the bottom rung.
     fn check_repository(&mut self, left: Option<&str>, first: bool) -> Result<()> {
         if let Some(what) = self.repo.under_way() {
