@@ -2,10 +2,11 @@
 //!
 //! Invariant: its output goes to files; nothing here waits for cargo.
 
-use crate::child::{self, Start};
+use crate::child::{self, Door, Kind, Start};
 use crate::files;
 use crate::house::House;
 use crate::limits::{LOG_TAIL_BYTES, Millis};
+use crate::walls::Walls;
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -51,11 +52,12 @@ pub fn cargo() -> PathBuf {
 }
 
 impl Build {
-    /// `way_out`: the variables by which cargo reaches its registries.
+    /// `broker`: how cargo reaches its registries.
     pub fn start(
         house: &House,
         lock: &File,
-        way_out: Vec<(&'static str, String)>,
+        walls: &Walls,
+        broker: Option<Door>,
         tree: String,
         beside: bool,
         now: Millis,
@@ -70,7 +72,8 @@ impl Build {
         // Not to have it is cargo's to complain of.
         let _ = std::fs::create_dir_all(house.built());
         let folder = File::open(house.built()).ok();
-        let start = Start { program: cargo(), args, extra: way_out, stdout, stderr };
+        let start =
+            Start { kind: Kind::Build, program: cargo(), args, extra: vec![], walls, broker, stdout, stderr };
         let pid = child::start(house, lock, start)?;
         let memory_kills = crate::ends::memory_kills();
         Ok(Self {

@@ -4,6 +4,7 @@
 //! Invariant: nothing here waits for a child; exits are collected when SIGCHLD says so.
 
 use crate::house::House;
+use crate::walls::{self, Walls, rules};
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
 use nix::sys::prctl;
@@ -17,46 +18,123 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Variables a child gets from us; everything else stays with the guardian.
-const PASSED: &str = "PATH HOME CARGO CARGO_HOME RUSTUP_HOME TMPDIR LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE \
-    SSL_CERT_FILE SSL_CERT_DIR HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy \
+/// Variables a child gets from us; everything else stays with the guardian. No key, no address, no proxy is among them.
+const PASSED: &str = "PATH CARGO LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE SSL_CERT_FILE SSL_CERT_DIR \
     CC CXX AR CARGO_NET_OFFLINE CARGO_HTTP_CAINFO";
 /// Marks every process of this house, so that a later guardian knows leftovers even if they closed everything.
 pub const COOKIE: &str = "FERAL_TREE";
 
 /// What to start, and with what.
-pub struct Start {
+pub struct Start<'a> {
+    pub kind: Kind,
     pub program: PathBuf,
     pub args: Vec<String>,
     /// On top of what is passed.
     pub extra: Vec<(&'static str, String)>,
+    pub walls: &'a Walls,
+    /// The way out, where there is one.
+    pub broker: Option<Door>,
     pub stdout: File,
     pub stderr: File,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Life,
+    /// Gets no more of the broker than the proxy to cargo's registries.
+    Build,
+}
+
+/// The broker's port and the token that opens it.
+#[derive(Clone, Debug)]
+pub struct Door {
+    pub port: u16,
+    pub token: String,
+}
+
 /// Starts a process in a group of its own that dies with us and holds the creature lock.
 pub fn start(house: &House, lock: &File, start: Start) -> Result<Pid> {
-    let mut command = Command::new(&start.program);
-    command.args(&start.args).current_dir(house.root()).env_clear().process_group(0);
+    let program =
+        find(&start.program).with_context(|| format!("failed to start {}", start.program.display()))?;
+    walls::prepare(house);
+    let mut command = if start.walls.stand() {
+        let spec = serde_json::to_string(&start.walls.spec(house, lock.as_raw_fd()))?;
+        let mut command = Command::new(start.walls.launcher());
+        command.args(["wall", &spec, "--"]).arg(&program);
+        command
+    } else {
+        Command::new(&program)
+    };
+    command.args(&start.args).current_dir(house.root()).process_group(0);
     command.stdin(Stdio::null()).stdout(start.stdout).stderr(start.stderr);
+    equip(&mut command, house, start.kind, start.broker.as_ref());
+    command.envs(start.extra);
+    bind(&mut command);
+    inherit(&mut command, start.walls.descriptors(lock));
+    #[allow(clippy::disallowed_methods)]
+    let child = command.spawn().with_context(|| format!("failed to start {}", program.display()))?;
+    Ok(Pid::from_raw(child.id() as i32))
+}
+
+/// The environment of whatever the guardian starts, and nothing else.
+fn equip(command: &mut Command, house: &House, kind: Kind, broker: Option<&Door>) {
+    command.env_clear();
     for name in PASSED.split_whitespace() {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
     }
-    command.env(COOKIE, house.root()).envs(start.extra).env("RUSTUP_AUTO_INSTALL", "0");
+    command.env(COOKIE, house.root()).env("RUSTUP_AUTO_INSTALL", "0");
+    command.env("HOME", house.home()).env("TMPDIR", house.temporary()).env("CARGO_HOME", house.cargo_home());
+    if let Some(rustup) = rules::rustup_home() {
+        command.env("RUSTUP_HOME", rustup);
+    }
     if let Some(name) = toolchain(std::env::var("RUSTUP_TOOLCHAIN").ok(), std::env::var("CARGO").ok()) {
         command.env("RUSTUP_TOOLCHAIN", name);
     }
-    let (parent, lock) = (nix::unistd::getpid(), lock.as_raw_fd());
+    let Some(Door { port, token }) = broker else { return };
+    command.env("CARGO_HTTP_PROXY", format!("http://life:{token}@127.0.0.1:{port}"));
+    if kind == Kind::Life {
+        command.env("FERAL_BROKER", format!("http://127.0.0.1:{port}")).env("FERAL_BROKER_TOKEN", token);
+    }
+}
+
+/// The program itself, by `PATH` where only its name is given: what is missing is seen here, not behind the walls.
+fn find(program: &Path) -> std::io::Result<PathBuf> {
+    let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+    if program.components().count() > 1 {
+        return if program.exists() { Ok(program.to_path_buf()) } else { Err(missing()) };
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join(program));
+    found.into_iter().find(|file| file.is_file()).ok_or_else(missing)
+}
+
+/// Makes a command die with us.
+fn bind(command: &mut Command) {
+    let parent = nix::unistd::getpid();
     // SAFETY: between fork and exec only system calls are made; nothing allocates or locks.
     #[allow(unsafe_code)]
     unsafe {
-        command.pre_exec(move || prepare(parent, lock));
+        command.pre_exec(move || {
+            prctl::set_pdeathsig(Signal::SIGKILL)?;
+            if nix::unistd::getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
+        });
     }
-    #[allow(clippy::disallowed_methods)]
-    let child = command.spawn().with_context(|| format!("failed to start {}", start.program.display()))?;
-    Ok(Pid::from_raw(child.id() as i32))
+}
+
+/// Keeps descriptors open over exec. One of them is the lock: while any descendant lives, a new guardian finds it held.
+pub fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
+    // SAFETY: plain system calls on descriptors that the parent keeps open; nothing allocates or locks.
+    #[allow(unsafe_code)]
+    unsafe {
+        command.pre_exec(move || {
+            if descriptors.iter().all(|descriptor| libc::fcntl(*descriptor, libc::F_SETFD, 0) != -1) {
+                return Ok(());
+            }
+            Err(std::io::Error::last_os_error())
+        });
+    }
 }
 
 /// The toolchain the owner started us with. Without it rustup would obey the `rust-toolchain` file of whatever
@@ -67,26 +145,6 @@ pub fn toolchain(chosen: Option<String>, cargo: Option<String>) -> Option<String
         let (_, rest) = cargo.split_once("/toolchains/")?;
         Some(rest.split_once('/')?.0.to_owned())
     })
-}
-
-#[cfg(target_os = "linux")]
-fn prepare(parent: Pid, lock: RawFd) -> std::io::Result<()> {
-    prctl::set_pdeathsig(Signal::SIGKILL)?;
-    if nix::unistd::getppid() != parent {
-        return Err(Errno::ESRCH.into());
-    }
-    // The lock stays open over exec: while any descendant lives, a new guardian finds it held.
-    // SAFETY: a plain system call on a descriptor that the parent keeps open.
-    #[allow(unsafe_code)]
-    if unsafe { libc::fcntl(lock, libc::F_SETFD, 0) } == -1 {
-        return Err(std::io::Error::last_os_error());
-    }
-    // So that the kernel, short of memory, takes the creature before its guardian. Not being able to is no reason not to live.
-    let flags = nix::fcntl::OFlag::O_WRONLY;
-    if let Ok(file) = nix::fcntl::open(c"/proc/self/oom_score_adj", flags, nix::sys::stat::Mode::empty()) {
-        let _ = nix::unistd::write(&file, b"500");
-    }
-    Ok(())
 }
 
 /// Orphans of our children become ours, so that none can slip away.

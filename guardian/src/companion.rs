@@ -4,6 +4,7 @@
 //! Invariant: the door stays open here for our whole life, so connections wait while it is away.
 //! When to start and end it is decided in `revival`.
 
+use crate::child::Door;
 use crate::files::{self, Mark};
 use crate::house::House;
 use crate::limits::Millis;
@@ -18,6 +19,7 @@ use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::fs::{self, File};
+use std::net::TcpListener;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -29,7 +31,8 @@ const MISTAKE: i32 = 2;
 
 pub struct Companion {
     /// Where the creature meets it.
-    pub network: Network,
+    pub listener: TcpListener,
+    port: u16,
     /// Where its program is or will be.
     program: PathBuf,
     /// The cargo profile and target folder it is built into: only where we run from the house's own.
@@ -66,7 +69,7 @@ enum Kind {
 
 impl Companion {
     /// Looks where the program is, ends a former one, and opens the folder that is closed to the creature.
-    pub fn open(house: &House, network: Network) -> Result<Self> {
+    pub fn open(house: &House, network: &Network) -> Result<Self> {
         let me = std::env::current_exe().context("failed to find our own program")?;
         let folder = me.parent().unwrap_or(Path::new("/"));
         let profile = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -86,9 +89,11 @@ impl Companion {
             trusted::end_holders(&path, NAME);
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        network.listener.set_nonblocking(true)?;
+        let listener = network.listener.try_clone().context("failed to keep the door open")?;
+        listener.set_nonblocking(true)?;
         Ok(Self {
-            network,
+            listener,
+            port: network.port,
             program: folder.join(NAME),
             made,
             lock,
@@ -119,18 +124,12 @@ impl Companion {
         self.pid.into_iter().chain(self.errand.as_ref().map(|errand| errand.pid))
     }
 
-    /// What a process needs to reach it: a life, or without a number a build.
-    pub fn way_out(&mut self, house: &House, life: Option<u64>) -> Result<Vec<(&'static str, String)>> {
+    /// What opens it to a life or, without a number, to a build.
+    pub fn door(&mut self, house: &House, life: Option<u64>) -> Result<Option<Door>> {
         if !self.hoped_for() {
-            return Ok(vec![]);
+            return Ok(None);
         }
-        let (port, token) = (self.network.port, self.tokens.fresh(house, life)?);
-        let mut way = vec![("CARGO_HTTP_PROXY", format!("http://life:{token}@127.0.0.1:{port}"))];
-        if life.is_some() {
-            way.push(("FERAL_BROKER", format!("http://127.0.0.1:{port}")));
-            way.push(("FERAL_BROKER_TOKEN", token));
-        }
-        Ok(way)
+        Ok(Some(Door { port: self.port, token: self.tokens.fresh(house, life)? }))
     }
 
     fn build(&self, house: &House, yields: bool) -> Result<Option<Pid>> {
@@ -181,7 +180,7 @@ impl Companion {
             args: vec!["--house".into(), house.root().display().to_string()],
             extra: vec![("FERAL_BROKER_FD", "3".into())],
             log: Some(log),
-            third: Some(self.network.listener.as_raw_fd()),
+            third: Some(self.listener.as_raw_fd()),
             fourth: Some(self.lock.as_raw_fd()),
             yields: false,
         };
@@ -245,14 +244,14 @@ impl Companion {
 
     /// Whoever knocks where nobody will come is not kept waiting.
     pub fn turn_away(&self) {
-        while !self.hoped_for() && self.network.listener.accept().is_ok() {}
+        while !self.hoped_for() && self.listener.accept().is_ok() {}
     }
 
     /// For `guardian.json`.
     pub fn told(&self) -> Value {
         json!({
             "running": self.pid.is_some(), "pid": self.pid.map(Pid::as_raw),
-            "port": self.hoped_for().then_some(self.network.port), "restarts": self.restarts,
+            "port": self.hoped_for().then_some(self.port), "restarts": self.restarts,
             "asks_waiting": self.asks_waiting, "note": self.note(),
         })
     }

@@ -31,12 +31,17 @@ impl House {
         target = "target/creature";
         /// What cargo builds into.
         built = "target/creature/debug";
+        /// Cargo's home for the creature, seeded from the owner's.
+        cargo_home = "target/creature/cargo-home";
         state_folder = ".self";
         memory = ".self/memory.jsonl";
         heartbeat = ".self/heartbeat";
         inbox = ".self/inbox.jsonl";
         snapshots = ".self/snapshots";
         workspace = ".self/workspace";
+        /// `HOME` and `TMPDIR` of everything the guardian starts.
+        home = ".self/workspace/home";
+        temporary = ".self/workspace/tmp";
         mind = ".self/mind";
         request = ".self/mind/request.json";
         published = ".self/guardian.json";

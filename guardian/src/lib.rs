@@ -4,9 +4,11 @@
 
 pub mod asks;
 pub mod audit;
+pub mod beneath;
 pub mod binaries;
 pub mod blame;
 pub mod build;
+pub mod cargo_home;
 pub mod child;
 pub mod clock;
 pub mod commits;

@@ -52,16 +52,16 @@ pub struct Limits {
     pub memory_mib: u64,
     /// Above this size the build folder is cleared before a build, looked at once an hour. Mebibytes.
     pub target_mib: u64,
-    /// Processes the creature, its shell and its cargo may be at once.
+    /// Processes and threads of the creature and its builds at once.
     #[serde(deserialize_with = "at_least::<_, 32>")]
     pub processes: u64,
-    /// Memory of its own that one of these processes may take. Mebibytes.
+    /// Private memory of one process: past it allocations fail. A linker at work takes the most. Mebibytes.
     #[serde(deserialize_with = "at_least::<_, 256>")]
     pub memory_per_process_mib: u64,
-    /// Descriptors one of them may hold.
+    /// Open files of one process.
     #[serde(deserialize_with = "at_least::<_, 64>")]
     pub open_files: u64,
-    /// Largest file one of them may write. Mebibytes.
+    /// The largest file one process may write. Mebibytes.
     #[serde(deserialize_with = "at_least::<_, 16>")]
     pub file_mib: u64,
 }

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use guardian::house::House;
+use guardian::walls::launch;
 use guardian::{asks, doctor, feed, history, orders, report, settings, start};
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -55,6 +56,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == "wall") {
+        return launch::launch(arguments);
+    }
     let command = match parse(lexopt::Parser::from_env()) {
         Ok(command) => command,
         Err(error) => {

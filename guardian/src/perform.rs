@@ -1,7 +1,7 @@
 //! Performs what the policy decided: each action here, and the event it comes back as.
 
 use crate::build::{self, Build};
-use crate::child::{self, Start};
+use crate::child::{self, Kind, Start};
 use crate::ends::memory_kills;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::repo::{Version, publish_last_good};
@@ -96,14 +96,14 @@ impl Guardian {
             self.report.build_begins(&short(version.commit), build::packages(&self.house), self.clock.now());
         }
         let (tree, now) = (version.tree.to_string(), self.clock.now());
-        let way_out = match self.companion.way_out(&self.house, None) {
-            Ok(way_out) => way_out,
+        let door = match self.companion.door(&self.house, None) {
+            Ok(door) => door,
             Err(error) => {
                 self.report.warn(&format!("{error:#}; trying again later"));
                 return (!beside).then_some(Event::Failed);
             }
         };
-        match Build::start(&self.house, &self.lock, way_out, tree, beside, now) {
+        match Build::start(&self.house, &self.lock, &self.walls, door, tree, beside, now) {
             Ok(build) => {
                 self.build = Some(build);
                 None
@@ -163,13 +163,14 @@ impl Guardian {
             ("FERAL_LIFE", self.state.life.to_string()),
             ("FERAL_COMMIT", version.commit.to_string()),
         ];
-        extra.extend(self.companion.way_out(&self.house, Some(self.state.life))?);
+        let broker = self.companion.door(&self.house, Some(self.state.life))?;
         if safe {
             extra.push(("FERAL_SAFE", "1".into()));
         }
         self.heart.reset();
         self.request_seen = files::mark(&self.house.request());
-        let start = Start { program, args, extra, stdout: log.try_clone()?, stderr: log };
+        let (kind, walls, stdout) = (Kind::Life, &self.walls, log.try_clone()?);
+        let start = Start { kind, program, args, extra, walls, broker, stdout, stderr: log };
         let pid = child::start(&self.house, &self.lock, start)?;
         let (began, memory_kills) = (self.clock.now(), memory_kills());
         self.life = Some(Life { pid, began, memory_kills, exited: None, thought: false, turned: (None, 0) });

@@ -224,8 +224,7 @@ impl Guardian {
             ),
             format!("  last_good {}", last_good.chars().take(7).collect::<String>()),
             format!("  mind      {mind}"),
-            "  walls     none: the creature runs with your rights; what it may touch is agreed, not enforced"
-                .into(),
+            format!("  walls     {}", self.walls.level.told()),
         ];
         let told = self.companion.told();
         let broker = broker_lines(&self.house, Some(&told));
@@ -261,7 +260,7 @@ impl Guardian {
             "want": match self.policy.record.want { Want::Keep => "keep", Want::Pause => "pause", Want::Leave => "leave" },
             "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed,
             "safe": self.policy.record.safe.is_some(), "last_good": last_good, "mind": self.heart.claim.mind,
-            "note": self.note(), "broker": self.companion.told(), "walls": "none", "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
+            "note": self.note(), "broker": self.companion.told(), "walls": self.walls.level.summary(), "wall_features": self.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
             "order": self.state.order, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
         });
         let (path, text) = (self.house.published(), format!("{document:#}\n"));

@@ -17,6 +17,7 @@ use crate::report::Report;
 use crate::settings::Settings;
 use crate::state::State;
 use crate::vocabulary::{Action, Event, Pending, Phase};
+use crate::walls::Walls;
 use crate::{child, files, requests};
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -42,6 +43,7 @@ pub struct Guardian {
     /// What is wrong with the owner's settings now, while older ones go on.
     pub mistake: String,
     pub companion: Companion,
+    pub walls: Walls,
     pub clock: Clock,
     pub repo: Repo,
     pub state: State,
@@ -135,7 +137,7 @@ impl Guardian {
         }
         until = until.min(self.companion.deadline().unwrap_or(until));
         let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
-        let listener = (!self.companion.hoped_for()).then_some(self.companion.network.listener.as_fd());
+        let listener = (!self.companion.hoped_for()).then_some(self.companion.listener.as_fd());
         let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();
         let mut descriptors: Vec<PollFd> = heard.map(|heard| PollFd::new(heard, PollFlags::POLLIN)).collect();
         // An interrupted or failed poll only means looking earlier.

@@ -6,6 +6,7 @@
 use crate::files;
 use crate::house::House;
 use crate::limits::Limits;
+use crate::walls::Choice;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde::de::{Error, IgnoredAny};
@@ -15,27 +16,15 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     pub limits: Limits,
-    pub walls: Walls,
+    pub walls: Choice,
     pub sandbox: Sandbox,
 }
 
-/// `walls`: what becomes of a start where the kernel cannot hold the creature.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Walls {
-    /// As far as the kernel can; what is missing is said.
-    #[default]
-    On,
-    /// Without all of them the guardian does not start.
-    Required,
-    Off,
-}
-
-/// `[sandbox]`: what the creature may read besides.
+/// `[sandbox]`: what the owner adds to the walls' rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sandbox {
-    /// Folders, absolute.
+    /// Folders the creature may read and run from, beyond the house and the system; absolute.
     #[serde(deserialize_with = "absolute")]
     pub read: Vec<PathBuf>,
 }
@@ -46,7 +35,7 @@ pub struct Sandbox {
 #[allow(dead_code)]
 struct Whole {
     limits: Limits,
-    walls: Walls,
+    walls: Choice,
     sandbox: Sandbox,
     taint: Taint,
     rest: Rest,

@@ -10,7 +10,7 @@ use crate::repo::Repo;
 use crate::report::Report;
 use crate::run::{End, Guardian};
 use crate::state::State;
-use crate::walls::network;
+use crate::walls::{Choice, Walls};
 use crate::{child, orders, records, requests, run, settings, way};
 use anyhow::Result;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -74,7 +74,8 @@ pub fn run() -> Result<u8> {
     let lock = creature_lock(&house)?;
     let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
-    let companion = Companion::open(&house, network::make(false)?)?;
+    let walls = put_up_walls(&house, &settings)?;
+    let companion = Companion::open(&house, &walls.network)?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
     let report = Report::new(&house);
@@ -92,6 +93,7 @@ pub fn run() -> Result<u8> {
         settings,
         mistake: String::new(),
         companion,
+        walls,
         clock,
         repo,
         policy,
@@ -124,6 +126,25 @@ pub fn run() -> Result<u8> {
     guardian.save();
     guardian.run()?;
     Ok(0)
+}
+
+/// What can be put up here; refuses where the owner requires more. From here on nobody may look into this process.
+fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
+    let more = settings.sandbox.read.clone();
+    let walls = Walls::find(house, settings.walls, &settings.limits, more, "/proc/self/exe".into());
+    let walls = walls.map_err(|error| Refused(format!("{error:#}")))?;
+    nix::sys::prctl::set_dumpable(false)?;
+    if settings.walls == Choice::Required && walls.level.summary() != "full" {
+        return refuse(format!(
+            "owner.toml says walls = \"required\", and here they are {}; mend that, or say walls = \"on\"",
+            walls.level.summary()
+        ));
+    }
+    tracing::info!("walls: {}", walls.level.told());
+    if !walls.level.missing().is_empty() || !walls.stand() {
+        tracing::warn!(walls = %walls.level.summary(), "the creature is not walled in fully");
+    }
+    Ok(walls)
 }
 
 impl Guardian {

@@ -185,9 +185,10 @@ fn a_stale_git_lock_is_moved_aside_when_it_is_in_the_way() {
 /// Found the hard way: a dependency's `rust-toolchain.toml` had rustup replace the owner's toolchain in mid-life.
 #[test]
 fn a_dependencys_toolchain_file_neither_chooses_nor_installs_one() {
-    let house =
-        House::new("env > .self/environment.new; mv .self/environment.new .self/environment; think x; live");
-    house.write("creature/build.sh", "env > .self/build-environment\n");
+    let house = House::new(
+        "env > .self/mind/environment.new; mv .self/mind/environment.new .self/mind/environment; think x; live",
+    );
+    house.write("creature/build.sh", "env > .self/mind/build-environment\n");
     house.commit("shows its environment");
     let mut command = house.command(&[]);
     command
@@ -195,8 +196,8 @@ fn a_dependencys_toolchain_file_neither_chooses_nor_installs_one() {
         .env("RUSTUP_AUTO_INSTALL", "1")
         .env("SECRET_KEY", "x");
     let guardian = support::Guardian::new(command.spawn().unwrap(), &house);
-    house.until("a life", || house.path(".self/environment").exists());
-    for name in [".self/environment", ".self/build-environment"] {
+    house.until("a life", || house.path(".self/mind/environment").exists());
+    for name in [".self/mind/environment", ".self/mind/build-environment"] {
         let seen = house.read(name);
         assert!(seen.contains("RUSTUP_TOOLCHAIN=chosen-by-the-owner\n"), "{name}: {seen}");
         assert!(seen.contains("RUSTUP_AUTO_INSTALL=0\n"), "{name}: {seen}");

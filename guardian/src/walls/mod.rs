@@ -1,3 +1,178 @@
 //! The walls around the creature: what the operating system holds, found out at start and put up before every exec.
+//!
+//! Invariant: what is asked of a launch was tried at start, by a launch; what failed then is named as missing.
 
+pub mod calls;
+pub mod files;
+pub mod group;
+pub mod launch;
+pub mod level;
 pub mod network;
+pub mod rules;
+pub mod spec;
+pub mod view;
+
+use crate::house::House;
+use crate::limits::Limits;
+use crate::{beneath::Folder, cargo_home};
+use anyhow::{Context, Result};
+use level::Level;
+use network::Network;
+use spec::{Ceilings, Spec};
+use std::fs::File;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the owner asks for: `walls` in `owner.toml`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// As far as the kernel can.
+    #[default]
+    On,
+    /// All of them, or no start.
+    Required,
+    Off,
+}
+
+pub struct Walls {
+    pub network: Network,
+    pub level: Level,
+    off: bool,
+    launcher: PathBuf,
+    more: Vec<PathBuf>,
+    ceilings: Ceilings,
+    group: Option<PathBuf>,
+}
+
+impl Walls {
+    /// Finds out what can be put up here, by trying. `launcher` is this program; `more` the owner's own folders.
+    pub fn find(
+        house: &House,
+        choice: Choice,
+        limits: &Limits,
+        more: Vec<PathBuf>,
+        launcher: PathBuf,
+    ) -> Result<Self> {
+        let off = choice == Choice::Off;
+        let root = nix::unistd::geteuid().is_root();
+        let network = network::make(!off)?;
+        // Where only a limit per user counts them, it counts the owner's own as well.
+        let alone = root || network.space.as_ref().is_some_and(|space| space.user.is_some());
+        let ceilings = Ceilings {
+            processes: limits.processes + if alone { 0 } else { threads_of_all() },
+            memory_mib: limits.memory_per_process_mib,
+            open_files: limits.open_files,
+            file_mib: limits.file_mib,
+        };
+        let mut walls = Self { network, level: Level::default(), off, launcher, more, ceilings, group: None };
+        if off {
+            walls.level = Level::off();
+            return Ok(walls);
+        }
+        prepare(house);
+        let group = if root { group::counted(house, limits.processes).map(Some) } else { Ok(None) };
+        let (group, why_none) = group.map_or_else(|why| (None, Some(why)), |group| (group, None));
+        walls.group = group;
+        walls.level = Level::hoped(&walls.network, why_none);
+        while let Err(failure) = walls.try_out(house) {
+            let (wall, why) = failure.split_once(": ").unwrap_or(("", &failure));
+            anyhow::ensure!(walls.level.lose(wall, why), "failed to put up the walls: {failure}");
+            if wall == level::NETWORK {
+                walls.network = network::make(false)?;
+            }
+        }
+        Ok(walls)
+    }
+
+    /// Whether processes are started by the launcher.
+    pub fn stand(&self) -> bool {
+        !self.off
+    }
+
+    pub fn launcher(&self) -> &Path {
+        &self.launcher
+    }
+
+    /// What the next launch is told, by the house as it is now.
+    pub fn spec(&self, house: &House, lock: RawFd) -> Spec {
+        let has = |wall| self.level.has(wall);
+        let space = self.network.space.as_ref();
+        Spec {
+            parent: nix::unistd::getpid().as_raw(),
+            lock: Some(lock),
+            user: space.and_then(|space| space.user.as_ref()).map(AsRawFd::as_raw_fd),
+            net: space.map(|space| space.net.as_raw_fd()),
+            port: Some(self.network.port),
+            root: house.root().to_path_buf(),
+            rules: rules::all(house, &self.more),
+            view: has(level::VIEW).then(|| rules::view(house)),
+            files: has(level::FILES),
+            scopes: has(level::SIGNALS),
+            calls: has(level::CALLS),
+            capabilities: has(level::CAPABILITIES),
+            ceilings: has(level::LIMITS).then_some(self.ceilings),
+            group: self.group.clone().filter(|_| has(level::PROCESSES)),
+        }
+    }
+
+    /// Puts the walls up around a process that then ends at once.
+    fn try_out(&self, house: &House) -> std::result::Result<(), String> {
+        let null = || File::options().read(true).write(true).open("/dev/null");
+        let run = || -> Result<std::process::Output> {
+            let lock = null()?;
+            let spec = serde_json::to_string(&self.spec(house, lock.as_raw_fd()))?;
+            let mut command = Command::new(&self.launcher);
+            command.arg("wall").arg(spec).current_dir(house.root()).stdin(null()?).env_clear();
+            crate::child::inherit(&mut command, self.descriptors(&lock));
+            #[allow(clippy::disallowed_methods)]
+            command.output().context("failed to start the launcher")
+        };
+        match run() {
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                let said = said.lines().last().unwrap_or("it ended without a word");
+                Err(said.strip_prefix("guardian wall: ").unwrap_or(said).to_owned())
+            }
+            Err(error) => Err(format!("{error:#}")),
+        }
+    }
+
+    /// What a launch must inherit.
+    pub fn descriptors(&self, lock: &File) -> Vec<RawFd> {
+        let space = self.network.space.iter();
+        let space = space.flat_map(|space| [Some(&space.net), space.user.as_ref()]).flatten();
+        space.map(AsRawFd::as_raw_fd).chain([lock.as_raw_fd()]).collect()
+    }
+}
+
+/// What rules are written for must be there before a life begins. What cannot be made, the life will miss and say so.
+pub fn prepare(house: &House) {
+    let _ = std::fs::create_dir(house.root().join("target"));
+    for path in rules::FOLDERS.iter().map(Path::new).chain([Path::new("target/creature")]) {
+        let Some(first) = path.components().next() else { continue };
+        let rest = path.strip_prefix(first).unwrap_or(path);
+        let _ = Folder::open(&house.root().join(first)).and_then(|folder| folder.make(rest));
+    }
+    for path in rules::FILES.iter().chain(&rules::CARGO_FILES).map(|path| house.root().join(path)) {
+        let mut options = File::options();
+        let _ =
+            options.create(true).append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path);
+    }
+    for folder in [house.home(), house.temporary()] {
+        let _ = std::fs::create_dir(folder);
+    }
+    if let Err(error) = cargo_home::prepare(house) {
+        tracing::warn!("{error:#}; the creature's builds may need the network");
+    }
+}
+
+/// Threads of the whole machine, as the kernel counts them.
+fn threads_of_all() -> u64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let field = text.split_whitespace().nth(3).and_then(|field| field.split_once('/'));
+    field.and_then(|(_, all)| all.parse().ok()).unwrap_or(1_024)
+}
