@@ -23,13 +23,14 @@ impl Guardian {
         }
     }
 
-    /// A life log over its quota is emptied under its writer, who appends; its end goes on at its head.
-    pub fn bound_log(&self) {
-        let path = self.house.life_log(self.state.life);
-        if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
-            && let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64)
-        {
-            tracing::error!("failed to cut {}: {error}", path.display());
+    /// A log over its quota is emptied under its writer, who appends; its end goes on at its head.
+    pub fn bound_logs(&self) {
+        for path in [self.house.life_log(self.state.life), self.house.broker_log()] {
+            if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
+                && let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64)
+            {
+                tracing::error!("failed to cut {}: {error}", path.display());
+            }
         }
     }
 
