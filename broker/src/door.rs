@@ -24,12 +24,13 @@ const MOST_CONNECTIONS: usize = 256;
 /// Longest a client may take for the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
 /// Largest body taken, in bytes: a context of a million tokens fits.
-const MOST_BODY_BYTES: usize = 32 << 20;
+pub const MOST_BODY_BYTES: usize = 32 << 20;
 
 /// Everything the broker answers.
 pub fn router(broker: Shared) -> Router {
     Router::new()
         .route("/status", get(status))
+        .merge(crate::llm::routes())
         .layer(middleware::from_fn_with_state(broker.clone(), known))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
         .with_state(broker)
@@ -60,8 +61,8 @@ async fn known(State(broker): State<Shared>, mut request: Request, next: Next) -
 #[derive(Clone, Copy, Debug)]
 pub struct Life(pub u64);
 
-async fn status(State(_broker): State<Shared>) -> Json<serde_json::Value> {
-    Json(json!({"model": null, "services": []}))
+async fn status(State(broker): State<Shared>) -> Json<serde_json::Value> {
+    Json(json!({"model": broker.providers.status().await, "budget": broker.budget.view(), "services": []}))
 }
 
 /// Serves until the listener fails.

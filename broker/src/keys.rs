@@ -74,4 +74,9 @@ impl Keys {
     pub fn scrub(&self, text: &str) -> String {
         self.known.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), MARK))
     }
+
+    /// Every value that is scrubbed, longest first.
+    pub fn known(&self) -> impl Iterator<Item = &str> {
+        self.known.iter().map(String::as_str)
+    }
 }
