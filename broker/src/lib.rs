@@ -2,6 +2,7 @@
 //!
 //! Invariant: what a client says decides nothing; what passed through here, and the owner's files, do.
 
+pub mod address;
 pub mod broker;
 pub mod clock;
 pub mod door;
@@ -10,6 +11,9 @@ pub mod house;
 pub mod keys;
 pub mod ledger;
 pub mod outward;
+pub mod pages;
 pub mod policy;
 pub mod refusal;
+pub mod taint;
 pub mod token;
+pub mod web;
