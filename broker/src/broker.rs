@@ -7,6 +7,7 @@ use crate::ledger::Ledger;
 use crate::outward::Outward;
 use crate::pages::Pages;
 use crate::policy::Policy;
+use crate::registry::Registry;
 use crate::taint::Taint;
 use crate::token::Tokens;
 use std::sync::{Arc, RwLock};
@@ -22,6 +23,7 @@ pub struct Broker {
     pub outward: Outward,
     pub taint: Taint,
     pub pages: Pages,
+    pub registry: Registry,
 }
 
 pub type Shared = Arc<Broker>;
@@ -41,6 +43,7 @@ impl Broker {
             outward: Outward::new()?,
             taint: Taint::open(&house, clock.clone()),
             pages: Pages::new()?,
+            registry: Registry::new(&house),
             keys: RwLock::new(keys),
             house,
             clock,

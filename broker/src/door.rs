@@ -12,7 +12,6 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router, routing::get};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,7 +68,7 @@ async fn status(State(_broker): State<Shared>) -> Json<serde_json::Value> {
 pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     broker.pages.never(listener.local_addr()?.port());
-    let router = router(broker);
+    let router = router(broker.clone());
     loop {
         let place = room.clone().acquire_owned().await.context("failed to find room for a connection")?;
         let (stream, _) = match listener.accept().await {
@@ -80,7 +79,7 @@ pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
                 continue;
             }
         };
-        let service = TowerToHyperService::new(router.clone());
+        let service = crate::registry::in_front(broker.clone(), router.clone());
         tokio::spawn(async move {
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())

@@ -63,6 +63,10 @@ impl Pages {
         let _ = self.own_port.set(port);
     }
 
+    pub fn is_own(&self, port: u16) -> bool {
+        self.own_port.get() == Some(&port)
+    }
+
     /// Checks a URL's addresses and pins its name to them; or pins the proxy it goes through.
     pub async fn pin(&self, url: &Url, web: &policy::Web) -> Result<(&Client, Option<Pin>), Refusal> {
         let (host, port) = (address::host(url), url.port_or_known_default().unwrap_or_default());
@@ -74,9 +78,7 @@ impl Pages {
             return Ok((&self.proxied, Some(self.pins.pin(at.host().unwrap_or_default(), found))));
         }
         let found = resolve(&host, port).await?;
-        let own = |to: &SocketAddr| {
-            self.own_port.get() == Some(&port) && address::reach(to.ip()) == Reach::Loopback
-        };
+        let own = |to: &SocketAddr| self.is_own(port) && address::reach(to.ip()) == Reach::Loopback;
         if found.iter().any(own) {
             return Err(Refusal::new(
                 403,
