@@ -6,10 +6,12 @@ use crate::house::House;
 use crate::keys::Keys;
 use crate::ledger::Ledger;
 use crate::llm::provider::{self, Providers};
-use crate::llm::scrub::Scrubber;
 use crate::outward::Outward;
+use crate::pages::Pages;
 use crate::policy::Policy;
 use crate::prices::Prices;
+use crate::registry::Registry;
+use crate::taint::Taint;
 use crate::token::Tokens;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -25,6 +27,9 @@ pub struct Broker {
     pub budget: Budget,
     pub prices: Prices,
     pub providers: Providers,
+    pub taint: Taint,
+    pub pages: Pages,
+    pub registry: Registry,
 }
 
 pub type Shared = Arc<Broker>;
@@ -49,6 +54,9 @@ impl Broker {
             budget: Budget::new(&house, clock.clone(), ledger.clone(), &policy.budget, print),
             prices: Prices::new(&policy),
             providers: Providers::new(chosen, outward.clone()),
+            taint: Taint::open(&house, clock.clone()),
+            pages: Pages::new()?,
+            registry: Registry::new(&house),
             ledger,
             outward,
             keys: RwLock::new(keys),
@@ -72,8 +80,8 @@ impl Broker {
         self.keys().scrub(text)
     }
 
-    /// The same for bytes that come piece by piece.
-    pub fn scrubber(&self) -> Scrubber {
-        Scrubber::new(self.keys().known())
+    /// The same for bytes that may be no text.
+    pub fn scrub_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+        self.keys().scrub_bytes(bytes)
     }
 }

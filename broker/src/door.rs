@@ -12,7 +12,6 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router, routing::get};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +30,7 @@ pub fn router(broker: Shared) -> Router {
     Router::new()
         .route("/status", get(status))
         .merge(crate::llm::routes())
+        .merge(crate::web::routes())
         .layer(middleware::from_fn_with_state(broker.clone(), known))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
         .with_state(broker)
@@ -68,7 +68,8 @@ async fn status(State(broker): State<Shared>) -> Json<serde_json::Value> {
 /// Serves until the listener fails.
 pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    let router = router(broker);
+    broker.pages.never(listener.local_addr()?.port());
+    let router = router(broker.clone());
     loop {
         let place = room.clone().acquire_owned().await.context("failed to find room for a connection")?;
         let (stream, _) = match listener.accept().await {
@@ -79,7 +80,7 @@ pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
                 continue;
             }
         };
-        let service = TowerToHyperService::new(router.clone());
+        let service = crate::registry::in_front(broker.clone(), router.clone());
         tokio::spawn(async move {
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())

@@ -2,6 +2,7 @@
 //!
 //! Invariant: what a client says decides nothing; what passed through here, and the owner's files, do.
 
+pub mod address;
 pub mod broker;
 pub mod budget;
 pub mod clock;
@@ -13,7 +14,13 @@ pub mod ledger;
 pub mod llm;
 pub mod money;
 pub mod outward;
+pub mod pages;
 pub mod policy;
 pub mod prices;
 pub mod refusal;
+pub mod registries;
+pub mod registry;
+pub mod taint;
 pub mod token;
+pub mod tunnel;
+pub mod web;

@@ -1,11 +1,11 @@
-//! Passes an answer back: its body as it comes, without secrets, metered; and settles the call when it is over.
+//! Passes an answer back: a stream as it comes, else whole; without secrets, metered; and settles the call once.
 //!
 //! Invariant: every reservation that comes in here is settled once, however the answer ends.
 
 use super::Wire;
 use super::meter::Meter;
 use super::provider::Provider;
-use super::scrub::Scrubber;
+use super::scrub::Lines;
 use crate::broker::{Broker, Shared};
 use crate::budget::Reservation;
 use crate::ledger::sums::Stopped;
@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::Value;
 
 /// Bytes of an answer at most; the longest reply of any model is a fraction of it.
-const LARGEST_ANSWER: u64 = 64 << 20;
+const LARGEST_ANSWER: usize = 32 << 20;
 const LARGEST_ERROR: usize = 1 << 20;
 
 /// Headers of the provider that a client can use.
@@ -39,12 +39,8 @@ pub async fn pass(
     if (300..400).contains(&status) {
         reservation.settle(0, Some(status), 0, "redirected elsewhere");
         let message = format!("{} redirects elsewhere, which is not followed", provider.name);
-        return Err(Refusal::new(
-            502,
-            "upstream_redirect",
-            message,
-            "the owner sets base_url to the final address",
-        ));
+        let hint = "the owner sets base_url to the final address";
+        return Err(Refusal::new(502, "upstream_redirect", message, hint));
     }
     if !(200..300).contains(&status) {
         return Ok(error(broker, provider, answer, headers, reservation, rate).await);
@@ -52,76 +48,88 @@ pub async fn pass(
     // What it is, not what was asked for, decides how it is read.
     let kind = headers.get("content-type").and_then(|kind| kind.to_str().ok());
     let is_stream = kind.map_or(asked_stream, |kind| kind.starts_with("text/event-stream"));
-    let flow = Flow {
+    let mut flow = Flow {
+        broker: broker.clone(),
         meter: Meter::new(provider.wire, is_stream),
-        scrubber: broker.scrubber(),
+        lines: Lines::default(),
         reservation: Some(reservation),
         answer: Some(answer),
         rate,
         status,
         bytes: 0,
     };
+    if !is_stream {
+        let mut whole = Vec::new();
+        while let Some(piece) = flow.next().await {
+            let broken =
+                |_| Refusal::new(502, "upstream_broken", BROKEN, "what it cost is counted; ask again");
+            whole.extend_from_slice(&piece.map_err(broken)?);
+        }
+        return Ok(response(status, headers, Body::from(broker.scrub_bytes(whole))));
+    }
     let body = Body::from_stream(stream::unfold(flow, |mut flow| async move {
         let piece = flow.next().await?;
-        Some((piece, flow))
+        Some((piece.map(|piece| Bytes::from(flow.broker.scrub_bytes(piece))), flow))
     }));
     Ok(response(status, headers, body))
 }
 
+const BROKEN: &str = "the provider's answer broke off";
+
 /// A body on its way. Dropped before its end, its reservation stands, unless all that counts has passed.
 struct Flow {
+    broker: Shared,
     answer: Option<reqwest::Response>,
     meter: Meter,
-    scrubber: Scrubber,
+    lines: Lines,
     reservation: Option<Reservation>,
     rate: Rate,
     status: u16,
-    bytes: u64,
+    bytes: usize,
 }
 
 impl Flow {
-    async fn next(&mut self) -> Option<Result<Bytes, std::io::Error>> {
+    /// The next whole lines.
+    async fn next(&mut self) -> Option<Result<Vec<u8>, std::io::Error>> {
         loop {
             let read = self.answer.as_mut()?.chunk().await;
             match read {
                 Ok(Some(piece)) => {
-                    self.bytes += piece.len() as u64;
-                    if self.bytes > LARGEST_ANSWER {
-                        return Some(self.broke("stands: the answer was too large"));
-                    }
+                    self.bytes += piece.len();
                     self.meter.feed(&piece);
-                    let clean = self.scrubber.push(&piece);
-                    if !clean.is_empty() {
-                        return Some(Ok(clean.into()));
+                    match self.lines.push(&piece) {
+                        Ok(_) if self.bytes > LARGEST_ANSWER => return Some(self.broke("stands: too large")),
+                        Ok(lines) if lines.is_empty() => {}
+                        Ok(lines) => return Some(Ok(lines)),
+                        Err(_) => return Some(self.broke("stands: a line without an end")),
                     }
                 }
                 Ok(None) => {
                     self.answer = None;
                     self.settle(true, "stands: no usage in the answer");
-                    let rest = self.scrubber.finish();
-                    return (!rest.is_empty()).then(|| Ok(rest.into()));
+                    let rest = self.lines.finish();
+                    return (!rest.is_empty()).then_some(Ok(rest));
                 }
                 Err(_) => return Some(self.broke("stands: the answer broke off")),
             }
         }
     }
 
-    fn broke(&mut self, why: &str) -> Result<Bytes, std::io::Error> {
+    fn broke(&mut self, why: &str) -> Result<Vec<u8>, std::io::Error> {
         self.answer = None;
         self.settle(false, why);
-        Err(std::io::Error::other("the provider's answer broke off"))
+        Err(std::io::Error::other(BROKEN))
     }
 
     fn settle(&mut self, is_ended: bool, otherwise: &str) {
         let Some(reservation) = self.reservation.take() else { return };
+        let (status, bytes) = (Some(self.status), self.bytes as u64);
         if self.rate.is_free() {
-            return reservation.settle(0, Some(self.status), self.bytes, "free");
+            return reservation.settle(0, status, bytes, "free");
         }
         match self.meter.usage(is_ended) {
-            Some(usage) => {
-                reservation.settle(self.rate.cost(&usage), Some(self.status), self.bytes, "by usage");
-            }
-            None => reservation.stands(Some(self.status), self.bytes, otherwise),
+            Some(usage) => reservation.settle(self.rate.cost(&usage), status, bytes, "by usage"),
+            None => reservation.stands(status, bytes, otherwise),
         }
     }
 }
@@ -161,10 +169,7 @@ async fn error(
     if let Some(stopped) = stopped(provider, status, &body) {
         broker.budget.stop(stopped).await;
     }
-    let mut scrubber = broker.scrubber();
-    let mut clean = scrubber.push(&body);
-    clean.extend(scrubber.finish());
-    response(status, headers, Body::from(clean))
+    response(status, headers, Body::from(broker.scrub_bytes(body)))
 }
 
 /// Whether the owner must act first; some say so with another status than the usual ones.
