@@ -6,30 +6,36 @@ use crate::broker::Shared;
 use crate::refusal::Refusal;
 use crate::token::Caller;
 use anyhow::{Context, Result};
+use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router, routing::get};
+use axum::{Extension, Json, Router, routing::get};
+use futures_util::{StreamExt, stream};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 /// Connections at once; more wait in the backlog.
 const MOST_CONNECTIONS: usize = 256;
 /// Longest a client may take for the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
+/// Longest it may take for the whole body: on loopback the largest is there within a second.
+const BODY: Duration = Duration::from_secs(60);
 /// Largest body taken, in bytes: a context of a million tokens fits.
-const MOST_BODY_BYTES: usize = 32 << 20;
+pub const MOST_BODY_BYTES: usize = 32 << 20;
 
 /// Everything the broker answers.
 pub fn router(broker: Shared) -> Router {
     Router::new()
         .route("/status", get(status))
+        .merge(crate::llm::routes())
+        .merge(crate::web::routes())
         .layer(middleware::from_fn_with_state(broker.clone(), known))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
         .with_state(broker)
@@ -40,7 +46,7 @@ async fn known(State(broker): State<Shared>, mut request: Request, next: Next) -
     match broker.tokens.caller(request.headers()) {
         Some(Caller::Life(life)) => {
             request.extensions_mut().insert(Life(life));
-            next.run(request).await
+            next.run(request.map(patient)).await
         }
         Some(Caller::Build) => {
             Refusal::new(403, "builds_fetch_crates_only", "a build may only reach cargo's registries", "")
@@ -56,18 +62,38 @@ async fn known(State(broker): State<Shared>, mut request: Request, next: Next) -
     }
 }
 
+/// The body, as long as it comes within its time.
+fn patient(body: Body) -> Body {
+    let (until, late) = (Instant::now() + BODY, "the body took too long");
+    Body::from_stream(stream::unfold(body.into_data_stream(), move |mut body| async move {
+        let piece = match tokio::time::timeout_at(until, body.next()).await {
+            Ok(piece) => piece?.map_err(std::io::Error::other),
+            Err(_) => Err(std::io::Error::new(std::io::ErrorKind::TimedOut, late)),
+        };
+        Some((piece, body))
+    }))
+}
+
 /// The life a request comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct Life(pub u64);
 
-async fn status(State(_broker): State<Shared>) -> Json<serde_json::Value> {
-    Json(json!({"model": null, "services": []}))
+async fn status(State(broker): State<Shared>, Extension(Life(life)): Extension<Life>) -> Json<Value> {
+    Json(json!({
+        "model": broker.providers.status().await,
+        "budget": broker.budget.view(),
+        "services": [],
+        "tainted": broker.taint.is_tainted(life),
+        "asks_waiting": 0,
+        "janee": broker.policy.janee.is_some(),
+    }))
 }
 
 /// Serves until the listener fails.
 pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    let router = router(broker);
+    broker.pages.never(listener.local_addr()?.port());
+    let router = router(broker.clone());
     loop {
         let place = room.clone().acquire_owned().await.context("failed to find room for a connection")?;
         let (stream, _) = match listener.accept().await {
@@ -78,7 +104,7 @@ pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
                 continue;
             }
         };
-        let service = TowerToHyperService::new(router.clone());
+        let service = crate::registry::in_front(broker.clone(), router.clone());
         tokio::spawn(async move {
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())

@@ -38,5 +38,6 @@ impl House {
         asks_folder = ".self/broker/asks";
         answers = ".self/broker/answers.jsonl";
         recipients = ".self/broker/recipients.jsonl";
+        taint = ".self/broker/taint.json";
     }
 }

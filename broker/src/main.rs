@@ -14,10 +14,12 @@ use std::process::ExitCode;
 const HELP: &str = "\
 broker: holds keys, budget and permission for the creature, on loopback
 
-usage: broker [--house DIR] [--check]
+usage: broker [--house DIR] [--check | --accept-ledger]
 
-  --house DIR   the repository root (default: the working directory)
-  --check       read owner.toml, say what is wrong with it, serve nothing
+  --house DIR      the repository root (default: the working directory)
+  --check          read owner.toml, say what is wrong with it, serve nothing
+  --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts the money of today and
+                   of this week as spent; with the guardian stopped
   --help, --version
 
 The guardian starts it and hands it a listener as descriptor FERAL_BROKER_FD; started by hand it listens on a port of
@@ -32,6 +34,7 @@ examples:
 fn main() -> ExitCode {
     let mut house = PathBuf::from(".");
     let mut check = false;
+    let mut accept = false;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match (arg.as_str(), args.len()) {
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
                 return ExitCode::SUCCESS;
             }
             ("--check", _) => check = true,
+            ("--accept-ledger", _) => accept = true,
             ("--house", 1..) => house = args.next().unwrap_or_default().into(),
             (other, _) => {
                 eprintln!("broker: cannot understand {other:?}\n\n{HELP}");
@@ -61,10 +65,34 @@ fn main() -> ExitCode {
             }
         };
     }
+    if accept {
+        return accept_ledger(&house);
+    }
     match run(house) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("broker: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The owner's way out of a closed ledger.
+fn accept_ledger(house: &House) -> ExitCode {
+    let policy = match Policy::load(house) {
+        Ok(policy) => policy,
+        Err(error) => {
+            eprintln!("{error:#}");
+            return ExitCode::from(2);
+        }
+    };
+    match broker::ledger::opening::accept(house, &Clock::default(), &policy.budget) {
+        Ok(done) => {
+            println!("{done}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("broker: failed to begin a new ledger: {error:#}");
             ExitCode::FAILURE
         }
     }
