@@ -1,7 +1,7 @@
 //! `x.*`: posts on X where the broker has an account, drafts in `self/drafts/` where none is.
 
 use super::arguments::Arguments;
-use super::{Toolbox, fault, waits};
+use super::{Toolbox, waits};
 use crate::fault::Fault;
 use crate::self_edit::boundary;
 use hands::Broker;
