@@ -1,4 +1,4 @@
-//! Birth: opens memory, learns what came before this life, chooses a mind, and says so in records.
+//! Birth: opens memory, learns what came before this life, asks the broker for a mind, and says so in records.
 //!
 //! Invariant: broken state (cursors, settings, guardian.json, memory lines) is a record, never a death.
 //! Only a memory that cannot be written ends a life here: what is not remembered did not happen.
@@ -7,8 +7,11 @@ use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::Heart;
 use crate::life::Life;
-use crate::mind::llm;
+use crate::mind::Mind;
+use crate::mind::instinct::Instinct;
 use crate::mind::moment::Word;
+use crate::self_edit::cargo::Limits;
+use crate::senses::asks;
 use crate::senses::cursors::Cursors;
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
@@ -17,7 +20,7 @@ use memory::{Log, Record};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How long birth may take: opening memory, and asking loopback for a model server.
+/// How long birth may take: opening memory, and asking the broker.
 const WAKING: Duration = Duration::from_secs(60);
 
 /// Records and bytes of memory a life looks back on.
@@ -34,7 +37,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     }
     let heart = Heart::start(&house.heartbeat(), told.life, WAKING)
         .map_err(|cause| Fault::caused("start the heartbeat", &cause, "are there too many threads?"))?;
-    let (log, mended) = Log::open(&house.memory())
+    let (mut log, mended) = Log::open(&house.memory())
         .map_err(|cause| Fault::caused("open memory", &cause, "is the disk full or .self not writable?"))?;
     let mut odd: Vec<(&str, String)> = Vec::new();
     if mended.torn_bytes > 0 {
@@ -48,6 +51,10 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
         0 => heard(&records),
         _ => Vec::new(),
     };
+    if cursors.asks.offset == 0 {
+        // Told in memory already: a lost cursor tells no outcome twice.
+        asks::remembered(&records).for_each(|key| _ = cursors.first_telling(key));
+    }
     cursors.correct(&records);
     let (settings, complaint) = Settings::load(&house);
     odd.extend(complaint.map(|said| ("settings", said)));
@@ -55,14 +62,19 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
         odd.push(("guardian", said));
         None
     });
-    let (mind, complaint) = llm::choose(&settings, &told).await;
-    odd.extend(complaint.map(|said| ("model", said)));
-    heart.mind(&mind.name());
     let commit = named(&told.commit, standing.as_ref());
-    let toolbox = Toolbox::new(house.clone(), settings.clone(), log, told.life, told.safe, told.rehearsal);
+    if let Some(broker) = &told.broker {
+        log.hide(broker.token());
+    }
+    let mut toolbox = Toolbox::new(house.clone(), log, told.life, told.safe, told.rehearsal);
+    toolbox.limits = Limits::from(&settings.self_edit);
+    toolbox.broker = told.broker.clone();
     let watch = Watch::start(&house);
     let told = Told { commit, ..told };
+    let mind = Mind::Instinct(Instinct::load(&house));
     let mut life = Life::new(told, settings, toolbox, mind, heart, cursors, watch, heard);
+    let said = life.consult().await;
+    odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;
     Ok(life)
 }
@@ -107,8 +119,12 @@ fn named(commit: &str, standing: Option<&Standing>) -> String {
 /// The first records of a life: its birth, what was odd, what came before it.
 fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)>) -> Result<(), Fault> {
     let commit = life.told.commit.get(..7).unwrap_or("unknown").to_owned();
-    let safe = if life.told.safe { ", in safe mode" } else { "" };
-    let text = format!("life {} of commit {commit}, mind {}{safe}", life.told.life, life.mind.name());
+    let how = match &life.told {
+        told if told.safe => ", in safe mode",
+        told if told.rehearsal || told.broker.is_some() => "",
+        _ => ", without a broker: no way out",
+    };
+    let text = format!("life {} of commit {commit}, mind {}{how}", life.told.life, life.mind.name());
     tracing::info!("{text}");
     let born = json!({
         "about": "birth", "text": text, "life": life.told.life, "commit": life.told.commit,

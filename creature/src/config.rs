@@ -1,7 +1,8 @@
-//! The owner's settings for the creature, from `owner.toml` and the environment; every default is safe.
+//! The owner's settings for the creature, from `owner.toml`, and what the guardian told it; every default is safe.
 
 use crate::paths::House;
 use crate::senses::papers;
+use hands::Broker;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::io;
@@ -12,28 +13,19 @@ const MOST_BYTES: u64 = 256 * 1024;
 /// The longest rest an owner can set, in seconds: the guardian calls 90 minutes without a turn hung.
 const MOST_REST_S: u64 = 3_600;
 
-/// What of `owner.toml` concerns the creature. Sections it does not know are the guardian's.
+/// What of `owner.toml` concerns the creature. Sections it does not know are the guardian's and the broker's.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Settings {
     pub model: ModelSettings,
     pub rest: RestSettings,
-    pub web: WebSettings,
-    pub search: SearchSettings,
-    pub x: XSettings,
     pub self_edit: SelfEditSettings,
 }
 
-/// `[model]`: which mind. Empty means: found by environment and loopback, else instinct.
+/// `[model]`: how a model is asked; which one is the broker's to know, and its keys of this section are too.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct ModelSettings {
-    /// `instinct`, `anthropic`, `openai` (any OpenAI-compatible server) or empty.
-    pub provider: String,
-    pub model: String,
-    pub base_url: String,
-    /// Name of the environment variable that holds the key.
-    pub key_env: String,
     pub deadline_s: Option<u64>,
     pub max_tokens: Option<u64>,
 }
@@ -50,32 +42,6 @@ impl Default for RestSettings {
     fn default() -> Self {
         Self { shortest_s: 2, longest_s: 300 }
     }
-}
-
-/// `[web]`: what pages may be fetched.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct WebSettings {
-    /// Allow loopback, private and link-local addresses.
-    pub allow_private: bool,
-}
-
-/// `[search]`: a provider for `web.search`; empty means not configured.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SearchSettings {
-    /// `brave`, `searxng` or empty.
-    pub provider: String,
-    pub base_url: String,
-    pub key_env: String,
-}
-
-/// `[x]`: where X is; credentials come by environment.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct XSettings {
-    /// Defaults to the public API; a local server in tests.
-    pub base_url: String,
 }
 
 /// `[self_edit]`: how long each step of a self-edit may take, in seconds.
@@ -128,9 +94,6 @@ impl Settings {
         let settings = Self {
             model: section(&table, "model"),
             rest: section(&table, "rest"),
-            web: section(&table, "web"),
-            search: section(&table, "search"),
-            x: section(&table, "x"),
             self_edit: section(&table, "self_edit"),
         };
         settings.bounded(Some(format!("{said}; that section is at its defaults")))
@@ -171,11 +134,13 @@ pub struct Told {
     pub commit: String,
     pub safe: bool,
     pub rehearsal: bool,
+    /// The way out; none in safe mode, in a rehearsal, and where no broker runs.
+    pub broker: Option<Broker>,
 }
 
 impl Told {
-    /// Reads `FERAL_HOUSE`, `FERAL_LIFE`, `FERAL_COMMIT`, `FERAL_SAFE`, `FERAL_REHEARSAL`. Without a
-    /// house it is the working directory; without a life it is 0.
+    /// Reads `FERAL_HOUSE`, `FERAL_LIFE`, `FERAL_COMMIT`, `FERAL_SAFE`, `FERAL_REHEARSAL`, `FERAL_BROKER` and
+    /// `FERAL_BROKER_TOKEN`. Without a house it is the working directory; without a life it is 0.
     pub fn from_env() -> Result<Self, String> {
         let var = |name: &str| std::env::var(name).unwrap_or_default();
         let root = match std::env::var_os("FERAL_HOUSE").filter(|house| !house.is_empty()) {
@@ -189,12 +154,11 @@ impl Told {
             life if life.is_empty() => 0,
             life => life.parse().map_err(|_| format!("FERAL_LIFE is {life:?}, not a number"))?,
         };
-        Ok(Self {
-            house: House::new(root),
-            life,
-            commit: var("FERAL_COMMIT"),
-            safe: var("FERAL_SAFE") == "1",
-            rehearsal: var("FERAL_REHEARSAL") == "1",
-        })
+        let (safe, rehearsal) = (var("FERAL_SAFE") == "1", var("FERAL_REHEARSAL") == "1");
+        let broker = match (var("FERAL_BROKER"), var("FERAL_BROKER_TOKEN")) {
+            (base, token) if base.is_empty() || token.is_empty() || safe || rehearsal => None,
+            (base, token) => Some(Broker::new(&base, &token).map_err(|error| error.message)?),
+        };
+        Ok(Self { house: House::new(root), life, commit: var("FERAL_COMMIT"), safe, rehearsal, broker })
     }
 }

@@ -11,6 +11,7 @@ pub mod keepsake;
 pub mod last_words;
 pub mod life;
 pub mod mind;
+pub mod outlook;
 pub mod pace;
 pub mod paths;
 pub mod process;

@@ -12,9 +12,9 @@ use crate::last_words::guarded;
 use crate::mind::moment::{Moment, Word};
 use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Mind, Outcome, context};
-use crate::senses::cursors::{Cursors, Waiting};
+use crate::senses::cursors::Cursors;
 use crate::senses::watch::Watch;
-use crate::senses::{inbox, papers};
+use crate::senses::{budget, papers};
 use crate::setbacks::Setbacks;
 use crate::tools::{Toolbox, failure};
 use memory::{Record, snapshot};
@@ -42,10 +42,13 @@ pub struct Life {
     pub cursors: Cursors,
     pub toolbox: Toolbox,
     pub(crate) heart: Heart,
-    settings: Settings,
+    pub(crate) settings: Settings,
     watch: Watch,
     /// Words in memory already, where the inbox cursor was lost.
-    heard: Vec<Word>,
+    pub(crate) heard: Vec<Word>,
+    /// What the broker last said: the model it offers, and how much waits for the owner.
+    pub(crate) offer: Value,
+    pub(crate) asks_waiting: u64,
     purpose_changed: bool,
     setbacks: Setbacks,
     /// What was observed last, by subject: told once, not every wake.
@@ -86,6 +89,8 @@ impl Life {
             settings,
             watch,
             heard,
+            offer: Value::Null,
+            asks_waiting: 0,
             purpose_changed: false,
             setbacks: Setbacks::default(),
             observed: BTreeMap::new(),
@@ -121,6 +126,12 @@ impl Life {
         self.cursors.wakes += 1;
         let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts});
         self.remember("heartbeat", beat)?;
+        self.heart.stage(Stage::Sensing, Duration::from_secs(30));
+        tokio::select! {
+            biased;
+            () = leaving.asked() => return Ok(Next::Leave),
+            looked = self.look_out() => looked?,
+        }
         for round in 0..MOST_ROUNDS {
             self.heart.stage(Stage::Sensing, Duration::from_secs(30));
             let moment = self.sense(round)?;
@@ -174,6 +185,9 @@ impl Life {
         let house = self.told.house.clone();
         self.watch.know();
         self.hear()?;
+        self.hear_outcomes()?;
+        let money = budget::read(&house.budget());
+        self.observe("budget", &money.alarm)?;
         let purpose = papers::read(&house.purpose());
         let mark = purpose.mark();
         if mark != self.cursors.purpose {
@@ -214,20 +228,9 @@ impl Life {
             snapshot,
             records,
             rest_s: (self.settings.rest.shortest_s, self.settings.rest.longest_s),
+            budget: money.line,
+            asks_waiting: self.asks_waiting,
         })
-    }
-
-    /// Takes the owner's new words: each is remembered and waits for an answer.
-    fn hear(&mut self) -> Result<(), Fault> {
-        let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.inbox);
-        self.observe("inbox", &heard.odd)?;
-        let known = std::mem::take(&mut self.heard);
-        for word in heard.words.into_iter().filter(|word| !known.contains(word)) {
-            tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
-            self.remember("message", json!({"from": "owner", "text": word.text, "at": word.at}))?;
-            self.cursors.words.push(Waiting { word, seen: 0 });
-        }
-        Ok(())
     }
 
     /// Remembers a thought and does what it says; none asks for another round.
@@ -280,7 +283,10 @@ impl Life {
         if let Some(rebirth) = self.toolbox.rebirth.take() {
             return Ok(Some(Next::Reborn(rebirth.summary)));
         }
-        Ok((thought.sleep_s > 0).then(|| Next::Rest(self.clamped(thought.sleep_s))))
+        // What the owner decided meanwhile is not slept over.
+        self.hear_outcomes()?;
+        let sleep_s = if self.cursors.news.is_empty() { thought.sleep_s } else { thought.sleep_s.min(1) };
+        Ok((sleep_s > 0).then(|| Next::Rest(self.clamped(sleep_s))))
     }
 
     /// Runs one call and remembers what came of it; true when the life is to end.

@@ -6,6 +6,7 @@ use creature::fault::Fault;
 use creature::life::Leaving;
 use creature::{last_words, process, rehearse};
 use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 use tokio::signal::unix::{self, SignalKind};
@@ -16,7 +17,8 @@ usage: creature            lives in the house FERAL_HOUSE (default: here); the g
        creature rehearse   lives one canned thought in a copy of a house, then exits
        creature --help | --version
 
-environment: FERAL_HOUSE, FERAL_LIFE, FERAL_COMMIT, FERAL_SAFE=1, FERAL_REHEARSAL=1, RUST_LOG";
+environment: FERAL_HOUSE, FERAL_LIFE, FERAL_COMMIT, FERAL_SAFE=1, FERAL_REHEARSAL=1,
+             FERAL_BROKER, FERAL_BROKER_TOKEN, RUST_LOG";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -38,7 +40,11 @@ fn main() -> ExitCode {
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     // The guardian keeps what is printed in a file: no colours.
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_writer(Quiet::of_this_life)
+        .init();
     last_words::install();
     match run(rehearsal) {
         Ok(()) => ExitCode::SUCCESS,
@@ -70,6 +76,32 @@ fn run(rehearsal: bool) -> Result<(), Fault> {
     // A tool's blocking part may be stuck; the guardian's patience is short.
     runtime.shutdown_timeout(Duration::from_millis(200));
     lived
+}
+
+/// Standard error without the token.
+struct Quiet {
+    token: String,
+}
+
+impl Quiet {
+    fn of_this_life() -> Self {
+        Self { token: std::env::var("FERAL_BROKER_TOKEN").unwrap_or_default() }
+    }
+}
+
+impl Write for Quiet {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        match self.token.len() {
+            ..16 => io::stderr().write_all(line)?,
+            _ => io::stderr().write_all(text.replace(&self.token, "[hidden]").as_bytes())?,
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// Undoes what was inherited: a shell's `&` ignores SIGINT, a wrapper may block or ignore the rest.

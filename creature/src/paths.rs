@@ -68,6 +68,16 @@ impl House {
         self.root.join(".self/inbox.jsonl")
     }
 
+    /// What became of acts that needed the owner's yes; the broker's.
+    pub fn asks(&self) -> PathBuf {
+        self.root.join(".self/asks.jsonl")
+    }
+
+    /// What models cost so far and may cost; the broker's.
+    pub fn budget(&self) -> PathBuf {
+        self.root.join(".self/budget.json")
+    }
+
     /// The creature's working state: cursors, instinct, the request to the guardian.
     pub fn mind(&self) -> PathBuf {
         self.root.join(".self/mind")

@@ -1,7 +1,8 @@
 //! Runs one command with a deadline and ends everything it started; everything the creature spawns goes through here.
 //!
 //! Invariant: when `run` returns, nothing the command started is left, `setsid` and double forks included, where the creature is a child subreaper.
-//! Invariant: a command never sees a secret: variables that look like keys are dropped.
+//! Invariant: a command never sees a secret: variables that look like keys are dropped, the broker's token too;
+//! only cargo's proxy carries it, and it is struck from what a command said.
 //! Deliberately absent: stdin, a terminal, a shell (callers name one), two commands at once.
 
 use crate::fault::Fault;
@@ -156,7 +157,9 @@ pub fn clean<V>(vars: impl IntoIterator<Item = (OsString, V)>) -> Vec<(OsString,
     let may_pass = |name: &str| {
         let upper = name.to_uppercase();
         let secret = SECRET.iter().any(|part| upper.contains(part));
-        let cargo = name == "CARGO" || (name.starts_with("CARGO_") && name != "CARGO_HOME");
+        // The proxy's address holds the token: cargo's way to the registries leads through the broker.
+        let passed = matches!(name, "CARGO_HOME" | "CARGO_HTTP_PROXY");
+        let cargo = name == "CARGO" || (name.starts_with("CARGO_") && !passed);
         !(secret || cargo || LEAKED.contains(&name) || (name.starts_with("FERAL_") && name != "FERAL_TREE"))
     };
     vars.into_iter().filter(|(name, _)| name.to_str().is_some_and(may_pass)).collect()

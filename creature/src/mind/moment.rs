@@ -29,7 +29,7 @@ pub struct Moment {
     pub scratch: String,
     /// Owner's words not yet answered, oldest first.
     pub words: Vec<Word>,
-    /// Deaths and falls this life was not yet told of, oldest first, as plain sentences.
+    /// Deaths, falls and the owner's decisions not yet told of, oldest first, as plain sentences.
     pub news: Vec<String>,
     /// Text of the last snapshot, if any.
     pub snapshot: Option<String>,
@@ -37,6 +37,10 @@ pub struct Moment {
     pub records: Vec<Record>,
     /// Shortest and longest rest the owner allows, in seconds.
     pub rest_s: (u64, u64),
+    /// How the money stands, in one line; empty where nobody said.
+    pub budget: String,
+    /// Acts that wait for the owner's yes.
+    pub asks_waiting: u64,
 }
 
 /// One message of the owner's.

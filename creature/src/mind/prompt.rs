@@ -36,7 +36,7 @@ pub fn standing(parts: &Parts) -> String {
 pub fn situation(moment: &Moment, parts: &Parts) -> String {
     let mut text = String::new();
     section(&mut text, "Latest records, oldest first", &parts.records, "(none yet)");
-    section(&mut text, "What happened to your earlier lives", &parts.news, "");
+    section(&mut text, "News: your earlier lives, and what your owner decided", &parts.news, "");
     section(&mut text, "Your owner's words, not yet answered", &parts.words, "");
     let commit = moment.commit.get(..7).unwrap_or(&moment.commit);
     let mut now = format!(
@@ -57,6 +57,15 @@ pub fn situation(moment: &Moment, parts: &Parts) -> String {
     }
     if moment.rehearsal {
         now += " This is a rehearsal on a copy of the house: nothing outward happens.";
+    }
+    if !moment.budget.is_empty() {
+        now += &format!(" {}", moment.budget);
+    }
+    if moment.asks_waiting > 0 {
+        now += &format!(
+            " {} of your acts wait for your owner's yes; go on with other things.",
+            moment.asks_waiting
+        );
     }
     section(&mut text, "Now", &now, "");
     text += "Answer with the one JSON object.";

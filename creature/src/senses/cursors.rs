@@ -28,11 +28,12 @@ pub struct Cursors {
     /// `thoughts` when the last snapshot was written.
     pub snapshot_at: u64,
     pub inbox: InboxCursor,
+    pub asks: InboxCursor,
     /// Mark of the PURPOSE.md last noticed; empty before the first.
     pub purpose: String,
-    /// Ends and falls already in memory.
+    /// Ends, falls and outcomes of asks already in memory.
     pub told: Vec<String>,
-    /// Sentences of deaths and falls that no thought has had yet.
+    /// Sentences of deaths, falls and outcomes that no thought has had yet.
     pub news: Vec<String>,
     /// The owner's words not yet answered.
     pub words: Vec<Waiting>,

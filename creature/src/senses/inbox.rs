@@ -47,20 +47,32 @@ pub struct Heard {
 
 /// Reads the words after the cursor and moves it behind them.
 pub fn read(path: &Path, cursor: &mut InboxCursor) -> Heard {
+    let (bytes, skipped) = fresh(path, cursor);
+    let mut heard = hear(&bytes);
+    heard.odd = format!("{skipped} {}", heard.odd).trim().to_owned();
+    heard
+}
+
+/// Bytes of the lines after the cursor, which is moved behind them, and a sentence on what could not be read.
+pub(super) fn fresh(path: &Path, cursor: &mut InboxCursor) -> (Vec<u8>, String) {
     match read_new(path, cursor) {
-        Ok(heard) => heard,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Heard::default(),
-        Err(error) => Heard { odd: format!("the inbox cannot be read: {error}"), ..Heard::default() },
+        Ok(read) => read,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Default::default(),
+        Err(error) => (Vec::new(), format!("{} cannot be read: {error}", named(path))),
     }
 }
 
-fn read_new(path: &Path, cursor: &mut InboxCursor) -> io::Result<Heard> {
+fn named(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn read_new(path: &Path, cursor: &mut InboxCursor) -> io::Result<(Vec<u8>, String)> {
     let found = std::fs::metadata(path)?;
     let modified_ms = found.mtime() * 1_000 + found.mtime_nsec() / 1_000_000;
     let same = same_file(path, cursor, found.len(), found.ino(), modified_ms)?;
     let from = if same { cursor.offset } else { 0 };
     if same && found.len() == from {
-        return Ok(Heard::default());
+        return Ok(Default::default());
     }
     let start = from.max(found.len().saturating_sub(MOST_BYTES));
     let (mut bytes, size) = papers::head(path, start, MOST_BYTES)?;
@@ -72,15 +84,14 @@ fn read_new(path: &Path, cursor: &mut InboxCursor) -> io::Result<Heard> {
             bytes.truncate(whole);
         }
     }
-    let mut heard = hear(&bytes);
-    if start > from {
-        let sentence = format!("{} bytes of a {size}-byte inbox were skipped", start - from);
-        heard.odd = format!("{sentence} {}", heard.odd).trim_end().to_owned();
-    }
+    let skipped = match start > from {
+        true => format!("{} of the {size} bytes of {} were skipped", start - from, named(path)),
+        false => String::new(),
+    };
     let offset = start + bytes.len() as u64;
     let mark = mark(path, offset)?;
     *cursor = InboxCursor { offset, inode: found.ino(), mark, modified_ms };
-    Ok(heard)
+    Ok((bytes, skipped))
 }
 
 /// Whether the cursor was made in this very file, and what is before it still stands.

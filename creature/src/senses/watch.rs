@@ -1,4 +1,4 @@
-//! Watches what may cut a rest short: the inbox, PURPOSE.md, the checklist.
+//! Watches what may cut a rest short: the inbox, PURPOSE.md, the checklist, the outcomes of asks.
 //!
 //! Invariant: the stat is the truth and is taken every second; the kernel's events are only a hint to
 //! look sooner. Parent folders are watched: a watch on a file goes deaf when the file is replaced.
@@ -51,7 +51,7 @@ impl Watch {
     /// Starts watching.
     pub fn start(house: &House) -> Self {
         let hint = Arc::new(Notify::new());
-        let files = [house.inbox(), house.purpose(), house.checklist()];
+        let files = [house.inbox(), house.purpose(), house.checklist(), house.asks()];
         let watcher = watcher(&files, Arc::clone(&hint))
             .inspect_err(|error| tracing::warn!("failed to watch for changes: {error}"))
             .ok();

@@ -58,7 +58,12 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool("notes.write", &["name", "text"], Talk, "replace a paper"),
     tool("notes.append", &["name", "text"], Talk, "add to the end of a paper"),
-    tool("purpose.rewrite", &["text", "reason"], House, "replace PURPOSE.md; the old text stays in memory"),
+    tool(
+        "purpose.rewrite",
+        &["text", "reason"],
+        House,
+        "replace PURPOSE.md; the old text stays in memory; after reading untrusted text your owner is asked first",
+    ),
     tool(
         "files.read",
         &["path", "from?", "lines?"],
@@ -122,6 +127,25 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool("x.search", &["query", "most?"], Outward, "search recent posts on X"),
     tool("x.get_mentions", &["since_id?"], Outward, "posts that mention you on X"),
+    tool(
+        "service.list",
+        &[],
+        Outward,
+        "the owner's services you may call, with their rules: allow, ask (the owner decides), draft, deny",
+    ),
+    tool(
+        "service.execute",
+        &["service", "method", "path", "query?", "body?", "reason?"],
+        Outward,
+        "call a service by name; keys are added outside, you never see them; query is an object, `reason` is shown to the owner if asked; a result with `asked` waits for the owner: go on with something else, the outcome comes as news",
+    ),
+    tool("janee.list", &[], Outward, "what the owner's Janee can do for you"),
+    tool(
+        "janee.execute",
+        &["capability", "method", "path", "body?", "headers?", "reason?"],
+        Outward,
+        "the same by a capability of Janee; body is text",
+    ),
 ];
 
 /// The list as a prompt has it, a line a tool.

@@ -1,9 +1,8 @@
 //! `feed.*`: the newest items of RSS and Atom feeds.
 
-use super::Toolbox;
 use super::arguments::Arguments;
 use super::page::head;
-use super::web::{client, fault};
+use super::{Toolbox, fault};
 use crate::fault::Fault;
 use serde_json::{Value, json};
 
@@ -12,7 +11,7 @@ const MOST_SUMMARY: usize = 200;
 
 pub async fn read(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
     let (url, most) = (args.words("url")?.trim(), args.number("most", 10, 1..=50)?);
-    let feed = client(tools)?.feed(url, most).await.map_err(fault)?;
+    let feed = hands::fetch_feed(tools.way_out()?, url, most).await.map_err(fault)?;
     let items = feed.items.iter().map(|item| {
         json!({
             "id": item.id,

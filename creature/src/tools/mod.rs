@@ -13,13 +13,14 @@ mod remember;
 mod repo_edit;
 mod repo_look;
 mod repo_run;
+mod service;
 mod spill;
 mod web;
 mod x;
 
 pub use catalogue::catalogue;
 
-use crate::config::Settings;
+use crate::config::SelfEditSettings;
 use crate::digest::Facts;
 use crate::fault::Fault;
 use crate::guardian_post;
@@ -28,7 +29,7 @@ use crate::paths::House;
 use crate::self_edit::cargo::Limits;
 use arguments::Arguments;
 use catalogue::{Scope, Tool};
-use hands::x::Credentials;
+use hands::Broker;
 use memory::{Log, Record};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -36,7 +37,6 @@ use std::time::Duration;
 /// What tools act with. One per life; tools run one after another.
 pub struct Toolbox {
     pub house: House,
-    pub settings: Settings,
     pub memory: Log,
     pub life: u64,
     /// Only talking: memory and notes.
@@ -51,9 +51,8 @@ pub struct Toolbox {
     pub limits: Limits,
     /// Longest wait for the guardian's answer.
     pub patience: Duration,
-    /// The owner's account on X; without one, posts become drafts.
-    pub account: Option<Credentials>,
-    web: Option<hands::Web>,
+    /// The one way out of the house; none where no broker runs.
+    pub broker: Option<Broker>,
     spills: u32,
 }
 
@@ -64,28 +63,18 @@ pub struct Rebirth {
 }
 
 impl Toolbox {
-    pub fn new(
-        house: House,
-        settings: Settings,
-        memory: Log,
-        life: u64,
-        safe: bool,
-        rehearsal: bool,
-    ) -> Self {
-        let limits = Limits::from(&settings.self_edit);
+    pub fn new(house: House, memory: Log, life: u64, safe: bool, rehearsal: bool) -> Self {
         Self {
             house,
-            settings,
             memory,
             life,
             safe,
             rehearsal,
             facts: Facts { life, ..Facts::default() },
             rebirth: None,
-            limits,
+            limits: Limits::from(&SelfEditSettings::default()),
             patience: guardian_post::PATIENCE,
-            account: Credentials::from_env(),
-            web: None,
+            broker: None,
             spills: 0,
         }
     }
@@ -100,6 +89,10 @@ impl Toolbox {
             Ok(Value::Object(fields)) => object(fields),
             Ok(other) => object(Map::from_iter([("result".to_owned(), other)])),
             Err(fault) => failure(fault.error, fault.hint),
+        };
+        let result = match &self.broker {
+            Some(broker) => hide(result, broker.token()),
+            None => result,
         };
         self.spills += 1;
         spill::fit(&self.house, &format!("{}-{}", self.life, self.spills), &call.tool, result)
@@ -127,7 +120,7 @@ impl Toolbox {
             "notes.read" => papers::read(self, args),
             "notes.write" => papers::write(self, args),
             "notes.append" => papers::append(self, args),
-            "purpose.rewrite" => papers::rewrite_purpose(self, args),
+            "purpose.rewrite" => papers::rewrite_purpose(self, args).await,
             "files.read" => files::read(self, args),
             "files.list" => files::list(self, args),
             "files.write" => files::write(self, args),
@@ -151,8 +144,27 @@ impl Toolbox {
             "x.reply" => x::reply(self, args).await,
             "x.search" => x::search(self, args).await,
             "x.get_mentions" => x::get_mentions(self, args).await,
+            "service.list" => service::list(self).await,
+            "service.execute" => service::execute(self, args).await,
+            "janee.list" => service::janee_list(self).await,
+            "janee.execute" => service::janee_execute(self, args).await,
             other => Err(Fault::new(format!("{other} is listed but not built"), "mend tools/mod.rs")),
         }
+    }
+
+    fn way_out(&self) -> Result<&Broker, Fault> {
+        self.broker.as_ref().ok_or_else(|| {
+            let hint = "the guardian starts a broker and gives its address as FERAL_BROKER; within the house all works";
+            Fault::new("there is no way out: this life has no broker", hint)
+        })
+    }
+
+    /// The service of this name as the broker shows it now; none where it has no such service.
+    async fn service(&self, name: &str) -> Result<Option<Value>, Fault> {
+        let status = self.way_out()?.status().await.map_err(fault)?;
+        let services = status.get("services").and_then(Value::as_array);
+        let named = |service: &&Value| service.get("name").and_then(Value::as_str) == Some(name);
+        Ok(services.into_iter().flatten().find(named).cloned())
     }
 
     /// Appends one record, synced.
@@ -170,6 +182,37 @@ impl Toolbox {
 /// A failed result: what failed, and what to do next.
 pub fn failure(error: impl Into<String>, hint: impl Into<String>) -> Value {
     json!({"ok": false, "error": error.into(), "hint": hint.into()})
+}
+
+fn fault(error: hands::Error) -> Fault {
+    match error.status {
+        Some(status) if !error.message.contains(&status.to_string()) => {
+            Fault::new(format!("{} (status {status})", error.message), error.hint)
+        }
+        _ => Fault::new(error.message, error.hint),
+    }
+}
+
+/// An act that waits for the owner is no failure: the creature goes on, and hears the outcome as news.
+fn waits(error: hands::Error) -> Result<Value, Fault> {
+    match &error.asked {
+        Some(id) => {
+            let note = "it waits for your owner, who decides; go on with something else, and do not ask again: \
+                the outcome will be told to you";
+            Ok(json!({"asked": id, "why": error.message, "note": note}))
+        }
+        None => Err(fault(error)),
+    }
+}
+
+/// The result without the token, wherever a command or a page said it.
+fn hide(result: Value, token: &str) -> Value {
+    let text = result.to_string();
+    if token.is_empty() || !text.contains(token) {
+        return result;
+    }
+    // A token is hexadecimal, so JSON stays JSON without it.
+    serde_json::from_str(&text.replace(token, "[hidden]")).unwrap_or(Value::Null)
 }
 
 fn object(fields: Map<String, Value>) -> Value {

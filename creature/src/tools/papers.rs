@@ -1,8 +1,8 @@
 //! `notes.*` and `purpose.rewrite`: the creature's papers, read and written whole.
 
-use super::Toolbox;
 use super::arguments::Arguments;
 use super::page::head;
+use super::{Toolbox, waits};
 use crate::fault::Fault;
 use crate::self_edit::boundary;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     keep(tools, args, &path, &text)
 }
 
-pub fn rewrite_purpose(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub async fn rewrite_purpose(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
     let (text, reason) = (args.words("text")?, args.summary("reason")?);
     if text.len() > MOST_PURPOSE {
         return Err(args.fault("takes at most 64 KiB as `text`"));
@@ -54,11 +54,23 @@ pub fn rewrite_purpose(tools: &mut Toolbox, args: &Arguments) -> Result<Value, F
     if before == text {
         return Err(args.fault("would change nothing: PURPOSE.md says this already"));
     }
-    // First remembered, then replaced: between the two nothing can be lost.
-    let change =
-        json!({"ok": true, "stage": "apply", "summary": reason, "files": [path], "previous": before});
-    tools.record("self_change", change)?;
-    replace(tools, path, text)?;
+    let mut change = json!({"ok": true, "stage": "apply", "summary": reason, "files": [path]});
+    // What it said is remembered before it is replaced: between the two nothing can be lost.
+    if let (false, Some(broker)) = (tools.rehearsal, tools.broker.clone()) {
+        let text_before =
+            json!({"about": "purpose", "text": "PURPOSE.md is to be rewritten", "previous": before});
+        tools.record("observation", text_before)?;
+        if let Err(error) = broker.purpose(text, &reason).await {
+            return waits(error);
+        }
+        tools.record("self_change", change)?;
+    } else {
+        if let Value::Object(fields) = &mut change {
+            fields.insert("previous".to_owned(), json!(before));
+        }
+        tools.record("self_change", change)?;
+        replace(tools, path, text)?;
+    }
     Ok(json!({"path": path, "bytes": text.len(), "bytes_before": before.len()}))
 }
 

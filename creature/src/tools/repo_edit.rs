@@ -91,6 +91,11 @@ async fn make(
         Ok(plan) => plan,
         Err(failed) => return Err(told(tools, &summary, &[], failed)),
     };
+    if tools.broker.is_some() && plan.touches(Area::Purpose) {
+        let hint = "use purpose.rewrite: the broker writes it, after your owner where need be";
+        let fault = Fault::new("PURPOSE.md is not yours to write as a file", hint);
+        return Err(told(tools, &summary, &[], Stage::Boundary.failed(fault)));
+    }
     let (files, report) = (plan.files(), plan.report.clone());
     if files.is_empty() {
         return Ok(

@@ -6,10 +6,11 @@ use super::Toolbox;
 use super::arguments::Arguments;
 use super::page::page;
 use crate::fault::Fault;
-use git2::{Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
+use git2::{ConfigLevel, Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
+use std::sync::Once;
 
 const MOST_LISTED: usize = 200;
 const MOST_DIFF: usize = 512 * 1024;
@@ -175,6 +176,14 @@ fn is_secret(path: &Path) -> bool {
 }
 
 pub(super) fn open(tools: &Toolbox) -> Result<Repository, Fault> {
+    static ALONE: Once = Once::new();
+    // The owner's own settings of git may not be readable from here, and unreadable ones would be an error.
+    ALONE.call_once(|| {
+        for level in [ConfigLevel::System, ConfigLevel::XDG, ConfigLevel::Global] {
+            // Sound: the search paths are set once, before this process opens any repository.
+            let _ = unsafe { git2::opts::set_search_path(level, "") };
+        }
+    });
     Repository::open(tools.house.root()).map_err(|cause| git(&cause))
 }
 

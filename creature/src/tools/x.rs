@@ -1,11 +1,11 @@
-//! `x.*`: posts on X where an account is configured, drafts in `self/drafts/` where none is.
+//! `x.*`: posts on X where the broker has an account, drafts in `self/drafts/` where none is.
 
-use super::Toolbox;
 use super::arguments::Arguments;
-use super::web::fault;
+use super::{Toolbox, waits};
 use crate::fault::Fault;
 use crate::self_edit::boundary;
-use hands::x::{Post, X};
+use hands::Broker;
+use hands::x::{self, Post};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -16,10 +16,7 @@ const MOST_DRAFTS: usize = 500;
 
 pub async fn post(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
     let text = words(args)?;
-    match account(tools)? {
-        Some(x) => Ok(json!({"id": x.post(text).await.map_err(fault)?.id})),
-        None => draft(tools, args, text, None),
-    }
+    send(tools, args, text, None).await
 }
 
 pub async fn reply(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
@@ -27,22 +24,32 @@ pub async fn reply(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, F
     if to.len() > 32 || !to.chars().all(|letter| letter.is_ascii_digit()) {
         return Err(args.fault("takes a post's id, all digits, as `to`"));
     }
-    match account(tools)? {
-        Some(x) => Ok(json!({"id": x.reply(text, to).await.map_err(fault)?.id, "to": to})),
-        None => draft(tools, args, text, Some(to)),
+    send(tools, args, text, Some(to)).await
+}
+
+async fn send(tools: &Toolbox, args: &Arguments<'_>, text: &str, to: Option<&str>) -> Result<Value, Fault> {
+    let Some(broker) = account(tools).await? else {
+        return draft(tools, args, text, to, "no X account is configured, so nothing was posted");
+    };
+    match x::post(broker, text, to).await {
+        Ok(posted) => Ok(json!({"id": posted.id, "to": to})),
+        Err(error) if error.draft => {
+            draft(tools, args, text, to, "your owner wants posts as drafts, so nothing was posted")
+        }
+        Err(error) => waits(error),
     }
 }
 
 pub async fn search(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
     let (query, most) = (args.words("query")?, args.number("most", 10, 10..=100)?);
-    let x = account(tools)?.ok_or_else(|| not_configured(args))?;
-    Ok(shown(&x.search(query, most).await.map_err(fault)?))
+    let broker = account(tools).await?.ok_or_else(|| not_configured(args))?;
+    x::search(broker, query, most).await.map_or_else(waits, |posts| Ok(shown(&posts)))
 }
 
 pub async fn get_mentions(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
     let since = args.maybe_text("since_id")?;
-    let x = account(tools)?.ok_or_else(|| not_configured(args))?;
-    Ok(shown(&x.mentions(since).await.map_err(fault)?))
+    let broker = account(tools).await?.ok_or_else(|| not_configured(args))?;
+    x::mentions(broker, since).await.map_or_else(waits, |posts| Ok(shown(&posts)))
 }
 
 fn words<'a>(args: &Arguments<'a>) -> Result<&'a str, Fault> {
@@ -54,14 +61,17 @@ fn words<'a>(args: &Arguments<'a>) -> Result<&'a str, Fault> {
     }
 }
 
-fn account(tools: &Toolbox) -> Result<Option<X>, Fault> {
-    let base = Some(tools.settings.x.base_url.as_str()).filter(|base| !base.is_empty());
-    tools.account.clone().map(|account| X::new(base, account).map_err(fault)).transpose()
+/// The way to X; none where the broker has no such service, or none runs.
+async fn account(tools: &Toolbox) -> Result<Option<&Broker>, Fault> {
+    match &tools.broker {
+        Some(broker) => Ok(tools.service("x").await?.map(|_| broker)),
+        None => Ok(None),
+    }
 }
 
 fn not_configured(args: &Arguments) -> Fault {
-    let error = format!("{} is not configured: there are no X credentials", args.tool());
-    Fault::new(error, "the owner gives them by environment; x.post writes drafts meanwhile")
+    let error = format!("{} is not configured: the broker has no service `x`", args.tool());
+    Fault::new(error, "the owner gives the credentials to the broker; x.post writes drafts meanwhile")
 }
 
 fn shown(posts: &[Post]) -> Value {
@@ -71,7 +81,13 @@ fn shown(posts: &[Post]) -> Value {
     json!({"posts": posts.collect::<Vec<_>>()})
 }
 
-fn draft(tools: &Toolbox, args: &Arguments, text: &str, reply_to: Option<&str>) -> Result<Value, Fault> {
+fn draft(
+    tools: &Toolbox,
+    args: &Arguments,
+    text: &str,
+    reply_to: Option<&str>,
+    note: &str,
+) -> Result<Value, Fault> {
     let kept = fs::read_dir(tools.house.drafts()).map_or(0, Iterator::count);
     if kept >= MOST_DRAFTS {
         let error = format!("{} was not drafted: self/drafts/ holds {kept} files", args.tool());
@@ -84,7 +100,6 @@ fn draft(tools: &Toolbox, args: &Arguments, text: &str, reply_to: Option<&str>) 
     let whole = format!("---\nfor: x\nat: {}\n{to}---\n\n{text}\n", memory::now());
     memory::replace(&tools.house.root().join(&path), whole.as_bytes())
         .map_err(|cause| Fault::caused("write the draft", &cause, "is the disk full?"))?;
-    let note = "no X account is configured, so nothing was posted";
     Ok(json!({"drafted": path, "path": path, "note": note}))
 }
 

@@ -5,12 +5,12 @@ use creature::self_edit::cargo::Limits;
 
 #[test]
 fn settings_are_read_and_strange_sections_are_the_guardians() {
-    let text = "[limits]\nboot_s = 3\n[model]\nprovider = \"openai\"\nmodel = \"m\"\n[rest]\nshortest_s = 5\nlongest_s = 60\n";
+    let text = "walls = \"on\"\n[limits]\nboot_s = 3\n[model]\nprovider = \"openai\"\ndeadline_s = 9\n[web]\nallow = [\"*\"]\n[rest]\nshortest_s = 5\nlongest_s = 60\n";
     let (settings, said) = Settings::read(text);
     assert_eq!(said, None);
     assert_eq!(
-        (settings.model.provider.as_str(), settings.rest.shortest_s, settings.rest.longest_s),
-        ("openai", 5, 60)
+        (settings.model.deadline_s, settings.rest.shortest_s, settings.rest.longest_s),
+        (Some(9), 5, 60)
     );
     let (settings, said) = Settings::read("");
     assert_eq!((said, settings.rest.shortest_s, settings.rest.longest_s), (None, 2, 300));
@@ -18,17 +18,16 @@ fn settings_are_read_and_strange_sections_are_the_guardians() {
 
 #[test]
 fn a_broken_section_is_named_and_costs_only_itself() {
-    let (settings, said) = Settings::read(
-        "[model]\nprovider = \"instinct\"\n\n[web]\nallow_privat = true\n[rest]\nshortest_s = 9\n",
-    );
+    let (settings, said) =
+        Settings::read("[model]\nmax_tokens = 7\n\n[self_edit]\ntests_s = 9\n[rest]\nshortest_s = 9\n");
     let said = said.unwrap();
-    for part in ["owner.toml line 5", "allow_privat"] {
+    for part in ["owner.toml line 5", "tests_s"] {
         assert!(said.contains(part), "{part} is not in: {said}");
     }
-    assert_eq!((settings.model.provider.as_str(), settings.rest.shortest_s), ("instinct", 9));
+    assert_eq!((settings.model.max_tokens, settings.rest.shortest_s), (Some(7), 9));
     let (settings, said) = Settings::read("[model\nprovider = \"instinct\"\n");
     assert!(said.unwrap().contains("line 1"));
-    assert_eq!(settings.model.provider, "");
+    assert_eq!(settings.model.max_tokens, None);
 }
 
 #[test]

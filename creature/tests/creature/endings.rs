@@ -31,6 +31,7 @@ fn lives(house: &TempHouse, leaving: After, life: u64) {
             commit: "c0ffee".to_owned(),
             safe: false,
             rehearsal: false,
+            broker: None,
         };
         let mut life = birth(told).await.unwrap();
         life.toolbox.rebirth = Some(Rebirth { summary: "rest longer".to_owned() });

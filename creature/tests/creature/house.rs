@@ -1,5 +1,6 @@
-//! A throwaway house, the creature living in it as a process, and a scripted model over real HTTP.
+//! A throwaway house, the creature living in it as a process, and a scripted model behind a stand-in for the broker.
 
+use crate::broker::{self, Answer, Asked, StandIn};
 use memory::Record;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -7,7 +8,6 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -28,28 +28,27 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 
 pub struct TempHouse {
     dir: TempDir,
+    /// Address of the broker its creature is told of.
+    pub broker: Option<String>,
 }
 
 impl TempHouse {
-    /// A house with a purpose, `provider = "instinct"` and rests of 1 to 300 s.
+    /// A house with a purpose, no broker and rests of 1 to 300 s.
     pub fn new() -> Self {
-        let house = Self { dir: TempDir::new().unwrap() };
+        let house = Self { dir: TempDir::new().unwrap(), broker: None };
         house.write("PURPOSE.md", "# Purpose\n\nBe curious about small things.\n");
-        house.write("owner.toml", "[model]\nprovider = \"instinct\"\n[rest]\nshortest_s = 1\n");
+        house.write("owner.toml", "[rest]\nshortest_s = 1\n");
         std::fs::create_dir_all(house.path("self")).unwrap();
         house
     }
 
     /// A house whose creature thinks with a scripted model in the given wire.
     pub fn with_model(provider: &str, script: &Script, longest_s: u64) -> Self {
-        let house = Self::new();
-        let base = script.base_url();
+        script.offer(broker::offer(provider));
+        let house = Self { broker: Some(script.broker.base()), ..Self::new() };
         house.write(
             "owner.toml",
-            format!(
-                "[model]\nprovider = \"{provider}\"\nmodel = \"scripted\"\nbase_url = \"{base}\"\n\
-                 deadline_s = 20\n[rest]\nshortest_s = 1\nlongest_s = {longest_s}\n"
-            ),
+            format!("[model]\ndeadline_s = 20\n[rest]\nshortest_s = 1\nlongest_s = {longest_s}\n"),
         );
         house
     }
@@ -106,8 +105,6 @@ impl TempHouse {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", self.dir.path())
-            .env("OLLAMA_HOST", "127.0.0.1:1")
-            .env("SCRIPTED_KEY", "key-of-the-test")
             .env("FERAL_HOUSE", self.dir.path())
             .env("FERAL_LIFE", life.to_string())
             .env("FERAL_COMMIT", "0123456789abcdef0123456789abcdef01234567")
@@ -115,6 +112,10 @@ impl TempHouse {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log);
+        if let Some(base) = &self.broker {
+            command.env("FERAL_BROKER", base).env("FERAL_BROKER_TOKEN", broker::TOKEN);
+            command.env("CARGO_HTTP_PROXY", base.replace("://", &format!("://life:{}@", broker::TOKEN)));
+        }
         command
     }
 
@@ -160,56 +161,48 @@ pub enum Line {
     Says(String),
     /// An error of this status.
     Fails(u16),
+    /// A refusal of the broker's own: status, type, seconds to wait.
+    Refuses(u16, &'static str, Option<u64>),
     /// Nothing for a long time.
     Hangs,
 }
 
-/// A model over real HTTP, in both wires; the last line is repeated.
+/// A model behind the broker, in both wires; the last line is repeated.
 pub struct Script {
-    server: Arc<tiny_http::Server>,
+    pub broker: StandIn,
     pub asked: Arc<Mutex<Vec<Value>>>,
-    thread: Option<JoinHandle<()>>,
+    offered: Arc<Mutex<Value>>,
 }
 
 impl Script {
     pub fn new(lines: Vec<Line>) -> Self {
-        let server = Arc::new(tiny_http::Server::http("127.0.0.1:0").unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let (serving, noting) = (Arc::clone(&server), Arc::clone(&asked));
-        let thread = std::thread::spawn(move || {
-            let mut unanswered = Vec::new();
-            let mut at = 0;
-            for mut request in serving.incoming_requests() {
-                let mut body = String::new();
-                request.as_reader().read_to_string(&mut body).unwrap();
-                let body: Value = serde_json::from_str(&body).unwrap_or(Value::Null);
-                if body.is_null() {
-                    let _ = request.respond(tiny_http::Response::empty(404));
-                    continue;
-                }
-                let anthropic = request.url() == "/v1/messages";
-                let line = lines[at.min(lines.len() - 1)].clone();
-                at += 1;
-                let (status, text) = match line {
-                    Line::Hangs => {
-                        noting.lock().unwrap().push(body);
-                        unanswered.push(request);
-                        continue;
-                    }
-                    Line::Fails(status) => (status, json!({"error": {"message": "no"}})),
-                    Line::Says(text) if anthropic => (200, in_messages(&text)),
-                    Line::Says(text) => (200, in_chat(&text)),
-                };
-                noting.lock().unwrap().push(body);
-                let response = tiny_http::Response::from_string(text.to_string()).with_status_code(status);
-                let _ = request.respond(response);
+        let (asked, offered) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Value::Null)));
+        let (noting, offering) = (Arc::clone(&asked), Arc::clone(&offered));
+        let mut at = 0;
+        let broker = StandIn::new(move |request: &Asked| {
+            let anthropic = match request.path.as_str() {
+                "/status" => return broker::status(offering.lock().unwrap().clone(), &[]),
+                "/llm/anthropic/v1/messages" => true,
+                "/llm/openai/v1/chat/completions" => false,
+                _ => return broker::refusal(404, "not_found", None),
+            };
+            noting.lock().unwrap().push(request.body.clone());
+            let line = lines[at.min(lines.len() - 1)].clone();
+            at += 1;
+            match line {
+                Line::Hangs => Answer::Hangs,
+                Line::Fails(status) => broker::answer(status, &json!({"error": {"message": "no"}})),
+                Line::Refuses(status, kind, wait_s) => broker::refusal(status, kind, wait_s),
+                Line::Says(text) if anthropic => broker::answer(200, &in_messages(&text)),
+                Line::Says(text) => broker::answer(200, &in_chat(&text)),
             }
         });
-        Self { server, asked, thread: Some(thread) }
+        Self { broker, asked, offered }
     }
 
-    pub fn base_url(&self) -> String {
-        format!("http://{}", self.server.server_addr().to_ip().unwrap())
+    /// What the broker's status says of models from now on.
+    pub fn offer(&self, model: Value) {
+        *self.offered.lock().unwrap() = model;
     }
 
     /// Waits for the request with this index.
@@ -220,15 +213,6 @@ impl Script {
     /// The text put to the model with this request, without the system prompt.
     pub fn situation(&self, index: usize) -> String {
         self.request(index)["messages"].to_string()
-    }
-}
-
-impl Drop for Script {
-    fn drop(&mut self) {
-        self.server.unblock();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 

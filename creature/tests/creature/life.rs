@@ -1,5 +1,6 @@
 //! A life as a process: born, thinking, interrupted by its owner, leaving when asked.
 
+use crate::broker::loopback;
 use crate::house::{Line, Script, TempHouse, thought, wait_for};
 use creature::birth::birth;
 use creature::config::Told;
@@ -53,6 +54,7 @@ fn counts_go_on_in_the_next_life_even_without_cursors() {
 
 #[test]
 fn a_saved_purpose_cuts_the_rest_short_and_is_in_the_next_thought() {
+    loopback!();
     let script = Script::new(vec![thought("rest long", json!([]), 300)]);
     let house = TempHouse::with_model("openai", &script, 300);
     let living = house.live(1);
@@ -74,6 +76,7 @@ fn a_saved_purpose_cuts_the_rest_short_and_is_in_the_next_thought() {
 
 #[test]
 fn the_owners_words_cut_the_rest_short_and_wait_until_answered() {
+    loopback!();
     let say = json!([{"tool": "memory.append", "args": {"kind": "message",
         "data": {"from": "creature", "text": "hello yourself"}}}]);
     let script = Script::new(vec![
@@ -104,6 +107,7 @@ fn the_owners_words_cut_the_rest_short_and_wait_until_answered() {
 
 #[test]
 fn asked_to_leave_while_the_model_thinks_it_leaves_at_once() {
+    loopback!();
     let script = Script::new(vec![Line::Hangs]);
     let house = TempHouse::with_model("openai", &script, 300);
     let living = house.live(1);
@@ -115,6 +119,7 @@ fn asked_to_leave_while_the_model_thinks_it_leaves_at_once() {
 
 #[test]
 fn eight_rounds_are_a_wake() {
+    loopback!();
     let script = Script::new(vec![thought("again", json!([]), 0)]);
     let house = TempHouse::with_model("openai", &script, 300);
     let living = house.live(1);
@@ -128,6 +133,7 @@ fn eight_rounds_are_a_wake() {
 
 #[test]
 fn deaths_and_falls_are_told_once_and_until_thought_of() {
+    loopback!();
     let script = Script::new(vec![Line::Fails(401), thought("mourn", json!([]), 300)]);
     let house = TempHouse::with_model("openai", &script, 300);
     let standing = json!({
@@ -154,13 +160,14 @@ fn deaths_and_falls_are_told_once_and_until_thought_of() {
     let asked = script.situation(1);
     assert!(asked.contains("crashed") && asked.contains("crash loop"), "{asked}");
     house.write("PURPOSE.md", "wake up");
-    assert!(!script.situation(2).contains("What happened to your earlier lives"));
+    assert!(!script.situation(2).contains("# News"));
     living.leave();
     assert_eq!(house.records().iter().filter(|r| r.kind == "death").count(), 2);
 }
 
 #[test]
 fn a_snapshot_is_kept_every_fifty_thoughts() {
+    loopback!();
     let script = Script::new(vec![thought("count the sparrows", json!([]), 0)]);
     let house = TempHouse::with_model("openai", &script, 300);
     house.write(".self/mind/cursors.json", json!({"thoughts": 48, "wakes": 3, "of_tomorrow": 5}).to_string());
@@ -179,6 +186,7 @@ fn a_snapshot_is_kept_every_fifty_thoughts() {
 
 #[test]
 fn asked_to_leave_while_a_tool_runs_it_ends_the_tools_whole_tree() {
+    loopback!();
     let run = json!([{"tool": "repo.run", "args": {"command": "echo $$ > shell.pid; setsid sleep 300 & sleep 300"}}]);
     let script = Script::new(vec![thought("sleep", run, 300)]);
     let house = TempHouse::with_model("openai", &script, 300);
@@ -208,6 +216,7 @@ async fn what_is_odd_is_told_when_it_begins_and_when_it_changes() {
         commit: String::new(),
         safe: false,
         rehearsal: true,
+        broker: None,
     };
     let mut life = birth(told).await.unwrap();
     let said = || house.records().iter().filter(|r| r.data["about"] == "checklist").count();

@@ -1,85 +1,41 @@
-//! Which mind is chosen, by settings and environment.
+//! Which mind the broker offers, and what cannot be used of an offer.
 
 use creature::config::ModelSettings;
-use creature::mind::llm::{ANTHROPIC_MODEL, Choice, OPENAI_MODEL, pick};
-use model::Wire;
+use creature::mind::llm::offered;
+use hands::Broker;
+use serde_json::{Value, json};
+use std::time::Duration;
 
-fn chosen(settings: &ModelSettings, env: &[(&str, &str)]) -> (Choice, Option<String>) {
-    pick(settings, &|name| env.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+fn mind(model: Value, settings: &ModelSettings) -> Result<Option<(String, Duration)>, String> {
+    let broker = Broker::new("http://127.0.0.1:9/", "a-token-of-this-life").unwrap();
+    let mind = offered(&broker, &json!({"model": model}), settings)?;
+    Ok(mind.map(|mind| (mind.name(), mind.patience())))
 }
 
-fn provider(provider: &str) -> ModelSettings {
-    ModelSettings { provider: provider.to_owned(), ..ModelSettings::default() }
-}
-
-/// Wire, address, model and key of a choice.
-fn model(choice: Choice) -> (Wire, String, Option<String>, Option<String>) {
-    match choice {
-        Choice::Model { wire, base_url, model, key, .. } => (wire, base_url, model, key),
-        other => panic!("{other:?} is no model"),
+#[test]
+fn the_offer_is_taken_with_the_owners_patience() {
+    let usual = ModelSettings::default();
+    let anthropic = json!({"wire": "anthropic", "name": "m", "path": "/llm/anthropic", "of_tomorrow": 1});
+    assert_eq!(mind(anthropic, &usual), Ok(Some(("anthropic m".to_owned(), Duration::from_secs(120)))));
+    let openai = json!({"wire": "openai", "name": "n", "path": "/llm/openai/v1"});
+    for (deadline_s, taken) in [(7, 7), (0, 5), (99_999, 1_800)] {
+        let settings = ModelSettings { deadline_s: Some(deadline_s), max_tokens: Some(0) };
+        let expected = ("openai n".to_owned(), Duration::from_secs(taken));
+        assert_eq!(mind(openai.clone(), &settings), Ok(Some(expected)));
     }
+    assert_eq!(mind(Value::Null, &usual), Ok(None));
 }
 
 #[test]
-fn nothing_configured_asks_loopback() {
-    for (host, base) in [
-        ("", "http://127.0.0.1:11434"),
-        ("0.0.0.0", "http://127.0.0.1:11434"),
-        (":8000", "http://127.0.0.1:8000"),
-        ("box:1234", "http://box:1234"),
-        ("https://box:1234/", "https://box:1234"),
-        ("http://box", "http://box:11434"),
+fn an_offer_that_cannot_be_used_is_said() {
+    for (offer, says) in [
+        (json!({"wire": "smoke", "name": "m", "path": "/x"}), "wire `smoke`"),
+        (json!({"wire": "openai", "path": "/x"}), "no name"),
+        (json!({"wire": "openai", "name": "m", "path": "/x?y"}), "address"),
+        (json!("claude"), "wire ``"),
+        (json!([]), "wire ``"),
     ] {
-        let (choice, said) = chosen(&ModelSettings::default(), &[("OLLAMA_HOST", host)]);
-        assert_eq!(choice, Choice::Ollama { base_url: base.to_owned(), model: None }, "{host}");
-        assert_eq!(said, None);
-    }
-}
-
-#[test]
-fn keys_in_the_environment_choose_in_order() {
-    let both = [("ANTHROPIC_API_KEY", "a"), ("OPENAI_API_KEY", "o")];
-    let (wire, base, name, key) = model(chosen(&ModelSettings::default(), &both).0);
-    assert_eq!((wire, base.as_str()), (Wire::Anthropic, "https://api.anthropic.com"));
-    assert_eq!((name.as_deref(), key.as_deref()), (Some(ANTHROPIC_MODEL), Some("a")));
-    let (wire, base, name, key) = model(chosen(&ModelSettings::default(), &both[1..]).0);
-    assert_eq!((wire, base.as_str()), (Wire::OpenAi, "https://api.openai.com/v1"));
-    assert_eq!((name.as_deref(), key.as_deref()), (Some(OPENAI_MODEL), Some("o")));
-    let env = [("OPENAI_API_KEY", "o"), ("OPENAI_BASE_URL", "http://box/v1"), ("OPENAI_MODEL", "m")];
-    let (_, base, name, _) = model(chosen(&ModelSettings::default(), &env).0);
-    assert_eq!((base.as_str(), name.as_deref()), ("http://box/v1", Some("m")));
-    let env = [("ANTHROPIC_API_KEY", "a"), ("ANTHROPIC_BASE_URL", "http://b"), ("ANTHROPIC_MODEL", "m")];
-    let (_, base, name, _) = model(chosen(&ModelSettings::default(), &env).0);
-    assert_eq!((base.as_str(), name.as_deref()), ("http://b", Some("m")));
-}
-
-#[test]
-fn the_owners_settings_come_first() {
-    let env = [("ANTHROPIC_API_KEY", "a"), ("MINE", "k")];
-    assert_eq!(chosen(&provider("instinct"), &env), (Choice::Instinct, None));
-    let settings = ModelSettings {
-        model: "mine".to_owned(),
-        base_url: "http://127.0.0.1:9/v1".to_owned(),
-        key_env: "MINE".to_owned(),
-        ..provider("openai")
-    };
-    let (wire, base, name, key) = model(chosen(&settings, &env).0);
-    assert_eq!((wire, base.as_str()), (Wire::OpenAi, "http://127.0.0.1:9/v1"));
-    assert_eq!((name.as_deref(), key.as_deref()), (Some("mine"), Some("k")));
-    // A local server needs no key, and its models are its own.
-    let local = ModelSettings { base_url: "http://127.0.0.1:9".to_owned(), ..provider("openai") };
-    assert_eq!(model(chosen(&local, &[]).0).2, None);
-}
-
-#[test]
-fn what_cannot_be_followed_is_instinct_and_said() {
-    for (settings, says) in [
-        (provider("gpt"), "gpt"),
-        (provider("openai"), "OPENAI_API_KEY"),
-        (provider("anthropic"), "ANTHROPIC_API_KEY"),
-    ] {
-        let (choice, said) = chosen(&settings, &[("OPENAI_API_KEY", "  ")]);
-        assert_eq!(choice, Choice::Instinct);
-        assert!(said.unwrap().contains(says));
+        let said = mind(offer, &ModelSettings::default()).unwrap_err();
+        assert!(said.contains(says), "{said}");
     }
 }

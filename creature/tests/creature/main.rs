@@ -3,6 +3,8 @@
 
 mod bad_state;
 mod boundary;
+mod broker;
+mod broker_away;
 mod config;
 mod context;
 mod digest;
@@ -22,6 +24,7 @@ mod rehearsal;
 mod replace;
 mod self_edit;
 mod senses;
+mod services;
 mod setbacks;
 mod thought;
 mod tools;

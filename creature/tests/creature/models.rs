@@ -1,5 +1,6 @@
 //! Thinking with a model over real HTTP, in both wires: tools run, garbled replies and outages are survived.
 
+use crate::broker::loopback;
 use crate::house::{Line, Script, TempHouse, thought};
 use serde_json::{Value, json};
 
@@ -13,6 +14,7 @@ fn remember(text: &str, as_text: bool) -> Value {
 
 #[test]
 fn a_model_in_the_anthropic_wire_calls_tools() {
+    loopback!();
     let script = Script::new(vec![
         thought("remember", remember("over anthropic", true), 0),
         thought("look", json!([{"tool": "no.such", "args_json": "{}"}]), 300),
@@ -36,6 +38,7 @@ fn a_model_in_the_anthropic_wire_calls_tools() {
 
 #[test]
 fn a_model_in_the_openai_wire_calls_tools_and_its_fences_are_mended() {
+    loopback!();
     let fenced = json!({"monologue": "m", "tool_calls": remember("over openai", false), "sleep_s": "300"});
     let script = Script::new(vec![Line::Says(format!("Sure!\n```json\n{fenced}\n```"))]);
     let house = TempHouse::with_model("openai", &script, 300);
@@ -50,6 +53,7 @@ fn a_model_in_the_openai_wire_calls_tools_and_its_fences_are_mended() {
 
 #[test]
 fn a_garbled_reply_is_remembered_as_garbled_and_life_goes_on() {
+    loopback!();
     let script = Script::new(vec![
         Line::Says("I would rather not answer in JSON today.".to_owned()),
         thought("better", json!([]), 300),
@@ -66,6 +70,7 @@ fn a_garbled_reply_is_remembered_as_garbled_and_life_goes_on() {
 
 #[test]
 fn a_model_that_refuses_is_one_observation_and_a_longer_rest() {
+    loopback!();
     let script = Script::new(vec![Line::Fails(401), Line::Fails(401), thought("back", json!([]), 300)]);
     let house = TempHouse::with_model("openai", &script, 300);
     let mut living = house.live(1);
@@ -88,6 +93,7 @@ fn a_model_that_refuses_is_one_observation_and_a_longer_rest() {
 
 #[test]
 fn safe_mode_is_instinct_without_memory_whatever_is_configured() {
+    loopback!();
     let script = Script::new(vec![thought("never asked", json!([]), 300)]);
     let house = TempHouse::with_model("openai", &script, 300);
     house.write(

@@ -67,8 +67,10 @@ fn the_environment_is_cleaned_of_secrets_and_leaks() {
         "CARGO_PKG_NAME",
         "FERAL_HOUSE",
         "FERAL_SAFE",
+        "FERAL_BROKER",
+        "FERAL_BROKER_TOKEN",
     ];
-    let kept = ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME", "LANG", "TMPDIR"];
+    let kept = ["PATH", "HOME", "CARGO_HOME", "CARGO_HTTP_PROXY", "RUSTUP_HOME", "LANG", "TMPDIR"];
     let all = dropped.iter().chain(&kept).map(|name| (OsString::from(name), ()));
     let passed: Vec<OsString> = clean(all).into_iter().map(|(name, ())| name).collect();
     assert_eq!(passed, kept.map(OsString::from));

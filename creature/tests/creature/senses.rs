@@ -6,6 +6,7 @@ use creature::senses::guardian::Standing;
 use creature::senses::inbox::{InboxCursor, hear, read};
 use creature::senses::papers;
 use creature::senses::watch::Watch;
+use creature::senses::{asks, budget};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -185,7 +186,7 @@ fn the_guardian_is_believed_as_far_as_it_is_there() {
 async fn its_own_changes_are_known_and_nobody_elses() {
     let dir = TempDir::new().unwrap();
     let house = House::new(dir.path());
-    for path in [house.inbox(), house.purpose(), house.checklist()] {
+    for path in [house.inbox(), house.purpose(), house.checklist(), house.asks()] {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "as it was").unwrap();
     }
@@ -206,4 +207,68 @@ async fn its_own_changes_are_known_and_nobody_elses() {
     watch.know();
     std::fs::remove_file(house.purpose()).unwrap();
     assert_eq!(changed(&watch), "PURPOSE.md", "what is gone has changed");
+}
+
+#[test]
+fn outcomes_of_asks_are_heard_once_and_within_bounds() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("asks.jsonl");
+    let mut cursor = InboxCursor::default();
+    assert_eq!(asks::read(&path, &mut cursor), (Vec::new(), String::new()));
+    let line = |id: serde_json::Value, event: &str| {
+        json!({"id": id, "event": event, "method": "POST", "path": "/p", "service": "s", "summary": "a\nb",
+            "status": 201, "result": "x\u{0}".repeat(9_000), "of_tomorrow": []})
+        .to_string()
+    };
+    let odd = ["[]", "\u{0}", "{\"event\":\"denied\"}", "{\"id\":{},\"event\":3}", "{broken", ""];
+    let mut text = odd.join("\n");
+    for (id, event) in
+        [(json!("1"), "asked"), (json!("1"), "approved"), (json!("1"), "executed"), (json!(2), "denied")]
+    {
+        text += &format!("\n{}", line(id, event));
+    }
+    std::fs::write(&path, format!("{text}\n")).unwrap();
+    let (heard, said) = asks::read(&path, &mut cursor);
+    let keys: Vec<&str> = heard.iter().map(|outcome| outcome.key.as_str()).collect();
+    assert_eq!((keys.as_slice(), said.as_str()), (["ask 1 executed", "ask 2 denied"].as_slice(), ""));
+    let told = &heard[0].told;
+    assert!(
+        told.starts_with(
+            "Ask 1: your owner approved it and it was carried out: POST /p at s (a b); status 201"
+        )
+    );
+    assert!(told.chars().count() <= 900 && !told.contains(char::is_control), "{told}");
+    assert!(asks::read(&path, &mut cursor).0.is_empty());
+    std::fs::write(&path, (0..500).map(|n| line(json!(n), "failed") + "\n").collect::<String>()).unwrap();
+    let (heard, said) = asks::read(&path, &mut cursor);
+    assert!(heard.len() <= 32 && said.contains("skipped"), "{} {said}", heard.len());
+    let records: Vec<_> =
+        heard.iter().map(|outcome| memory::Record::new(1, "observation", outcome.record.clone())).collect();
+    let remembered: Vec<String> = asks::remembered(&records).collect();
+    assert_eq!(remembered, heard.iter().map(|outcome| outcome.key.clone()).collect::<Vec<_>>());
+}
+
+#[test]
+fn money_is_a_line_and_its_alarms_another() {
+    let dir = TempDir::new().unwrap();
+    assert_eq!(budget::read(&dir.path().join("missing")), budget::Money::default());
+    let text = json!({"spent_today_usd": 1.234, "daily_cap_usd": 5, "autonomous_today_usd": 0.1,
+        "autonomous_cap_usd": 0.75, "spent_week_usd": 3, "weekly_cap_usd": 20.0, "warning": null, "closed": null,
+        "stopped": null});
+    let calm = budget::read(&file(&dir, text.to_string()));
+    let line =
+        "Money: $1.23 of $5.00 spent today, $0.10 of $0.75 without being asked, $3.00 of $20.00 this week.";
+    assert_eq!((calm.line.as_str(), calm.alarm.as_str()), (line, ""));
+    let mut alarming = text;
+    alarming["warning"] = json!("80 % of today's money is spent");
+    alarming["stopped"] = json!({"provider": "anthropic", "status": 402, "hint": "top up"});
+    let alarmed = budget::read(&file(&dir, alarming.to_string()));
+    let alarm = "80 % of today's money is spent; model calls are stopped: anthropic answered 402; top up";
+    assert_eq!((alarmed.alarm.as_str(), alarmed.line), (alarm, format!("{line} {alarm}")));
+    for garbage in ["", "[]", "{\"warning\"", "\u{0}"] {
+        assert!(budget::read(&file(&dir, garbage)).alarm.contains("cannot be read"));
+    }
+    let long =
+        budget::read(&file(&dir, json!({"warning": "w".repeat(9_000), "daily_cap_usd": "x"}).to_string()));
+    assert!(long.line.len() < 700, "{}", long.line);
 }

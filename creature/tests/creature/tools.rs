@@ -1,8 +1,8 @@
 //! Tests of the tools: arguments, confinement, quotas, and what each family does.
 
+use crate::broker::{Answer, Asked, StandIn, loopback, refusal};
 use crate::yard::Yard;
 use creature::tools::{catalogue, catalogue::TOOLS};
-use hands::x::Credentials;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 
@@ -45,7 +45,10 @@ async fn bad_arguments_are_named() {
         ("purpose.rewrite", json!({"text": "x".repeat(70_000), "reason": "r"}), "64 KiB"),
         ("purpose.rewrite", json!({"text": "Be curious.\n", "reason": "r"}), "change nothing"),
         ("x.reply", json!({"to": "12a", "text": "t"}), "all digits"),
-        ("web.search", json!({"query": "q"}), "not configured"),
+        ("web.search", json!({"query": "q"}), "no way out"),
+        ("web.fetch_text", json!({"url": "https://example.org"}), "no way out"),
+        ("service.list", json!({}), "no way out"),
+        ("service.execute", json!({"service": "s", "method": "GET"}), "needs `path`"),
         ("repo.red", json!({}), "no tool is called `repo.red`"),
         ("rm -rf", json!({}), "no tool is called"),
     ] {
@@ -320,71 +323,47 @@ async fn safe_mode_talks_and_a_rehearsal_keeps_to_itself() {
 }
 
 #[tokio::test]
-async fn pages_and_feeds_come_from_a_real_server() {
-    let server = tiny_http::Server::http("127.0.0.1:0").unwrap();
-    let base = format!("http://{}", server.server_addr().to_ip().unwrap());
-    std::thread::spawn(move || {
-        for request in server.incoming_requests() {
-            let items: String = (0..40)
-                .map(|n| format!("<item><title>Tea {n}</title><link>http://x/{n}</link><description>{}</description></item>", "leaf ".repeat(80)))
-                .collect();
-            let (kind, body) = match request.url() {
-                "/feed" => (
-                    "application/rss+xml",
-                    format!(
-                        "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Teas</title>{items}</channel></rss>"
-                    ),
+async fn pages_and_feeds_come_through_the_broker() {
+    loopback!();
+    let broker = StandIn::new(|asked: &Asked| {
+        let items: String = (0..40)
+            .map(|n| format!("<item><title>Tea {n}</title><link>http://x/{n}</link><description>{}</description></item>", "leaf ".repeat(80)))
+            .collect();
+        let (kind, body) = match asked.query["url"].as_str() {
+            "https://tea.example/feed" => (
+                "application/rss+xml",
+                format!(
+                    "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Teas</title>{items}</channel></rss>"
                 ),
-                _ => (
-                    "text/html",
-                    format!(
-                        "<html><title>Tea</title><body><article><p>{}</p></article></body></html>",
-                        "Tea is a leaf. ".repeat(900)
-                    ),
+            ),
+            "http://10.0.0.1/" => return refusal(403, "refused_address", None),
+            _ => (
+                "text/html",
+                format!(
+                    "<html><title>Tea</title><body><article><p>{}</p></article></body></html>",
+                    "Tea is a leaf. ".repeat(900)
                 ),
-            };
-            let header = tiny_http::Header::from_bytes("content-type", kind).unwrap();
-            let _ = request.respond(tiny_http::Response::from_string(body).with_header(header));
-        }
+            ),
+        };
+        Answer::Is(
+            200,
+            vec![("content-type", kind.to_owned()), ("x-feral-url", "https://tea.example/".to_owned())],
+            body,
+        )
     });
-    let mut yard = Yard::new();
-    let refused = yard.call("web.fetch_text", json!({"url": format!("{base}/page")})).await;
-    assert_eq!(refused["ok"], json!(false), "private addresses are the owner's to allow: {refused}");
-    let mut yard = Yard::new();
-    yard.tools.settings.web.allow_private = true;
-    let page = yard.call("web.fetch_text", json!({"url": format!("{base}/page"), "most_chars": 100})).await;
-    assert_eq!((page["text"].as_str().unwrap().len(), &page["truncated"]), (100, &json!(true)), "{page}");
-    let page =
-        yard.call("web.fetch_text", json!({"url": format!("{base}/page"), "most_chars": 100_000})).await;
+    let mut yard = Yard::behind(&broker);
+    let refused = yard.call("web.fetch_text", json!({"url": "http://10.0.0.1/"})).await;
+    assert!(refused["error"].as_str().unwrap().contains("refused_address"), "{refused}");
+    let page = "https://tea.example/page";
+    let short = yard.call("web.fetch_text", json!({"url": page, "most_chars": 100})).await;
+    assert_eq!((short["text"].as_str().unwrap().len(), &short["truncated"]), (100, &json!(true)), "{short}");
+    assert_eq!(short["url"], json!("https://tea.example/"));
+    let page = yard.call("web.fetch_text", json!({"url": page, "most_chars": 100_000})).await;
     let whole = yard.text(page["whole"]["text"].as_str().unwrap());
     assert!(whole.len() > 12_000 && page["text"].as_str().unwrap().contains("characters left out"), "{page}");
-    let feed = yard.call("feed.read", json!({"url": format!("{base}/feed"), "most": 40})).await;
+    let feed = yard.call("feed.read", json!({"url": "https://tea.example/feed", "most": 40})).await;
     let shown = feed["items"].as_array().unwrap().len();
     assert!(feed["title"] == json!("Teas") && (5..40).contains(&shown), "{feed}");
     let whole: Value = serde_json::from_str(&yard.text(feed["whole"]["items"].as_str().unwrap())).unwrap();
     assert_eq!(whole.as_array().unwrap().len(), 40);
-}
-
-#[tokio::test]
-async fn posts_with_an_account_go_out() {
-    let server = tiny_http::Server::http("127.0.0.1:0").unwrap();
-    let base = format!("http://{}", server.server_addr().to_ip().unwrap());
-    let asked = std::thread::spawn(move || {
-        let mut request = server.recv().unwrap();
-        let mut body = String::new();
-        request.as_reader().read_to_string(&mut body).unwrap();
-        let reply =
-            tiny_http::Response::from_string(r#"{"data":{"id":"99","text":"t"}}"#).with_status_code(201);
-        request.respond(reply).unwrap();
-        body
-    });
-    let mut yard = Yard::new();
-    yard.tools.settings.x.base_url = base;
-    yard.tools.account =
-        Credentials::from_variables(|name| (name == "X_USER_TOKEN").then(|| "token".to_owned()));
-    let result = yard.call("x.reply", json!({"to": "12", "text": "tea?"})).await;
-    assert_eq!((&result["ok"], &result["id"]), (&json!(true), &json!("99")), "{result}");
-    let body: Value = serde_json::from_str(&asked.join().unwrap()).unwrap();
-    assert_eq!((&body["text"], &body["reply"]["in_reply_to_tweet_id"]), (&json!("tea?"), &json!("12")));
-    assert!(!yard.root().join("self/drafts").exists());
 }

@@ -1,6 +1,6 @@
 //! A throwaway house with a toolbox in it, for calling tools as a life does.
 
-use creature::config::Settings;
+use crate::broker::{StandIn, TOKEN};
 use creature::mind::thought::ToolCall;
 use creature::paths::House;
 use creature::tools::Toolbox;
@@ -24,10 +24,16 @@ impl Yard {
         std::fs::write(dir.path().join("PURPOSE.md"), "Be curious.\n").unwrap();
         let house = House::new(dir.path());
         let (log, _) = Log::open(&house.memory()).unwrap();
-        let mut tools = Toolbox::new(house, Settings::default(), log, 7, safe, rehearsal);
-        // Whatever account the environment holds, no test posts to it.
-        tools.account = None;
+        let tools = Toolbox::new(house, log, 7, safe, rehearsal);
         Self { dir, tools }
+    }
+
+    /// One whose toolbox has this broker, as a life has it.
+    pub fn behind(broker: &StandIn) -> Self {
+        let mut yard = Self::new();
+        yard.tools.broker = Some(broker.client());
+        yard.tools.memory.hide(TOKEN);
+        yard
     }
 
     pub fn root(&self) -> &Path {

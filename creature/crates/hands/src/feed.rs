@@ -1,10 +1,10 @@
 //! Feeds in RSS, Atom and JSON, as plain items.
 
 use crate::Error;
-use crate::address::printable;
+use crate::broker::Body;
 use crate::decode;
 use crate::readable;
-use crate::web::Body;
+use crate::web::printable;
 use feed_rs::model::{Entry, Feed as Parsed, Text};
 use feed_rs::parser::Builder;
 use reqwest::Url;

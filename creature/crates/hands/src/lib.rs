@@ -1,9 +1,8 @@
-//! Hands: what the creature reaches the world with, behind one guarded HTTP client.
+//! Hands: what the creature reaches the world with, all of it through the broker.
 
-pub mod address;
+mod broker;
 pub mod decode;
 mod feed;
-pub mod oauth1;
 pub mod readable;
 pub mod search;
 mod summary;
@@ -11,46 +10,30 @@ pub mod tags;
 mod web;
 pub mod x;
 
+pub use broker::{Broker, Reply};
 pub use feed::{Feed, Item};
 pub use summary::summarise;
-pub use web::{Page, Web};
+pub use web::{Page, fetch_feed, fetch_text};
 
 use std::fmt;
-use std::time::Duration;
-
-/// How far fetching may reach.
-#[derive(Clone, Debug)]
-pub struct Reach {
-    /// Allow loopback, private and link-local addresses.
-    pub allow_private: bool,
-    /// Most bytes read of one answer, counted after decompression.
-    pub most_bytes: u64,
-    /// Longest a fetch may take, redirects and reading included.
-    pub deadline: Duration,
-}
-
-impl Default for Reach {
-    fn default() -> Self {
-        Self { allow_private: false, most_bytes: 5 * 1024 * 1024, deadline: Duration::from_secs(20) }
-    }
-}
 
 /// What failed, and what to do next; `status` where a server answered with one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Error {
     pub message: String,
     pub hint: String,
     pub status: Option<u16>,
+    /// The broker's stable word for what is wrong; empty where it said none.
+    pub kind: String,
+    /// The number under which this waits for the owner; then nothing has failed yet.
+    pub asked: Option<String>,
+    /// The owner's rule wants this as a draft.
+    pub draft: bool,
 }
 
 impl Error {
     pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into(), status: None }
-    }
-
-    pub(crate) fn with_status(mut self, status: u16) -> Self {
-        self.status = Some(status);
-        self
+        Self { message: message.into(), hint: hint.into(), ..Self::default() }
     }
 }
 

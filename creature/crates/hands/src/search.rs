@@ -1,25 +1,11 @@
-//! Web search through a provider the owner chose.
+//! Web search by the service `search`, which the owner configures as one of two providers.
 
-use crate::address::{self, printable};
-use crate::{Error, Web, readable};
-use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderValue};
-use secrecy::{ExposeSecret, SecretString};
-use serde_json::Value;
+use crate::{Broker, Error, readable};
+use serde_json::{Value, json};
 
-const BRAVE: &str = "https://api.search.brave.com";
 const MOST_SNIPPET_CHARS: usize = 400;
 /// Brave refuses to give more at once.
 const MOST_HITS: usize = 20;
-
-/// Who answers searches: `brave`, `searxng`, or empty for nobody.
-#[derive(Clone, Debug, Default)]
-pub struct Provider {
-    pub kind: String,
-    /// Empty for the provider's own address; needed for `searxng`.
-    pub base_url: String,
-    pub key: Option<SecretString>,
-}
 
 /// One search result; `snippet` is plain text.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,80 +15,39 @@ pub struct Hit {
     pub snippet: String,
 }
 
-/// Asks the provider for at most `most` (20) results.
-pub async fn search(web: &Web, provider: &Provider, query: &str, most: usize) -> Result<Vec<Hit>, Error> {
+/// Asks for at most `most` (20) results. `service` is how the broker's status shows the service: its rules tell
+/// which provider is behind it.
+pub async fn search(broker: &Broker, service: &Value, query: &str, most: usize) -> Result<Vec<Hit>, Error> {
     let query = query.trim();
     if query.is_empty() {
         return Err(Error::new("search the web: the query is empty", "give a few words to look for"));
     }
     let most = most.clamp(1, MOST_HITS);
-    let (path, snippet) = match provider.kind.as_str() {
-        "brave" => ("res/v1/web/search", "description"),
-        "searxng" => ("search", "content"),
-        "" => {
-            let hint = "the owner can set provider, base_url and key_env under [search] in owner.toml";
-            return Err(Error::new("web search is not configured", hint));
-        }
-        other => {
-            let message = format!("search the web: no provider is called `{other}`");
-            return Err(Error::new(message, "provider under [search] in owner.toml is `brave` or `searxng`"));
-        }
+    let brave =
+        service.to_string().contains("res/v1") || service.to_string().to_lowercase().contains("brave");
+    let (path, snippet, parameters) = match brave {
+        true => ("/res/v1/web/search", "description", json!({"q": query, "count": most.to_string()})),
+        false => ("/search", "content", json!({"q": query, "format": "json"})),
     };
-    let mut url = endpoint(provider, path)?;
-    url.query_pairs_mut().append_pair("q", query);
-    let mut headers = HeaderMap::new();
-    if provider.kind == "brave" {
-        url.query_pairs_mut().append_pair("count", &most.to_string());
-        headers.insert("x-subscription-token", key(provider)?);
-    } else {
-        url.query_pairs_mut().append_pair("format", "json");
+    let request = json!({"service": "search", "method": "GET", "path": path, "query": parameters});
+    let reply = broker.service(&request).await?;
+    if !(200..300).contains(&reply.status) {
+        let hint = match reply.status {
+            403 if !brave => "searxng must allow json: `search: formats: [html, json]` in its settings.yml",
+            401 | 403 | 422 => "the provider refuses the key; tell the owner",
+            429 => "the search quota is used up for now; wait before the next search",
+            _ => "try again later, or fetch a page you know",
+        };
+        let message = format!("search the web: the provider answered {}", reply.status);
+        return Err(Error { status: Some(reply.status), ..Error::new(message, hint) });
     }
-    let answer = web.ask(&url, headers).await.map_err(|error| explained(provider, error))?;
-    let name = printable(&url);
-    let answer: Value = serde_json::from_slice(&answer).map_err(|cause| {
-        let message = format!("read {name}: the answer is not json: {cause}");
-        explained(provider, Error::new(message, "check base_url under [search] in owner.toml"))
+    let answer: Value = serde_json::from_str(&reply.body).map_err(|cause| {
+        let hint = "searxng must allow json: `search: formats: [html, json]` in its settings.yml";
+        Error::new(format!("search the web: the answer is not json: {cause}"), hint)
     })?;
     let found = answer.pointer("/web/results").or(answer.get("results"));
     let found = found.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let hits = found.iter().filter_map(|result| hit(result, snippet));
-    Ok(hits.take(most).collect())
-}
-
-fn endpoint(provider: &Provider, path: &str) -> Result<Url, Error> {
-    let base = match (provider.kind.as_str(), provider.base_url.trim_end_matches('/')) {
-        ("brave", "") => BRAVE,
-        (_, "") => {
-            let message = "search the web: searxng has no address";
-            return Err(Error::new(message, "set base_url under [search] in owner.toml"));
-        }
-        (_, base) => base,
-    };
-    // The owner wrote this address, so it may be private.
-    address::check(&format!("{base}/{path}"), true)
-}
-
-fn key(provider: &Provider) -> Result<HeaderValue, Error> {
-    let key = provider.key.as_ref().map(ExposeSecret::expose_secret).unwrap_or_default().trim();
-    let value = HeaderValue::from_str(key).ok().filter(|_| !key.is_empty());
-    let mut value = value.ok_or_else(|| {
-        let hint = "name the variable with the key as key_env under [search] in owner.toml, and set it";
-        Error::new("search the web: brave needs a key and has none", hint)
-    })?;
-    value.set_sensitive(true);
-    Ok(value)
-}
-
-fn explained(provider: &Provider, error: Error) -> Error {
-    let hint = match (provider.kind.as_str(), error.status) {
-        ("searxng", None | Some(403)) if error.status.is_some() || error.message.contains("not json") => {
-            "searxng must allow json: `search: formats: [html, json]` in its settings.yml"
-        }
-        (_, Some(401 | 403 | 422)) => "the provider refuses the key; check it with the owner",
-        (_, Some(429)) => "the search quota is used up for now; wait before the next search",
-        _ => return error,
-    };
-    Error { hint: hint.to_owned(), ..error }
+    Ok(found.iter().filter_map(|result| hit(result, snippet)).take(most).collect())
 }
 
 fn hit(result: &Value, snippet: &str) -> Option<Hit> {

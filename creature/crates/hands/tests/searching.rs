@@ -1,26 +1,30 @@
-//! Both search providers over a real server, and what can be wrong with them.
+//! Both search providers behind the broker, and what can be wrong with them.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+#[macro_use]
 mod server;
 
-use hands::search::{Hit, Provider, search};
-use hands::{Reach, Web};
-use server::{Site, answer, html, json};
+use hands::search::{Hit, search};
+use serde_json::{Value, json};
+use server::{Site, json as answered, passed};
 
-fn provider(kind: &str, base_url: &str, key: Option<&str>) -> Provider {
-    Provider { kind: kind.into(), base_url: base_url.into(), key: key.map(Into::into) }
+/// The service as the broker's status shows it.
+fn service(path: &str) -> Value {
+    json!({"name": "search", "about": "", "rules": [{"method": "GET", "path": path, "do": "allow"}]})
 }
 
-/// Guarded: the provider's own address may be private all the same.
-fn web() -> Web {
-    Web::new(Reach::default()).unwrap()
+fn request(site: &Site) -> Value {
+    let heard = &site.heard()[0];
+    assert_eq!((heard.method.as_str(), heard.target.as_str()), ("POST", "/service"));
+    serde_json::from_str(&heard.body).unwrap()
 }
 
 #[tokio::test]
 async fn brave() {
+    loopback!();
     let site = Site::new(|_| {
-        json(
-            "200 OK",
+        passed(
+            200,
             r#"{"web":{"results":[
             {"title":"<b>Gulls</b> &amp; co","url":"https://example.org/g","description":"All about <strong>gulls</strong>"},
             {"title":"No address"},
@@ -28,63 +32,49 @@ async fn brave() {
             {"title":"Three","url":"https://example.org/3"}]}}"#,
         )
     });
-    let brave = provider("brave", &site.url("/"), Some("the-key"));
-    let hits = search(&web(), &brave, " gulls & ships ", 2).await.unwrap();
+    let hits = search(&site.broker(), &service("/res/v1/web/search"), " gulls & ships ", 2).await.unwrap();
     let first = Hit {
         title: "Gulls & co".into(),
         url: "https://example.org/g".into(),
         snippet: "All about gulls".into(),
     };
     assert_eq!((hits.len(), &hits[0], hits[1].snippet.as_str()), (2, &first, ""));
-    let heard = &site.heard()[0];
-    assert_eq!(heard.target, "/res/v1/web/search?q=gulls+%26+ships&count=2");
-    assert_eq!(heard.header("x-subscription-token"), Some("the-key"));
+    let query = json!({"q": "gulls & ships", "count": "2"});
+    let wanted = json!({"service": "search", "method": "GET", "path": "/res/v1/web/search", "query": query});
+    assert_eq!(request(&site), wanted);
 }
 
 #[tokio::test]
 async fn searxng() {
+    loopback!();
     let site =
-        Site::new(|_| json("200 OK", r#"{"results":[{"title":"T","url":"https://e.org/","content":"C"}]}"#));
-    let hits = search(&web(), &provider("searxng", &site.url("/sx/"), None), "ü", 5).await.unwrap();
+        Site::new(|_| passed(200, r#"{"results":[{"title":"T","url":"https://e.org/","content":"C"}]}"#));
+    let hits = search(&site.broker(), &service("/search"), "ü", 5).await.unwrap();
     assert_eq!((hits[0].title.as_str(), hits[0].snippet.as_str()), ("T", "C"));
-    assert_eq!(site.heard()[0].target, "/sx/search?q=%C3%BC&format=json");
+    assert_eq!(request(&site)["query"], json!({"q": "ü", "format": "json"}));
 }
 
 #[tokio::test]
-async fn what_is_not_configured_says_so() {
-    for (provider, says, hint) in [
-        (provider("", "", None), "web search is not configured", "[search] in owner.toml"),
-        (provider("bing", "", None), "`bing`", "brave"),
-        (provider("searxng", "", None), "no address", "base_url"),
-        (provider("brave", "", None), "needs a key", "key_env"),
-        (provider("brave", "", Some("  ")), "needs a key", "key_env"),
-        (provider("brave", "ftp://x/", Some("k")), "not http", "web addresses"),
+async fn bad_answers_are_errors_that_say_what_to_do() {
+    loopback!();
+    for (path, status, body, hint) in [
+        ("/res/v1/web/search", 401, "", "refuses the key"),
+        ("/res/v1/web/search", 422, "", "refuses the key"),
+        ("/res/v1/web/search", 429, "", "quota"),
+        ("/res/v1/web/search", 500, "", "try again later"),
+        ("/search", 403, "", "must allow json"),
+        ("/search", 200, "<html>results", "must allow json"),
     ] {
-        let error = search(&web(), &provider, "q", 3).await.unwrap_err();
-        assert!(error.message.contains(says) && error.hint.contains(hint), "{error:?}");
-    }
-    assert!(
-        search(&web(), &provider("", "", None), " ", 3).await.unwrap_err().message.contains("query is empty")
-    );
-}
-
-#[tokio::test]
-async fn bad_answers_are_errors_without_the_key() {
-    for (kind, reply, status, hint) in [
-        ("brave", answer("401 Unauthorized", "", b""), Some(401), "refuses the key"),
-        ("brave", answer("422 Unprocessable Entity", "", b""), Some(422), "refuses the key"),
-        ("brave", answer("429 Too Many Requests", "", b""), Some(429), "quota"),
-        ("brave", answer("500 Oops", "", b""), Some(500), "try again later"),
-        ("brave", answer("302 Found", "Location: https://evil.example/\r\n", b""), Some(302), ""),
-        ("searxng", answer("403 Forbidden", "", b""), Some(403), "allow json"),
-        ("searxng", html("<html>results"), None, "allow json"),
-    ] {
-        let site = Site::new(move |_| reply.clone());
-        let error = search(&web(), &provider(kind, &site.url(""), Some("hush")), "q", 3).await.unwrap_err();
-        assert_eq!(error.status, status);
-        assert!(error.hint.contains(hint) && !format!("{error:?}").contains("hush"), "{error:?}");
+        let site = Site::new(move |_| passed(status, body));
+        let error = search(&site.broker(), &service(path), "q", 3).await.unwrap_err();
+        assert!(error.hint.contains(hint), "{error:?}");
         assert_eq!(site.heard().len(), 1);
     }
-    let site = Site::new(|_| json("200 OK", "{}"));
-    assert_eq!(search(&web(), &provider("searxng", &site.url(""), None), "q", 3).await.unwrap(), vec![]);
+    let refused = r#"{"ok": false, "error": "not in the rules", "hint": "GET /search is allowed"}"#;
+    let site = Site::new(move |_| answered("200 OK", refused));
+    let error = search(&site.broker(), &service("/search"), "q", 3).await.unwrap_err();
+    assert!(error.message.contains("not in the rules") && error.hint.contains("is allowed"), "{error:?}");
+    assert!(search(&site.broker(), &service("/search"), " ", 3).await.is_err());
+    let site = Site::new(|_| passed(200, "{}"));
+    assert_eq!(search(&site.broker(), &service("/search"), "q", 3).await.unwrap(), vec![]);
 }

@@ -27,6 +27,8 @@ const MAX_DEPTH: usize = 120;
 pub struct Log {
     path: PathBuf,
     file: File,
+    /// Struck from every line; empty where there is nothing to hide.
+    hidden: String,
 }
 
 /// What opening had to mend.
@@ -42,12 +44,20 @@ impl Log {
         let mut file = open_file(path)?;
         let mended = mend(&mut file).map_err(Error::on(path, "mend the last line of"))?;
         let path = path.to_path_buf();
-        Ok((Log { path, file }, mended))
+        Ok((Log { path, file, hidden: String::new() }, mended))
+    }
+
+    /// From now on no line holds this word, whoever wrote it; one of less than 16 bytes is not hidden.
+    pub fn hide(&mut self, secret: &str) {
+        self.hidden = if secret.len() < 16 { String::new() } else { secret.to_owned() };
     }
 
     /// Appends one line and returns when it is on the disk; an error means that nothing of it stays.
     pub fn append(&mut self, record: &Record) -> Result<(), Error> {
         let mut line = line(record).map_err(Error::on(&self.path, "write a record as JSON for"))?;
+        if let (false, Ok(text)) = (self.hidden.is_empty(), std::str::from_utf8(&line)) {
+            line = text.replace(&self.hidden, "[hidden]").into_bytes();
+        }
         if !self.still_at_path() {
             // Moved aside or removed under us: what is written to the old file would be lost to readers.
             self.file = open_file(&self.path)?;

@@ -8,11 +8,10 @@ use std::time::Duration;
 use backon::{ExponentialBuilder, Retryable};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, StatusCode};
-use secrecy::ExposeSecret;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::http::{self, Base, NoBody};
+use crate::http::{self, NoBody};
 use crate::{Ask, Endpoint, Error, Form, Kind, Reply, Wire, anthropic, error, openai};
 
 /// A longer wait than this is a rest, which is the caller's to take.
@@ -26,7 +25,10 @@ const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// A model behind an address.
 pub struct Client {
     endpoint: Endpoint,
-    base: Base,
+    /// Without a slash at its end.
+    base: String,
+    /// Scheme, host and port: what may be shown.
+    origin: String,
     headers: HeaderMap,
     http: reqwest::Client,
     /// What the server is known to accept.
@@ -36,24 +38,17 @@ pub struct Client {
 impl Client {
     /// Checks the settings; nothing is sent.
     pub fn new(endpoint: Endpoint) -> Result<Client, Error> {
-        let mut base = http::base(&endpoint.base_url)?;
+        let base = http::base(&endpoint.base_url)?;
         if endpoint.model.trim().is_empty() {
             let hint = "set the model's name";
             return Err(Error::new(Kind::Settings, "use a model with no name", hint));
         }
-        // Both spellings of an address are in use; the paths below are added to one of them.
-        let versioned = base.url.strip_suffix("/v1").map(str::to_string);
-        base.url = match (endpoint.wire, versioned) {
-            (Wire::Anthropic, Some(root)) => root,
-            (Wire::OpenAi, None) if base.url == base.origin => format!("{}/v1", base.url),
-            _ => base.url,
-        };
-        let form = Form { schema: true, completion_tokens: base.host == "api.openai.com" };
         Ok(Client {
             headers: headers(&endpoint)?,
-            http: http::client(&base)?,
-            form: Mutex::new(form),
-            base,
+            http: http::client()?,
+            form: Mutex::new(Form { schema: true, completion_tokens: false }),
+            base: base.as_str().trim_end_matches('/').to_string(),
+            origin: base.origin().ascii_serialization(),
             endpoint,
         })
     }
@@ -117,7 +112,7 @@ impl Client {
         };
         let request = self
             .http
-            .post(format!("{}{path}", self.base.url))
+            .post(format!("{}{path}", self.base))
             .headers(self.headers.clone())
             .body(body.to_string());
         let answer = request.send().await.map_err(|error| self.no_answer(&error))?;
@@ -127,7 +122,7 @@ impl Client {
         }
         let body = self.whole(answer).await?;
         let json: Value = serde_json::from_slice(&body).map_err(|error| {
-            let (said, _) = self.said(&body);
+            let said = error::said(&body, &self.endpoint.token).message;
             self.garbled(&format!("not JSON ({error}): {said}"))
         })?;
         self.reply(&json, &body, attempts)
@@ -139,13 +134,13 @@ impl Client {
             Wire::OpenAi => openai::read(json),
         };
         let Some((text, usage, stop)) = read else {
-            let (said, code) = self.said(body);
+            let said = error::said(body, &self.endpoint.token);
             // Some gateways wrap a failure of the server behind them in a success of their own.
             let status = json.pointer("/error/code").and_then(Value::as_u64);
             let status = status.and_then(|status| u16::try_from(status).ok());
             return Err(match status {
-                Some(status) if status >= 400 => Error::answered(status, &code, &said, &self.base.origin),
-                _ => self.garbled(&format!("not in the wire's format: {said}")),
+                Some(status) if status >= 400 => Error::answered(status, said, &self.origin),
+                _ => self.garbled(&format!("not in the wire's format: {}", said.message)),
             });
         };
         // A refusal or a reply cut short may be empty, and `stop` says so.
@@ -159,11 +154,11 @@ impl Client {
 
     async fn refused(&self, status: u16, answer: Response) -> Error {
         let retry_after = http::retry_after(answer.headers());
-        let (said, code) = match http::body(answer).await {
-            Ok(body) => self.said(&body),
-            Err(_) => Default::default(),
+        let said = match http::body(answer).await {
+            Ok(body) => error::said(&body, &self.endpoint.token),
+            Err(_) => error::Said::default(),
         };
-        Error { retry_after, ..Error::answered(status, &code, &said, &self.base.origin) }
+        Error { retry_after, ..Error::answered(status, said, &self.origin) }
     }
 
     async fn whole(&self, answer: Response) -> Result<Vec<u8>, Error> {
@@ -174,36 +169,29 @@ impl Client {
                 status: Some(200),
                 ..Error::new(
                     Kind::Unreachable,
-                    format!("read the whole reply of {}: it broke off", self.base.origin),
+                    format!("read the whole reply of {}: it broke off", self.origin),
                     "wait and ask again",
                 )
             },
         })
     }
 
-    /// What a body says and its code, without the key, which some servers repeat.
-    fn said(&self, body: &[u8]) -> (String, String) {
-        let key = self.endpoint.key.as_ref();
-        let key = key.map_or("", |key| key.expose_secret().trim());
-        error::said(body, key)
-    }
-
     fn garbled(&self, what: &str) -> Error {
-        let message = format!("understand the reply of {}: {what}", self.base.origin);
-        let hint = "check that base_url is a model server of this wire";
+        let message = format!("understand the reply of {}: {what}", self.origin);
+        let hint = "check that base_url in owner.toml is a model server of this wire";
         Error { status: Some(200), ..Error::new(Kind::Garbled, message, hint) }
     }
 
     fn late(&self) -> Error {
-        let (origin, limit) = (&self.base.origin, self.endpoint.deadline);
+        let (origin, limit) = (&self.origin, self.endpoint.deadline);
         let message = format!("get a reply of {origin} within {} s", limit.as_secs_f32());
         let hint = "ask a faster model, for a shorter reply, or allow more time";
         Error::new(Kind::Deadline, message, hint)
     }
 
     fn no_answer(&self, error: &reqwest::Error) -> Error {
-        let message = format!("reach {}: {}", self.base.origin, http::chain(error));
-        let hint = "check that the server runs, the network is up and base_url is right";
+        let message = format!("reach {}: {}", self.origin, http::chain(error));
+        let hint = "the guardian starts the broker again; wait a minute";
         Error::new(Kind::Unreachable, message, hint)
     }
 }
@@ -229,24 +217,21 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, Error> {
         let version = HeaderValue::from_static(anthropic::VERSION);
         headers.insert(HeaderName::from_static("anthropic-version"), version);
     }
-    let key = endpoint.key.as_ref().map(|key| key.expose_secret().trim());
-    if let Some(key) = key.filter(|key| !key.is_empty()) {
-        let (name, text) = match endpoint.wire {
-            Wire::Anthropic => (HeaderName::from_static("x-api-key"), key.to_string()),
-            Wire::OpenAi => (AUTHORIZATION, format!("Bearer {key}")),
-        };
-        let mut value = HeaderValue::from_str(&text).map_err(|_| {
-            let message = "use a key with characters that fit no header";
-            Error::new(Kind::Settings, message, "check that the key was copied whole")
-        })?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
-    }
+    let (name, text) = match endpoint.wire {
+        Wire::Anthropic => (HeaderName::from_static("x-api-key"), endpoint.token.clone()),
+        Wire::OpenAi => (AUTHORIZATION, format!("Bearer {}", endpoint.token)),
+    };
+    let mut value = HeaderValue::from_str(&text).map_err(|_| {
+        let message = "use a token with characters that fit no header";
+        Error::new(Kind::Settings, message, "the guardian gives it as FERAL_BROKER_TOKEN")
+    })?;
+    value.set_sensitive(true);
+    headers.insert(name, value);
     Ok(headers)
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Client({} at {})", self.name(), self.base.origin)
+        write!(f, "Client({} at {})", self.name(), self.origin)
     }
 }

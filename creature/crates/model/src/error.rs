@@ -1,4 +1,4 @@
-//! What went wrong with a call: whose fault it is, and what to do about it; never the key.
+//! What went wrong with a call: whose fault it is, and what to do about it; never the token.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use serde_json::Value;
 /// Characters kept of what a server says.
 const MOST_SAID: usize = 200;
 
-/// Characters; below this a key is a placeholder, and hiding it would only hide words.
-const SHORTEST_KEY: usize = 8;
+/// Characters; below this a token is a placeholder, and hiding it would only hide words.
+const SHORTEST_TOKEN: usize = 8;
 
 /// Why there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum Kind {
     Refused,
     /// The account has no money or quota left.
     OutOfMoney,
+    /// The broker holds calls back: the budget is used up, or the owner has to act first.
+    Withheld,
     /// Too many requests, or the server is in trouble; still so after the retries.
     Busy,
     /// No connection, or one that broke.
@@ -50,13 +52,14 @@ impl Error {
         Error { kind, message: message.into(), hint: hint.into(), status: None, retry_after: None }
     }
 
-    /// An answer other than success; `said` is what the server says, without the key.
-    pub(crate) fn answered(status: u16, code: &str, said: &str, origin: &str) -> Self {
-        let (kind, what, hint) = class(status, code, said);
-        let message = match said {
+    /// An answer other than success.
+    pub(crate) fn answered(status: u16, said: Said, origin: &str) -> Self {
+        let (kind, what, usual) = class(status, &said.code, &said.message);
+        let message = match said.message.as_str() {
             "" => format!("ask the model at {origin}: {what} ({status})"),
             said => format!("ask the model at {origin}: {what} ({status}): {said}"),
         };
+        let hint = if said.hint.is_empty() { usual } else { &said.hint };
         Error { status: Some(status), ..Error::new(kind, message, hint) }
     }
 
@@ -71,6 +74,13 @@ fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static s
         || matches!(code, "insufficient_quota" | "billing_hard_limit_reached")
         || said.contains("credit balance is too low");
     match status {
+        _ if code == "budget_cap" => (Kind::Withheld, "the budget is used up", "it resets by itself"),
+        _ if matches!(code, "stopped_until_owner" | "ledger_closed") => {
+            (Kind::Withheld, "calls are stopped until the owner acts", "tell the owner")
+        }
+        401 if code == "token_unknown" => {
+            (Kind::Refused, "the broker does not know this life", "the next life has a token of its own")
+        }
         _ if no_money => {
             (Kind::OutOfMoney, "no money or quota left", "top up the account, or configure another model")
         }
@@ -90,11 +100,19 @@ fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static s
     }
 }
 
-/// What an error body says and its code, in a few words: JSON of either wire, or the text of an HTML page.
-pub(crate) fn said(body: &[u8], key: &str) -> (String, String) {
+/// What an error body says, in a few words and without the token.
+#[derive(Default)]
+pub(crate) struct Said {
+    pub message: String,
+    pub code: String,
+    pub hint: String,
+}
+
+/// Reads an error body: JSON of either wire, or the text of an HTML page.
+pub(crate) fn said(body: &[u8], token: &str) -> Said {
     let text = String::from_utf8_lossy(body);
     let Ok(json) = serde_json::from_str::<Value>(&text) else {
-        return (shortened(&without_tags(&hidden(&text, key))), String::new());
+        return Said { message: shortened(&without_tags(&hidden(&text, token))), ..Said::default() };
     };
     let error = json.get("error").unwrap_or(&json);
     let word = |key: &str| error.get(key).and_then(Value::as_str);
@@ -102,15 +120,16 @@ pub(crate) fn said(body: &[u8], key: &str) -> (String, String) {
     let message = message.or_else(|| word("detail"));
     let message = message.map_or_else(|| json.to_string(), str::to_string);
     let code = word("code").or_else(|| word("type")).unwrap_or_default();
-    (shortened(&hidden(&message, key)), code.to_string())
+    let short = |text: &str| shortened(&hidden(text, token));
+    Said { message: short(&message), code: code.to_string(), hint: short(word("hint").unwrap_or_default()) }
 }
 
-/// A text without the key; a word too short to be one, as local servers are given, is left.
-fn hidden(text: &str, key: &str) -> String {
-    if key.len() < SHORTEST_KEY {
+/// A text without the token.
+fn hidden(text: &str, token: &str) -> String {
+    if token.len() < SHORTEST_TOKEN {
         return text.to_string();
     }
-    text.replace(key, "[key]")
+    text.replace(token, "[token]")
 }
 
 /// One line of at most 200 characters.

@@ -1,26 +1,23 @@
 //! Model: one call to a language model over the two wire formats the field speaks.
 //!
 //! Invariant: a call ends within its deadline, in a reply or in an error that says whose fault it is; the key is in neither.
-//! Absent on purpose: streaming, tool-call formats, conversations; a thought is one question and one text.
+//! Absent on purpose: providers, keys and money, which are the broker's; streaming, tool-call formats, conversations; a thought is one question and one text.
 
 mod anthropic;
 mod client;
 mod error;
 mod http;
 mod lenient;
-mod ollama;
 mod openai;
 pub mod repair;
 
 use std::time::Duration;
 
-use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::Value;
 
 pub use client::Client;
 pub use error::{Error, Kind};
-pub use ollama::find_ollama;
 
 /// The format spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,13 +29,14 @@ pub enum Wire {
 }
 
 /// Where a model is and how to call it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Endpoint {
     pub wire: Wire,
-    /// As in `https://api.anthropic.com` or `http://127.0.0.1:11434/v1`.
+    /// The broker's address and the path of this wire; plain http.
     pub base_url: String,
     pub model: String,
-    pub key: Option<SecretString>,
+    /// The token of this life; the broker puts the key in its place.
+    pub token: String,
     /// For the whole call, retries included.
     pub deadline: Duration,
     /// The longest reply, in tokens.

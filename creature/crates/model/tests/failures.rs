@@ -1,12 +1,14 @@
-//! A model server that is busy, broken, lying, slow or gone: each has its kind, and none learns or tells the key.
+//! A model server that is busy, broken, lying, slow or gone: each has its kind, and none tells the token.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
+#[macro_use]
 mod server;
 
 use std::time::{Duration, Instant};
 
-use model::{Client, Error, Kind, Wire};
-use server::{KEY, Server, Step, ask, bad, good};
+use model::{Client, Endpoint, Error, Kind, Wire};
+use serde_json::json;
+use server::{Server, Step, TOKEN, ask, bad, good};
 
 const WIRES: [Wire; 2] = [Wire::Anthropic, Wire::OpenAi];
 
@@ -18,7 +20,7 @@ async fn failure(server: &Server, wire: Wire) -> Error {
 /// What holds for every error there is.
 fn checked(error: Error) -> Error {
     let all = format!("{error} {error:?} {error:#?}");
-    assert!(!all.contains("secret") && !all.contains(KEY), "{all}");
+    assert!(!all.contains("secret") && !all.contains(TOKEN), "{all}");
     assert!(!error.hint.is_empty() && !error.message.contains('\n'));
     assert!(error.message.len() < 600, "{}", error.message.len());
     let first = error.message.chars().next().unwrap();
@@ -28,6 +30,7 @@ fn checked(error: Error) -> Error {
 
 #[tokio::test]
 async fn busy_servers_are_asked_again_after_the_time_they_name() {
+    loopback!();
     for wire in WIRES {
         let steps = vec![
             bad(429, "retry-after: 1\r\n", "rate_limit_error", "slow down"),
@@ -44,6 +47,7 @@ async fn busy_servers_are_asked_again_after_the_time_they_name() {
 
 #[tokio::test]
 async fn three_attempts_are_enough() {
+    loopback!();
     let server = Server::new(vec![bad(529, "", "overloaded_error", "overloaded")]);
     let error = failure(&server, Wire::Anthropic).await;
     assert_eq!((error.kind, error.status), (Kind::Busy, Some(529)));
@@ -53,6 +57,7 @@ async fn three_attempts_are_enough() {
 
 #[tokio::test]
 async fn a_wait_too_long_is_handed_back_at_once() {
+    loopback!();
     let dates = "retry-after: Fri, 31 Dec 2999 23:59:59 GMT\r\n";
     let cases = [
         ("retry-after: 3600\r\n", 3600),
@@ -75,6 +80,7 @@ async fn a_wait_too_long_is_handed_back_at_once() {
 
 #[tokio::test]
 async fn odd_retry_after_headers_are_survived() {
+    loopback!();
     for header in [
         "retry-after: soon\r\n",
         "retry-after: -5\r\n",
@@ -91,6 +97,7 @@ async fn odd_retry_after_headers_are_survived() {
 
 #[tokio::test]
 async fn what_waiting_does_not_mend_is_not_asked_twice() {
+    loopback!();
     let low = "Your credit balance is too low to access the API";
     let cases = [
         (401, "authentication_error", "invalid x-api-key", Kind::Refused),
@@ -109,7 +116,7 @@ async fn what_waiting_does_not_mend_is_not_asked_twice() {
         assert_eq!((error.kind, error.status), (kind, Some(status)), "{error}");
         assert_eq!(server.seen().len(), 1);
         if status != 204 {
-            let said = error.message.contains(message) && error.message.contains("[key]");
+            let said = error.message.contains(message) && error.message.contains("[token]");
             assert!(said && error.message.contains(&server.origin), "{error}");
         }
     }
@@ -117,15 +124,16 @@ async fn what_waiting_does_not_mend_is_not_asked_twice() {
 
 #[tokio::test]
 async fn an_html_page_is_told_in_few_words() {
+    loopback!();
     let page = format!(
-        "<html>\n<head><title>502 Bad Gateway</title></head>\n<body>{KEY} 3 > 2{}</body></html>",
+        "<html>\n<head><title>502 Bad Gateway</title></head>\n<body>{TOKEN} 3 > 2{}</body></html>",
         "<p class=\"x\">nginx &amp; more</p>\n".repeat(5_000)
     );
     let html = "content-type: text/html\r\n";
     let server = Server::new(vec![Step::Answer(502, html, page.clone())]);
     let error = failure(&server, Wire::OpenAi).await;
     assert_eq!((error.kind, error.status), (Kind::Busy, Some(502)));
-    assert!(error.message.contains("502 Bad Gateway [key] 3 > 2"), "{error}");
+    assert!(error.message.contains("502 Bad Gateway [token] 3 > 2"), "{error}");
     assert!(!error.message.contains('<'), "{error}");
     assert_eq!(server.seen().len(), 3);
     let server = Server::new(vec![Step::Answer(200, html, page)]);
@@ -135,6 +143,7 @@ async fn an_html_page_is_told_in_few_words() {
 
 #[tokio::test]
 async fn a_success_that_is_no_reply_is_garbled() {
+    loopback!();
     let bodies = [
         "",
         "{}",
@@ -156,6 +165,7 @@ async fn a_success_that_is_no_reply_is_garbled() {
 
 #[tokio::test]
 async fn a_failure_wrapped_in_a_success_is_a_failure() {
+    loopback!();
     let body = "{\"error\":{\"code\":402,\"message\":\"Insufficient credits\"}}";
     let server = Server::new(vec![Step::Answer(200, "", body.to_string())]);
     let error = failure(&server, Wire::OpenAi).await;
@@ -164,6 +174,7 @@ async fn a_failure_wrapped_in_a_success_is_a_failure() {
 
 #[tokio::test]
 async fn a_huge_body_is_not_held() {
+    loopback!();
     let server = Server::new(vec![Step::Flood(50)]);
     let error = failure(&server, Wire::Anthropic).await;
     assert_eq!(error.kind, Kind::Garbled);
@@ -172,6 +183,7 @@ async fn a_huge_body_is_not_held() {
 
 #[tokio::test]
 async fn silence_ends_at_the_deadline() {
+    loopback!();
     let half = b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{\"content\":";
     for silence in [&half[..], b"", b"HTTP/1.1 20"] {
         let server = Server::new(vec![Step::Stall(silence.to_vec())]);
@@ -188,6 +200,7 @@ async fn silence_ends_at_the_deadline() {
 
 #[tokio::test]
 async fn half_a_reply_is_a_broken_connection_and_not_paid_for_twice() {
+    loopback!();
     let half = b"HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{\"content\":";
     let server = Server::new(vec![Step::Raw(half.to_vec())]);
     let error = failure(&server, Wire::Anthropic).await;
@@ -198,6 +211,7 @@ async fn half_a_reply_is_a_broken_connection_and_not_paid_for_twice() {
 
 #[tokio::test]
 async fn no_answer_at_all_is_tried_again() {
+    loopback!();
     let server = Server::new(vec![Step::Raw(Vec::new()), good(Wire::OpenAi)]);
     let reply = server.client(Wire::OpenAi).ask(&ask()).await.unwrap();
     assert_eq!(reply.attempts, 2);
@@ -207,7 +221,33 @@ async fn no_answer_at_all_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_refused_connection_is_unreachable() {
+async fn what_the_broker_withholds_is_not_asked_twice_and_says_when() {
+    loopback!();
+    let cases = [
+        (429, "budget_cap", "retry-after: 1\r\n", Kind::Withheld, Some(1)),
+        (429, "budget_cap", "retry-after: 30000\r\n", Kind::Withheld, Some(30_000)),
+        (403, "stopped_until_owner", "", Kind::Withheld, None),
+        (503, "ledger_closed", "", Kind::Withheld, None),
+        (401, "token_unknown", "", Kind::Refused, None),
+    ];
+    for ((status, code, headers, kind, seconds), wire) in
+        cases.into_iter().flat_map(|case| WIRES.map(|wire| (case, wire)))
+    {
+        let error =
+            json!({"type": code, "message": "it resets at midnight", "hint": "wait or ask the owner"});
+        let body = json!({"type": "error", "error": error}).to_string();
+        let server = Server::new(vec![Step::Answer(status, headers, body)]);
+        let error = failure(&server, wire).await;
+        assert_eq!((error.kind, error.hint.as_str()), (kind, "wait or ask the owner"), "{error}");
+        assert_eq!(error.retry_after.map(|wait| wait.as_secs()), seconds);
+        assert!(error.message.contains("it resets at midnight"), "{error}");
+        assert_eq!(server.seen().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_broker_that_is_away_is_unreachable() {
+    loopback!();
     let mut endpoint = Server::new(vec![good(Wire::OpenAi)]).endpoint(Wire::OpenAi);
     endpoint.base_url = "http://user:secret@127.0.0.1:1/v1".to_string();
     let client = Client::new(endpoint).unwrap();
@@ -218,36 +258,23 @@ async fn a_refused_connection_is_unreachable() {
     assert!(error.message.contains("http://127.0.0.1:1:"), "{error}");
 }
 
-#[tokio::test]
-async fn settings_that_cannot_work_are_said_before_anything_is_sent() {
-    let server = Server::new(vec![good(Wire::OpenAi)]);
-    let endpoint = server.endpoint(Wire::OpenAi);
-    for base in ["", "model", "ftp://x", "http://", "https://h/v1?key=secret", "mailto:a@b"] {
-        let mut endpoint = endpoint.clone();
-        endpoint.base_url = base.to_string();
-        let error = checked(Client::new(endpoint).expect_err(base));
-        assert_eq!(error.kind, Kind::Settings, "{error}");
+#[test]
+fn settings_that_cannot_work_are_said_before_anything_is_sent() {
+    let endpoint = Endpoint {
+        wire: Wire::OpenAi,
+        base_url: "http://127.0.0.1:1/llm/openai/v1".to_string(),
+        model: "m".to_string(),
+        token: TOKEN.to_string(),
+        deadline: Duration::from_secs(1),
+        max_tokens: 9,
+    };
+    Client::new(endpoint.clone()).unwrap();
+    for base in ["", "model", "ftp://x", "http://", "https://h/v1", "http://h/v1?key=secret", "mailto:a@b"] {
+        let endpoint = Endpoint { base_url: base.to_string(), ..endpoint.clone() };
+        assert_eq!(checked(Client::new(endpoint).expect_err(base)).kind, Kind::Settings);
     }
-    let mut nameless = endpoint.clone();
-    nameless.model = " ".to_string();
+    let nameless = Endpoint { model: " ".to_string(), ..endpoint.clone() };
     assert_eq!(Client::new(nameless).expect_err("no name").kind, Kind::Settings);
-    let mut endpoint = endpoint;
-    endpoint.key = Some(secrecy::SecretString::from("secret\nkey"));
-    let error = checked(Client::new(endpoint.clone()).expect_err("a broken key"));
-    assert_eq!(error.kind, Kind::Settings);
-    endpoint.key = Some(secrecy::SecretString::from("a-key-of-another-line\n"));
-    Client::new(endpoint).unwrap().ask(&ask()).await.unwrap();
-    let seen = &server.seen()[0];
-    assert_eq!(seen.header("authorization"), Some("Bearer a-key-of-another-line"));
-}
-
-#[tokio::test]
-async fn the_shortest_of_keys_is_not_told_either() {
-    for (key, told) in [("eight888", false), ("ollama7", true)] {
-        let server = Server::new(vec![bad(401, "", "authentication_error", &format!("no such key: {key}"))]);
-        let mut endpoint = server.endpoint(Wire::OpenAi);
-        endpoint.key = Some(secrecy::SecretString::from(key));
-        let error = Client::new(endpoint).unwrap().ask(&ask()).await.expect_err("refused");
-        assert_eq!(error.message.contains(key), told, "{error}");
-    }
+    let broken = Endpoint { token: "secret\nkey".to_string(), ..endpoint };
+    assert_eq!(checked(Client::new(broken).expect_err("a broken token")).kind, Kind::Settings);
 }

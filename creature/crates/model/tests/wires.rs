@@ -1,11 +1,12 @@
 //! Both wires against golden requests and replies, and what a client learns about its server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
+#[macro_use]
 mod server;
 
-use model::{Client, Kind, Usage, Wire, find_ollama};
+use model::{Client, Kind, Usage, Wire};
 use serde_json::{Value, json};
-use server::{KEY, Server, Step, ask, bad, good};
+use server::{Server, Step, TOKEN, ask, bad, good};
 
 fn ok(body: &Value) -> Step {
     Step::Answer(200, "", body.to_string())
@@ -13,12 +14,13 @@ fn ok(body: &Value) -> Step {
 
 #[tokio::test]
 async fn anthropic_sends_and_reads_what_the_api_says() {
+    loopback!();
     let server = Server::new(vec![good(Wire::Anthropic)]);
     let client = server.client(Wire::Anthropic);
     let reply = client.ask(&ask()).await.unwrap();
     let seen = &server.seen()[0];
-    assert_eq!(seen.line, "POST /v1/messages HTTP/1.1");
-    assert_eq!(seen.header("x-api-key"), Some(KEY));
+    assert_eq!(seen.line, "POST /llm/anthropic/v1/messages HTTP/1.1");
+    assert_eq!(seen.header("x-api-key"), Some(TOKEN));
     assert_eq!(seen.header("anthropic-version"), Some("2023-06-01"));
     assert_eq!(seen.header("content-type"), Some("application/json"));
     assert_eq!(seen.header("authorization"), None);
@@ -36,12 +38,13 @@ async fn anthropic_sends_and_reads_what_the_api_says() {
 
 #[tokio::test]
 async fn openai_sends_and_reads_what_the_api_says() {
+    loopback!();
     let server = Server::new(vec![good(Wire::OpenAi)]);
     let client = server.client(Wire::OpenAi);
     let reply = client.ask(&ask()).await.unwrap();
     let seen = &server.seen()[0];
-    assert_eq!(seen.line, "POST /v1/chat/completions HTTP/1.1");
-    let bearer = format!("Bearer {KEY}");
+    assert_eq!(seen.line, "POST /llm/openai/v1/chat/completions HTTP/1.1");
+    let bearer = format!("Bearer {TOKEN}");
     assert_eq!(seen.header("authorization"), Some(bearer.as_str()));
     assert_eq!(seen.header("x-api-key"), None);
     let golden: Value = serde_json::from_str(include_str!("golden/openai_request.json")).unwrap();
@@ -55,30 +58,18 @@ async fn openai_sends_and_reads_what_the_api_says() {
 }
 
 #[tokio::test]
-async fn addresses_are_taken_in_both_spellings_and_a_key_may_be_missing() {
-    let server = Server::new(vec![good(Wire::OpenAi)]);
-    let mut endpoint = server.endpoint(Wire::OpenAi);
-    for (base, key) in [("", None), ("/v1/", None), ("/", Some(" \n")), ("/api/v1", None)] {
-        endpoint.base_url = format!("{}{base}", server.origin);
-        endpoint.key = key.map(secrecy::SecretString::from);
-        let client = Client::new(endpoint.clone()).unwrap();
-        client.ask(&ask()).await.unwrap();
-    }
-    let seen = server.seen();
-    let lines: Vec<_> = seen.iter().map(|seen| seen.line.as_str()).collect();
-    let usual = "POST /v1/chat/completions HTTP/1.1";
-    let other = "POST /api/v1/chat/completions HTTP/1.1";
-    assert_eq!(lines, [usual, usual, usual, other]);
-    assert!(seen.iter().all(|seen| seen.header("authorization").is_none()));
+async fn a_slash_at_the_end_of_an_address_changes_nothing() {
+    loopback!();
     let server = Server::new(vec![good(Wire::Anthropic)]);
     let mut endpoint = server.endpoint(Wire::Anthropic);
-    endpoint.base_url = format!("{}/v1/", server.origin);
+    endpoint.base_url.push('/');
     Client::new(endpoint).unwrap().ask(&ask()).await.unwrap();
-    assert_eq!(server.seen()[0].line, "POST /v1/messages HTTP/1.1");
+    assert_eq!(server.seen()[0].line, "POST /llm/anthropic/v1/messages HTTP/1.1");
 }
 
 #[tokio::test]
 async fn empty_parts_are_left_out() {
+    loopback!();
     for wire in [Wire::Anthropic, Wire::OpenAi] {
         let server = Server::new(vec![good(wire)]);
         let mut ask = ask();
@@ -95,6 +86,7 @@ async fn empty_parts_are_left_out() {
 
 #[tokio::test]
 async fn a_refused_schema_is_left_out_and_that_is_remembered() {
+    loopback!();
     for (wire, status) in [(Wire::Anthropic, 400), (Wire::OpenAi, 422)] {
         let refused = bad(status, "", "invalid_request_error", "unknown field: schema");
         let server = Server::new(vec![refused, good(wire)]);
@@ -109,6 +101,7 @@ async fn a_refused_schema_is_left_out_and_that_is_remembered() {
 
 #[tokio::test]
 async fn a_refused_name_of_the_limit_is_swapped_and_the_schema_kept() {
+    loopback!();
     let message = "Unsupported parameter: 'max_tokens' is not supported with this model.";
     let refused = bad(400, "", "unsupported_parameter", message);
     let server = Server::new(vec![refused, good(Wire::OpenAi)]);
@@ -124,6 +117,7 @@ async fn a_refused_name_of_the_limit_is_swapped_and_the_schema_kept() {
 
 #[tokio::test]
 async fn a_request_refused_for_another_reason_costs_the_schema_once_only() {
+    loopback!();
     let refused = bad(400, "", "invalid_request_error", "prompt is too long");
     let steps = vec![refused.clone(), refused, good(Wire::Anthropic)];
     let server = Server::new(steps);
@@ -138,6 +132,7 @@ async fn a_request_refused_for_another_reason_costs_the_schema_once_only() {
 
 #[tokio::test]
 async fn how_a_reply_ended_is_said() {
+    loopback!();
     let anthropic = [
         (json!([]), "refusal", "", "refusal"),
         (json!([{"type": "text", "text": "{\"a"}]), "max_tokens", "{\"a", "max_tokens"),
@@ -164,56 +159,14 @@ async fn how_a_reply_ended_is_said() {
     }
 }
 
-#[tokio::test]
-async fn an_ollama_is_found_or_not_but_quickly() {
-    let tags =
-        json!({"models": [{"name": "nomic-embed-text"}, {"name": "qwen3:8b", "size": 1}, {"name": "z"}]});
-    let server = Server::new(vec![ok(&tags)]);
-    for base in ["", "/", "/v1"] {
-        let base = format!("{}{base}", server.origin);
-        assert_eq!(find_ollama(&base).await.as_deref(), Some("qwen3:8b"));
-    }
-    assert_eq!(server.seen()[0].line, "GET /api/tags HTTP/1.1");
-    let none = [
-        ok(&json!({"models": []})),
-        ok(&json!("x")),
-        Step::Answer(200, "", "<html>".to_string()),
-        Step::Answer(404, "", "{}".to_string()),
-        Step::Stall(Vec::new()),
-        Step::Flood(50),
-    ];
-    let start = std::time::Instant::now();
-    for step in none {
-        let server = Server::new(vec![step]);
-        assert_eq!(find_ollama(&server.origin).await, None);
-    }
-    assert_eq!(find_ollama("http://127.0.0.1:1").await, None);
-    assert_eq!(find_ollama("not an address").await, None);
-    assert!(start.elapsed().as_secs() < 4);
-}
-
 #[test]
-fn neither_a_proxy_nor_missing_certificates_stand_before_a_local_model() {
+fn a_proxy_does_not_stand_before_the_broker() {
     let test = "anthropic_sends_and_reads_what_the_api_says";
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test]);
     for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         command.env(name, "http://127.0.0.1:1");
     }
-    command.env("SSL_CERT_FILE", "/nowhere").env("SSL_CERT_DIR", "/nowhere");
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-}
-
-#[test]
-fn an_address_with_encryption_can_be_prepared_for() {
-    let server = Server::new(vec![good(Wire::Anthropic)]);
-    let mut endpoint = server.endpoint(Wire::Anthropic);
-    endpoint.base_url = "https://api.anthropic.com".to_string();
-    let prepared = Client::new(endpoint);
-    // Without certificates it is a setting to mend, not a panic.
-    if let Err(error) = prepared {
-        assert_eq!(error.kind, Kind::Settings);
-        assert!(error.hint.contains("certificates"), "{error}");
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::state::{Note, Origin};
 use super::tasks::failed;
-use super::text::{clip, shared_words, uncommented};
+use super::text::{clip, shared_words, uncommented, word};
 use super::turn::Turn;
 use serde_json::{Value, json};
 
@@ -38,7 +38,10 @@ pub fn settled(result: &Value, turn: &mut Turn) {
         Some(error) => turn.say(format!("The post failed: {error}. I keep the notes.")),
         None => {
             turn.state.fresh.clear();
-            turn.say("The post is written.");
+            turn.say(match word(result, "asked") {
+                "" => "The post is written.".to_owned(),
+                id => format!("The post waits for my owner's yes (ask {id})."),
+            });
         }
     }
 }

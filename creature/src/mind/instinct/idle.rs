@@ -42,6 +42,12 @@ pub fn facts(turn: &Turn) -> String {
     if let Some(trial) = &turn.state.change.trial {
         facts += &format!(" On trial: {} from {} to {}.", trial.name, trial.from, trial.to);
     }
+    if !moment.budget.is_empty() {
+        facts += &format!(" {}", moment.budget);
+    }
+    if moment.asks_waiting > 0 {
+        facts += &format!(" {} acts wait for your yes (guardian asks).", moment.asks_waiting);
+    }
     facts
 }
 

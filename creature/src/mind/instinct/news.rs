@@ -1,4 +1,4 @@
-//! News of deaths and falls: says them, and keeps in the diary what died, why, and where the work is. Pure.
+//! News of deaths, falls and the owner's decisions: says them, and keeps them in the diary. Pure.
 
 use super::text::{clip, number};
 use super::turn::Turn;
@@ -18,7 +18,7 @@ pub fn drive(turn: &mut Turn) {
     if news.is_empty() {
         return;
     }
-    turn.intend("write into the diary what died and why");
+    turn.intend("write the news into the diary");
     turn.say("That goes into my diary.");
     turn.diary(&format!("- {}", news.join("\n- ")));
 }

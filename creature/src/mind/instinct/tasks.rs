@@ -122,6 +122,9 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
             json!({"name": "scratch", "text": text})
         }
         "notes.append" => return Some(Ok(format!("written down in {place}"))),
+        "x.post" if result.get("asked").is_some() => {
+            return Some(Ok(format!("it waits for your yes as ask {}", word(result, "asked"))));
+        }
         "x.post" if result.get("id").is_none() => return Some(Ok(format!("drafted: {place}"))),
         "x.post" => return Some(Ok(format!("posted: {place}"))),
         "memory.snapshot" => return Some(Ok(format!("snapshot taken: {place}"))),

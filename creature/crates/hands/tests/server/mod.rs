@@ -1,9 +1,30 @@
-//! A web server in a few lines for these tests: it hears whole requests and answers with raw bytes.
+//! A stand-in for the broker in a few lines: it hears whole requests, knows one token and answers with raw bytes.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+
+use hands::Broker;
+
+pub const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+/// Skips a test, and says so, where walls refuse a test its own server.
+#[macro_export]
+macro_rules! loopback {
+    () => {
+        if !server::reachable() {
+            println!("skipped: walls refuse a test its own server on loopback");
+            return;
+        }
+    };
+}
+
+pub fn reachable() -> bool {
+    let refused = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::PermissionDenied;
+    let tried = TcpListener::bind("127.0.0.1:0").and_then(|own| TcpStream::connect(own.local_addr()?));
+    !tried.as_ref().is_err_and(refused)
+}
 
 /// What the server heard.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +66,7 @@ impl Site {
                 std::thread::spawn(move || {
                     let mut stream = stream.unwrap();
                     let Some(request) = hear(&mut stream) else { return };
+                    assert_eq!(request.header("authorization"), Some(format!("Bearer {TOKEN}").as_str()));
                     notes.lock().unwrap().push(request.clone());
                     answer(&request, &mut stream);
                 });
@@ -55,6 +77,10 @@ impl Site {
 
     pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    pub fn broker(&self) -> Broker {
+        Broker::new(&self.url("/"), TOKEN).unwrap()
     }
 
     pub fn heard(&self) -> Vec<Heard> {
@@ -77,6 +103,21 @@ pub fn html(body: &str) -> Vec<u8> {
 
 pub fn json(status: &str, body: &str) -> Vec<u8> {
     answer(status, "Content-Type: application/json\r\n", body.as_bytes())
+}
+
+/// What a service answered, as the broker passes it on.
+pub fn passed(status: u16, body: &str) -> Vec<u8> {
+    let said = serde_json::json!({
+        "ok": true, "status": status, "content_type": "application/json", "body": body, "truncated": false
+    });
+    json("200 OK", &said.to_string())
+}
+
+/// A refusal in the broker's words.
+pub fn refusal(status: &str, kind: &str, headers: &str) -> Vec<u8> {
+    let error = serde_json::json!({"type": kind, "message": "no such luck", "hint": "try elsewhere"});
+    let body = serde_json::json!({"type": "error", "error": error}).to_string();
+    answer(status, &format!("x-feral-error: {kind}\r\n{headers}"), body.as_bytes())
 }
 
 fn hear(stream: &mut TcpStream) -> Option<Heard> {

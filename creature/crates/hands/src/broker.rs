@@ -1,0 +1,254 @@
+//! The broker: the one way out, asked over plain HTTP on loopback with the token of this life.
+//!
+//! Invariant: what may have been done is not asked for again; only what changes nothing, or never arrived, has a
+//! second try. The token is in no error.
+
+use crate::Error;
+use reqwest::header::{HeaderMap, HeaderName};
+use reqwest::{Client, Method, Response, Url};
+use serde_json::{Value, json};
+use std::error::Error as _;
+use std::fmt;
+use std::time::Duration;
+
+/// Before the second try: a broker that fell is started again within this.
+const AGAIN: Duration = Duration::from_millis(800);
+
+/// Longest wait for how things stand; a wake waits for it.
+const GLANCE: Duration = Duration::from_secs(3);
+
+/// Longest wait for the world behind the broker, whose own deadlines are shorter.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Most bytes read of one answer; the broker's own caps are below it.
+const MOST_BYTES: usize = 16 << 20;
+
+const UNSURE: &str = "it may have been done: look whether it was before asking again";
+
+/// A client of the broker.
+#[derive(Clone)]
+pub struct Broker {
+    base: String,
+    token: String,
+    http: Client,
+}
+
+/// The bytes of one page, as much of them as the broker passes.
+#[derive(Clone, Debug)]
+pub(crate) struct Body {
+    /// Where they came from, after redirects.
+    pub url: Url,
+    pub content_type: String,
+    pub bytes: Vec<u8>,
+    pub cut: bool,
+}
+
+/// What a service answered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reply {
+    pub status: u16,
+    pub content_type: String,
+    pub body: String,
+    pub truncated: bool,
+}
+
+impl Broker {
+    /// Prepares to ask the broker at `base`; nothing is sent.
+    pub fn new(base: &str, token: &str) -> Result<Broker, Error> {
+        let base = base.trim().trim_end_matches('/').to_owned();
+        // Loopback is never asked for through a proxy. A connection each, so that none is found dead after a restart.
+        let http = Client::builder().no_proxy().pool_max_idle_per_host(0).build().map_err(|cause| {
+            Error::new(format!("prepare for the broker: {cause}"), "are there too many open files?")
+        })?;
+        Ok(Broker { base, token: token.trim().to_owned(), http })
+    }
+
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// How things stand: model, budget, services, what waits for the owner.
+    pub async fn status(&self) -> Result<Value, Error> {
+        self.json("ask the broker how things stand", Method::GET, "/status", None, true, GLANCE).await
+    }
+
+    /// Calls a service of the owner's by name; the broker judges and signs.
+    pub async fn service(&self, request: &Value) -> Result<Reply, Error> {
+        let doing = doing(request, "service");
+        judged(&doing, self.post(&doing, "/service", request).await?)
+    }
+
+    pub async fn janee_services(&self) -> Result<Value, Error> {
+        self.json("list what janee can do", Method::GET, "/janee/services", None, true, PATIENCE).await
+    }
+
+    pub async fn janee(&self, request: &Value) -> Result<Reply, Error> {
+        let doing = doing(request, "capability");
+        judged(&doing, self.post(&doing, "/janee/execute", request).await?)
+    }
+
+    /// Has PURPOSE.md replaced.
+    pub async fn purpose(&self, text: &str, reason: &str) -> Result<(), Error> {
+        let (doing, request) = ("rewrite PURPOSE.md", json!({"text": text, "reason": reason}));
+        judged(doing, self.post(doing, "/purpose", &request).await?).map(|_| ())
+    }
+
+    /// Fetches a page of the web.
+    pub(crate) async fn page(&self, url: &Url, name: &str, accept: &str) -> Result<Body, Error> {
+        let mut ask = Url::parse(&format!("{}/web", self.base)).map_err(|cause| self.nowhere(&cause))?;
+        ask.query_pairs_mut().append_pair("url", url.as_str()).append_pair("accept", accept);
+        let doing = format!("fetch {name}");
+        let (headers, bytes) = self.call(&doing, Method::GET, ask.as_str(), None, true, PATIENCE).await?;
+        let header = |name: &'static str| text(&headers, &HeaderName::from_static(name));
+        let from = header("x-feral-url").and_then(|from| Url::parse(&from).ok());
+        Ok(Body {
+            url: from.unwrap_or_else(|| url.clone()),
+            content_type: header("content-type").unwrap_or_default(),
+            bytes,
+            cut: header("x-feral-cut").is_some(),
+        })
+    }
+
+    async fn post(&self, doing: &str, path: &str, request: &Value) -> Result<Value, Error> {
+        let harmless = matches!(request.get("method").and_then(Value::as_str), Some("GET" | "HEAD"));
+        self.json(doing, Method::POST, path, Some(request), harmless, PATIENCE).await
+    }
+
+    async fn json(
+        &self,
+        doing: &str,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        harmless: bool,
+        most: Duration,
+    ) -> Result<Value, Error> {
+        let url = format!("{}{path}", self.base);
+        let (_, bytes) = self.call(doing, method, &url, body, harmless, most).await?;
+        serde_json::from_slice(&bytes).map_err(|cause| {
+            Error::new(format!("{doing}: the broker's answer is not json: {cause}"), "tell the owner")
+        })
+    }
+
+    async fn call(
+        &self,
+        doing: &str,
+        method: Method,
+        url: &str,
+        body: Option<&Value>,
+        harmless: bool,
+        most: Duration,
+    ) -> Result<(HeaderMap, Vec<u8>), Error> {
+        let once = || async {
+            let mut request = self.http.request(method.clone(), url).bearer_auth(&self.token);
+            if let Some(body) = body {
+                request = request.header("content-type", "application/json").body(body.to_string());
+            }
+            let response = request.send().await?;
+            let (status, headers) = (response.status(), response.headers().clone());
+            let bytes = read(response).await?;
+            Ok::<_, reqwest::Error>((status, headers, bytes))
+        };
+        let tries = async {
+            match once().await {
+                Err(cause) if harmless || cause.is_connect() => {
+                    tokio::time::sleep(AGAIN).await;
+                    once().await
+                }
+                first => first,
+            }
+        };
+        let unsure = if harmless { "try again in a minute" } else { UNSURE };
+        let answered = tokio::time::timeout(most, tries).await.map_err(|_| {
+            Error::new(format!("{doing}: the broker did not answer within {} s", most.as_secs()), unsure)
+        })?;
+        let (status, headers, bytes) = answered.map_err(|cause| {
+            let hint = if cause.is_connect() { "try again in a minute" } else { unsure };
+            Error::new(format!("{doing}: the broker is away: {}", chain(cause)), hint)
+        })?;
+        if status.is_success() {
+            return Ok((headers, bytes));
+        }
+        Err(refused(doing, status.as_u16(), &headers, &bytes))
+    }
+
+    fn nowhere(&self, cause: &dyn fmt::Display) -> Error {
+        Error::new(format!("use {} as the broker's address: {cause}", self.base), "the guardian gives it")
+    }
+}
+
+impl fmt::Debug for Broker {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Broker({})", self.base)
+    }
+}
+
+/// What a request is, for messages.
+fn doing(request: &Value, whose: &str) -> String {
+    let word = |key: &str| -> String {
+        request.get(key).and_then(Value::as_str).unwrap_or("?").chars().take(200).collect()
+    };
+    format!("{} {} at {}", word("method"), word("path"), word(whose))
+}
+
+async fn read(mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        let room = MOST_BYTES.saturating_sub(bytes.len());
+        bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+        if chunk.len() > room {
+            break;
+        }
+    }
+    Ok(bytes)
+}
+
+/// What the broker decided: an answer, or an error that says whether it waits for the owner.
+fn judged(doing: &str, said: Value) -> Result<Reply, Error> {
+    let word = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let flag = |key: &str| said.get(key) == Some(&Value::Bool(true));
+    let status = said.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());
+    if flag("ok") {
+        let (content_type, body) = (word("content_type"), word("body"));
+        return Ok(Reply { status: status.unwrap_or(200), content_type, body, truncated: flag("truncated") });
+    }
+    let asked = said.get("asked").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
+    let error = Some(word("error")).filter(|error| !error.is_empty());
+    let message = format!("{doing}: {}", error.as_deref().unwrap_or("the broker says neither ok nor error"));
+    Err(Error { status, asked, draft: flag("draft"), ..Error::new(message, word("hint")) })
+}
+
+/// A refusal in the broker's own words.
+fn refused(doing: &str, status: u16, headers: &HeaderMap, bytes: &[u8]) -> Error {
+    let said: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    let error = said.get("error").unwrap_or(&Value::Null);
+    let word = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let upstream = text(headers, &HeaderName::from_static("x-feral-status"));
+    let upstream = upstream.and_then(|upstream| upstream.trim().parse().ok());
+    let message = match word("message") {
+        said if said.is_empty() => format!("{doing}: the broker answered {status}"),
+        said => format!("{doing}: {said}"),
+    };
+    let hint = Some(word("hint")).filter(|hint| !hint.is_empty());
+    let hint = hint.unwrap_or_else(|| "do something else; the owner's rules decide what goes out".to_owned());
+    Error { status: upstream.or(Some(status)), kind: word("type"), ..Error::new(message, hint) }
+}
+
+fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    Some(String::from_utf8_lossy(headers.get(name)?.as_bytes()).into_owned())
+}
+
+/// The deepest cause, without the address, which is known.
+fn chain(cause: reqwest::Error) -> String {
+    let cause = cause.without_url();
+    let (mut deepest, mut below) = (cause.to_string(), cause.source());
+    while let Some(error) = below {
+        deepest = error.to_string();
+        below = error.source();
+    }
+    deepest
+}

@@ -1,0 +1,55 @@
+//! How the money stands: `.self/budget.json` of the broker in one line, and what of it is alarming.
+
+use super::papers;
+use crate::mind::context::shorten;
+use serde_json::Value;
+use std::path::Path;
+
+/// Bytes of the file that are read.
+const MOST_BYTES: u64 = 64 * 1024;
+
+/// Characters of a sentence taken from it.
+const MOST_CHARS: usize = 300;
+
+/// What a thought is told of money.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Money {
+    /// Spend and caps, with the alarm behind them; empty where nobody keeps a budget.
+    pub line: String,
+    /// A warning, or why calls are stopped; empty when all is well.
+    pub alarm: String,
+}
+
+/// Reads it; a missing file is no budget.
+pub fn read(path: &Path) -> Money {
+    let Ok((bytes, _)) = papers::head(path, 0, MOST_BYTES) else { return Money::default() };
+    let Ok(Value::Object(said)) = serde_json::from_slice(&bytes) else {
+        let alarm = "budget.json cannot be read; what is left to spend is unknown".to_owned();
+        return Money { line: alarm.clone(), alarm };
+    };
+    let text = |value: &Value| match value {
+        Value::String(text) => shorten(&text.replace(char::is_control, " "), MOST_CHARS),
+        other => shorten(&other.to_string(), MOST_CHARS),
+    };
+    let usd = |key: &str| format!("${:.2}", said.get(key).and_then(Value::as_f64).unwrap_or(0.0));
+    let mut alarms: Vec<String> = Vec::new();
+    for key in ["closed", "warning"] {
+        alarms.extend(said.get(key).filter(|value| !value.is_null()).map(text));
+    }
+    if let Some(stopped) = said.get("stopped").filter(|value| !value.is_null()) {
+        let part = |key: &str| stopped.get(key).map(text).unwrap_or_default();
+        let (provider, status, hint) = (part("provider"), part("status"), part("hint"));
+        alarms.push(format!("model calls are stopped: {provider} answered {status}; {hint}"));
+    }
+    let alarm = alarms.join("; ");
+    let line = format!(
+        "Money: {} of {} spent today, {} of {} without being asked, {} of {} this week. {alarm}",
+        usd("spent_today_usd"),
+        usd("daily_cap_usd"),
+        usd("autonomous_today_usd"),
+        usd("autonomous_cap_usd"),
+        usd("spent_week_usd"),
+        usd("weekly_cap_usd"),
+    );
+    Money { line: line.trim_end().to_owned(), alarm }
+}

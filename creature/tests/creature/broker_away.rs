@@ -1,0 +1,152 @@
+//! A life behind the broker: budgets that end, models that come and go, a broker that dies, and the owner's decisions.
+
+use crate::broker::{StandIn, TOKEN, loopback, offer, refusal};
+use crate::house::{Line, Script, TempHouse, thought, wait_for};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+#[test]
+fn at_the_end_of_the_budget_it_rests_until_the_owner_speaks() {
+    loopback!();
+    let script = Script::new(vec![
+        Line::Refuses(429, "budget_cap", Some(40_000)),
+        Line::Refuses(429, "budget_cap", Some(40_000)),
+        thought("on the owner's behalf", json!([]), 300),
+    ]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let living = house.live(1);
+    let down = house.record("observation", |data| data["about"] == "model");
+    assert_eq!((&down.data["rest_s"], &down.data["hint"]), (&json!(3_600), &json!("look at budget.json")));
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert_eq!(script.asked.lock().unwrap().len(), 1, "neither the client nor the loop asks again");
+    house.say("are you there?");
+    script.request(1);
+    // Two words within the same moment are one wake.
+    house.record("heartbeat", |data| data["wake"] == 2);
+    house.say("please");
+    house.record("thought", |data| data["intent"] == "on the owner's behalf");
+    house.record("observation", |data| {
+        data["about"] == "model" && data["text"].as_str().is_some_and(|text| text.contains("again"))
+    });
+    let told = house.records().iter().filter(|r| r.data["about"] == "model").count();
+    assert_eq!(told, 2, "once that it ended, once that it is over");
+    living.leave();
+}
+
+#[test]
+fn a_budget_that_resets_soon_is_waited_for() {
+    loopback!();
+    for (status, kind, wait_s, rest_s) in [
+        (429, "budget_cap", Some(99), 100),
+        (429, "budget_cap", None, 3_600),
+        (403, "stopped_until_owner", None, 3_600),
+        (503, "ledger_closed", None, 3_600),
+    ] {
+        let script = Script::new(vec![Line::Refuses(status, kind, wait_s)]);
+        let house = TempHouse::with_model("anthropic", &script, 300);
+        let living = house.live(1);
+        let down = house.record("observation", |data| data["about"] == "model");
+        assert_eq!(down.data["rest_s"], rest_s, "{}", down.data);
+        assert!(down.data["text"].as_str().unwrap().contains(kind), "{}", down.data);
+        living.leave();
+    }
+}
+
+#[test]
+fn a_model_that_appears_is_thought_with_in_the_same_life() {
+    loopback!();
+    let script = Script::new(vec![thought("with a model", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    script.offer(Value::Null);
+    let living = house.live(1);
+    house.record("thought", |data| data["mind"] == "instinct");
+    script.offer(offer("anthropic"));
+    house.say("wake up");
+    house.record("thought", |data| data["mind"] == "anthropic scripted");
+    let changed = house.record("observation", |data| data["about"] == "mind");
+    assert!(changed.data["text"].as_str().unwrap().contains("no longer with instinct"), "{}", changed.data);
+    script.offer(Value::Null);
+    house.say("status");
+    house.record("message", |data| data["text"].as_str().is_some_and(|text| text.contains("on instinct")));
+    living.leave();
+}
+
+#[test]
+fn a_broker_that_is_away_ends_no_life() {
+    loopback!();
+    let refused = StandIn::new(|_| refusal(503, "starting", None));
+    let mut house = TempHouse::new();
+    house.broker = Some(refused.base());
+    drop(refused);
+    let mut living = house.live(1);
+    let told = house.record("observation", |data| data["about"] == "broker");
+    assert!(told.data["text"].as_str().unwrap().contains("the broker is away"), "{}", told.data);
+    house.record("thought", |data| data["mind"] == "instinct");
+    assert!(living.ended().is_none());
+    living.leave();
+    let (log, memory) = (house.log(), std::fs::read_to_string(house.path(".self/memory.jsonl")).unwrap());
+    assert!(!log.contains(TOKEN) && !memory.contains(TOKEN));
+}
+
+#[test]
+fn the_owners_decision_cuts_the_rest_short_and_is_told_once() {
+    loopback!();
+    let script = Script::new(vec![thought("rest", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let asked = json!({"at": "t", "id": "12", "event": "asked", "kind": "service", "service": "x",
+        "method": "POST", "path": "/2/tweets", "summary": "tea?", "digest": "d"});
+    house.write(".self/asks.jsonl", format!("{asked}\n"));
+    let living = house.live(1);
+    house.record("thought", |data| data["thought"] == 1);
+    assert!(!script.situation(0).contains("Ask 12"), "an ask is no outcome");
+    let mut done = asked.clone();
+    done["event"] = json!("executed");
+    done["status"] = json!(201);
+    done["result"] = json!("{\"data\":{}}\u{1b}[2J");
+    house.write(".self/asks.jsonl", format!("{asked}\n{done}\n"));
+    let situation = script.situation(1);
+    assert!(
+        situation.contains("Ask 12: your owner approved it") && situation.contains("status 201"),
+        "{situation}"
+    );
+    let told = house.record("observation", |data| data["about"] == "ask");
+    assert_eq!((&told.data["id"], &told.data["event"]), (&json!("12"), &json!("executed")));
+    living.leave();
+    // Lost cursors tell nothing twice.
+    std::fs::remove_file(house.path(".self/mind/cursors.json")).unwrap();
+    let living = house.live(2);
+    wait_for("a thought of the second life", || {
+        house.records().into_iter().find(|record| record.kind == "thought" && record.life == 2)
+    });
+    living.leave();
+    assert_eq!(house.records().iter().filter(|record| record.data["about"] == "ask").count(), 1);
+}
+
+#[test]
+fn neither_its_shell_nor_its_log_knows_the_token() {
+    loopback!();
+    let run = json!([
+        {"tool": "repo.run", "args": {"command": "env; echo and mine; tr '\\0' '\\n' </proc/$PPID/environ"}},
+        {"tool": "repo.status", "args": {}},
+    ]);
+    let script = Script::new(vec![thought(&format!("look at {TOKEN}"), run, 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    // The owner's settings of git may be unreadable, and are none of the creature's business.
+    house.write(".gitconfig", "[broken");
+    let repo = git2::Repository::init(house.path("")).unwrap();
+    let tree = repo.find_tree(repo.index().unwrap().write_tree().unwrap()).unwrap();
+    let who = git2::Signature::now("a", "a@example.org").unwrap();
+    repo.commit(Some("HEAD"), &who, &who, "first", &tree, &[]).unwrap();
+    let living = house.live(1);
+    let ran = house.record("action", |data| data["tool"] == "repo.run");
+    let said = ran.data["result"]["stdout"].as_str().unwrap().to_owned();
+    assert!(said.contains("CARGO_HTTP_PROXY=http://life:[hidden]@127.0.0.1"), "{said}");
+    let own = said.split("and mine").next().unwrap();
+    assert!(!own.contains("FERAL_BROKER"), "the shell is not given the broker: {own}");
+    let git = house.record("action", |data| data["tool"] == "repo.status");
+    assert_eq!(git.data["result"]["ok"], json!(true), "{}", git.data);
+    living.leave();
+    let (log, memory) = (house.log(), std::fs::read_to_string(house.path(".self/memory.jsonl")).unwrap());
+    assert!(log.contains("look at [hidden]") && !log.contains(TOKEN), "{log}");
+    assert!(!memory.contains(TOKEN));
+}

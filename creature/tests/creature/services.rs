@@ -1,0 +1,124 @@
+//! Services, X, Janee and PURPOSE.md behind the broker: what is asked of it, and what its decisions become.
+
+use crate::broker::{Answer, Asked, StandIn, TOKEN, answer, loopback, passed, refusal, status, waiting};
+use crate::yard::Yard;
+use serde_json::{Value, json};
+
+/// A broker with the services x and search that answers `POST /service` so.
+fn broker(decide: impl Fn(&Value) -> Answer + Send + 'static) -> StandIn {
+    StandIn::new(move |asked: &Asked| match (asked.method.as_str(), asked.path.as_str()) {
+        ("GET", "/status") => status(Value::Null, &["x", "search"]),
+        ("POST", "/service") => decide(&asked.body),
+        ("GET", "/janee/services") => answer(200, &json!([{"capability": "mail"}])),
+        ("POST", "/janee/execute") if asked.body["body"].is_string() => passed(202, &json!({"sent": true})),
+        ("POST", "/purpose") if asked.body["reason"] == "asked" => waiting("7"),
+        ("POST", "/purpose") => answer(200, &json!({"ok": true})),
+        _ => refusal(404, "not_found", None),
+    })
+}
+
+#[tokio::test]
+async fn a_service_is_called_by_name_and_its_answer_comes_back() {
+    loopback!();
+    let broker = broker(|request| match request["path"].as_str() {
+        Some("/issues") => passed(201, &json!({"id": 5})),
+        _ => answer(
+            200,
+            &json!({"ok": false, "error": "GET /x is outside its rules", "hint": "POST /issues is allowed"}),
+        ),
+    });
+    let mut yard = Yard::behind(&broker);
+    let args = json!({"service": "forge", "method": "post", "path": "/issues", "query": {"a": "b"},
+        "body": {"title": "t"}, "reason": "the owner asked"});
+    let result = yard.call("service.execute", args).await;
+    assert_eq!((&result["ok"], &result["status"]), (&json!(true), &json!(201)), "{result}");
+    assert_eq!(result["body"], json!("{\"id\":5}"));
+    let sent = json!({"service": "forge", "method": "POST", "path": "/issues", "query": {"a": "b"},
+        "body": {"title": "t"}, "reason": "the owner asked"});
+    assert_eq!(broker.heard("/service")[0].body, sent);
+    let refused =
+        yard.call("service.execute", json!({"service": "forge", "method": "GET", "path": "/x"})).await;
+    assert_eq!((&refused["ok"], &refused["hint"]), (&json!(false), &json!("POST /issues is allowed")));
+    assert!(refused["error"].as_str().unwrap().contains("outside its rules"), "{refused}");
+    let listed = yard.call("service.list", json!({})).await;
+    assert_eq!(listed["services"][0]["name"], json!("x"), "{listed}");
+    let listed = yard.call("janee.list", json!({})).await;
+    assert_eq!(listed["capabilities"][0]["capability"], json!("mail"), "{listed}");
+    let args = json!({"capability": "mail", "method": "POST", "path": "/send", "body": {"to": "a"}});
+    let sent = yard.call("janee.execute", args).await;
+    assert_eq!(sent["status"], json!(202), "{sent}");
+}
+
+#[tokio::test]
+async fn what_waits_for_the_owner_is_no_failure() {
+    loopback!();
+    let broker = broker(|_| waiting("12"));
+    let mut yard = Yard::behind(&broker);
+    for (tool, args) in [
+        ("x.post", json!({"text": "tea?"})),
+        ("service.execute", json!({"service": "x", "method": "POST", "path": "/2/tweets"})),
+    ] {
+        let result = yard.call(tool, args).await;
+        assert_eq!((&result["ok"], &result["asked"]), (&json!(true), &json!("12")), "{result}");
+        assert!(result["note"].as_str().unwrap().contains("go on with something else"), "{result}");
+    }
+    let rewrite = |reason: &str| json!({"text": "Be bold.\n", "reason": reason});
+    let waits = yard.call("purpose.rewrite", rewrite("asked")).await;
+    assert_eq!(waits["asked"], json!("7"), "{waits}");
+    assert!(!yard.kinds().contains(&"self_change".to_owned()), "nothing has changed yet");
+    let done = yard.call("purpose.rewrite", rewrite("grown")).await;
+    assert_eq!(done["ok"], json!(true), "{done}");
+    assert_eq!(yard.last("self_change")["summary"], json!("grown"));
+    assert_eq!(yard.last("observation")["previous"], json!("Be curious.\n"));
+    assert_eq!(yard.text("PURPOSE.md"), "Be curious.\n", "the broker writes it, not the creature");
+    let edits = json!([{"path": "PURPOSE.md", "old": "curious", "new": "bold"}]);
+    let refused = yard.call("repo.edit", json!({"edits": edits, "summary": "s", "hold": true})).await;
+    assert!(refused["hint"].as_str().unwrap().contains("purpose.rewrite"), "{refused}");
+}
+
+#[tokio::test]
+async fn posts_go_out_become_drafts_or_are_refused() {
+    loopback!();
+    let posts = broker(|request| match request["body"]["text"].as_str() {
+        Some("draft") => {
+            answer(200, &json!({"ok": false, "draft": true, "error": "drafts only", "hint": "h"}))
+        }
+        Some("no") => passed(403, &json!({"detail": "duplicate"})),
+        _ => passed(201, &json!({"data": {"id": "99"}})),
+    });
+    let mut yard = Yard::behind(&posts);
+    let result = yard.call("x.reply", json!({"to": "12", "text": "tea?"})).await;
+    assert_eq!((&result["ok"], &result["id"]), (&json!(true), &json!("99")), "{result}");
+    assert_eq!(posts.heard("/service")[0].body["body"]["reply"]["in_reply_to_tweet_id"], json!("12"));
+    assert!(!yard.root().join("self/drafts").exists());
+    let draft = yard.call("x.post", json!({"text": "draft"})).await;
+    assert!(yard.text(draft["drafted"].as_str().unwrap()).contains("draft"), "{draft}");
+    let refused = yard.call("x.post", json!({"text": "no"})).await;
+    assert!(refused["error"].as_str().unwrap().contains("duplicate"), "{refused}");
+    let found = yard.call("web.search", json!({"query": "tea"})).await;
+    assert_eq!(found["hits"], json!([]), "{found}");
+    let bare = StandIn::new(|_| status(Value::Null, &[]));
+    let mut yard = Yard::behind(&bare);
+    let draft = yard.call("x.post", json!({"text": "no account"})).await;
+    assert!(draft["drafted"].is_string(), "{draft}");
+    for (tool, args) in [("x.search", json!({"query": "tea"})), ("web.search", json!({"query": "tea"}))] {
+        let result = yard.call(tool, args).await;
+        assert!(result["error"].as_str().unwrap().contains("not configured"), "{result}");
+    }
+}
+
+#[tokio::test]
+async fn the_token_stands_in_no_result_no_spill_and_no_record() {
+    loopback!();
+    let broker = broker(|_| passed(200, &json!({"echo": TOKEN})));
+    let mut yard = Yard::behind(&broker);
+    let command = format!("echo {TOKEN}; yes token={TOKEN} | head -c 60000");
+    let said = yard.call("repo.run", json!({"command": command})).await;
+    let whole = yard.text(said["whole"]["stdout"].as_str().unwrap());
+    let echoed =
+        yard.call("service.execute", json!({"service": "s", "method": "GET", "path": "/"})).await.to_string();
+    yard.call("memory.append", json!({"text": format!("I found {TOKEN}")})).await;
+    assert!(whole.starts_with("[hidden]\ntoken=[hidden]") && echoed.contains("[hidden]"), "{echoed}");
+    let kept = format!("{said}{whole}{echoed}{}", yard.text(".self/memory.jsonl"));
+    assert!(!kept.contains(TOKEN) && kept.contains("I found [hidden]"));
+}
