@@ -2,24 +2,26 @@
 //!
 //! Invariant: a binary is named by its creature tree, complete or absent, and never run unless its hash matches.
 
+use crate::beneath::Folder;
 use crate::files::{self, Mark};
 use crate::house::House;
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 pub struct Binaries {
     folder: PathBuf,
+    target: PathBuf,
     /// The last one hashed, as it lay then: a change of any of its marks means hashing again.
     verified: Option<(PathBuf, Mark)>,
 }
 
 impl Binaries {
     pub fn new(house: &House) -> Self {
-        Self { folder: house.binaries(), verified: None }
+        Self { folder: house.binaries(), target: house.target(), verified: None }
     }
 
     /// The binary of a tree, if it is kept and sound.
@@ -47,7 +49,7 @@ impl Binaries {
         let (path, aside) = (self.folder.join(tree), self.folder.join("aside"));
         let copy = || -> Result<()> {
             let mut copy = files::create(&aside)?;
-            io::copy(&mut files::open(from)?.context("it is gone")?, &mut copy)?;
+            io::copy(&mut self.built(from)?, &mut copy)?;
             copy.set_permissions(fs::Permissions::from_mode(0o755))?;
             copy.sync_all()?;
             drop(copy);
@@ -60,6 +62,15 @@ impl Binaries {
             let _ = fs::remove_file(&aside);
         }
         copied.map(|()| true)
+    }
+
+    /// A binary below the build folder, through no link: where it lies is said by a process of the creature's.
+    fn built(&self, path: &Path) -> Result<File> {
+        let name = path.file_name().context("it has no name")?;
+        let inside = path.strip_prefix(&self.target).ok().and_then(Path::parent);
+        let inside = inside.with_context(|| format!("{} is not in the build folder", path.display()))?;
+        let folder = Folder::open(&self.target).and_then(|target| target.folder(inside))?;
+        files::open(&folder.at(name))?.context("it is gone")
     }
 
     /// Removes the binaries of trees that are not named.

@@ -123,7 +123,11 @@ impl Build {
     pub fn finish(mut self, house: &House, status: WaitStatus) -> std::result::Result<PathBuf, Failed> {
         self.follow();
         let output = match (status, self.executable.take()) {
-            (WaitStatus::Exited(_, 0), Some(path)) => return Ok(path),
+            // Where it lies is said by processes of the creature's.
+            (WaitStatus::Exited(_, 0), Some(path)) if path.starts_with(house.target()) => return Ok(path),
+            (WaitStatus::Exited(_, 0), Some(path)) => {
+                format!("cargo named a binary outside the build folder: {}", path.display())
+            }
             (WaitStatus::Exited(_, 0), None) => "cargo built no binary".into(),
             (status, _) => errors(house, status),
         };

@@ -1,10 +1,13 @@
 //! Quotas of what grows: memory, the logs of lives, and the build folder.
 
+use crate::beneath::Folder;
 use crate::house::House;
 use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
 use crate::run::Guardian;
 use crate::{files, records, way};
 use serde_json::json;
+use std::fs;
+use std::path::Path;
 
 impl Guardian {
     /// Between lives, and after builds: the way is cleared, memory over its quota is moved aside whole, old life logs go.
@@ -50,33 +53,35 @@ impl Guardian {
 /// Keeps the build folder within its quota, between lives: what only speeds up the next build goes first, then all of it.
 /// Nothing that runs or is blessed lies there: kept binaries have a folder of their own. What it took, in bytes.
 fn collect(house: &House, most_bytes: u64) -> Option<u64> {
-    let folder = house.target();
+    let target = Folder::open(&house.root().join("target")).ok()?;
+    let folder = target.folder(Path::new("creature")).ok()?;
     let before = folder_bytes(&folder);
     if before <= most_bytes {
         return None;
     }
-    let incremental = folder.join("debug/incremental");
-    let spared = before.saturating_sub(folder_bytes(&incremental));
-    // A link on the way would lead the removal out of the house; a link that is removed itself does not.
-    let inside = [&folder, &folder.join("debug")].iter().all(|part| !part.is_symlink());
-    let goes = if inside && spared <= most_bytes { incremental } else { folder };
-    if let Err(error) = std::fs::remove_dir_all(&goes) {
-        tracing::error!("failed to clear {}, which is over its quota: {error}", goes.display());
+    // Held open, so that a link put in the way meanwhile leads no removal out of the house.
+    let debug = folder.folder(Path::new("debug"));
+    let incremental =
+        debug.and_then(|debug| Ok((folder_bytes(&debug.folder(Path::new("incremental"))?), debug)));
+    let removed = match incremental {
+        Ok((spared, debug)) if before.saturating_sub(spared) <= most_bytes => debug.remove_all("incremental"),
+        _ => target.remove_all("creature"),
+    };
+    if let Err(error) = removed {
+        tracing::error!("failed to clear target/creature, which is over its quota: {error}");
     }
     Some(before)
 }
 
 /// Bytes of the files below a folder; links are not followed.
-fn folder_bytes(folder: &std::path::Path) -> u64 {
-    let (mut bytes, mut folders) = (0, vec![folder.to_path_buf()]);
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            match entry.metadata() {
-                Ok(meta) if meta.is_dir() => folders.push(entry.path()),
-                Ok(meta) => bytes += meta.len(),
-                Err(_) => {}
-            }
+fn folder_bytes(folder: &Folder) -> u64 {
+    let entries = fs::read_dir(folder.path()).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(meta) if meta.is_dir() => {
+            folder.folder(Path::new(&entry.file_name())).map_or(0, |below| folder_bytes(&below))
         }
-    }
-    bytes
+        Ok(meta) => meta.len(),
+        Err(_) => 0,
+    });
+    bytes.sum()
 }

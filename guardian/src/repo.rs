@@ -95,7 +95,8 @@ impl Repo {
                 builder.insert(name, tree::write(&self.git, &path)?, FileMode::Tree.into())?;
             } else if meta.is_ok_and(|meta| meta.is_file()) && name == "PURPOSE.md" && tree::is_modest(&path)
             {
-                let bytes = std::fs::read(&path).context("failed to read PURPOSE.md")?;
+                let bytes =
+                    tree::content(&path, FileMode::Blob.into()).context("failed to read PURPOSE.md")?;
                 builder.insert(name, self.git.blob(&bytes)?, FileMode::Blob.into())?;
             }
         }

@@ -4,8 +4,9 @@
 
 use crate::clock;
 use crate::house::House;
-use std::fs::{self, Metadata, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File, Metadata, Permissions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Ends of names that are meant for files, in the folders both sides write to.
@@ -61,7 +62,20 @@ fn give_back(path: &Path, meta: &Metadata, wanted: u32) -> Option<String> {
     if mode & wanted == wanted {
         return None;
     }
-    Some(match fs::set_permissions(path, Permissions::from_mode(mode | wanted)) {
+    // Of what it was when it was looked at: its name may lead elsewhere by now.
+    let same =
+        |file: &File| file.metadata().is_ok_and(|now| (now.dev(), now.ino()) == (meta.dev(), meta.ino()));
+    let change = || {
+        let held = File::options().read(true).custom_flags(libc::O_PATH).open(path)?;
+        let changed = std::io::Error::from(std::io::ErrorKind::InvalidInput);
+        let at = format!("/proc/self/fd/{}", held.as_raw_fd());
+        if same(&held) {
+            fs::set_permissions(at, Permissions::from_mode(mode | wanted))
+        } else {
+            Err(changed)
+        }
+    };
+    Some(match change() {
         Ok(()) => format!("{} could not be read and written (mode {mode:o}); it can again", path.display()),
         Err(error) => format!("{} cannot be read and written: {error}", path.display()),
     })
