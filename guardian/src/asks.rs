@@ -176,7 +176,9 @@ fn whole(stored: &Value) -> Vec<String> {
                 lines.extend(spelled(text).lines().map(|line| format!("  | {line}")));
             }
             Value::String(text) => lines.push(format!("{}: {}", plain(name, 80), spelled(text))),
-            other => lines.push(format!("{}: {}", plain(name, 80), spelled(&other.to_string()))),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+                lines.push(format!("{}: {}", plain(name, 80), spelled(&value.to_string())));
+            }
         }
     }
     lines
