@@ -24,9 +24,23 @@ pub struct Ask {
     pub event: String,
     asked: Value,
     newest: Value,
+    /// How many lines there are of it.
+    lines: usize,
 }
 
 impl Ask {
+    /// Whether it can still be answered: what failed may be approved anew.
+    fn open(&self) -> bool {
+        self.event == "asked" || self.event == "failed"
+    }
+
+    /// Whether it waits: not answered, or failed so that nobody knows whether it happened.
+    fn waits(&self, house: &House) -> bool {
+        let unsure =
+            || stored(house, &self.id).is_ok_and(|ask| ask.get("may_have_happened") == Some(&true.into()));
+        self.event == "asked" || (self.event == "failed" && unsure())
+    }
+
     /// `12: POST x /2/tweets (to say hello)`.
     pub fn line(&self) -> String {
         let field = |name: &str| plain(text(&self.asked, name), 80);
@@ -63,9 +77,16 @@ pub fn all(house: &House) -> Vec<Ask> {
             _ => continue,
         };
         let event = text(&line, "event").to_owned();
-        match asks.iter_mut().find(|ask| ask.id == id) {
-            Some(ask) => (ask.event, ask.newest) = (event, line),
-            None if is_plain(&id) => asks.push(Ask { id, event, asked: line.clone(), newest: line }),
+        match asks.iter_mut().rev().find(|ask| ask.id == id) {
+            Some(ask) => {
+                if event == "asked" {
+                    ask.asked = line.clone();
+                }
+                (ask.event, ask.newest, ask.lines) = (event, line, ask.lines + 1);
+            }
+            None if is_plain(&id) => {
+                asks.push(Ask { id, event, asked: line.clone(), newest: line, lines: 1 });
+            }
             None => {}
         }
     }
@@ -85,7 +106,7 @@ fn is_plain(id: &str) -> bool {
 pub fn show(house: &House, id: Option<&str>, full: bool, as_json: bool) -> Result<u8> {
     let asks = match id {
         Some(id) => vec![find(house, id)?],
-        None => waiting(house),
+        None => all(house).into_iter().filter(|ask| ask.waits(house)).collect(),
     };
     let full = full || id.is_some();
     if as_json {
@@ -155,7 +176,9 @@ fn whole(stored: &Value) -> Vec<String> {
                 lines.extend(spelled(text).lines().map(|line| format!("  | {line}")));
             }
             Value::String(text) => lines.push(format!("{}: {}", plain(name, 80), spelled(text))),
-            other => lines.push(format!("{}: {}", plain(name, 80), spelled(&other.to_string()))),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+                lines.push(format!("{}: {}", plain(name, 80), spelled(&value.to_string())));
+            }
         }
     }
     lines
@@ -196,7 +219,7 @@ fn plain(text: &str, most: usize) -> String {
 /// Says yes or no to one ask, and waits for what comes of it.
 pub fn answer(house: &House, id: &str, approve: bool) -> Result<u8> {
     let ask = find(house, id)?;
-    if ask.event != "asked" {
+    if !ask.open() {
         bail!("ask {id} has been answered: {}", ask.outcome());
     }
     let stored = stored(house, id)?;
@@ -214,10 +237,10 @@ pub fn answer(house: &House, id: &str, approve: bool) -> Result<u8> {
         return Ok(0);
     }
     for _ in 0..WAIT.as_millis() / LOOK.as_millis() {
-        let ask = find(house, id)?;
-        if !["asked", "approved"].contains(&ask.event.as_str()) {
-            println!("{id}: {}", ask.outcome());
-            return Ok(u8::from(ask.event == "failed"));
+        let now = find(house, id)?;
+        if now.lines > ask.lines && now.event != "asked" && now.event != "approved" {
+            println!("{id}: {}", now.outcome());
+            return Ok(u8::from(now.event == "failed"));
         }
         std::thread::sleep(LOOK);
     }

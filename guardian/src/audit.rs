@@ -23,6 +23,8 @@ pub struct Audit {
     bytes_out: u64,
     bytes_in: u64,
     spent_micro_usd: u64,
+    /// By call, what was reserved and not settled yet.
+    reserved: BTreeMap<String, u64>,
     refusals: u64,
     asks: u64,
     /// Where the chain is broken first, and how.
@@ -107,8 +109,11 @@ impl Audit {
         let event = text(&entry, "event").to_owned();
         let service = text(&entry, "service").to_owned();
         match event.as_str() {
-            // What was reserved counts once it is settled.
+            "reserve" => {
+                self.reserved.insert(text(&entry, "call").to_owned(), number("cost_micro_usd"));
+            }
             "settle" => {
+                self.reserved.remove(text(&entry, "call"));
                 self.spent_micro_usd += number("cost_micro_usd");
                 *self.calls.entry(service).or_default() += 1;
             }
@@ -128,10 +133,15 @@ impl Audit {
         }
     }
 
+    /// Of calls nobody knows the end of: they count as they were reserved.
+    fn unsettled(&self) -> u64 {
+        self.reserved.values().sum()
+    }
+
     /// For programs.
     pub fn sum(&self) -> Value {
         json!({
-            "spent_usd": self.spent_micro_usd as f64 / 1e6, "calls": self.calls, "bytes_out": self.bytes_out,
+            "spent_usd": dollars(self.spent_micro_usd), "unsettled_usd": dollars(self.unsettled()), "calls": self.calls, "bytes_out": self.bytes_out,
             "bytes_in": self.bytes_in, "refusals": self.refusals, "asks": self.asks,
             "chain": self.broken.as_deref().map_or("whole".to_owned(), |why| format!("broken: {why}")),
         })
@@ -144,9 +154,13 @@ impl Audit {
             let calls: Vec<String> =
                 self.calls.iter().map(|(name, count)| format!("{name} {count}")).collect();
             let calls = if calls.is_empty() { "none".into() } else { calls.join(", ") };
+            let unsettled = match self.unsettled() {
+                0 => String::new(),
+                open => format!(" and ${:.4} for calls whose end nobody knows", dollars(open)),
+            };
             lines.push(format!(
-                "broker: spent ${:.4}; calls: {calls}; {} B out, {} B in; {} refused, {} asked",
-                self.spent_micro_usd as f64 / 1e6,
+                "broker: spent ${:.4}{unsettled}; calls: {calls}; {} B out, {} B in; {} refused, {} asked",
+                dollars(self.spent_micro_usd),
                 self.bytes_out,
                 self.bytes_in,
                 self.refusals,
@@ -158,6 +172,10 @@ impl Audit {
         }
         lines
     }
+}
+
+fn dollars(micro: u64) -> f64 {
+    micro as f64 / 1e6
 }
 
 fn with_what(what: &str, mut entry: Value) -> Value {

@@ -268,6 +268,11 @@ impl Companion {
     }
 }
 
+/// The broker's program, beside ours.
+pub fn program() -> Option<PathBuf> {
+    Some(std::env::current_exe().ok()?.with_file_name(NAME))
+}
+
 fn marks(house: &House) -> [Option<Mark>; 2] {
     [files::mark(&house.owner_settings()), files::mark(&house.secrets())]
 }

@@ -13,6 +13,7 @@ pub mod child;
 pub mod clock;
 pub mod commits;
 pub mod companion;
+pub mod custody;
 pub mod doctor;
 pub mod ends;
 pub mod feed;

@@ -13,8 +13,8 @@ use nix::unistd::Pid;
 use std::fs::File;
 use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 /// What cargo and rustup leave in the environment of what they run. A cargo below it would take it for its own, and
@@ -106,6 +106,13 @@ fn prepare(parent: Pid, descriptors: [(Option<RawFd>, RawFd); 2], yields: bool) 
     Ok(())
 }
 
+/// Runs a short one to its end; for commands, never within the loop.
+pub fn output(program: &Path, args: &[&str]) -> Result<Output> {
+    #[allow(clippy::disallowed_methods)]
+    let output = Command::new(program).args(args).stdin(Stdio::null()).output();
+    output.with_context(|| format!("failed to run {}", program.display()))
+}
+
 /// Waits for one of them while `go_on` says so; `None`: it does not any more, and the process lives.
 pub fn wait(pid: Pid, mut go_on: impl FnMut() -> bool) -> Option<WaitStatus> {
     loop {
@@ -123,7 +130,7 @@ pub fn wait(pid: Pid, mut go_on: impl FnMut() -> bool) -> Option<WaitStatus> {
 
 /// Ends what a former guardian left: whoever holds the file, and a process of this name whose number stands in it. A
 /// process that keeps its keys to itself does not show what it holds.
-pub fn end_holders(lock: &std::path::Path, name: &str) {
+pub fn end_holders(lock: &Path, name: &str) {
     let noted = std::fs::read_to_string(lock).ok().and_then(|text| text.trim().parse().ok());
     let is_it = |pid: &i32| {
         std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name)

@@ -13,7 +13,7 @@ use std::time::Duration;
 use support::{House, SOUND};
 
 /// Keeps what it was given by environment, and lives.
-const TELLS: &str = "env > .self/environment.new; mv .self/environment.new .self/environment; think x; live";
+const TELLS: &str = "env > .self/workspace/environment.new; mv .self/workspace/environment.new .self/workspace/environment; think x; live";
 
 fn kill(pid: i32) {
     assert!(Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap().success());
@@ -26,7 +26,7 @@ fn gone(pid: i32) -> bool {
 
 /// A value of the creature's environment.
 fn told(house: &House, name: &str) -> Option<String> {
-    let text = house.read(".self/environment");
+    let text = house.read(".self/workspace/environment");
     text.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
 }
 
@@ -56,9 +56,9 @@ fn a_life_knows_the_way_to_its_broker_and_holds_no_key() {
     let mut command = house.command(&[]);
     command.env("ANTHROPIC_API_KEY", "sk-of-the-owner").env("X_USER_TOKEN", "x-of-the-owner");
     let guardian = support::Guardian::new(command.spawn().unwrap(), &house);
-    house.until("a life", || house.path(".self/environment").exists());
+    house.until("a life", || house.path(".self/workspace/environment").exists());
     let broker = house.until_broker(None);
-    let environment = house.read(".self/environment");
+    let environment = house.read(".self/workspace/environment");
     assert!(!environment.contains("of-the-owner"), "{environment}");
     let token = told(&house, "FERAL_BROKER_TOKEN").unwrap();
     assert_eq!(token.len(), 64);
@@ -79,7 +79,7 @@ fn a_life_knows_the_way_to_its_broker_and_holds_no_key() {
 fn a_killed_broker_comes_back_at_the_same_port_and_the_creature_lives_on() {
     let house = walls_off(House::new(TELLS).with_broker());
     let guardian = house.start();
-    house.until("a life", || house.path(".self/environment").exists());
+    house.until("a life", || house.path(".self/workspace/environment").exists());
     let (first, port) = (house.until_broker(None), house.broker()["port"].clone());
     let creature = house.status()["creature_pid"].clone();
     kill(first);
@@ -95,18 +95,18 @@ fn a_killed_broker_comes_back_at_the_same_port_and_the_creature_lives_on() {
 
 #[test]
 fn a_life_that_ends_takes_no_broker_along_and_its_token_dies_with_it() {
-    let life = "env > .self/environment.$FERAL_LIFE; cp .self/environment.$FERAL_LIFE .self/environment; \
+    let life = "env > .self/workspace/environment.$FERAL_LIFE; cp .self/workspace/environment.$FERAL_LIFE .self/workspace/environment; \
                 think x; test $FERAL_LIFE -gt 1 && live; sleep 0.3; exit 3";
     let house = walls_off(House::new(life).with_broker());
     let guardian = house.start();
     let broker = house.until_broker(None);
     house.until("the second life", || {
-        house.told("life").len() == 2 && house.path(".self/environment.2").exists()
+        house.told("life").len() == 2 && house.path(".self/workspace/environment.2").exists()
     });
     house.until("its thought", || house.thoughts().len() == 2);
     assert_eq!(house.broker_pid(), Some(broker), "spared by the sweep after the first");
     let token = |life| {
-        let text = house.read(&format!(".self/environment.{life}"));
+        let text = house.read(&format!(".self/workspace/environment.{life}"));
         text.lines().find_map(|line| line.strip_prefix("FERAL_BROKER_TOKEN=").map(str::to_owned)).unwrap()
     };
     assert_eq!(status(&house, &token(1)), "HTTP/1.1 401 Unauthorized");
@@ -156,8 +156,8 @@ fn an_orphan_broker_is_ended_first() {
 fn without_a_broker_the_creature_lives_without_a_way_out() {
     let house = House::new(TELLS);
     let guardian = house.start();
-    house.until("a life", || house.path(".self/environment").exists());
-    let environment = house.read(".self/environment");
+    house.until("a life", || house.path(".self/workspace/environment").exists());
+    let environment = house.read(".self/workspace/environment");
     assert!(
         !environment.contains("FERAL_BROKER") && !environment.contains("CARGO_HTTP_PROXY"),
         "{environment}"
@@ -208,13 +208,15 @@ fn what_the_owner_changes_is_taken_over_and_mistakes_are_told_once() {
         let before = house.told("settings_refused").len();
         house.write("owner.toml", mistake);
         house.until("the mistake to be told", || house.told("settings_refused").len() > before);
-        assert!(house.status()["note"].as_str().unwrap().contains(name), "{}", house.status()["note"]);
+        house.until("it in the note", || {
+            house.status()["note"].as_str().is_some_and(|note| note.contains(name))
+        });
     }
     assert_eq!(house.broker_pid(), Some(first), "the old one goes on");
     house.settings("[budget]\ndaily_usd = 1\n");
     let second = house.until_broker(Some(first));
     house.until("it to be told", || house.told("settings_changed").len() == 1);
-    assert!(!house.status()["note"].as_str().unwrap().contains("not taken over"));
+    house.until("a plain note", || !house.status()["note"].to_string().contains("not taken over"));
     fs::write(house.path(".env"), "SOME_KEY=12345678\n").unwrap();
     house.until_broker(Some(second));
     assert_eq!(house.told("settings_refused").len(), 2, "each once");
