@@ -6,6 +6,8 @@ use crate::keys::Keys;
 use crate::ledger::Ledger;
 use crate::outward::Outward;
 use crate::policy::Policy;
+use crate::service::Services;
+use crate::taint::Taint;
 use crate::token::Tokens;
 use std::sync::{Arc, RwLock};
 
@@ -18,6 +20,8 @@ pub struct Broker {
     pub tokens: Tokens,
     pub ledger: Ledger,
     pub outward: Outward,
+    pub taint: Taint,
+    pub services: Services,
 }
 
 pub type Shared = Arc<Broker>;
@@ -35,6 +39,8 @@ impl Broker {
             tokens: Tokens::new(house.clone()),
             ledger: Ledger::open(&house, clock.clone()),
             outward: Outward::new()?,
+            taint: Taint::open(&house, clock.clone()),
+            services: Services::open(&house, &clock, &policy, &keys)?,
             keys: RwLock::new(keys),
             house,
             clock,
@@ -45,5 +51,10 @@ impl Broker {
     /// The text without any known secret.
     pub fn scrub(&self, text: &str) -> String {
         self.keys.read().unwrap_or_else(std::sync::PoisonError::into_inner).scrub(text)
+    }
+
+    /// The same for bytes that may be no text.
+    pub fn scrub_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+        self.keys.read().unwrap_or_else(std::sync::PoisonError::into_inner).scrub_bytes(bytes)
     }
 }

@@ -30,6 +30,10 @@ const MOST_BODY_BYTES: usize = 32 << 20;
 pub fn router(broker: Shared) -> Router {
     Router::new()
         .route("/status", get(status))
+        .merge(crate::service::routes())
+        .merge(crate::janee::routes())
+        .merge(crate::purpose::routes())
+        .merge(crate::mcp::routes())
         .layer(middleware::from_fn_with_state(broker.clone(), known))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
         .with_state(broker)
@@ -67,6 +71,7 @@ async fn status(State(_broker): State<Shared>) -> Json<serde_json::Value> {
 /// Serves until the listener fails.
 pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    tokio::spawn(crate::answers::watch(broker.clone()));
     let router = router(broker);
     loop {
         let place = room.clone().acquire_owned().await.context("failed to find room for a connection")?;

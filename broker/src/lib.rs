@@ -2,14 +2,33 @@
 //!
 //! Invariant: what a client says decides nothing; what passed through here, and the owner's files, do.
 
+pub mod act;
+pub mod address;
+pub mod answers;
+pub mod asks;
 pub mod broker;
 pub mod clock;
 pub mod door;
+pub mod drafts;
 pub mod files;
+pub mod hours;
 pub mod house;
+pub mod implicit;
+pub mod janee;
 pub mod keys;
 pub mod ledger;
+pub mod mcp;
+pub mod oauth;
+pub mod oauth1;
 pub mod outward;
+pub mod patterns;
 pub mod policy;
+pub mod purpose;
 pub mod refusal;
+pub mod rules;
+pub mod sending;
+pub mod service;
+pub mod spelling;
+pub mod taint;
 pub mod token;
+pub mod upstream;
