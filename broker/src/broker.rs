@@ -11,6 +11,7 @@ use crate::pages::Pages;
 use crate::policy::Policy;
 use crate::prices::Prices;
 use crate::registry::Registry;
+use crate::service::Services;
 use crate::taint::Taint;
 use crate::token::Tokens;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -30,6 +31,7 @@ pub struct Broker {
     pub taint: Taint,
     pub pages: Pages,
     pub registry: Registry,
+    pub services: Services,
 }
 
 pub type Shared = Arc<Broker>;
@@ -57,6 +59,7 @@ impl Broker {
             taint: Taint::open(&house, clock.clone()),
             pages: Pages::new()?,
             registry: Registry::new(&house),
+            services: Services::open(&house, &clock, &policy, &keys)?,
             ledger,
             outward,
             keys: RwLock::new(keys),

@@ -36,6 +36,10 @@ pub fn router(broker: Shared) -> Router {
         .route("/status", get(status))
         .merge(crate::llm::routes())
         .merge(crate::web::routes())
+        .merge(crate::service::routes())
+        .merge(crate::janee::routes())
+        .merge(crate::purpose::routes())
+        .merge(crate::mcp::routes())
         .layer(middleware::from_fn_with_state(broker.clone(), known))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
         .with_state(broker)
@@ -93,6 +97,7 @@ async fn status(State(broker): State<Shared>, Extension(Life(life)): Extension<L
 pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     broker.pages.never(listener.local_addr()?.port());
+    tokio::spawn(crate::answers::watch(broker.clone()));
     let router = router(broker.clone());
     loop {
         let place = room.clone().acquire_owned().await.context("failed to find room for a connection")?;

@@ -62,6 +62,22 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     write().with_context(|| format!("failed to write {}", path.display()))
 }
 
+/// The same for what nobody else on this machine may read.
+pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<()> {
+    let aside = path.with_extension("aside");
+    let write = || -> std::io::Result<()> {
+        // One left behind may have any mode.
+        let _ = std::fs::remove_file(&aside);
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(AT_ONCE).open(&aside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&aside, path)?;
+        path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    };
+    write().with_context(|| format!("failed to write {}", path.display()))
+}
+
 /// Appends one line and syncs it.
 pub fn append_line(path: &Path, line: &str) -> Result<()> {
     let append = || -> std::io::Result<()> {

@@ -23,6 +23,13 @@ impl House {
         &self.root
     }
 
+    /// What was learned by signing in to a service anew.
+    pub fn sign_in(&self, service: &str) -> PathBuf {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+        let name: String = service.chars().map(|letter| if plain(letter) { letter } else { '.' }).collect();
+        self.own().join(format!("oauth2-{name}.json"))
+    }
+
     places! {
         owner_settings = "owner.toml";
         secrets = ".env";
@@ -39,5 +46,6 @@ impl House {
         answers = ".self/broker/answers.jsonl";
         recipients = ".self/broker/recipients.jsonl";
         taint = ".self/broker/taint.json";
+        hours = ".self/broker/hours.jsonl";
     }
 }
