@@ -61,6 +61,11 @@ fn main() -> ExitCode {
             }
         };
     }
+    // The same exit status as for --check, so that whoever starts us knows that trying again does not help.
+    if let Err(error) = Policy::load(&house) {
+        eprintln!("{error:#}");
+        return ExitCode::from(2);
+    }
     match run(house) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
