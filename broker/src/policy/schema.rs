@@ -258,7 +258,12 @@ fn is_near(url: &Url) -> bool {
 fn text<'a>(table: &'a DeTable<'_>, key: &str) -> Option<&'a str> {
     match value(table, key)? {
         DeValue::String(text) => Some(text.as_ref()),
-        _ => None,
+        DeValue::Integer(_)
+        | DeValue::Float(_)
+        | DeValue::Boolean(_)
+        | DeValue::Datetime(_)
+        | DeValue::Array(_)
+        | DeValue::Table(_) => None,
     }
 }
 
