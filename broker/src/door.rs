@@ -11,30 +11,32 @@ use anyhow::Result;
 use axum::extract::{DefaultBodyLimit, Request as Asked, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router, routing::get};
+use axum::{Extension, Json, Router, routing::get};
 use http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Bytes of a connection held between the system and us: no head is longer.
-const MOST_HELD_BYTES: usize = 128 << 10;
-/// Longest that requests in hand may take to end when the broker is told to.
-const PARTING: Duration = Duration::from_secs(5);
 /// Longest a client may take for the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
 /// Largest body taken, in bytes: a context of a million tokens fits.
 pub const MOST_BODY_BYTES: usize = 32 << 20;
 
+/// Bytes of a connection held between the system and us: no head is longer.
+const MOST_HELD_BYTES: usize = 128 << 10;
+/// Longest that requests in hand may take to end when the broker is told to.
+const PARTING: Duration = Duration::from_secs(5);
+
 /// Everything the broker answers.
 pub fn router(broker: Shared) -> Router {
     Router::new()
         .route("/status", get(status))
+        .merge(crate::llm::routes())
         .merge(crate::web::routes())
         .layer(middleware::from_fn_with_state(broker.clone(), known))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
@@ -66,12 +68,28 @@ async fn known(State(broker): State<Shared>, mut request: Asked, next: Next) -> 
 #[derive(Clone, Copy, Debug)]
 pub struct Life(pub u64);
 
-async fn status(State(_broker): State<Shared>) -> Json<serde_json::Value> {
-    Json(json!({"model": null, "services": []}))
+async fn status(State(broker): State<Shared>, Extension(Life(life)): Extension<Life>) -> Json<Value> {
+    Json(json!({
+        "model": broker.providers.status().await,
+        "budget": broker.budget.view(),
+        "services": [],
+        "tainted": broker.taint.is_tainted(life),
+        "asks_waiting": 0,
+        "janee": broker.policy.janee.is_some(),
+    }))
+}
+
+/// Serves until the listener fails.
+pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
+    serve_until(listener, broker, std::future::pending()).await
 }
 
 /// Serves until told to end; requests in hand then have a moment left. What comes meanwhile waits in the backlog.
-pub async fn serve(listener: TcpListener, broker: Shared, told: impl Future<Output = ()>) -> Result<()> {
+pub async fn serve_until(
+    listener: TcpListener,
+    broker: Shared,
+    told: impl Future<Output = ()>,
+) -> Result<()> {
     broker.pages.never(listener.local_addr()?.port());
     let front = Front::new(broker.clone(), router(broker));
     let room = Room::default();

@@ -4,6 +4,7 @@
 
 pub mod address;
 pub mod broker;
+pub mod budget;
 pub mod clock;
 pub mod door;
 pub mod files;
@@ -11,9 +12,12 @@ pub mod front;
 pub mod house;
 pub mod keys;
 pub mod ledger;
+pub mod llm;
+pub mod money;
 pub mod outward;
 pub mod pages;
 pub mod policy;
+pub mod prices;
 pub mod refusal;
 pub mod registries;
 pub mod registry;

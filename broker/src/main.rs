@@ -16,10 +16,12 @@ use tokio::signal::unix::{SignalKind, signal};
 const HELP: &str = "\
 broker: holds keys, budget and permission for the creature, on loopback
 
-usage: broker [--house DIR] [--check]
+usage: broker [--house DIR] [--check | --accept-ledger]
 
-  --house DIR   the repository root (default: the working directory)
-  --check       read owner.toml, say what is wrong with it, serve nothing
+  --house DIR      the repository root (default: the working directory)
+  --check          read owner.toml, say what is wrong with it, serve nothing
+  --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts the money of today and
+                   of this week as spent; with the guardian stopped
   --help, --version
 
 The guardian starts it and hands it a listener as descriptor FERAL_BROKER_FD; started by hand it listens on a port of
@@ -34,6 +36,7 @@ examples:
 fn main() -> ExitCode {
     let mut house = PathBuf::from(".");
     let mut check = false;
+    let mut accept = false;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match (arg.as_str(), args.len()) {
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
                 return ExitCode::SUCCESS;
             }
             ("--check", _) => check = true,
+            ("--accept-ledger", _) => accept = true,
             ("--house", 1..) => house = args.next().unwrap_or_default().into(),
             (other, _) => {
                 eprintln!("broker: cannot understand {other:?}\n\n{HELP}");
@@ -63,6 +67,9 @@ fn main() -> ExitCode {
             }
         };
     }
+    if accept {
+        return accept_ledger(&house);
+    }
     // The same exit status as for --check, so that whoever starts us knows that trying again does not help.
     if let Err(error) = Policy::load(&house) {
         eprintln!("{error:#}");
@@ -72,6 +79,27 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("broker: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The owner's way out of a closed ledger.
+fn accept_ledger(house: &House) -> ExitCode {
+    let policy = match Policy::load(house) {
+        Ok(policy) => policy,
+        Err(error) => {
+            eprintln!("{error:#}");
+            return ExitCode::from(2);
+        }
+    };
+    match broker::ledger::opening::accept(house, &Clock::default(), &policy.budget) {
+        Ok(done) => {
+            println!("{done}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("broker: failed to begin a new ledger: {error:#}");
             ExitCode::FAILURE
         }
     }
@@ -87,7 +115,7 @@ fn run(house: House) -> Result<()> {
         let listener = listener()?;
         let broker = Broker::open(house, Clock::default())?;
         tracing::info!("serving on {}", listener.local_addr()?);
-        door::serve(listener, broker, told_to_end()?).await?;
+        door::serve_until(listener, broker, told_to_end()?).await?;
         tracing::info!("left as told");
         Ok(())
     })
