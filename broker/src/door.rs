@@ -3,32 +3,34 @@
 //! Invariant: no client can hold a connection without sending, send more than its cap, or be answered without a token.
 
 use crate::broker::Shared;
+use crate::front::Front;
 use crate::refusal::Refusal;
+use crate::room::{Room, Seat};
 use crate::token::Caller;
-use anyhow::{Context, Result};
-use axum::body::Body;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use anyhow::Result;
+use axum::extract::{DefaultBodyLimit, Request as Asked, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json, Router, routing::get};
-use futures_util::{StreamExt, stream};
+use http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::convert::Infallible;
 use std::time::Duration;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-use tokio::time::Instant;
+use tokio::net::{TcpListener, TcpStream};
 
-/// Connections at once; more wait in the backlog.
-const MOST_CONNECTIONS: usize = 256;
 /// Longest a client may take for the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
-/// Longest it may take for the whole body: on loopback the largest is there within a second.
-const BODY: Duration = Duration::from_secs(60);
 /// Largest body taken, in bytes: a context of a million tokens fits.
 pub const MOST_BODY_BYTES: usize = 32 << 20;
+
+/// Bytes of a connection held between the system and us: no head is longer.
+const MOST_HELD_BYTES: usize = 128 << 10;
+/// Longest that requests in hand may take to end when the broker is told to.
+const PARTING: Duration = Duration::from_secs(5);
 
 /// Everything the broker answers.
 pub fn router(broker: Shared) -> Router {
@@ -46,11 +48,11 @@ pub fn router(broker: Shared) -> Router {
 }
 
 /// Lets those in who have a token; who they are goes with the request.
-async fn known(State(broker): State<Shared>, mut request: Request, next: Next) -> Response {
+async fn known(State(broker): State<Shared>, mut request: Asked, next: Next) -> Response {
     match broker.tokens.caller(request.headers()) {
         Some(Caller::Life(life)) => {
             request.extensions_mut().insert(Life(life));
-            next.run(request.map(patient)).await
+            next.run(request).await
         }
         Some(Caller::Build) => {
             Refusal::new(403, "builds_fetch_crates_only", "a build may only reach cargo's registries", "")
@@ -64,18 +66,6 @@ async fn known(State(broker): State<Shared>, mut request: Request, next: Next) -
         )
         .into_response(),
     }
-}
-
-/// The body, as long as it comes within its time.
-fn patient(body: Body) -> Body {
-    let (until, late) = (Instant::now() + BODY, "the body took too long");
-    Body::from_stream(stream::unfold(body.into_data_stream(), move |mut body| async move {
-        let piece = match tokio::time::timeout_at(until, body.next()).await {
-            Ok(piece) => piece?.map_err(std::io::Error::other),
-            Err(_) => Err(std::io::Error::new(std::io::ErrorKind::TimedOut, late)),
-        };
-        Some((piece, body))
-    }))
 }
 
 /// The life a request comes from.
@@ -95,32 +85,56 @@ async fn status(State(broker): State<Shared>, Extension(Life(life)): Extension<L
 
 /// Serves until the listener fails.
 pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    serve_until(listener, broker, std::future::pending()).await
+}
+
+/// Serves until told to end; requests in hand then have a moment left. What comes meanwhile waits in the backlog.
+pub async fn serve_until(
+    listener: TcpListener,
+    broker: Shared,
+    told: impl Future<Output = ()>,
+) -> Result<()> {
     broker.pages.never(listener.local_addr()?.port());
     tokio::spawn(crate::answers::watch(broker.clone()));
-    let router = router(broker.clone());
+    let front = Front::new(broker.clone(), router(broker));
+    let room = Room::default();
+    tokio::pin!(told);
     loop {
-        let place = room.clone().acquire_owned().await.context("failed to find room for a connection")?;
-        let (stream, _) = match listener.accept().await {
-            Ok(accepted) => accepted,
+        let accepted = tokio::select! {
+            () = &mut told => break,
+            accepted = async {
+                room.make_place().await;
+                listener.accept().await
+            } => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let seat = Seat::default();
+                let task = tokio::spawn(converse(stream, front.for_one(seat.clone())));
+                room.sit(seat, task.abort_handle());
+            }
             Err(error) => {
                 tracing::warn!("failed to accept a connection: {error}");
                 tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
             }
-        };
-        let service = crate::registry::in_front(broker.clone(), router.clone());
-        tokio::spawn(async move {
-            let served = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEAD)
-                .serve_connection(TokioIo::new(stream), service)
-                .with_upgrades()
-                .await;
-            if let Err(error) = served {
-                tracing::debug!("a connection broke: {error}");
-            }
-            drop(place);
-        });
+        }
+    }
+    room.empty(PARTING).await;
+    Ok(())
+}
+
+async fn converse<S>(stream: TcpStream, service: S)
+where
+    S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>,
+{
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(MOST_HELD_BYTES)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
+        .await;
+    if let Err(error) = served {
+        tracing::debug!("a connection broke: {error}");
     }
 }

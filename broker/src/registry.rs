@@ -12,23 +12,19 @@ use crate::refusal::Refusal;
 use crate::registries::{Place, Registries};
 use crate::token::Caller;
 use crate::tunnel::{self, Passed};
-use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
-use hyper::service::{Service, service_fn};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tower::ServiceExt;
 
 /// Tunnels at once; cargo needs one or two.
 const MOST_TUNNELS: usize = 32;
@@ -101,23 +97,8 @@ impl Registry {
     }
 }
 
-/// Requests for a proxy go to the proxy, all others to the router.
-pub fn in_front(
-    broker: Shared,
-    router: Router,
-) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send> + Clone {
-    service_fn(move |request: Request<Incoming>| {
-        let (broker, router) = (broker.clone(), router.clone());
-        async move {
-            if request.method() == Method::CONNECT || request.uri().authority().is_some() {
-                return Ok(proxy(broker, request).await);
-            }
-            router.oneshot(request).await
-        }
-    })
-}
-
-async fn proxy(broker: Shared, request: Request<Incoming>) -> Response {
+/// Answers a request made to a proxy: a tunnel, or a plain request with a whole URL.
+pub async fn proxy(broker: Shared, request: Request<Incoming>) -> Response {
     let Some(caller) = broker.tokens.proxy_caller(request.headers()) else {
         let hint =
             "cargo takes it from CARGO_HTTP_PROXY, as http://life:TOKEN@HOST:PORT; each life has a new one";
