@@ -42,7 +42,8 @@ pub fn remembered(records: &[Record]) -> impl Iterator<Item = String> {
 /// An outcome; none where the ask only began, or was approved and is yet to be carried out.
 fn outcome(line: &Value) -> Option<Outcome> {
     let (id, event) = (word(line, "id", 40), word(line, "event", 40));
-    let what = format!("{} {}", word(line, "method", 10), word(line, "path", 200));
+    let call = format!("{} {}", word(line, "method", 10), word(line, "path", 200));
+    let what = if call.trim().is_empty() { word(line, "kind", 20) } else { call };
     let (service, summary) = (word(line, "service", 60), word(line, "summary", 200));
     let (status, result) = (word(line, "status", 20), word(line, "result", 400));
     let end = match event.as_str() {

@@ -29,7 +29,7 @@ use crate::paths::House;
 use crate::self_edit::cargo::Limits;
 use arguments::Arguments;
 use catalogue::{Scope, Tool};
-use hands::Broker;
+use hands::{Broker, Held};
 use memory::{Log, Record};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -193,10 +193,11 @@ fn fault(error: hands::Error) -> Fault {
     }
 }
 
-/// An act that waits for the owner is no failure: the creature goes on, and hears the outcome as news.
+/// An act that waits for the owner, or is kept as a draft, is no failure: the creature goes on.
 fn waits(error: hands::Error) -> Result<Value, Fault> {
-    match &error.asked {
-        Some(id) => {
+    match &error.held {
+        Some(Held::Draft(path)) => Ok(json!({"drafted": path, "path": path, "note": error.message})),
+        Some(Held::Asked(id)) => {
             let note = "it waits for your owner, who decides; go on with something else, and do not ask again: \
                 the outcome will be told to you";
             Ok(json!({"asked": id, "why": error.message, "note": note}))

@@ -21,7 +21,7 @@ pub async fn execute(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value,
 }
 
 pub async fn janee_list(tools: &mut Toolbox) -> Result<Value, Fault> {
-    Ok(json!({"capabilities": tools.way_out()?.janee_services().await.map_err(fault)?}))
+    tools.way_out()?.janee_services().await.map_err(fault)
 }
 
 pub async fn janee_execute(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {

@@ -29,13 +29,10 @@ pub async fn reply(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, F
 
 async fn send(tools: &Toolbox, args: &Arguments<'_>, text: &str, to: Option<&str>) -> Result<Value, Fault> {
     let Some(broker) = account(tools).await? else {
-        return draft(tools, args, text, to, "no X account is configured, so nothing was posted");
+        return draft(tools, args, text, to);
     };
     match x::post(broker, text, to).await {
         Ok(posted) => Ok(json!({"id": posted.id, "to": to})),
-        Err(error) if error.draft => {
-            draft(tools, args, text, to, "your owner wants posts as drafts, so nothing was posted")
-        }
         Err(error) => waits(error),
     }
 }
@@ -81,13 +78,7 @@ fn shown(posts: &[Post]) -> Value {
     json!({"posts": posts.collect::<Vec<_>>()})
 }
 
-fn draft(
-    tools: &Toolbox,
-    args: &Arguments,
-    text: &str,
-    reply_to: Option<&str>,
-    note: &str,
-) -> Result<Value, Fault> {
+fn draft(tools: &Toolbox, args: &Arguments, text: &str, reply_to: Option<&str>) -> Result<Value, Fault> {
     let kept = fs::read_dir(tools.house.drafts()).map_or(0, Iterator::count);
     if kept >= MOST_DRAFTS {
         let error = format!("{} was not drafted: self/drafts/ holds {kept} files", args.tool());
@@ -100,6 +91,7 @@ fn draft(
     let whole = format!("---\nfor: x\nat: {}\n{to}---\n\n{text}\n", memory::now());
     memory::replace(&tools.house.root().join(&path), whole.as_bytes())
         .map_err(|cause| Fault::caused("write the draft", &cause, "is the disk full?"))?;
+    let note = "no X account is configured, so nothing was posted";
     Ok(json!({"drafted": path, "path": path, "note": note}))
 }
 

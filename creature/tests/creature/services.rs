@@ -9,7 +9,7 @@ fn broker(decide: impl Fn(&Value) -> Answer + Send + 'static) -> StandIn {
     StandIn::new(move |asked: &Asked| match (asked.method.as_str(), asked.path.as_str()) {
         ("GET", "/status") => status(Value::Null, &["x", "search"]),
         ("POST", "/service") => decide(&asked.body),
-        ("GET", "/janee/services") => answer(200, &json!([{"capability": "mail"}])),
+        ("GET", "/janee/services") => answer(200, &json!({"ok": true, "services": [{"name": "mail"}]})),
         ("POST", "/janee/execute") if asked.body["body"].is_string() => passed(202, &json!({"sent": true})),
         ("POST", "/purpose") if asked.body["reason"] == "asked" => waiting("7"),
         ("POST", "/purpose") => answer(200, &json!({"ok": true})),
@@ -43,7 +43,7 @@ async fn a_service_is_called_by_name_and_its_answer_comes_back() {
     let listed = yard.call("service.list", json!({})).await;
     assert_eq!(listed["services"][0]["name"], json!("x"), "{listed}");
     let listed = yard.call("janee.list", json!({})).await;
-    assert_eq!(listed["capabilities"][0]["capability"], json!("mail"), "{listed}");
+    assert_eq!(listed["services"][0]["name"], json!("mail"), "{listed}");
     let args = json!({"capability": "mail", "method": "POST", "path": "/send", "body": {"to": "a"}});
     let sent = yard.call("janee.execute", args).await;
     assert_eq!(sent["status"], json!(202), "{sent}");
@@ -80,9 +80,10 @@ async fn what_waits_for_the_owner_is_no_failure() {
 async fn posts_go_out_become_drafts_or_are_refused() {
     loopback!();
     let posts = broker(|request| match request["body"]["text"].as_str() {
-        Some("draft") => {
-            answer(200, &json!({"ok": false, "draft": true, "error": "drafts only", "hint": "h"}))
-        }
+        Some("draft") => answer(
+            200,
+            &json!({"ok": false, "draft": true, "path": "self/drafts/a.md", "error": "drafts only", "hint": "h"}),
+        ),
         Some("no") => passed(403, &json!({"detail": "duplicate"})),
         _ => passed(201, &json!({"data": {"id": "99"}})),
     });
@@ -92,7 +93,7 @@ async fn posts_go_out_become_drafts_or_are_refused() {
     assert_eq!(posts.heard("/service")[0].body["body"]["reply"]["in_reply_to_tweet_id"], json!("12"));
     assert!(!yard.root().join("self/drafts").exists());
     let draft = yard.call("x.post", json!({"text": "draft"})).await;
-    assert!(yard.text(draft["drafted"].as_str().unwrap()).contains("draft"), "{draft}");
+    assert!(draft["ok"] == json!(true) && draft["drafted"] == json!("self/drafts/a.md"), "{draft}");
     let refused = yard.call("x.post", json!({"text": "no"})).await;
     assert!(refused["error"].as_str().unwrap().contains("duplicate"), "{refused}");
     let found = yard.call("web.search", json!({"query": "tea"})).await;

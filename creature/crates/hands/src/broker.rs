@@ -3,7 +3,7 @@
 //! Invariant: what may have been done is not asked for again; only what changes nothing, or never arrived, has a
 //! second try. The token is in no error.
 
-use crate::Error;
+use crate::{Error, Held};
 use reqwest::header::{HeaderMap, HeaderName};
 use reqwest::{Client, Method, Response, Url};
 use serde_json::{Value, json};
@@ -82,10 +82,17 @@ impl Broker {
         judged(&doing, self.post(&doing, "/service", request).await?)
     }
 
+    /// What Janee can do.
     pub async fn janee_services(&self) -> Result<Value, Error> {
-        self.json("list what janee can do", Method::GET, "/janee/services", None, true, PATIENCE).await
+        let doing = "list what janee can do";
+        let said = self.json(doing, Method::GET, "/janee/services", None, true, PATIENCE).await?;
+        match said.get("ok") {
+            Some(Value::Bool(false)) => judged(doing, said).map(|_| Value::Null),
+            _ => Ok(said),
+        }
     }
 
+    /// Calls a capability of Janee's.
     pub async fn janee(&self, request: &Value) -> Result<Reply, Error> {
         let doing = doing(request, "capability");
         judged(&doing, self.post(&doing, "/janee/execute", request).await?)
@@ -216,10 +223,14 @@ fn judged(doing: &str, said: Value) -> Result<Reply, Error> {
         let (content_type, body) = (word("content_type"), word("body"));
         return Ok(Reply { status: status.unwrap_or(200), content_type, body, truncated: flag("truncated") });
     }
-    let asked = said.get("asked").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
+    let asked = said
+        .get("asked")
+        .filter(|id| !id.is_null())
+        .map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
     let error = Some(word("error")).filter(|error| !error.is_empty());
     let message = format!("{doing}: {}", error.as_deref().unwrap_or("the broker says neither ok nor error"));
-    Err(Error { status, asked, draft: flag("draft"), ..Error::new(message, word("hint")) })
+    let held = flag("draft").then(|| Held::Draft(word("path"))).or(asked.map(Held::Asked));
+    Err(Error { status, held, ..Error::new(message, word("hint")) })
 }
 
 /// A refusal in the broker's own words.
@@ -235,7 +246,7 @@ fn refused(doing: &str, status: u16, headers: &HeaderMap, bytes: &[u8]) -> Error
     };
     let hint = Some(word("hint")).filter(|hint| !hint.is_empty());
     let hint = hint.unwrap_or_else(|| "do something else; the owner's rules decide what goes out".to_owned());
-    Error { status: upstream.or(Some(status)), kind: word("type"), ..Error::new(message, hint) }
+    Error { status: upstream.or(Some(status)), ..Error::new(message, hint) }
 }
 
 fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {

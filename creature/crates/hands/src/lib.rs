@@ -23,12 +23,17 @@ pub struct Error {
     pub message: String,
     pub hint: String,
     pub status: Option<u16>,
-    /// The broker's stable word for what is wrong; empty where it said none.
-    pub kind: String,
-    /// The number under which this waits for the owner; then nothing has failed yet.
-    pub asked: Option<String>,
-    /// The owner's rule wants this as a draft.
-    pub draft: bool,
+    /// Where it is kept instead of being done; then nothing has failed.
+    pub held: Option<Held>,
+}
+
+/// What the broker kept of an act, by the owner's rules.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Held {
+    /// The number under which it waits for the owner's yes.
+    Asked(String),
+    /// The path of a draft.
+    Draft(String),
 }
 
 impl Error {

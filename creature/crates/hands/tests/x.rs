@@ -4,6 +4,7 @@
 #[macro_use]
 mod server;
 
+use hands::Held;
 use hands::x::{mentions, post, search, weight};
 use serde_json::{Value, json};
 use server::{Site, json as answered, passed};
@@ -122,25 +123,22 @@ async fn refusals_of_x_say_what_to_do() {
 #[tokio::test]
 async fn what_the_broker_decides_is_told_apart() {
     loopback!();
-    for (said, asked, draft) in [
+    let asked = Some(Held::Asked("12".to_owned()));
+    let draft = Some(Held::Draft("self/drafts/a.md".to_owned()));
+    for (said, held) in [
+        (r#"{"ok":false,"asked":"12","error":"the post waits for the owner","hint":"go on"}"#, asked.clone()),
+        (r#"{"ok":false,"asked":12,"error":"the post waits for the owner","hint":"go on"}"#, asked),
         (
-            r#"{"ok":false,"asked":"12","error":"the post waits for the owner","hint":"go on"}"#,
-            Some("12"),
-            false,
+            r#"{"ok":false,"draft":true,"path":"self/drafts/a.md","error":"kept as a draft","hint":"go on"}"#,
+            draft,
         ),
-        (
-            r#"{"ok":false,"asked":12,"error":"the post waits for the owner","hint":"go on"}"#,
-            Some("12"),
-            false,
-        ),
-        (r#"{"ok":false,"draft":true,"error":"kept as a draft","hint":"go on"}"#, None, true),
-        (r#"{"ok":false,"error":"outside its rules","hint":"go on"}"#, None, false),
-        (r#"{"hint":"go on"}"#, None, false),
+        (r#"{"ok":false,"asked":null,"error":"outside its rules","hint":"go on"}"#, None),
+        (r#"{"hint":"go on"}"#, None),
     ] {
         let site = Site::new(move |_| answered("200 OK", said));
         let error = post(&site.broker(), "hi", None).await.unwrap_err();
-        assert_eq!((error.asked.as_deref(), error.draft, error.hint.as_str()), (asked, draft, "go on"));
-        assert!(error.message.starts_with("POST /2/tweets at x: "), "{error:?}");
+        assert_eq!((error.held, error.hint.as_str()), (held, "go on"));
+        assert!(error.message.starts_with("POST /2/tweets at x: "), "{}", error.message);
     }
 }
 
