@@ -69,6 +69,10 @@ pub struct Life {
     pub began: Millis,
     pub memory_kills: u64,
     pub exited: Option<WaitStatus>,
+    /// The files it was let write to: others of the same name it cannot.
+    pub given: Vec<Option<u64>>,
+    /// One of them was moved or removed under it.
+    pub bereft: bool,
     /// A thought of this life was seen in memory.
     pub thought: bool,
     /// Memory when turns last counted, and how many they were: a turn that left no record is only a claim.
@@ -225,6 +229,7 @@ impl Guardian {
             free_mib: self.free_mib(),
             floor_mib: self.limits.disk_free_mib,
             overdue: matches!(self.policy.phase, Phase::Stopping { .. }),
+            folder_gone: life.bereft,
             ..blame::Evidence::default()
         };
         let rebirth = status == WaitStatus::Exited(life.pid, 0)
