@@ -133,7 +133,7 @@ impl Guardian {
             let mut looks = 0;
             let gone = trusted::wait(pid, || {
                 looks += 1;
-                looks < 250
+                looks < 1_000
             });
             if gone.is_none() {
                 child::kill_group(pid);
