@@ -2,7 +2,7 @@
 //!
 //! Invariant: its output goes to files; nothing here waits for cargo.
 
-use crate::child::{self, Kind, Start};
+use crate::child::{self, Door, Kind, Start};
 use crate::files;
 use crate::house::House;
 use crate::limits::{LOG_TAIL_BYTES, Millis};
@@ -52,10 +52,12 @@ pub fn cargo() -> PathBuf {
 }
 
 impl Build {
+    /// `broker`: how cargo reaches its registries.
     pub fn start(
         house: &House,
         lock: &File,
         walls: &Walls,
+        broker: Option<Door>,
         tree: String,
         beside: bool,
         now: Millis,
@@ -70,18 +72,10 @@ impl Build {
         // Not to have it is cargo's to complain of.
         let _ = std::fs::create_dir_all(house.built());
         let folder = File::open(house.built()).ok();
-        let start = Start {
-            kind: Kind::Build,
-            program: cargo(),
-            args,
-            extra: vec![],
-            walls,
-            broker: None,
-            stdout,
-            stderr,
-        };
+        let start =
+            Start { kind: Kind::Build, program: cargo(), args, extra: vec![], walls, broker, stdout, stderr };
         let pid = child::start(house, lock, start)?;
-        let memory_kills = crate::run::memory_kills();
+        let memory_kills = crate::ends::memory_kills();
         Ok(Self {
             pid,
             tree,

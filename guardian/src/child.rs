@@ -22,7 +22,7 @@ use std::process::{Command, Stdio};
 const PASSED: &str = "PATH CARGO LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE SSL_CERT_FILE SSL_CERT_DIR \
     CC CXX AR CARGO_NET_OFFLINE CARGO_HTTP_CAINFO";
 /// Marks every process of this house, so that a later guardian knows leftovers even if they closed everything.
-const COOKIE: &str = "FERAL_TREE";
+pub const COOKIE: &str = "FERAL_TREE";
 
 /// What to start, and with what.
 pub struct Start<'a> {
@@ -181,13 +181,13 @@ pub fn kill_group(group: Pid) {
     let _ = killpg(group, Signal::SIGKILL);
 }
 
-/// Kills and reaps every child and adopted orphan but those of the group `spare`. True once none is left.
-pub fn sweep(spare: Option<Pid>, ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
+/// Kills and reaps every child and adopted orphan but those of the groups in `spare`. True once none is left.
+pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     for _ in 0..500 {
         if reap_into(ended) {
             return true;
         }
-        let left: Vec<_> = children().into_iter().filter(|(_, group)| Some(*group) != spare).collect();
+        let left: Vec<_> = children().into_iter().filter(|(_, group)| !spare.contains(group)).collect();
         if left.is_empty() {
             return true;
         }

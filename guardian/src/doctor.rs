@@ -2,29 +2,27 @@
 
 use crate::house::House;
 use crate::limits::Limits;
-use crate::{build, locks, orders};
+use crate::{build, custody, locks, orders};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How a finding is to be taken.
 #[derive(Clone, Copy, PartialEq)]
-enum Grade {
+pub enum Grade {
     Good,
     Odd,
     Bad,
 }
 
-struct Finding {
+pub struct Finding {
     grade: Grade,
     about: &'static str,
     found: String,
     mend: &'static str,
 }
 
-/// Keys a model can be reached with, by environment.
-const MODEL_KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
 /// Model servers on their usual loopback ports.
 const SERVERS: [(&str, u16); 3] = [("Ollama", 11_434), ("LM Studio", 1_234), ("llama.cpp", 8_080)];
 /// What a first build takes, in mebibytes.
@@ -35,7 +33,8 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     let mut findings =
         vec![compiler(), cargo(), disk(house, limits), stale_locks(house), instance(house), settings(house)];
     findings.extend(repository(house));
-    findings.extend(minds());
+    findings.extend(custody::findings(house));
+    findings.extend(servers());
     let bad = findings.iter().any(|finding| finding.grade == Grade::Bad);
     if as_json {
         let list: Vec<Value> = findings.iter().map(Finding::as_json).collect();
@@ -62,7 +61,7 @@ impl Grade {
 }
 
 impl Finding {
-    fn new(grade: Grade, about: &'static str, found: impl Into<String>, mend: &'static str) -> Self {
+    pub fn new(grade: Grade, about: &'static str, found: impl Into<String>, mend: &'static str) -> Self {
         Self { grade, about, found: found.into(), mend }
     }
 
@@ -171,17 +170,8 @@ fn repository(house: &House) -> Vec<Finding> {
     [identity, branch].into_iter().chain(under_way).collect()
 }
 
-fn minds() -> Vec<Finding> {
-    let keys: Vec<&str> = MODEL_KEYS
-        .into_iter()
-        .filter(|name| std::env::var_os(name).is_some_and(|key| !key.is_empty()))
-        .collect();
-    let found = if keys.is_empty() {
-        "no model key in the environment: it lives on instinct".into()
-    } else {
-        keys.join(", ")
-    };
-    let mut findings = vec![Finding::new(Grade::Good, "keys", found, "")];
+fn servers() -> Vec<Finding> {
+    let mut findings = Vec::new();
     for (name, port) in SERVERS {
         if TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), Duration::from_millis(200))
             .is_ok()
@@ -193,14 +183,6 @@ fn minds() -> Vec<Finding> {
                 "",
             ));
         }
-    }
-    if Path::new(".env").exists() {
-        findings.push(Finding::new(
-            Grade::Odd,
-            "keys",
-            ".env is there and is not read",
-            "put keys into the environment: set -a; . ./.env; set +a",
-        ));
     }
     findings
 }

@@ -4,9 +4,9 @@
 
 use crate::limits::SMALL_FILE_BYTES;
 use anyhow::{Context, Result, bail};
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Opens that return at once whatever is there, and go nowhere else.
@@ -64,6 +64,23 @@ pub fn tell_kernel(path: impl AsRef<Path>, word: impl AsRef<[u8]>) -> std::io::R
     OpenOptions::new().write(true).open(path)?.write_all(word.as_ref())
 }
 
+/// As `replace_unsynced`, for no eyes but the owner's; its folder is made where there is none.
+pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<()> {
+    let aside = path.with_extension("aside");
+    let write = || -> std::io::Result<()> {
+        if let Some(folder) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        // Made anew, so that its mode is ours from the first byte on.
+        let _ = std::fs::remove_file(&aside);
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(AT_ONCE).open(&aside)?;
+        file.write_all(bytes)?;
+        std::fs::rename(&aside, path)
+    };
+    write().with_context(|| format!("failed to write {}", path.display()))
+}
+
 /// Makes renames in the folder of `path` last through a power cut.
 pub fn sync_folder(path: &Path) -> std::io::Result<()> {
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
@@ -97,14 +114,19 @@ pub fn append_line(path: &Path, line: &str) -> Result<()> {
 
 /// A small file's bytes; `None` when it is missing. Anything but a regular file of modest size is an error.
 pub fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
+    read_most(path, SMALL_FILE_BYTES)
+}
+
+/// The same, of a file of at most so many bytes.
+pub fn read_most(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     let Some(mut file) = open(path)? else { return Ok(None) };
     let mut bytes = Vec::new();
     (&mut file)
-        .take(SMALL_FILE_BYTES + 1)
+        .take(most + 1)
         .read_to_end(&mut bytes)
         .with_context(|| format!("failed to read {}", path.display()))?;
-    if bytes.len() as u64 > SMALL_FILE_BYTES {
-        bail!("{} is larger than {SMALL_FILE_BYTES} bytes", path.display());
+    if bytes.len() as u64 > most {
+        bail!("{} is larger than {most} bytes", path.display());
     }
     Ok(Some(bytes))
 }
@@ -147,6 +169,13 @@ pub fn cut(path: &Path, most: u64) -> std::io::Result<()> {
     regular(&file)?;
     file.set_len(0)?;
     file.write_all(end.as_bytes())
+}
+
+/// Replaces the content of a file that is held open, its lock included.
+pub fn overwrite(mut file: &File, bytes: &[u8]) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(bytes)
 }
 
 fn regular(file: &File) -> std::io::Result<Metadata> {

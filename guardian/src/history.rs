@@ -1,5 +1,6 @@
-//! What happened since a time, told from the records alone.
+//! What happened since a time, told from the records and the broker's ledger alone.
 
+use crate::audit;
 use crate::house::House;
 use crate::records::{self, text};
 use anyhow::{Context, Result};
@@ -85,9 +86,13 @@ fn from_memory(house: &House, since: &str, events: &mut Vec<Value>) -> Value {
 }
 
 pub fn print(house: &House, since: &str, as_json: bool) {
-    let (events, spend) = collect(house, since);
+    let (mut events, spend) = collect(house, since);
+    let mut audit = audit::read(house, since);
+    events.append(&mut audit.events);
+    events.sort_by(|one, other| text(one, "at").cmp(text(other, "at")));
     if as_json {
-        println!("{:#}", json!({"since": since, "events": events, "spend": spend}));
+        let all = json!({"since": since, "events": events, "spend": spend, "broker": audit.sum()});
+        println!("{}", crate::asks::spelled_json(&all));
         return;
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -111,6 +116,7 @@ pub fn print(house: &House, since: &str, as_json: bool) {
     if !tokens.is_empty() {
         println!("spend: {}", tokens.join(", "));
     }
+    audit.lines().iter().for_each(|line| println!("{line}"));
 }
 
 fn sentence(event: &Value) -> String {
@@ -147,6 +153,22 @@ fn sentence(event: &Value) -> String {
                 text(event, "error").lines().next().unwrap_or_default().chars().take(100).collect();
             format!("self-edit refused at {}: {} ({error})", text(event, "stage"), text(event, "summary"))
         }
+        "refused" | "asked" | "answered" => {
+            let reason = [text(event, "decision"), text(event, "note")].join(" ");
+            let shown = format!(
+                "{} {} {} {}: {}",
+                text(event, "what"),
+                text(event, "method"),
+                text(event, "service"),
+                text(event, "path"),
+                reason.trim()
+            );
+            crate::asks::spelled(&shown.replace('\n', " "))
+        }
+        "broker_ended" => format!("the broker ended: {} {}", text(event, "cause"), text(event, "said")),
+        "broker_missing" => text(event, "cause").to_owned(),
+        "settings_changed" => "the owner's settings were taken over".into(),
+        "settings_refused" => format!("the owner's settings were not taken over: {}", text(event, "told")),
         other => format!("{other} {event}"),
     }
 }

@@ -25,6 +25,8 @@ impl House {
 
     places! {
         owner_settings = "owner.toml";
+        /// The owner's keys; read by the broker alone.
+        secrets = ".env";
         creature = "creature";
         target = "target/creature";
         /// What cargo builds into.
@@ -52,14 +54,31 @@ impl House {
         logs = ".self/log";
         build_log = ".self/log/build.log";
         build_messages = ".self/log/build.jsonl";
+        broker_log = ".self/log/broker.log";
+        broker_build_log = ".self/log/broker-build.log";
+        broker_check_log = ".self/log/broker-check.log";
+        asks = ".self/asks.jsonl";
+        budget = ".self/budget.json";
+        ledger = ".self/ledger.jsonl";
+        /// The broker's; closed to the creature.
+        broker = ".self/broker";
+        tokens = ".self/broker/tokens.json";
+        /// How long the ledger is, by the broker's account.
+        anchor = ".self/broker/anchor.json";
+        answers = ".self/broker/answers.jsonl";
         own = ".self/guardian";
         state = ".self/guardian/state.json";
         lock = ".self/guardian/lock";
         creature_lock = ".self/guardian/creature.lock";
+        broker_lock = ".self/guardian/broker.lock";
         binaries = ".self/guardian/binaries";
         order = ".self/guardian/order.json";
         /// What had to make way and git cannot hold: moved here, never deleted.
         kept = ".self/guardian/kept";
+    }
+
+    pub fn ask(&self, id: &str) -> PathBuf {
+        self.broker().join("asks").join(format!("{id}.json"))
     }
 
     pub fn life_log(&self, life: u64) -> PathBuf {

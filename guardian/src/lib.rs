@@ -2,6 +2,8 @@
 //!
 //! `policy` decides and `perform` acts; `run` is the loop between them. No async, no network, no model.
 
+pub mod asks;
+pub mod audit;
 pub mod beneath;
 pub mod binaries;
 pub mod blame;
@@ -9,7 +11,11 @@ pub mod build;
 pub mod cargo_home;
 pub mod child;
 pub mod clock;
+pub mod commits;
+pub mod companion;
+pub mod custody;
 pub mod doctor;
+pub mod ends;
 pub mod feed;
 pub mod files;
 pub mod heartbeat;
@@ -23,14 +29,18 @@ pub mod policy;
 pub mod quotas;
 pub mod records;
 pub mod recovery;
+pub mod reload;
 pub mod repo;
 pub mod report;
 pub mod requests;
+pub mod revival;
 pub mod run;
 pub mod settings;
 pub mod start;
 pub mod state;
+pub mod tokens;
 pub mod tree;
+pub mod trusted;
 pub mod vocabulary;
 pub mod walls;
 pub mod way;

@@ -53,12 +53,16 @@ pub struct Limits {
     /// Above this size the build folder is cleared before a build, looked at once an hour. Mebibytes.
     pub target_mib: u64,
     /// Processes and threads of the creature and its builds at once.
+    #[serde(deserialize_with = "at_least::<_, 32>")]
     pub processes: u64,
     /// Private memory of one process: past it allocations fail. A linker at work takes the most. Mebibytes.
+    #[serde(deserialize_with = "at_least::<_, 256>")]
     pub memory_per_process_mib: u64,
     /// Open files of one process.
+    #[serde(deserialize_with = "at_least::<_, 64>")]
     pub open_files: u64,
     /// The largest file one process may write. Mebibytes.
+    #[serde(deserialize_with = "at_least::<_, 16>")]
     pub file_mib: u64,
 }
 
@@ -112,5 +116,15 @@ fn seconds<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Millis, D::Err
         Ok((seconds * 1_000.0) as Millis)
     } else {
         Err(serde::de::Error::custom("must be between 0 and 31536000 seconds"))
+    }
+}
+
+/// Below it no cargo builds, so no creature lives.
+fn at_least<'de, D: serde::Deserializer<'de>, const LEAST: u64>(source: D) -> Result<u64, D::Error> {
+    let number = u64::deserialize(source)?;
+    if number >= LEAST {
+        Ok(number)
+    } else {
+        Err(serde::de::Error::custom(format_args!("must be at least {LEAST}")))
     }
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use guardian::house::House;
 use guardian::walls::launch;
-use guardian::{doctor, feed, history, orders, report, settings, start};
+use guardian::{asks, doctor, feed, history, orders, report, settings, start};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -20,6 +20,9 @@ Commands:
   pause                          end the creature; the guardian waits
   resume                         go on
   rollback [COMMIT]              put creature/ back to the blessed commit before, or to COMMIT
+  asks [ID] [--full] [--json]    what waits for your yes or no; with an ID or --full its exact bytes
+  approve ID                     let it be done, once and exactly as shown
+  deny ID                        do not
   history [--since T] [--json]   what happened; T is 90m, 12h, 7d or a time (default 24h)
   feed                           follow the creature's memory, readable
   doctor [--json]                what is missing or odd, and how to mend it
@@ -32,9 +35,11 @@ Examples:
   cargo run -p guardian
   cargo run -p guardian -- history --since 8h
   cargo run -p guardian -- rollback 1a2b3c4
+  cargo run -p guardian -- asks 12
+  cargo run -p guardian -- approve 12
 
 Environment: RUST_LOG (what is logged), NO_COLOR (plain output).
-Exit status: 0 done; 1 failed; 2 wrong usage; 3 no guardian runs; 100 refused to start.
+Exit status: 0 done; 1 failed, or what was approved failed; 2 wrong usage; 3 no guardian runs; 100 refused to start.
 ";
 
 enum Command {
@@ -42,6 +47,8 @@ enum Command {
     Status { json: bool },
     Order { order: &'static str, to: Option<String> },
     History { since: String, json: bool },
+    Asks { id: Option<String>, full: bool, json: bool },
+    Answer { id: String, approve: bool },
     Feed,
     Doctor { json: bool },
     Help,
@@ -71,12 +78,13 @@ fn main() -> ExitCode {
 
 fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
     use lexopt::prelude::*;
-    let (mut words, mut json, mut since) = (Vec::new(), false, None);
+    let (mut words, mut json, mut full, mut since) = (Vec::new(), false, false, None);
     while let Some(argument) = parser.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(Command::Help),
             Short('V') | Long("version") => return Ok(Command::Version),
             Long("json") => json = true,
+            Long("full") => full = true,
             Long("since") => since = Some(parser.value()?.string()?),
             Value(word) => words.push(word.string()?),
             Short(_) | Long(_) => return Err(argument.unexpected()),
@@ -93,6 +101,11 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         ["rollback"] => order("rollback"),
         ["rollback", commit] => Ok(Command::Order { order: "rollback", to: Some((*commit).to_owned()) }),
         ["history"] => Ok(Command::History { since: since.unwrap_or_else(|| "24h".into()), json }),
+        ["asks"] => Ok(Command::Asks { id: None, full, json }),
+        ["asks", id] => Ok(Command::Asks { id: Some((*id).to_owned()), full, json }),
+        ["approve", id] => Ok(Command::Answer { id: (*id).to_owned(), approve: true }),
+        ["deny", id] => Ok(Command::Answer { id: (*id).to_owned(), approve: false }),
+        ["approve" | "deny"] => Err("which ask? `guardian asks` lists them".into()),
         ["feed"] => Ok(Command::Feed),
         ["doctor"] => Ok(Command::Doctor { json }),
         ["help"] => Ok(Command::Help),
@@ -120,6 +133,8 @@ fn carry_out(command: Command) -> Result<u8> {
             orders::give(&house, order, to)?;
         }
         Command::History { since, json } => history::print(&find()?, &history::since(&since)?, json),
+        Command::Asks { id, full, json } => return asks::show(&find()?, id.as_deref(), full, json),
+        Command::Answer { id, approve } => return asks::answer(&find()?, &id, approve),
         Command::Feed => {
             let colour = report::colour(std::io::stdout().is_terminal());
             let mut feed = feed::Feed::from_start(find()?.memory(), colour);

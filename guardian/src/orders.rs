@@ -72,6 +72,12 @@ pub fn running(house: &House) -> Option<i32> {
     std::fs::read_to_string(house.lock()).ok()?.trim().parse().ok()
 }
 
+/// Whether a guardian runs here and its broker with it.
+pub fn broker_runs(house: &House) -> bool {
+    let broker = published(house).and_then(|document| document.get("broker")?.get("running")?.as_bool());
+    running(house).is_some() && broker == Some(true)
+}
+
 /// Gives an order and waits until it is taken up; for `stop`, until the guardian is gone.
 pub fn give(house: &House, order: &str, to: Option<String>) -> Result<()> {
     let pid =
@@ -111,6 +117,11 @@ pub fn status(house: &House, as_json: bool) -> Result<u8> {
         fields.insert("note".into(), "no guardian is running here".into());
         fields.insert("guardian_pid".into(), Value::Null);
         fields.insert("creature_pid".into(), Value::Null);
+        if let Some(Value::Object(broker)) = fields.get_mut("broker") {
+            broker.insert("running".into(), false.into());
+            broker.insert("pid".into(), Value::Null);
+            broker.insert("note".into(), "not running".into());
+        }
     }
     if as_json {
         println!("{document:#}");
@@ -121,6 +132,9 @@ pub fn status(house: &House, as_json: bool) -> Result<u8> {
                 Some(Value::Null | Value::String(_)) | None => {}
                 Some(value) => println!("{name:<10} {value}"),
             }
+        }
+        for (name, line) in crate::report::broker_lines(house, document.get("broker")) {
+            println!("{name:<10} {line}");
         }
         if let Some(end) = document.get("ends").and_then(Value::as_array).and_then(|ends| ends.last()) {
             let [at, ended, cause] = ["at", "ended", "cause"].map(|name| crate::records::text(end, name));

@@ -2,10 +2,10 @@
 
 use crate::build::{self, Build};
 use crate::child::{self, Kind, Start};
+use crate::ends::memory_kills;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::repo::{Version, publish_last_good};
-use crate::requests::{self, Request};
-use crate::run::{End, Guardian, Life, memory_kills};
+use crate::run::{End, Guardian, Life};
 use crate::state::Falling;
 use crate::tree::short;
 use crate::vocabulary::{Action, Blame, Cause, Death, Event, Standing, Subject};
@@ -96,7 +96,14 @@ impl Guardian {
             self.report.build_begins(&short(version.commit), build::packages(&self.house), self.clock.now());
         }
         let (tree, now) = (version.tree.to_string(), self.clock.now());
-        match Build::start(&self.house, &self.lock, &self.walls, tree, beside, now) {
+        let door = match self.companion.door(&self.house, None) {
+            Ok(door) => door,
+            Err(error) => {
+                self.report.warn(&format!("{error:#}; trying again later"));
+                return (!beside).then_some(Event::Failed);
+            }
+        };
+        match Build::start(&self.house, &self.lock, &self.walls, door, tree, beside, now) {
             Ok(build) => {
                 self.build = Some(build);
                 None
@@ -122,7 +129,9 @@ impl Guardian {
         let build = self.build.take()?;
         child::kill_group(build.pid);
         if self.life.is_none() {
-            child::sweep(None, &mut Vec::new());
+            let mut ended = Vec::new();
+            child::sweep(&self.spared(), &mut ended);
+            self.note_ends(&ended);
         }
         self.report.build_over();
         let log_tail = files::tail(&self.house.build_log(), LOG_TAIL_BYTES);
@@ -154,13 +163,14 @@ impl Guardian {
             ("FERAL_LIFE", self.state.life.to_string()),
             ("FERAL_COMMIT", version.commit.to_string()),
         ];
+        let broker = self.companion.door(&self.house, Some(self.state.life))?;
         if safe {
             extra.push(("FERAL_SAFE", "1".into()));
         }
         self.heart.reset();
         self.request_seen = files::mark(&self.house.request());
         let (kind, walls, stdout) = (Kind::Life, &self.walls, log.try_clone()?);
-        let start = Start { kind, program, args, extra, walls, broker: None, stdout, stderr: log };
+        let start = Start { kind, program, args, extra, walls, broker, stdout, stderr: log };
         let pid = child::start(&self.house, &self.lock, start)?;
         let (began, memory_kills) = (self.clock.now(), memory_kills());
         self.life = Some(Life {
@@ -192,7 +202,7 @@ impl Guardian {
         self.save();
     }
 
-    fn tidy(&mut self) -> Result<()> {
+    pub fn tidy(&mut self) -> Result<()> {
         let head = self.repo.head()?;
         if self.repo.is_at(head) {
             return Ok(());
@@ -205,91 +215,6 @@ impl Guardian {
             records::tell(&self.house, "rescued", json!({"ref": name, "life": self.state.life}));
         }
         self.repo.put_back(head.commit)
-    }
-
-    fn commit(&mut self) -> Result<()> {
-        let request = requests::read(&self.house)?.filter(|request| request.is_rebirth_of(self.state.life));
-        let summary = request.as_ref().map_or_else(|| "a rebirth without a request".into(), Request::summary);
-        let before = self.before_commit()?;
-        let made = self.commit_as_self(before, &summary, &["creature", "self", "PURPOSE.md"])?;
-        self.state.born = made.filter(|version| version.tree != before.tree).map(|_| summary);
-        if let Some(request) = request {
-            self.state.tell_answer(request.done(made.map(|version| version.commit.to_string())));
-            self.state.request = request.id;
-        }
-        // Saved by the event this comes back as, together with its being done.
-        Ok(())
-    }
-
-    /// Notes where the index is before HEAD moves on: whoever finds the commit half-done goes on from there.
-    fn before_commit(&mut self) -> Result<Version> {
-        let head = self.repo.head()?;
-        let behind = self.state.index_behind.get_or_insert_with(|| head.commit.to_string()).clone();
-        self.save();
-        Ok(self.repo.resolve(&behind).unwrap_or(head))
-    }
-
-    fn commit_as_self(&mut self, before: Version, summary: &str, paths: &[&str]) -> Result<Option<Version>> {
-        let message = format!("self: {summary}");
-        let made = self.repo.commit(&message, paths)?.or_else(|| self.repo.made_before(before, &message));
-        self.committed("self", before, made, summary);
-        Ok(made)
-    }
-
-    /// What follows every commit of ours, made now or just before a kill.
-    fn committed(&mut self, who: &str, before: Version, made: Option<Version>, summary: &str) {
-        self.bring_index_along(&before.commit.to_string());
-        let Some(version) = made else { return };
-        let commit = version.commit.to_string();
-        let stat =
-            self.repo.find(&commit).and_then(|commit| self.repo.diff_stat(&commit)).unwrap_or_default();
-        let (files, added, removed) = stat;
-        records::tell_once(
-            &self.house,
-            "commit",
-            json!({"by": who, "commit": commit, "summary": summary, "files": files, "added": added, "removed": removed}),
-        );
-        self.report.commit(who, &short(version.commit), summary, stat);
-    }
-
-    fn bring_index_along(&mut self, behind: &str) {
-        match self.repo.sync_index(behind) {
-            Ok(()) => self.state.index_behind = None,
-            Err(error) => {
-                tracing::warn!("{error:#}; git status may show the creature's commits reversed until then")
-            }
-        }
-    }
-
-    /// Carries out what a living creature asks for, once.
-    fn answer(&mut self) {
-        let request = match requests::read(&self.house) {
-            Ok(Some(request)) => request,
-            Ok(None) => return,
-            Err(error) => return self.report.warn(&format!("{error:#}")),
-        };
-        // A rebirth is taken up when the life ends; a request already answered lies there until the next.
-        if request.id == self.state.request || request.life != self.state.life || request.kind == "rebirth" {
-            return;
-        }
-        let answer = match request.kind.as_str() {
-            "commit" => self.commit_papers(&request),
-            "reset" => self.tidy().map(|()| request.done(None)),
-            other => {
-                Ok(request.refused(format!("no request is called `{other}`"), "commit, reset or rebirth"))
-            }
-        };
-        let answer = answer.unwrap_or_else(|error| request.refused(format!("{error:#}"), "ask again later"));
-        self.state.tell_answer(answer);
-        self.state.request = request.id;
-        self.save();
-        self.publish();
-    }
-
-    fn commit_papers(&mut self, request: &Request) -> Result<serde_json::Value> {
-        let before = self.before_commit()?;
-        let made = self.commit_as_self(before, &request.summary(), &["self", "PURPOSE.md"])?;
-        Ok(request.done(made.map(|version| version.commit.to_string())))
     }
 
     fn bless(&mut self) -> Result<()> {

@@ -147,6 +147,52 @@ pub fn colour(terminal: bool) -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// How the broker is, what is spent, and what waits: for the first screen and for `status`.
+pub fn broker_lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String)> {
+    let Some(broker) = broker else { return vec![] };
+    let number = |name: &str| broker.get(name).and_then(Value::as_u64);
+    let note = records::text(broker, "note");
+    let port = number("port").filter(|_| broker.get("running") == Some(&Value::Bool(true)));
+    let port = port.map(|port| format!("port {port}, ")).unwrap_or_default();
+    let again = number("restarts").filter(|restarts| *restarts > 0);
+    let again = again.map(|restarts| format!(", started again {restarts} times")).unwrap_or_default();
+    let mut lines = vec![("broker", format!("{port}{note}{again}"))];
+    let budget = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
+    match serde_json::from_slice::<Value>(&budget) {
+        Ok(budget) => lines.push(("budget", crate::asks::spelled(&budget_line(&budget)))),
+        Err(_) => lines.push(("budget", "nothing is spent yet".into())),
+    }
+    if let Some(waiting) = number("asks_waiting").filter(|waiting| *waiting > 0) {
+        lines.push(("asks", format!("{waiting} wait for your word: guardian asks")));
+    }
+    lines
+}
+
+fn budget_line(budget: &Value) -> String {
+    let dollars = |name: &str| budget.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let mut line = format!(
+        "${:.2} of ${:.2} today, ${:.2} of ${:.2} this week; on its own ${:.2} of ${:.2}",
+        dollars("spent_today_usd"),
+        dollars("daily_cap_usd"),
+        dollars("spent_week_usd"),
+        dollars("weekly_cap_usd"),
+        dollars("autonomous_today_usd"),
+        dollars("autonomous_cap_usd")
+    );
+    for name in ["warning", "closed", "stopped"] {
+        match budget.get(name) {
+            Some(Value::String(text)) => line.push_str(&format!("; {name}: {text}")),
+            Some(object @ Value::Object(_)) => {
+                let (provider, hint) = (records::text(object, "provider"), records::text(object, "hint"));
+                let status = object.get("status").map(Value::to_string).unwrap_or_default();
+                line.push_str(&format!("; {name}: {provider} said {status}; {hint}"));
+            }
+            _ => {}
+        }
+    }
+    line
+}
+
 /// `1 h 5 min`, `12 s`: a duration for people.
 pub fn span(duration: Duration) -> String {
     let seconds = duration.as_secs();
@@ -179,8 +225,11 @@ impl Guardian {
             format!("  last_good {}", last_good.chars().take(7).collect::<String>()),
             format!("  mind      {mind}"),
             format!("  walls     {}", self.walls.level.told()),
-            "  budget    none: nothing caps what a model may spend with your key; instinct costs nothing"
-                .into(),
+        ];
+        let told = self.companion.told();
+        let broker = broker_lines(&self.house, Some(&told));
+        let broker = broker.into_iter().map(|(name, line)| format!("  {name:<9} {line}"));
+        let more = [
             String::new(),
             "  steer     edit PURPOSE.md, or: echo 'a word to it' >> .self/inbox.jsonl".into(),
             "  observe   tail -f .self/memory.jsonl, or: scripts/feed".into(),
@@ -189,7 +238,7 @@ impl Guardian {
             "  stop      Ctrl-C here, or: cargo run -p guardian -- stop".into(),
             String::new(),
         ];
-        lines.iter().for_each(|line| self.report.print(line));
+        lines.into_iter().chain(broker).chain(more).for_each(|line| self.report.print(&line));
     }
 
     /// Replaces `guardian.json`: for the creature and for readers.
@@ -211,7 +260,7 @@ impl Guardian {
             "want": match self.policy.record.want { Want::Keep => "keep", Want::Pause => "pause", Want::Leave => "leave" },
             "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed,
             "safe": self.policy.record.safe.is_some(), "last_good": last_good, "mind": self.heart.claim.mind,
-            "note": self.note(), "walls": self.walls.level.summary(), "wall_features": self.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
+            "note": self.note(), "broker": self.companion.told(), "walls": self.walls.level.summary(), "wall_features": self.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
             "order": self.state.order, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
         });
         let (path, text) = (self.house.published(), format!("{document:#}\n"));
@@ -221,6 +270,11 @@ impl Guardian {
     }
 
     fn note(&self) -> String {
+        let note = self.phase_note();
+        if self.mistake.is_empty() { note } else { format!("{note}; {}", self.mistake) }
+    }
+
+    fn phase_note(&self) -> String {
         let now = self.clock.now();
         let wait = |until: Millis| span(Duration::from_millis(until.saturating_sub(now)));
         match &self.policy.phase {

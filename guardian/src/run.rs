@@ -4,19 +4,21 @@
 //! Invariant: nothing here waits for the creature.
 
 use crate::binaries::Binaries;
-use crate::build::{Build, Failed};
+use crate::build::Build;
 use crate::clock::Clock;
+use crate::companion::Companion;
 use crate::files::Mark;
 use crate::heartbeat::Heartbeat;
 use crate::house::House;
-use crate::limits::{LOG_TAIL_BYTES, Limits, Millis};
+use crate::limits::{Limits, Millis};
 use crate::policy::Policy;
 use crate::repo::{Repo, Version};
 use crate::report::Report;
+use crate::settings::Settings;
 use crate::state::State;
-use crate::vocabulary::{Action, Blame, Event, Pending, Phase};
+use crate::vocabulary::{Action, Event, Pending, Phase};
 use crate::walls::Walls;
-use crate::{blame, child, files, requests};
+use crate::{child, files, requests, walls};
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::WaitStatus;
@@ -36,6 +38,11 @@ const SWEEP_MS: Millis = 50;
 pub struct Guardian {
     pub house: House,
     pub limits: Limits,
+    /// As they were at start; `limits` may have been replaced since.
+    pub settings: Settings,
+    /// What is wrong with the owner's settings now, while older ones go on.
+    pub mistake: String,
+    pub companion: Companion,
     pub walls: Walls,
     pub clock: Clock,
     pub repo: Repo,
@@ -96,6 +103,7 @@ pub fn signals() -> Result<SignalDelivery<UnixStream, SignalOnly>> {
 impl Guardian {
     /// Keeps a creature until the owner asks to leave.
     pub fn run(&mut self) -> Result<()> {
+        self.call_broker();
         self.happen(Event::Tick);
         while self.policy.phase != Phase::Done {
             self.wait();
@@ -109,6 +117,7 @@ impl Guardian {
             self.collect();
             self.end_late_build();
             self.look();
+            self.tend_broker();
             // Always, not only when something is due: a policy that is not told the time takes silence for its own lateness.
             self.happen(Event::Tick);
             self.pay();
@@ -119,7 +128,7 @@ impl Guardian {
 
     fn wait(&mut self) {
         let now = self.clock.now();
-        let busy = self.life.is_some() || self.build.is_some();
+        let busy = self.life.is_some() || self.build.is_some() || self.companion.hoped_for();
         let mut until = self.policy.deadline(&self.limits).unwrap_or(now + 3_600_000);
         if busy {
             until = until.min(now + self.limits.look_ms);
@@ -130,8 +139,11 @@ impl Guardian {
         if self.build.is_some() {
             until = until.min(now + self.report.build_frame_ms().unwrap_or(self.limits.look_ms));
         }
+        until = until.min(self.companion.deadline().unwrap_or(until));
         let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
-        let mut descriptors = [PollFd::new(self.signals.get_read().as_fd(), PollFlags::POLLIN)];
+        let listener = (!self.companion.hoped_for()).then_some(self.companion.listener.as_fd());
+        let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();
+        let mut descriptors: Vec<PollFd> = heard.map(|heard| PollFd::new(heard, PollFlags::POLLIN)).collect();
         // An interrupted or failed poll only means looking earlier.
         let _ = poll(&mut descriptors, PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX));
     }
@@ -188,121 +200,12 @@ impl Guardian {
         }
     }
 
-    /// Exits of the creature and of builds.
-    fn collect(&mut self) {
-        let mut ended = child::reap();
-        self.note_ends(&ended);
-        let spare = self.build.as_ref().map(|build| build.pid);
-        if let Some(Life { pid, exited: Some(status), .. }) = self.life {
-            child::kill_group(pid);
-            ended.clear();
-            let gone = child::sweep(spare, &mut ended);
-            self.note_ends(&ended);
-            if gone {
-                self.life_ended(status);
-            }
-        }
-    }
-
-    fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
-        for (pid, status) in ended {
-            if let Some(life) = self.life.as_mut().filter(|life| life.pid == *pid) {
-                life.exited = Some(*status);
-            }
-            if let Some(build) = self.build.take_if(|build| build.pid == *pid) {
-                self.build_ended(build, *status);
-            }
-        }
-    }
-
-    fn life_ended(&mut self, status: WaitStatus) {
-        let Some(life) = self.life.take() else { return };
-        // Only the first life of a new commit was born of a self-edit.
-        self.state.born = None;
-        // A beat that came with the end still tells a crash from a stillbirth; it is too late to earn anything.
-        if matches!(self.policy.phase, Phase::Booting { .. }) && self.heart.look(self.state.life).is_some() {
-            self.happen(Event::Beat { turns: 0, thought: false });
-        }
-        let evidence = blame::Evidence {
-            signal: signal(status),
-            memory_kills: memory_kills().saturating_sub(life.memory_kills),
-            free_mib: self.free_mib(),
-            floor_mib: self.limits.disk_free_mib,
-            overdue: matches!(self.policy.phase, Phase::Stopping { .. }),
-            folder_gone: life.bereft,
-            ..blame::Evidence::default()
-        };
-        let rebirth = status == WaitStatus::Exited(life.pid, 0)
-            && requests::read(&self.house).ok().flatten().is_some_and(|request| {
-                request.is_rebirth_of(self.state.life) && request.id != self.state.request
-            });
-        self.end = End {
-            cause: describe(status),
-            lived_ms: self.clock.now().saturating_sub(life.began),
-            log_tail: files::tail(&self.house.life_log(self.state.life), LOG_TAIL_BYTES),
-        };
-        self.happen(Event::Exited { blame: blame::death(&evidence), rebirth });
-    }
-
-    fn build_ended(&mut self, build: Build, status: WaitStatus) {
-        let (tree, beside) = (build.tree.clone(), build.beside);
-        child::kill_group(build.pid);
-        let evidence = blame::Evidence {
-            signal: signal(status),
-            memory_kills: memory_kills().saturating_sub(build.memory_kills),
-            free_mib: self.free_mib(),
-            floor_mib: self.limits.disk_free_mib,
-            ..blame::Evidence::default()
-        };
-        self.report.build_over();
-        let clean = self.version.is_some_and(|version| self.repo.is_at(version));
-        match build.finish(&self.house, status) {
-            // What was built is the commit only if the tree still is; beside a creature it may well be editing.
-            Ok(path) if clean => {
-                self.built = Some((tree, path));
-                if !beside {
-                    self.happen(Event::BuildSucceeded);
-                }
-            }
-            Ok(_) if beside => {}
-            Ok(_) => {
-                let dirty =
-                    self.version.and_then(|version| self.repo.dirty(version).ok()).unwrap_or_default();
-                let name = dirty.first().map(|first| first.display().to_string()).unwrap_or_default();
-                self.end = End {
-                    cause: format!("creature/{name} changed while it was being built"),
-                    ..End::default()
-                };
-                self.happen(Event::BuildFailed(Blame::Owner));
-            }
-            Err(Failed { output, folder_gone }) => {
-                let log_tail = output.chars().take(LOG_TAIL_BYTES as usize).collect();
-                let fault = blame::build(&blame::Evidence { output, folder_gone, ..evidence });
-                if beside {
-                    tracing::warn!(blame = ?fault, "the blessed binary runs, but its source does not build now");
-                    return;
-                }
-                let cause = if folder_gone { "its target folder was deleted" } else { "it does not build" };
-                self.end = End { cause: cause.into(), lived_ms: 0, log_tail };
-                self.happen(Event::BuildFailed(fault));
-            }
-        }
-    }
-
-    /// A build beside a creature has no phase that would end it, and holds the lock its self-edits wait for.
-    fn end_late_build(&mut self) {
-        let until =
-            self.build.as_ref().filter(|build| build.beside).map(|build| build.since + self.limits.build_ms);
-        if until.is_some_and(|until| self.clock.now() >= until) {
-            tracing::warn!("the build beside the blessed binary overstayed its deadline and is ended");
-            self.perform(Action::StopBuild);
-        }
-    }
-
     /// Looks at the files others write: heartbeat, requests, orders.
     fn look(&mut self) {
         if self.life.is_some() && self.policy.alive() {
-            self.bound_log();
+            self.bound_logs();
+            self.end_the_bereft();
+            walls::copy_purpose(&self.house);
             if let Some(claim) = self.heart.look(self.state.life) {
                 let (turns, thoughts) = (claim.turns, claim.thoughts);
                 let thought = thoughts > 0 && self.thought_written();
@@ -344,10 +247,6 @@ impl Guardian {
         life.turned.1
     }
 
-    fn free_mib(&self) -> u64 {
-        fs2::available_space(self.house.state_folder()).map_or(u64::MAX, |bytes| bytes >> 20)
-    }
-
     fn show(&mut self) {
         if let Some(build) = &mut self.build {
             build.follow();
@@ -364,7 +263,10 @@ impl Guardian {
         if let Some(build) = self.build.take() {
             child::kill_group(build.pid);
         }
-        child::sweep(None, &mut Vec::new());
+        let spared: Vec<Pid> = self.companion.spared().collect();
+        child::sweep(&spared, &mut Vec::new());
+        self.end_broker();
+        child::sweep(&[], &mut Vec::new());
         self.report.follow();
         let dirty = self.repo.head().and_then(|head| self.repo.dirty(head)).unwrap_or_default();
         let clean_leave = !self.policy.record.untidy;
@@ -374,24 +276,4 @@ impl Guardian {
         self.report.say("left; nothing is running. `cargo run -p guardian` goes on from here");
         Ok(())
     }
-}
-
-fn signal(status: WaitStatus) -> Option<i32> {
-    if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None }
-}
-
-fn describe(status: WaitStatus) -> String {
-    if let WaitStatus::Exited(_, code) = status {
-        format!("exit status {code}")
-    } else if let WaitStatus::Signaled(_, signal, _) = status {
-        format!("signal {}", signal.as_str())
-    } else {
-        format!("{status:?}")
-    }
-}
-
-/// How often the kernel has killed for want of memory since boot.
-pub fn memory_kills() -> u64 {
-    let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
-    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0)
 }

@@ -2,6 +2,7 @@
 
 use crate::binaries::Binaries;
 use crate::clock::Clock;
+use crate::companion::Companion;
 use crate::heartbeat::Heartbeat;
 use crate::house::House;
 use crate::policy::Policy;
@@ -12,6 +13,7 @@ use crate::state::State;
 use crate::walls::{Choice, Walls};
 use crate::{child, orders, records, requests, run, settings, way};
 use anyhow::Result;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::{self, File};
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -73,6 +75,7 @@ pub fn run() -> Result<u8> {
     let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
     let walls = put_up_walls(&house, &settings)?;
+    let companion = Companion::open(&house, &walls.network)?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
     let report = Report::new(&house);
@@ -87,6 +90,9 @@ pub fn run() -> Result<u8> {
     policy.record.untidy |= left.is_none() && !first;
     let mut guardian = Guardian {
         limits: settings.limits.clone(),
+        settings,
+        mistake: String::new(),
+        companion,
         walls,
         clock,
         repo,
@@ -109,6 +115,9 @@ pub fn run() -> Result<u8> {
         house,
     };
     guardian.check_repository(left.as_deref(), first)?;
+    if !guardian.prove_settings()? {
+        return Ok(0);
+    }
     if let Some(told) = rebuilt {
         guardian.report.warn(&told);
         records::tell(&guardian.house, "state_rebuilt", serde_json::json!({"told": told}));
@@ -139,6 +148,17 @@ fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
 }
 
 impl Guardian {
+    /// Has the broker judge what in `owner.toml` is its own. False: the owner did not wait for it.
+    fn prove_settings(&mut self) -> Result<bool> {
+        let Self { house, companion, report, signals, .. } = self;
+        let leaves = |signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal);
+        match companion.prove(house, |told| report.say(told), || !signals.pending().any(leaves)) {
+            Ok(()) => Ok(true),
+            Err(Some(mistake)) => refuse(mistake),
+            Err(None) => Ok(false),
+        }
+    }
+
     /// Refuses where going on could harm what the owner is doing; lays the bottom rung.
     fn check_repository(&mut self, left: Option<&str>, first: bool) -> Result<()> {
         if let Some(what) = self.repo.under_way() {

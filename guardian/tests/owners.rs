@@ -24,8 +24,9 @@ fn two_at_once_is_refused_with_the_pid_and_status_100() {
 #[test]
 fn refusals_are_one_line_and_status_100() {
     let nowhere = tempfile::tempdir().unwrap();
+    let program = House::new(SOUND);
     let run = |folder: &std::path::Path| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_guardian"));
+        let mut command = Command::new(program.program());
         let output = command.current_dir(folder).output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };

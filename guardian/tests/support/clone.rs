@@ -35,6 +35,7 @@ impl Clone {
 
     /// The same in a folder of its own, for who would wait too long for the others.
     pub fn named(name: &str) -> Self {
+        super::broker::built();
         let one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let folder = tempfile::Builder::new().prefix("clone-").tempdir().unwrap();
         // A fixed place: cargo's fingerprints of path dependencies hold the path.

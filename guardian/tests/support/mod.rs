@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
+pub mod broker;
 pub mod clone;
 pub mod model;
 
@@ -80,6 +81,8 @@ impl House {
         house.write(".gitignore", "/target/\n");
         house.write(".self/.gitignore", "*\n!.gitignore\n");
         house.write_life(life);
+        fs::create_dir_all(house.program().parent().unwrap()).unwrap();
+        broker::place(Path::new(env!("CARGO_BIN_EXE_guardian")), &house.program());
         let cargo = house.cargo();
         fs::write(&cargo, CARGO).unwrap();
         fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
@@ -88,6 +91,11 @@ impl House {
         house.git(&["config", "user.email", "owner@house.invalid"]);
         house.commit("first");
         house
+    }
+
+    /// The guardian, with no broker beside it unless one is put there.
+    pub fn program(&self) -> PathBuf {
+        self.folder.path().join("bin/guardian")
     }
 
     fn cargo(&self) -> PathBuf {
@@ -129,7 +137,7 @@ impl House {
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_guardian"));
+        let mut command = Command::new(self.program());
         command.args(args).current_dir(&self.root).env("CARGO", self.cargo()).env("RUST_LOG", "debug");
         command.stdin(Stdio::null());
         command

@@ -1,0 +1,120 @@
+//! The broker's door to the shell: checks the policy, takes the listener it was handed, and serves.
+
+use anyhow::{Context, Result, bail};
+use broker::broker::Broker;
+use broker::clock::Clock;
+use broker::door;
+use broker::house::House;
+use broker::policy::Policy;
+use std::net::TcpListener;
+use std::os::fd::FromRawFd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+broker: holds keys, budget and permission for the creature, on loopback
+
+usage: broker [--house DIR] [--check]
+
+  --house DIR   the repository root (default: the working directory)
+  --check       read owner.toml, say what is wrong with it, serve nothing
+  --help, --version
+
+The guardian starts it and hands it a listener as descriptor FERAL_BROKER_FD; started by hand it listens on a port of
+its own and prints it. Keys are read once, from the environment or .env.
+Exit status: 0 left as asked; 1 failed; 2 wrong usage or a broken owner.toml.
+
+examples:
+  broker --check
+  broker --house ~/feral
+";
+
+fn main() -> ExitCode {
+    let mut house = PathBuf::from(".");
+    let mut check = false;
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match (arg.as_str(), args.len()) {
+            ("--help" | "-h", _) => {
+                print!("{HELP}");
+                return ExitCode::SUCCESS;
+            }
+            ("--version" | "-V", _) => {
+                println!("broker {}", env!("CARGO_PKG_VERSION"));
+                return ExitCode::SUCCESS;
+            }
+            ("--check", _) => check = true,
+            ("--house", 1..) => house = args.next().unwrap_or_default().into(),
+            (other, _) => {
+                eprintln!("broker: cannot understand {other:?}\n\n{HELP}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    let house = House::new(house);
+    if check {
+        return match Policy::load(&house) {
+            Ok(_) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error:#}");
+                ExitCode::from(2)
+            }
+        };
+    }
+    match run(house) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("broker: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(house: House) -> Result<()> {
+    shut_the_blinds()?;
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(std::io::stderr).init();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = listener()?;
+        let broker = Broker::open(house, Clock::default())?;
+        tracing::info!("serving on {}", listener.local_addr()?);
+        door::serve(listener, broker).await
+    })
+}
+
+/// Nobody of the same user reads our memory or environment, and no core file holds it.
+fn shut_the_blinds() -> Result<()> {
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_dumpable(false).context("failed to become unreadable to other processes")?;
+    nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_CORE, 0, 0)
+        .context("failed to forbid core files")
+}
+
+/// The listener the guardian handed over, or one of our own.
+fn listener() -> Result<tokio::net::TcpListener> {
+    let listener = match std::env::var("FERAL_BROKER_FD") {
+        Ok(descriptor) => {
+            let descriptor: i32 = descriptor.parse().context("FERAL_BROKER_FD is not a number")?;
+            if nix::fcntl::fcntl(unsafe_borrow(descriptor), nix::fcntl::FcntlArg::F_GETFD).is_err() {
+                bail!("FERAL_BROKER_FD = {descriptor} is not an open descriptor");
+            }
+            // SAFETY: the guardian opened it for us and nobody else here uses it.
+            #[allow(unsafe_code)]
+            unsafe {
+                TcpListener::from_raw_fd(descriptor)
+            }
+        }
+        Err(_) => TcpListener::bind("127.0.0.1:0").context("failed to listen on loopback")?,
+    };
+    listener.set_nonblocking(true)?;
+    tokio::net::TcpListener::from_std(listener).context("failed to serve on the listener")
+}
+
+fn unsafe_borrow(descriptor: i32) -> std::os::fd::BorrowedFd<'static> {
+    // SAFETY: only asked whether it is open.
+    #[allow(unsafe_code)]
+    unsafe {
+        std::os::fd::BorrowedFd::borrow_raw(descriptor)
+    }
+}

@@ -1,0 +1,96 @@
+//! Commits on request, as the creature or the guardian: of what, told to whom, and the owner's index brought along.
+
+use crate::records;
+use crate::repo::Version;
+use crate::requests::{self, Request};
+use crate::run::Guardian;
+use crate::tree::short;
+use anyhow::Result;
+use serde_json::json;
+
+impl Guardian {
+    pub fn commit(&mut self) -> Result<()> {
+        let request = requests::read(&self.house)?.filter(|request| request.is_rebirth_of(self.state.life));
+        let summary = request.as_ref().map_or_else(|| "a rebirth without a request".into(), Request::summary);
+        let before = self.before_commit()?;
+        let made = self.commit_as_self(before, &summary, &["creature", "self", "PURPOSE.md"])?;
+        self.state.born = made.filter(|version| version.tree != before.tree).map(|_| summary);
+        if let Some(request) = request {
+            self.state.tell_answer(request.done(made.map(|version| version.commit.to_string())));
+            self.state.request = request.id;
+        }
+        // Saved by the event this comes back as, together with its being done.
+        Ok(())
+    }
+
+    /// Notes where the index is before HEAD moves on: whoever finds the commit half-done goes on from there.
+    pub fn before_commit(&mut self) -> Result<Version> {
+        let head = self.repo.head()?;
+        let behind = self.state.index_behind.get_or_insert_with(|| head.commit.to_string()).clone();
+        self.save();
+        Ok(self.repo.resolve(&behind).unwrap_or(head))
+    }
+
+    fn commit_as_self(&mut self, before: Version, summary: &str, paths: &[&str]) -> Result<Option<Version>> {
+        let message = format!("self: {summary}");
+        let made = self.repo.commit(&message, paths)?.or_else(|| self.repo.made_before(before, &message));
+        self.committed("self", before, made, summary);
+        Ok(made)
+    }
+
+    /// What follows every commit of ours, made now or just before a kill.
+    pub fn committed(&mut self, who: &str, before: Version, made: Option<Version>, summary: &str) {
+        self.bring_index_along(&before.commit.to_string());
+        let Some(version) = made else { return };
+        let commit = version.commit.to_string();
+        let stat =
+            self.repo.find(&commit).and_then(|commit| self.repo.diff_stat(&commit)).unwrap_or_default();
+        let (files, added, removed) = stat;
+        records::tell_once(
+            &self.house,
+            "commit",
+            json!({"by": who, "commit": commit, "summary": summary, "files": files, "added": added, "removed": removed}),
+        );
+        self.report.commit(who, &short(version.commit), summary, stat);
+    }
+
+    pub fn bring_index_along(&mut self, behind: &str) {
+        match self.repo.sync_index(behind) {
+            Ok(()) => self.state.index_behind = None,
+            Err(error) => {
+                tracing::warn!("{error:#}; git status may show the creature's commits reversed until then")
+            }
+        }
+    }
+
+    /// Carries out what a living creature asks for, once.
+    pub fn answer(&mut self) {
+        let request = match requests::read(&self.house) {
+            Ok(Some(request)) => request,
+            Ok(None) => return,
+            Err(error) => return self.report.warn(&format!("{error:#}")),
+        };
+        // A rebirth is taken up when the life ends; a request already answered lies there until the next.
+        if request.id == self.state.request || request.life != self.state.life || request.kind == "rebirth" {
+            return;
+        }
+        let answer = match request.kind.as_str() {
+            "commit" => self.commit_papers(&request),
+            "reset" => self.tidy().map(|()| request.done(None)),
+            other => {
+                Ok(request.refused(format!("no request is called `{other}`"), "commit, reset or rebirth"))
+            }
+        };
+        let answer = answer.unwrap_or_else(|error| request.refused(format!("{error:#}"), "ask again later"));
+        self.state.tell_answer(answer);
+        self.state.request = request.id;
+        self.save();
+        self.publish();
+    }
+
+    fn commit_papers(&mut self, request: &Request) -> Result<serde_json::Value> {
+        let before = self.before_commit()?;
+        let made = self.commit_as_self(before, &request.summary(), &["self", "PURPOSE.md"])?;
+        Ok(request.done(made.map(|version| version.commit.to_string())))
+    }
+}

@@ -1,0 +1,169 @@
+//! Ends: what became of a life or a build once its processes are gone, with the evidence and whose fault it was.
+
+use crate::build::{Build, Failed};
+use crate::limits::LOG_TAIL_BYTES;
+use crate::run::{End, Guardian, Life};
+use crate::vocabulary::{Action, Blame, Event, Phase};
+use crate::{blame, child, files, requests, trusted};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
+
+impl Guardian {
+    /// Exits of the creature and of builds.
+    pub fn collect(&mut self) {
+        let mut ended = child::reap();
+        self.note_ends(&ended);
+        let spare = self.spared();
+        if let Some(Life { pid, exited: Some(status), .. }) = self.life {
+            child::kill_group(pid);
+            ended.clear();
+            let gone = child::sweep(&spare, &mut ended);
+            self.note_ends(&ended);
+            if gone {
+                self.life_ended(status);
+            }
+        }
+    }
+
+    /// Groups of processes that a sweep after a life may not take: a build beside it, and the broker's.
+    pub fn spared(&self) -> Vec<Pid> {
+        self.build.iter().map(|build| build.pid).chain(self.companion.spared()).collect()
+    }
+
+    pub fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
+        for (pid, status) in ended {
+            if let Some(life) = self.life.as_mut().filter(|life| life.pid == *pid) {
+                life.exited = Some(*status);
+            }
+            if let Some(build) = self.build.take_if(|build| build.pid == *pid) {
+                self.build_ended(build, *status);
+            }
+            self.broker_ended(*pid, *status);
+        }
+    }
+
+    fn life_ended(&mut self, status: WaitStatus) {
+        let Some(life) = self.life.take() else { return };
+        // Only the first life of a new commit was born of a self-edit.
+        self.state.born = None;
+        // A beat that came with the end still tells a crash from a stillbirth; it is too late to earn anything.
+        if matches!(self.policy.phase, Phase::Booting { .. }) && self.heart.look(self.state.life).is_some() {
+            self.happen(Event::Beat { turns: 0, thought: false });
+        }
+        let evidence = blame::Evidence {
+            signal: signal(status),
+            memory_kills: memory_kills().saturating_sub(life.memory_kills),
+            free_mib: self.free_mib(),
+            floor_mib: self.limits.disk_free_mib,
+            overdue: matches!(self.policy.phase, Phase::Stopping { .. }),
+            folder_gone: life.bereft,
+            ..blame::Evidence::default()
+        };
+        let rebirth = status == WaitStatus::Exited(life.pid, 0)
+            && requests::read(&self.house).ok().flatten().is_some_and(|request| {
+                request.is_rebirth_of(self.state.life) && request.id != self.state.request
+            });
+        self.end = End {
+            cause: describe(status),
+            lived_ms: self.clock.now().saturating_sub(life.began),
+            log_tail: files::tail(&self.house.life_log(self.state.life), LOG_TAIL_BYTES),
+        };
+        self.happen(Event::Exited { blame: blame::death(&evidence), rebirth });
+    }
+
+    fn build_ended(&mut self, build: Build, status: WaitStatus) {
+        let (tree, beside) = (build.tree.clone(), build.beside);
+        child::kill_group(build.pid);
+        let evidence = blame::Evidence {
+            signal: signal(status),
+            memory_kills: memory_kills().saturating_sub(build.memory_kills),
+            free_mib: self.free_mib(),
+            floor_mib: self.limits.disk_free_mib,
+            ..blame::Evidence::default()
+        };
+        self.report.build_over();
+        let clean = self.version.is_some_and(|version| self.repo.is_at(version));
+        match build.finish(&self.house, status) {
+            // What was built is the commit only if the tree still is; beside a creature it may well be editing.
+            Ok(path) if clean => {
+                self.built = Some((tree, path));
+                if !beside {
+                    self.happen(Event::BuildSucceeded);
+                }
+            }
+            Ok(_) if beside => {}
+            Ok(_) => {
+                let dirty =
+                    self.version.and_then(|version| self.repo.dirty(version).ok()).unwrap_or_default();
+                let name = dirty.first().map(|first| first.display().to_string()).unwrap_or_default();
+                self.end = End {
+                    cause: format!("creature/{name} changed while it was being built"),
+                    ..End::default()
+                };
+                self.happen(Event::BuildFailed(Blame::Owner));
+            }
+            Err(Failed { output, folder_gone }) => {
+                let log_tail = output.chars().take(LOG_TAIL_BYTES as usize).collect();
+                let fault = blame::build(&blame::Evidence { output, folder_gone, ..evidence });
+                if beside {
+                    tracing::warn!(blame = ?fault, "the blessed binary runs, but its source does not build now");
+                    return;
+                }
+                let cause = if folder_gone { "its target folder was deleted" } else { "it does not build" };
+                self.end = End { cause: cause.into(), lived_ms: 0, log_tail };
+                self.happen(Event::BuildFailed(fault));
+            }
+        }
+    }
+
+    /// A build beside a creature has no phase that would end it, and holds the lock its self-edits wait for.
+    pub fn end_late_build(&mut self) {
+        let until =
+            self.build.as_ref().filter(|build| build.beside).map(|build| build.since + self.limits.build_ms);
+        if until.is_some_and(|until| self.clock.now() >= until) {
+            tracing::warn!("the build beside the blessed binary overstayed its deadline and is ended");
+            self.perform(Action::StopBuild);
+        }
+    }
+
+    /// Once no creature lives any more, the broker's processes are asked to end, and given a moment.
+    pub fn end_broker(&mut self) {
+        let left: Vec<Pid> = self.companion.spared().collect();
+        for pid in left {
+            child::terminate(pid);
+            let mut looks = 0;
+            let gone = trusted::wait(pid, || {
+                looks += 1;
+                looks < 1_000
+            });
+            if gone.is_none() {
+                child::kill_group(pid);
+            }
+        }
+        self.companion.pid = None;
+    }
+
+    fn free_mib(&self) -> u64 {
+        fs2::available_space(self.house.state_folder()).map_or(u64::MAX, |bytes| bytes >> 20)
+    }
+}
+
+fn signal(status: WaitStatus) -> Option<i32> {
+    if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None }
+}
+
+pub fn describe(status: WaitStatus) -> String {
+    if let WaitStatus::Exited(_, code) = status {
+        format!("exit status {code}")
+    } else if let WaitStatus::Signaled(_, signal, _) = status {
+        format!("signal {}", signal.as_str())
+    } else {
+        format!("{status:?}")
+    }
+}
+
+/// How often the kernel has killed for want of memory since boot.
+pub fn memory_kills() -> u64 {
+    let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0)
+}

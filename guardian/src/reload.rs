@@ -1,0 +1,71 @@
+//! What the owner changes while we run: `owner.toml` and `.env` are judged, then taken over or left as they were.
+//!
+//! Invariant: what has a mistake changes nothing, and is said once for each change.
+
+use crate::revival::Event;
+use crate::run::Guardian;
+use crate::{files, records, settings};
+use serde_json::json;
+
+impl Guardian {
+    /// Each look: what the owner changed, what the broker asks, what is due.
+    pub fn tend_broker(&mut self) {
+        self.companion.turn_away();
+        self.broker_steps(Event::Tick);
+        if self.companion.has_news(&self.house) {
+            self.settings_changed();
+        }
+        self.look_at_asks();
+    }
+
+    /// `owner.toml` or `.env` is another: judged first by us, then by the broker, beside everything else.
+    fn settings_changed(&mut self) {
+        if let Err(error) = settings::load(&self.house) {
+            return self.keep_settings(&format!("{error:#}"));
+        }
+        match self.companion.begin_check(&self.house, self.clock.now()) {
+            Ok(true) => {}
+            Ok(false) => self.take_over(),
+            Err(error) => self.keep_settings(&format!("{error:#}")),
+        }
+    }
+
+    /// Everything goes on as it was; said once for each change.
+    pub fn keep_settings(&mut self, mistake: &str) {
+        self.mistake = format!("the owner's change is not taken over: {mistake}");
+        self.report.warn(&format!("{}. What was valid before goes on", self.mistake));
+        records::tell(&self.house, "settings_refused", json!({"told": mistake}));
+        self.publish();
+    }
+
+    /// Limits count from now on; walls and extra folders from the next start of the guardian on.
+    pub fn take_over(&mut self) {
+        let Ok(settings) = settings::load(&self.house) else { return };
+        let later = settings.walls != self.settings.walls || settings.sandbox != self.settings.sandbox;
+        self.limits = settings.limits;
+        self.mistake.clear();
+        let note = if later { "; walls and sandbox count from the guardian's next start on" } else { "" };
+        self.report.say(&format!("the owner's settings have changed and are taken over{note}"));
+        records::tell(&self.house, "settings_changed", json!({}));
+        self.broker_steps(Event::Reload);
+        self.publish();
+    }
+
+    fn look_at_asks(&mut self) {
+        let mark = files::mark(&self.house.asks());
+        if mark == self.companion.asks_mark {
+            return;
+        }
+        self.companion.asks_mark = mark;
+        let waiting = crate::asks::waiting(&self.house);
+        if waiting.len() > self.companion.asks_waiting
+            && let Some(newest) = waiting.last()
+        {
+            self.report.say(&format!("{} waits for your word: `guardian asks`", newest.line()));
+        }
+        if waiting.len() != self.companion.asks_waiting {
+            self.companion.asks_waiting = waiting.len();
+            self.publish();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Tokens: who calls the broker. One for each life and one for each build; in the environment of one and in one file.
+//!
+//! Invariant: a token is in the file before the process it is for is started, and out of it with the next of its kind.
+
+use crate::files;
+use crate::house::House;
+use anyhow::{Context, Result};
+use serde_json::json;
+use std::fs::File;
+use std::io::Read;
+
+#[derive(Default)]
+pub struct Tokens {
+    life: Option<(u64, String)>,
+    build: Option<String>,
+}
+
+impl Tokens {
+    /// A fresh token, for this life or, without one, for a build.
+    pub fn fresh(&mut self, house: &House, life: Option<u64>) -> Result<String> {
+        let token = random()?;
+        match life {
+            Some(number) => self.life = Some((number, token.clone())),
+            None => self.build = Some(token.clone()),
+        }
+        let life = self.life.as_ref().map(|(number, token)| json!({"number": number, "token": token}));
+        let build = self.build.as_ref().map(|token| json!({"token": token}));
+        let document = json!({"life": life, "build": build});
+        // Not synced: every start makes new ones.
+        files::replace_secret(&house.tokens(), document.to_string().as_bytes())?;
+        Ok(token)
+    }
+}
+
+/// 32 bytes nobody can guess, in hexadecimal.
+fn random() -> Result<String> {
+    let mut bytes = [0_u8; 32];
+    File::open("/dev/urandom")
+        .and_then(|mut source| source.read_exact(&mut bytes))
+        .context("failed to read /dev/urandom")?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,81 @@
+//! Brokers for houses: the real one, built where it is missing or old, or a script that behaves as one must not.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+#![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
+
+use super::House;
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+/// The real broker, beside the guardian under test.
+pub fn built() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let guardian = Path::new(env!("CARGO_BIN_EXE_guardian"));
+        let broker = guardian.with_file_name("broker");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let made = fs::metadata(&broker).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+        if newest(&root.join("broker")) > made {
+            let folder = guardian.parent().unwrap();
+            let profile = folder.file_name().unwrap().to_str().unwrap();
+            let profile = if profile == "debug" { "dev" } else { profile };
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.args(["build", "-p", "broker", "--profile", profile, "--target-dir"]);
+            let status = cargo.arg(folder.parent().unwrap()).current_dir(root).status().unwrap();
+            assert!(status.success(), "the broker does not build");
+        }
+        broker
+    })
+}
+
+fn newest(folder: &Path) -> SystemTime {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let times = entries.filter(|entry| entry.file_name() != "tests").map(|entry| match entry.path() {
+        path if path.is_dir() => newest(&path),
+        _ => entry.metadata().unwrap().modified().unwrap(),
+    });
+    times.max().unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// The same file under another name; a copy where it has to be.
+pub fn place(from: &Path, to: &Path) {
+    let _ = fs::remove_file(to);
+    if fs::hard_link(from, to).is_err() {
+        fs::copy(from, to).unwrap();
+    }
+}
+
+impl House {
+    /// Puts the real broker beside the guardian.
+    pub fn with_broker(self) -> Self {
+        place(built(), &self.program().with_file_name("broker"));
+        self
+    }
+
+    /// Puts a shell script in its place.
+    pub fn with_false_broker(self, script: &str) -> Self {
+        let path = self.program().with_file_name("broker");
+        let _ = fs::remove_file(&path);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        self
+    }
+
+    pub fn broker(&self) -> Value {
+        self.status()["broker"].clone()
+    }
+
+    pub fn broker_pid(&self) -> Option<i32> {
+        self.broker()["pid"].as_i64().map(|pid| pid as i32)
+    }
+
+    /// Waits until a broker runs that is not this one; its process.
+    pub fn until_broker(&self, but: Option<i32>) -> i32 {
+        self.until("a broker", || self.broker_pid().is_some_and(|pid| Some(pid) != but));
+        self.broker_pid().unwrap()
+    }
+}
