@@ -117,7 +117,7 @@ pub fn show(house: &House, id: Option<&str>, full: bool, as_json: bool) -> Resul
                        "stored": if full { stored(house, &ask.id).ok() } else { None }})
             })
             .collect();
-        println!("{:#}", json!({"asks": list}));
+        println!("{}", spelled_json(&json!({"asks": list})));
         return Ok(0);
     }
     if asks.is_empty() {
@@ -192,6 +192,19 @@ pub fn spelled(text: &str) -> String {
             out.push('\n');
         } else if letter.is_control() || is_hidden(letter) {
             out.extend(letter.escape_unicode());
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+/// A document as JSON that a terminal shows as it is; the same document to whoever reads it.
+pub fn spelled_json(document: &Value) -> String {
+    let mut out = String::new();
+    for letter in format!("{document:#}").chars() {
+        if letter != '\n' && (letter.is_control() || is_hidden(letter)) {
+            letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
         } else {
             out.push(letter);
         }

@@ -145,6 +145,12 @@ impl Companion {
             .map(Some)
     }
 
+    /// Without a cargo the one that is there will do: what is kept runs without a toolchain, and so does this.
+    fn not_built(&self, error: &anyhow::Error) -> String {
+        let there = if self.program.is_file() { "the one that is there is used" } else { "there is none" };
+        format!("the broker cannot be brought up to date, {there}: {error:#}")
+    }
+
     fn check(&self, house: &House) -> Result<Pid> {
         let path = house.broker_check_log();
         let log = files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
@@ -221,7 +227,7 @@ impl Companion {
                 }
             },
             Ok(None) => {}
-            Err(error) => self.trouble = format!("{error:#}"),
+            Err(error) => say(&self.not_built(&error)),
         }
         if !self.program.is_file() || !self.trouble.is_empty() {
             return Ok(());
@@ -302,7 +308,7 @@ impl Guardian {
                     return;
                 }
                 Ok(None) => {}
-                Err(error) => companion.trouble = format!("{error:#}"),
+                Err(error) => self.report.warn(&companion.not_built(&error)),
             }
         }
         self.broker_found();
@@ -358,7 +364,7 @@ impl Guardian {
             if !asked {
                 let cause = crate::ends::describe(status);
                 let said = files::tail(&self.house.broker_log(), 1_024);
-                let said = said.lines().last().unwrap_or_default().to_owned();
+                let said = crate::asks::spelled(said.lines().last().unwrap_or_default());
                 self.companion.trouble = format!("the broker ended ({cause}) and is started again");
                 self.report.once(&format!("{}; {said}", self.companion.trouble));
                 records::tell(&self.house, "broker_ended", json!({"cause": cause, "said": said}));

@@ -56,6 +56,7 @@ impl Guardian {
             free_mib: self.free_mib(),
             floor_mib: self.limits.disk_free_mib,
             overdue: matches!(self.policy.phase, Phase::Stopping { .. }),
+            folder_gone: life.bereft,
             ..blame::Evidence::default()
         };
         let rebirth = status == WaitStatus::Exited(life.pid, 0)
@@ -133,7 +134,7 @@ impl Guardian {
             let mut looks = 0;
             let gone = trusted::wait(pid, || {
                 looks += 1;
-                looks < 250
+                looks < 1_000
             });
             if gone.is_none() {
                 child::kill_group(pid);

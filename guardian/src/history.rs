@@ -91,7 +91,8 @@ pub fn print(house: &House, since: &str, as_json: bool) {
     events.append(&mut audit.events);
     events.sort_by(|one, other| text(one, "at").cmp(text(other, "at")));
     if as_json {
-        println!("{:#}", json!({"since": since, "events": events, "spend": spend, "broker": audit.sum()}));
+        let all = json!({"since": since, "events": events, "spend": spend, "broker": audit.sum()});
+        println!("{}", crate::asks::spelled_json(&all));
         return;
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

@@ -10,8 +10,8 @@ pub const SHORTEST_MS: Millis = 200;
 pub const LONGEST_MS: Millis = 30_000;
 /// Having lived so long, it is as good as new.
 pub const PROVEN_MS: Millis = 60_000;
-/// Between being asked to end and being ended.
-pub const GRACE_MS: Millis = 2_000;
+/// Between being asked to end and being ended: longer than the broker lets what it has in hand go on.
+pub const GRACE_MS: Millis = 8_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -82,7 +82,8 @@ impl Revival {
 
     pub fn step(&mut self, now: Millis, event: Event) -> Option<Act> {
         let (standing, act) = match (&self.standing, event) {
-            (Standing::Without, Event::Found) => (Standing::Due { at: now }, Some(Act::Start)),
+            // With the next tick: what its creature waits for goes first.
+            (Standing::Without, Event::Found) => (Standing::Due { at: now }, None),
             (Standing::Due { at }, Event::Tick) if now >= *at => {
                 (Standing::Due { at: *at }, Some(Act::Start))
             }

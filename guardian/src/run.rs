@@ -18,7 +18,7 @@ use crate::settings::Settings;
 use crate::state::State;
 use crate::vocabulary::{Action, Event, Pending, Phase};
 use crate::walls::Walls;
-use crate::{child, files, requests};
+use crate::{child, files, requests, walls};
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::WaitStatus;
@@ -76,6 +76,10 @@ pub struct Life {
     pub began: Millis,
     pub memory_kills: u64,
     pub exited: Option<WaitStatus>,
+    /// The files it was let write to: others of the same name it cannot.
+    pub given: Vec<Option<u64>>,
+    /// One of them was moved or removed under it.
+    pub bereft: bool,
     /// A thought of this life was seen in memory.
     pub thought: bool,
     /// Memory when turns last counted, and how many they were: a turn that left no record is only a claim.
@@ -196,9 +200,12 @@ impl Guardian {
         }
     }
 
+    /// Looks at the files others write: heartbeat, requests, orders.
     fn look(&mut self) {
         if self.life.is_some() && self.policy.alive() {
             self.bound_logs();
+            self.end_the_bereft();
+            walls::copy_purpose(&self.house);
             if let Some(claim) = self.heart.look(self.state.life) {
                 let (turns, thoughts) = (claim.turns, claim.thoughts);
                 let thought = thoughts > 0 && self.thought_written();

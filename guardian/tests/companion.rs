@@ -81,6 +81,7 @@ fn a_killed_broker_comes_back_at_the_same_port_and_the_creature_lives_on() {
     let guardian = house.start();
     house.until("a life", || house.path(".self/workspace/environment").exists());
     let (first, port) = (house.until_broker(None), house.broker()["port"].clone());
+    house.until("the creature to be told of", || house.status()["creature_pid"].is_number());
     let creature = house.status()["creature_pid"].clone();
     kill(first);
     // Asked while there is none: the connection waits.
@@ -223,4 +224,75 @@ fn what_the_owner_changes_is_taken_over_and_mistakes_are_told_once() {
     assert!(house.told("broker_ended").is_empty(), "a reload is no death");
     assert!(house.deaths().is_empty());
     guardian.stop();
+}
+
+/// A guardian in the house's own target folder, as `cargo run` leaves it, and a cargo that takes so long over the broker.
+fn own_target(house: &House, builds_broker: &str) -> Command {
+    let program = house.path("target/debug/guardian");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    support::broker::place(&house.program(), &program);
+    let cargo = house.folder.path().join("cargo");
+    let creature = fs::read_to_string(&cargo).unwrap();
+    let broker = format!("#!/bin/sh\ncase \"$*\" in *--package*broker*) {builds_broker}; exit 0;; esac\n");
+    fs::write(&cargo, creature.replacen("#!/bin/sh\n", &broker, 1)).unwrap();
+    let mut command = Command::new(program);
+    let log = fs::File::create(house.folder.path().join("guardian.log")).unwrap();
+    command.current_dir(&house.root).env("CARGO", cargo).env("RUST_LOG", "debug");
+    command.stdin(std::process::Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+    command
+}
+
+fn copies_it(after: &str) -> String {
+    format!("sleep {after}; cp {} target/debug/broker", support::broker::built().display())
+}
+
+#[test]
+fn the_creature_does_not_wait_for_the_brokers_build() {
+    let house = House::new(TELLS);
+    fs::remove_file(house.path("owner.toml")).unwrap();
+    let mut command = own_target(&house, &copies_it("2"));
+    let guardian = support::Guardian::new(command.spawn().unwrap(), &house);
+    house.until("a life", || house.path(".self/workspace/environment").exists());
+    assert_eq!(house.broker()["note"], "being built");
+    assert!(told(&house, "FERAL_BROKER").is_some(), "it may knock already");
+    house.until_broker(None);
+    assert!(house.deaths().is_empty());
+    guardian.stop();
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
+}
+
+#[test]
+fn with_settings_to_judge_the_broker_is_built_first() {
+    let house = House::new(TELLS);
+    house.settings("[budget]\ndaily_uds = 1\n");
+    let mut command = own_target(&house, &copies_it("0.3"));
+    let mut guardian = support::Guardian::new(command.spawn().unwrap(), &house);
+    assert_eq!(guardian.wait(), 100);
+    let log = fs::read_to_string(&guardian.log).unwrap();
+    assert!(log.contains("daily_uds") && house.told("life").is_empty(), "{log}");
+    house.settings("");
+    let mut command = own_target(&house, &copies_it("0"));
+    let guardian = support::Guardian::new(command.spawn().unwrap(), &house);
+    house.until_broker(None);
+    guardian.stop();
+}
+
+#[test]
+fn a_broker_that_does_not_build_is_warned_of_and_the_creature_lives() {
+    for owner in [true, false] {
+        let house = House::new(TELLS);
+        if !owner {
+            fs::remove_file(house.path("owner.toml")).unwrap();
+        }
+        let mut command = own_target(&house, "sleep 1; echo 'error: no such crate' >&2; exit 101");
+        let guardian = support::Guardian::new(command.spawn().unwrap(), &house);
+        house.until("a life", || house.path(".self/workspace/environment").exists());
+        house.until("the warning", || {
+            fs::read_to_string(&guardian.log).unwrap().contains("does not build: error: no such crate")
+        });
+        house.until("the note", || house.broker()["note"].to_string().contains("does not build"));
+        assert_eq!(house.told("broker_missing").len(), 1);
+        assert_eq!(told(&house, "FERAL_BROKER").is_none(), owner, "only who started meanwhile may hope");
+        guardian.stop();
+    }
 }
