@@ -1,15 +1,20 @@
 //! What every request is judged and carried out with; made once, shared by all.
 
+use crate::budget::{self, Budget};
 use crate::clock::Clock;
 use crate::house::House;
 use crate::keys::Keys;
 use crate::ledger::Ledger;
+use crate::llm::provider::{self, Providers};
 use crate::outward::Outward;
+use crate::pages::Pages;
 use crate::policy::Policy;
+use crate::prices::Prices;
+use crate::registry::Registry;
 use crate::service::Services;
 use crate::taint::Taint;
 use crate::token::Tokens;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 pub struct Broker {
     pub house: House,
@@ -20,8 +25,13 @@ pub struct Broker {
     pub tokens: Tokens,
     pub ledger: Ledger,
     pub outward: Outward,
-    pub taint: Taint,
     pub services: Services,
+    pub budget: Budget,
+    pub prices: Prices,
+    pub providers: Providers,
+    pub taint: Taint,
+    pub pages: Pages,
+    pub registry: Registry,
 }
 
 pub type Shared = Arc<Broker>;
@@ -35,12 +45,23 @@ impl Broker {
 
     pub fn with(house: House, clock: Clock, policy: Policy, keys: Keys) -> anyhow::Result<Shared> {
         std::fs::create_dir_all(house.own())?;
+        let outward = Outward::new()?;
+        let known = |name: &str| keys.get(name).map(str::to_owned);
+        let chosen = provider::pick(&policy.model, &known, &|name| std::env::var(name).ok());
+        let values: Vec<_> = policy.key_names().iter().filter_map(|name| known(name)).collect();
+        let print = budget::stop::fingerprint(&house, &values);
+        let ledger = Ledger::open(&house, clock.clone());
         Ok(Arc::new(Self {
             tokens: Tokens::new(house.clone()),
-            ledger: Ledger::open(&house, clock.clone()),
-            outward: Outward::new()?,
-            taint: Taint::open(&house, clock.clone()),
             services: Services::open(&house, &clock, &policy, &keys)?,
+            budget: Budget::new(&house, clock.clone(), ledger.clone(), &policy.budget, print),
+            prices: Prices::new(&policy),
+            providers: Providers::new(chosen, outward.clone()),
+            taint: Taint::open(&house, clock.clone()),
+            pages: Pages::new()?,
+            registry: Registry::new(&house),
+            ledger,
+            outward,
             keys: RwLock::new(keys),
             house,
             clock,
@@ -48,13 +69,22 @@ impl Broker {
         }))
     }
 
+    fn keys(&self) -> RwLockReadGuard<'_, Keys> {
+        self.keys.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The secret in a variable.
+    pub fn key(&self, name: &str) -> Option<String> {
+        self.keys().get(name).map(str::to_owned)
+    }
+
     /// The text without any known secret.
     pub fn scrub(&self, text: &str) -> String {
-        self.keys.read().unwrap_or_else(std::sync::PoisonError::into_inner).scrub(text)
+        self.keys().scrub(text)
     }
 
     /// The same for bytes that may be no text.
     pub fn scrub_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
-        self.keys.read().unwrap_or_else(std::sync::PoisonError::into_inner).scrub_bytes(bytes)
+        self.keys().scrub_bytes(bytes)
     }
 }

@@ -3,28 +3,34 @@
 //! Invariant: no client can hold a connection without sending, send more than its cap, or be answered without a token.
 
 use crate::broker::Shared;
+use crate::front::Front;
 use crate::refusal::Refusal;
+use crate::room::{Room, Seat};
 use crate::token::Caller;
-use anyhow::{Context, Result};
-use axum::extract::{DefaultBodyLimit, Request, State};
+use anyhow::Result;
+use axum::extract::{DefaultBodyLimit, Request as Asked, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router, routing::get};
+use axum::{Extension, Json, Router, routing::get};
+use http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use serde_json::json;
-use std::sync::Arc;
+use serde_json::{Value, json};
+use std::convert::Infallible;
 use std::time::Duration;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream};
 
-/// Connections at once; more wait in the backlog.
-const MOST_CONNECTIONS: usize = 256;
 /// Longest a client may take for the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
 /// Largest body taken, in bytes: a context of a million tokens fits.
-const MOST_BODY_BYTES: usize = 32 << 20;
+pub const MOST_BODY_BYTES: usize = 32 << 20;
+
+/// Bytes of a connection held between the system and us: no head is longer.
+const MOST_HELD_BYTES: usize = 128 << 10;
+/// Longest that requests in hand may take to end when the broker is told to.
+const PARTING: Duration = Duration::from_secs(5);
 
 /// Everything the broker answers.
 pub fn router(broker: Shared) -> Router {
@@ -34,13 +40,15 @@ pub fn router(broker: Shared) -> Router {
         .merge(crate::janee::routes())
         .merge(crate::purpose::routes())
         .merge(crate::mcp::routes())
+        .merge(crate::llm::routes())
+        .merge(crate::web::routes())
         .layer(middleware::from_fn_with_state(broker.clone(), known))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
         .with_state(broker)
 }
 
 /// Lets those in who have a token; who they are goes with the request.
-async fn known(State(broker): State<Shared>, mut request: Request, next: Next) -> Response {
+async fn known(State(broker): State<Shared>, mut request: Asked, next: Next) -> Response {
     match broker.tokens.caller(request.headers()) {
         Some(Caller::Life(life)) => {
             request.extensions_mut().insert(Life(life));
@@ -64,37 +72,72 @@ async fn known(State(broker): State<Shared>, mut request: Request, next: Next) -
 #[derive(Clone, Copy, Debug)]
 pub struct Life(pub u64);
 
-async fn status(State(_broker): State<Shared>) -> Json<serde_json::Value> {
-    Json(json!({"model": null, "services": []}))
+async fn status(State(broker): State<Shared>, Extension(Life(life)): Extension<Life>) -> Json<Value> {
+    Json(json!({
+        "model": broker.providers.status().await,
+        "budget": broker.budget.view(),
+        "services": crate::service::listed(&broker),
+        "tainted": broker.taint.is_tainted(life),
+        "asks_waiting": broker.services.asks.waiting(),
+        "janee": broker.policy.janee.is_some(),
+    }))
 }
 
 /// Serves until the listener fails.
 pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    tokio::spawn(crate::answers::watch(broker.clone()));
-    let router = router(broker);
+    serve_until(listener, broker, std::future::pending()).await
+}
+
+/// Serves until told to end; requests in hand then have a moment left. What comes meanwhile waits in the backlog.
+pub async fn serve_until(
+    listener: TcpListener,
+    broker: Shared,
+    told: impl Future<Output = ()>,
+) -> Result<()> {
+    broker.pages.never(listener.local_addr()?.port());
+    let front = Front::new(broker.clone(), router(broker.clone()));
+    let room = Room::default();
+    // Ends with the serving.
+    let mut watching = tokio::task::JoinSet::new();
+    watching.spawn(crate::answers::watch(broker.clone()));
+    tokio::pin!(told);
     loop {
-        let place = room.clone().acquire_owned().await.context("failed to find room for a connection")?;
-        let (stream, _) = match listener.accept().await {
-            Ok(accepted) => accepted,
+        let accepted = tokio::select! {
+            () = &mut told => break,
+            accepted = async {
+                room.make_place().await;
+                listener.accept().await
+            } => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let seat = Seat::default();
+                let task = tokio::spawn(converse(stream, front.for_one(seat.clone())));
+                room.sit(seat, task.abort_handle());
+            }
             Err(error) => {
                 tracing::warn!("failed to accept a connection: {error}");
                 tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
             }
-        };
-        let service = TowerToHyperService::new(router.clone());
-        tokio::spawn(async move {
-            let served = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEAD)
-                .serve_connection(TokioIo::new(stream), service)
-                .with_upgrades()
-                .await;
-            if let Err(error) = served {
-                tracing::debug!("a connection broke: {error}");
-            }
-            drop(place);
-        });
+        }
+    }
+    room.empty(PARTING).await;
+    crate::janee::farewell(&broker).await;
+    Ok(())
+}
+
+async fn converse<S>(stream: TcpStream, service: S)
+where
+    S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>,
+{
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(MOST_HELD_BYTES)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
+        .await;
+    if let Err(error) = served {
+        tracing::debug!("a connection broke: {error}");
     }
 }

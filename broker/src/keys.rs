@@ -257,7 +257,7 @@ fn read_file(house: &House) -> Result<BTreeMap<String, String>> {
                     None => anyhow!(".env: a line is not NAME=value; quote values with spaces"),
                 }
             }
-            _ => anyhow!("failed to read .env"),
+            dotenvy::Error::Io(_) | dotenvy::Error::EnvVar(_) | _ => anyhow!("failed to read .env"),
         })
     });
     pairs.collect()

@@ -1,8 +1,23 @@
 //! The ledger: every call out, one line each, synced before it counts, each line holding the hash of the one before.
+//!
+//! Invariant: what cannot be read, does not fit together or is shorter than it was is closed, never fresh.
+
+pub mod anchor;
+pub mod chain;
+pub mod opening;
+pub mod sums;
+mod writer;
 
 use crate::clock::Clock;
 use crate::house::House;
+use crate::money::{Class, Day, Micros};
+use crate::refusal::Refusal;
+use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use sums::Sums;
+use tokio::sync::oneshot;
 
 /// One line, before it has its place in the chain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,11 +36,17 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost_micro_usd: Option<u64>,
+    pub cost_micro_usd: Option<Micros>,
     pub decision: String,
     /// Ties what belongs to one call together.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub call: String,
+    /// On whose behalf, where it costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+    /// The day it counts on, where it costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub day: Option<Day>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -34,23 +55,138 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closed(pub String);
 
-pub struct Ledger {
-    house: House,
-    clock: Clock,
+impl From<Closed> for Refusal {
+    fn from(closed: Closed) -> Self {
+        let hint = "the owner mends what it names and restarts the guardian; with it stopped, `broker --accept-ledger \
+                    --house DIR` begins a new ledger and counts today and this week as spent";
+        Refusal::new(503, "ledger_closed", format!("the ledger is closed: {}", closed.0), hint)
+    }
 }
 
+impl IntoResponse for Closed {
+    fn into_response(self) -> Response {
+        Refusal::from(self).into_response()
+    }
+}
+
+/// A line on its way to the disk, and who waits for it.
+type Waiting = (Entry, oneshot::Sender<Result<(), Closed>>);
+
+/// A handle; the file is closed with the last one.
+#[derive(Clone)]
+pub struct Ledger {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// None only while it is dropped.
+    lines: Option<mpsc::Sender<Waiting>>,
+    writer: Option<JoinHandle<()>>,
+    closed: Why,
+    opened: Sums,
+}
+
+/// Why nothing can be written, for as long as that is so.
+#[derive(Clone, Default)]
+struct Why(Arc<Mutex<Option<String>>>);
+
+impl Why {
+    fn set(&self, why: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    fn get(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Bytes of a ledger file before a new one is begun; some hundred thousand lines.
+pub const LARGEST_BYTES: u64 = 64 << 20;
+
 impl Ledger {
+    /// Takes the ledger of a house; what is wrong with it makes a closed one.
     pub fn open(house: &House, clock: Clock) -> Self {
-        Self { house: house.clone(), clock }
+        Self::open_with(house, clock, LARGEST_BYTES)
+    }
+
+    pub fn open_with(house: &House, clock: Clock, largest_bytes: u64) -> Self {
+        let closed = Why::default();
+        let (lines, waiting) = mpsc::channel();
+        let (opened, writer) = match opening::open(house, &clock) {
+            Ok(opened) => {
+                let (sums, torn) = (opened.sums.clone(), opened.torn_bytes);
+                let writer = writer::Writer::new(opened, house, clock, largest_bytes, closed.clone());
+                let thread = std::thread::Builder::new().name("ledger".into());
+                match thread.spawn(move || writer.run(&waiting)) {
+                    Ok(thread) => {
+                        note_torn(&lines, torn);
+                        (sums, Some(thread))
+                    }
+                    Err(error) => {
+                        closed.set(Some(format!("its writer cannot be started: {error}")));
+                        (sums, None)
+                    }
+                }
+            }
+            Err(Closed(why)) => {
+                tracing::error!("the ledger is closed: {why}");
+                closed.set(Some(why));
+                (Sums::default(), None)
+            }
+        };
+        Self { shared: Arc::new(Shared { lines: Some(lines), writer, closed, opened }) }
+    }
+
+    /// What the lines came to when it was opened.
+    pub fn opened(&self) -> &Sums {
+        &self.shared.opened
+    }
+
+    /// Why nothing may leave, if so.
+    pub fn closed(&self) -> Option<String> {
+        self.shared.closed.get()
     }
 
     /// Appends a line and waits until it is on the disk.
     pub async fn append(&self, entry: Entry) -> Result<(), Closed> {
-        let mut line = serde_json::to_value(&entry).map_err(|error| Closed(error.to_string()))?;
-        if let Some(fields) = line.as_object_mut() {
-            fields.insert("at".into(), self.clock.stamp().into());
+        self.submit(entry).await.unwrap_or_else(|_| Err(self.gone()))
+    }
+
+    /// Hands a line over, in order; what is received says when it is on the disk.
+    pub fn submit(&self, entry: Entry) -> oneshot::Receiver<Result<(), Closed>> {
+        let (done, receive) = oneshot::channel();
+        // With the writer gone the sender is dropped, and whoever waits is told so.
+        if let Some(lines) = &self.shared.lines {
+            let _ = lines.send((entry, done));
         }
-        let written = crate::files::append_line(&self.house.ledger(), &line.to_string());
-        written.map_err(|error| Closed(format!("{error:#}")))
+        receive
+    }
+
+    fn gone(&self) -> Closed {
+        Closed(self.closed().unwrap_or_else(|| "its writer has ended; restart the broker".into()))
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.lines = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+fn note_torn(lines: &mpsc::Sender<Waiting>, torn_bytes: u64) {
+    if torn_bytes > 0 {
+        let note = format!("a torn last line of {torn_bytes} bytes was set aside; nothing had left on it");
+        let entry = Entry { decision: "torn".into(), ..Entry::note(note) };
+        let _ = lines.send((entry, oneshot::channel().0));
+    }
+}
+
+impl Entry {
+    /// A remark of the money's own.
+    pub fn note(note: impl Into<String>) -> Self {
+        Self { event: "note".into(), service: sums::OWN.into(), note: note.into(), ..Self::default() }
     }
 }

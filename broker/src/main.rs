@@ -8,16 +8,20 @@ use broker::house::House;
 use broker::policy::Policy;
 use std::net::TcpListener;
 use std::os::fd::FromRawFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tokio::signal::unix::{SignalKind, signal};
 
 const HELP: &str = "\
 broker: holds keys, budget and permission for the creature, on loopback
 
-usage: broker [--house DIR] [--check]
+usage: broker [--house DIR] [--check | --accept-ledger]
 
-  --house DIR   the repository root (default: the working directory)
-  --check       read owner.toml, say what is wrong with it, serve nothing
+  --house DIR      the repository root (default: the working directory)
+  --check          read owner.toml, say what is wrong with it, serve nothing
+  --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts the money of today and
+                   of this week as spent; with the guardian stopped
   --help, --version
 
 The guardian starts it and hands it a listener as descriptor FERAL_BROKER_FD; started by hand it listens on a port of
@@ -32,6 +36,7 @@ examples:
 fn main() -> ExitCode {
     let mut house = PathBuf::from(".");
     let mut check = false;
+    let mut accept = false;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match (arg.as_str(), args.len()) {
@@ -44,6 +49,7 @@ fn main() -> ExitCode {
                 return ExitCode::SUCCESS;
             }
             ("--check", _) => check = true,
+            ("--accept-ledger", _) => accept = true,
             ("--house", 1..) => house = args.next().unwrap_or_default().into(),
             (other, _) => {
                 eprintln!("broker: cannot understand {other:?}\n\n{HELP}");
@@ -61,6 +67,14 @@ fn main() -> ExitCode {
             }
         };
     }
+    if accept {
+        return accept_ledger(&house);
+    }
+    // The same exit status as for --check, so that whoever starts us knows that trying again does not help.
+    if let Err(error) = Policy::load(&house) {
+        eprintln!("{error:#}");
+        return ExitCode::from(2);
+    }
     match run(house) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -70,8 +84,30 @@ fn main() -> ExitCode {
     }
 }
 
+/// The owner's way out of a closed ledger.
+fn accept_ledger(house: &House) -> ExitCode {
+    let policy = match Policy::load(house) {
+        Ok(policy) => policy,
+        Err(error) => {
+            eprintln!("{error:#}");
+            return ExitCode::from(2);
+        }
+    };
+    match broker::ledger::opening::accept(house, &Clock::default(), &policy.budget) {
+        Ok(done) => {
+            println!("{done}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("broker: failed to begin a new ledger: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn run(house: House) -> Result<()> {
     shut_the_blinds()?;
+    close_the_folder(&house)?;
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(std::io::stderr).init();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -79,8 +115,30 @@ fn run(house: House) -> Result<()> {
         let listener = listener()?;
         let broker = Broker::open(house, Clock::default())?;
         tracing::info!("serving on {}", listener.local_addr()?);
-        door::serve(listener, broker).await
+        door::serve_until(listener, broker, told_to_end()?).await?;
+        tracing::info!("left as told");
+        Ok(())
     })
+}
+
+/// Ends when somebody asks us to: SIGTERM or SIGINT.
+fn told_to_end() -> Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate()).context("failed to hear SIGTERM")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("failed to hear SIGINT")?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// A folder of ours that no other user of this machine looks into.
+fn close_the_folder(house: &House) -> Result<()> {
+    let folder = house.own();
+    std::fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700))
+        .with_context(|| format!("failed to close {}", folder.display()))
 }
 
 /// Nobody of the same user reads our memory or environment, and no core file holds it.

@@ -4,13 +4,18 @@
 
 use crate::files;
 use crate::house::House;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
+use toml::de::DeTable;
+
+pub mod schema;
+pub mod shape;
+pub mod words;
 
 /// What the owner allows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
 pub struct Policy {
     pub model: Model,
     pub budget: Budget,
@@ -182,7 +187,7 @@ pub struct Janee {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Web {
-    /// Allow loopback, private and link-local addresses.
+    /// Allow loopback and private addresses; link-local ones, with the metadata of clouds, never.
     pub allow_private: bool,
     /// Hosts; where there are any, only these. `*.example.org` fits every host below it.
     pub allow: Vec<String>,
@@ -256,49 +261,22 @@ impl Policy {
 
     /// Reads the broker's sections of a text; the guardian's and the creature's are theirs to judge.
     pub fn read(text: &str) -> Result<Self> {
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            let at = error.span().map_or(0, |span| line_of(text, span.start));
-            anyhow!("line {at}: {}", error.message())
+        let table = DeTable::parse(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            anyhow!("line {}: {}", line_of(text, at), syntax(text, at, error.message()))
         })?;
-        let policy = Self {
-            model: section(text, &table, "model")?,
-            budget: section(text, &table, "budget")?,
-            prices: section(text, &table, "prices")?,
-            services: section(text, &table, "services")?,
-            janee: match table.contains_key("janee") {
-                true => Some(section_of(text, "janee")?),
-                false => None,
-            },
-            web: section(text, &table, "web")?,
-            search: section(text, &table, "search")?,
-            x: section(text, &table, "x")?,
-            taint: section(text, &table, "taint")?,
-        };
-        policy.judge()?;
-        Ok(policy)
-    }
-
-    /// What the forms alone do not forbid.
-    fn judge(&self) -> Result<()> {
-        let budget = &self.budget;
-        let amounts = [
-            ("daily_usd", budget.daily_usd),
-            ("weekly_usd", budget.weekly_usd),
-            ("autonomous_percent", budget.autonomous_percent),
-            ("warn_percent", budget.warn_percent),
-            ("worst_input_usd", budget.worst_input_usd),
-            ("worst_output_usd", budget.worst_output_usd),
-        ];
-        for (name, amount) in amounts {
-            let most = if name.ends_with("percent") { 100.0 } else { 1e6 };
-            if !(0.0..=most).contains(&amount) {
-                bail!("[budget] {name} = {amount}: must be between 0 and {most}");
-            }
+        for (name, value) in table.get_ref() {
+            let section = schema::SECTIONS.iter().find(|(section, _)| name.get_ref() == section);
+            let Some((section, shape)) = section else { continue };
+            shape::judge(section, name.span().start, value, shape).map_err(|mistake| {
+                anyhow!("line {}: {}: {}", line_of(text, mistake.at), mistake.path, mistake.what)
+            })?;
         }
-        if budget.worst_input_usd == 0.0 || budget.worst_output_usd == 0.0 {
-            bail!("[budget] worst_input_usd and worst_output_usd: a model of unknown price is never free");
-        }
-        Ok(())
+        // The shapes forbid more than the types do, so nothing is left to be told here.
+        toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            anyhow!("line {}: a value of the wrong kind", line_of(text, at))
+        })
     }
 
     /// Names of every variable that may hold a secret.
@@ -335,18 +313,13 @@ fn yes() -> bool {
     true
 }
 
-fn section<T: DeserializeOwned + Default>(text: &str, table: &toml::Table, name: &str) -> Result<T> {
-    if table.contains_key(name) { section_of(text, name) } else { Ok(T::default()) }
-}
-
-fn section_of<T: DeserializeOwned>(text: &str, name: &str) -> Result<T> {
-    // Read from the text again, so that a mistake has its place in it.
-    let value = toml::from_str::<BTreeMap<String, toml::Spanned<toml::Value>>>(text)
-        .ok()
-        .and_then(|mut all| all.remove(name))
-        .ok_or_else(|| anyhow!("[{name}] cannot be read"))?;
-    let at = line_of(text, value.span().start);
-    value.into_inner().try_into::<T>().map_err(|error| anyhow!("line {at}, [{name}]: {}", error.message()))
+/// What TOML has against a line, unless it quotes the line, which may hold anything.
+fn syntax(text: &str, at: usize, message: &str) -> String {
+    let line = text.lines().nth(line_of(text, at) - 1).unwrap_or_default();
+    let words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() >= 5);
+    let quoted = words.into_iter().any(|word| message.contains(word));
+    let message = message.lines().next().unwrap_or_default();
+    if quoted || message.is_empty() { "not TOML".to_owned() } else { format!("not TOML: {message}") }
 }
 
 fn line_of(text: &str, at: usize) -> usize {

@@ -44,33 +44,57 @@ impl Tokens {
 
     /// Whose token a request carries; `None` for none, an unknown one, or one of a former life.
     pub fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
-        let given = given(headers)?;
+        self.whose(&given(headers)?)
+    }
+
+    /// The same for a request to the proxy, whose other headers are meant for the other end.
+    pub fn proxy_caller(&self, headers: &HeaderMap) -> Option<Caller> {
+        self.whose(&spelled(text(headers, "proxy-authorization")?)?)
+    }
+
+    fn whose(&self, given: &str) -> Option<Caller> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let mark = files::mark(&self.house.tokens());
         if mark != told.0 {
             let bytes = files::read_small(&self.house.tokens()).ok().flatten().unwrap_or_default();
+            // Half a file knows nobody, and is read again when it changes.
             *told = (mark, serde_json::from_slice(&bytes).unwrap_or_default());
         }
         let told = &told.1;
         match (&told.life, &told.build) {
-            (Some(life), _) if same(&life.token, &given) => Some(Caller::Life(life.number)),
-            (_, Some(build)) if same(&build.token, &given) => Some(Caller::Build),
+            (Some(life), _) if same(&life.token, given) => Some(Caller::Life(life.number)),
+            (_, Some(build)) if same(&build.token, given) => Some(Caller::Build),
             _ => None,
         }
     }
 }
 
-/// The token in any of the places where clients of the field put one.
+/// The token in any of the places where clients of the field put one. A header that is there twice counts for none:
+/// whoever stands between could have added the other.
 fn given(headers: &HeaderMap) -> Option<String> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    if let Some(bearer) = text("authorization").and_then(|value| value.strip_prefix("Bearer ")) {
-        return Some(bearer.trim().to_owned());
+    if let Some(value) = text(headers, "authorization") {
+        return spelled(value);
     }
-    if let Some(key) = text("x-api-key") {
-        return Some(key.trim().to_owned());
+    match text(headers, "x-api-key") {
+        Some(key) => Some(key.trim().to_owned()),
+        None => spelled(text(headers, "proxy-authorization")?),
     }
-    let basic = text("proxy-authorization").or_else(|| text("authorization"))?.strip_prefix("Basic ")?;
-    let bytes = base64::engine::general_purpose::STANDARD.decode(basic.trim()).ok()?;
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut all = headers.get_all(name).iter();
+    let first = all.next()?;
+    if all.next().is_some() { None } else { first.to_str().ok() }
+}
+
+/// `Bearer T` or `Basic base64(any:T)`.
+fn spelled(value: &str) -> Option<String> {
+    let (scheme, rest) = value.trim().split_once(' ')?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        return Some(rest.trim().to_owned());
+    }
+    let basic = scheme.eq_ignore_ascii_case("basic").then(|| rest.trim())?;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(basic).ok()?;
     Some(String::from_utf8(bytes).ok()?.split_once(':')?.1.to_owned())
 }
 

@@ -1,0 +1,234 @@
+//! The budget: reserves the worst a call can cost before it leaves, settles it once after, and says what is left.
+//!
+//! Invariant: nothing leaves before its reservation is on the disk; a reservation nobody settles stays spent.
+
+pub mod page;
+mod reservation;
+pub mod stop;
+mod window;
+
+pub use reservation::Reservation;
+
+use crate::clock::Clock;
+use crate::house::House;
+use crate::ledger::sums::{self, Stopped};
+use crate::ledger::{Entry, Ledger};
+use crate::money::{Caps, Class, Day, Micros, Money, NoRoom, dollars, micros};
+use crate::policy;
+use crate::refusal::Refusal;
+use ring::rand::{SecureRandom, SystemRandom};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use window::Window;
+
+/// Milliseconds between two refusals that are written down; a creature that asks in a loop fills no disk.
+const REFUSAL_EVERY_MS: i64 = 60_000;
+
+/// A handle; all are one.
+#[derive(Clone)]
+pub struct Budget {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    house: House,
+    clock: Clock,
+    ledger: Ledger,
+    caps: Caps,
+    warn_percent: f64,
+    state: Mutex<State>,
+    /// Of this process and key; what was said to others holds no more.
+    fingerprint: String,
+    /// The beginning of every call's name, unlike that of any other process.
+    prefix: String,
+    calls: AtomicU64,
+    /// Wakes who writes `budget.json`.
+    changed: mpsc::Sender<()>,
+}
+
+struct State {
+    money: Money,
+    window: Window,
+    warned_on: Option<Day>,
+    stopped: Option<Stopped>,
+    refused_ms: i64,
+}
+
+impl Budget {
+    pub fn new(house: &House, clock: Clock, ledger: Ledger, policy: &policy::Budget, print: String) -> Self {
+        let sums = ledger.opened().clone();
+        let (changed, changes) = mpsc::channel();
+        let share = |cap: f64| micros(cap * policy.autonomous_percent / 100.0);
+        let inner = Arc::new(Inner {
+            house: house.clone(),
+            clock,
+            ledger,
+            caps: Caps {
+                daily: micros(policy.daily_usd),
+                weekly: micros(policy.weekly_usd),
+                autonomous_daily: share(policy.daily_usd),
+                autonomous_weekly: share(policy.weekly_usd),
+            },
+            warn_percent: policy.warn_percent,
+            state: Mutex::new(State {
+                window: Window::new(&sums, policy.owner_window_s),
+                money: sums.money,
+                warned_on: sums.warned_on,
+                stopped: sums.stopped.filter(|stopped| stopped.fingerprint == print),
+                refused_ms: i64::MIN,
+            }),
+            fingerprint: print,
+            prefix: prefix(),
+            calls: AtomicU64::new(0),
+            changed,
+        });
+        page::keep(&inner, changes);
+        Self { inner }
+    }
+
+    /// Reserves what a call costs at most, durably. `entry` says what leaves; `lowered`: the client asks to be counted
+    /// as autonomous, which is all a client can ask.
+    pub async fn reserve(&self, entry: Entry, lowered: bool, amount: Micros) -> Result<Reservation, Refusal> {
+        let inner = &self.inner;
+        if let Some(stopped) = self.stopped() {
+            return Err(stop::refusal(&stopped));
+        }
+        let now = inner.clock.now();
+        let today = Day::of(now);
+        let (reservation, entry) = {
+            let mut state = inner.state();
+            let class = inner.class(&mut state, lowered);
+            if let Err(no_room) = state.money.may(&inner.caps, today, class, amount) {
+                let refusal = inner.no_room(&mut state, &entry, class, no_room, amount);
+                return Err(refusal);
+            }
+            let day = state.money.counts_on(today);
+            let call = format!("{}-{}", inner.prefix, inner.calls.fetch_add(1, Ordering::Relaxed));
+            state.money.reserve(&call, day, class, amount);
+            let entry = Entry {
+                event: "reserve".into(),
+                cost_micro_usd: Some(amount),
+                decision: "allow".into(),
+                class: Some(class),
+                day: Some(day),
+                call,
+                ..entry
+            };
+            (Reservation::new(inner.clone(), &entry, amount), entry)
+        };
+        let written = inner.ledger.append(entry).await;
+        if let Err(closed) = written {
+            reservation.undo();
+            return Err(closed.into());
+        }
+        Ok(reservation.leaves())
+    }
+
+    /// A provider said that asking again will not help: nothing is asked until the owner acts.
+    pub async fn stop(&self, stopped: Stopped) {
+        let stopped = Stopped { fingerprint: self.inner.fingerprint.clone(), ..stopped };
+        if self.inner.state().stopped.replace(stopped.clone()).is_some() {
+            return;
+        }
+        let entry = Entry {
+            decision: sums::STOPPED.into(),
+            path: stopped.provider,
+            status: Some(stopped.status),
+            call: stopped.fingerprint,
+            ..Entry::note(stopped.hint)
+        };
+        self.inner.change();
+        let _ = self.inner.ledger.append(entry).await;
+    }
+
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.inner.state().stopped.clone()
+    }
+
+    /// What `.self/budget.json` holds.
+    pub fn view(&self) -> serde_json::Value {
+        page::view(&self.inner)
+    }
+}
+
+impl Inner {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self) {
+        let _ = self.changed.send(());
+    }
+
+    /// On whose behalf a call is made, by what the owner did and when.
+    fn class(&self, state: &mut State, lowered: bool) -> Class {
+        let bytes = crate::files::mark(&self.house.inbox()).map_or(0, |mark| mark.bytes);
+        if let Some(note) = state.window.look(bytes, self.clock.now()) {
+            drop(self.ledger.submit(note));
+        }
+        match state.window.is_open(self.clock.now()) && !lowered {
+            true => Class::Owner,
+            false => Class::Autonomous,
+        }
+    }
+
+    fn no_room(&self, state: &mut State, entry: &Entry, class: Class, no: NoRoom, amount: Micros) -> Refusal {
+        let now = self.clock.now();
+        let (today, cap) = (Day::of(now), no.cap.name());
+        let reset = no.cap.resets(today);
+        let message = format!(
+            "the {cap} cap of {:.2} USD has {:.4} USD left and this call may cost {:.4} USD; it resets at {reset}T00:00:00Z",
+            dollars(no.most),
+            dollars(no.left),
+            dollars(amount)
+        );
+        let hint = match no.most < amount {
+            true => {
+                "no reset makes room for a call of this size: ask for fewer tokens or a cheaper model; the owner \
+                     may raise [budget] in owner.toml"
+            }
+            false => {
+                "sleep an hour and look at .self/budget.json instead of asking again; a call of fewer max_tokens \
+                      may still fit; a word of the owner's opens the whole cap"
+            }
+        };
+        let ms = now.as_millisecond();
+        // Time that went back counts as time that passed.
+        if ms.saturating_sub(state.refused_ms).unsigned_abs() >= REFUSAL_EVERY_MS.unsigned_abs() {
+            state.refused_ms = ms;
+            let entry = Entry {
+                event: "refuse".into(),
+                decision: "budget_cap".into(),
+                class: Some(class),
+                note: message.clone(),
+                ..entry.clone()
+            };
+            drop(self.ledger.submit(entry));
+        }
+        self.change();
+        let wait_s = reset.starts_s().saturating_sub(now.as_second()).max(1);
+        Refusal::new(429, "budget_cap", message, hint).after(wait_s.unsigned_abs())
+    }
+
+    /// Writes down once a day that money runs short.
+    fn warn(&self, state: &mut State) {
+        let today = Day::of(self.clock.now());
+        let Some(warning) = page::warning(self, state, today) else { return };
+        let on = state.money.counts_on(today);
+        if state.warned_on.is_none_or(|warned| warned < on) {
+            state.warned_on = Some(on);
+            tracing::warn!("{warning}");
+            let entry = Entry { decision: sums::WARNED.into(), day: Some(on), ..Entry::note(warning) };
+            drop(self.ledger.submit(entry));
+        }
+    }
+}
+
+/// Without randomness a name of the process; both do not come twice within a ledger's open calls.
+fn prefix() -> String {
+    let mut bytes = [0_u8; 6];
+    match SystemRandom::new().fill(&mut bytes) {
+        Ok(()) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Err(_) => format!("p{}", std::process::id()),
+    }
+}

@@ -1,0 +1,122 @@
+//! `.self/budget.json`: what is spent, what is left and what is the matter; replaced whole, a little after each change.
+
+use super::{Inner, State};
+use crate::files;
+use crate::money::{Day, Micros, dollars};
+use serde_json::{Value, json};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// How long changes are gathered before the page is written.
+const GATHER: Duration = Duration::from_millis(200);
+/// How often it is looked at though nothing changed: midnight comes without a call.
+const LOOK: Duration = Duration::from_secs(60);
+
+/// Keeps the page for as long as there is a budget.
+pub(super) fn keep(inner: &Arc<Inner>, changes: Receiver<()>) {
+    let budget = Arc::downgrade(inner);
+    let spawned = std::thread::Builder::new().name("budget".into()).spawn(move || follow(&budget, &changes));
+    if let Err(error) = spawned {
+        tracing::error!("failed to start what writes budget.json: {error}");
+    }
+}
+
+fn follow(budget: &Weak<Inner>, changes: &Receiver<()>) {
+    let mut written = Value::Null;
+    loop {
+        let Some(inner) = budget.upgrade() else { return };
+        let mut page = view(&inner);
+        let is_new = {
+            let at = page.as_object_mut().and_then(|fields| fields.insert("at".into(), Value::Null));
+            let is_new = page != written;
+            written = page.clone();
+            if let (Some(fields), Some(at)) = (page.as_object_mut(), at) {
+                fields.insert("at".into(), at);
+            }
+            is_new
+        };
+        if is_new && let Err(error) = files::replace(&inner.house.budget(), format!("{page}\n").as_bytes()) {
+            tracing::warn!("{error:#}");
+            written = Value::Null;
+        }
+        drop(inner);
+        match changes.recv_timeout(LOOK) {
+            Ok(()) => {
+                std::thread::sleep(GATHER);
+                while changes.try_recv().is_ok() {}
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+pub(super) fn view(inner: &Inner) -> Value {
+    let today = Day::of(inner.clock.now());
+    let (closed, stamp) = (inner.ledger.closed(), inner.clock.stamp());
+    let state = inner.state();
+    let (day, week) = (state.money.on(today), state.money.week_of(today));
+    let (open, open_week) = (state.money.reserved_on(today), state.money.reserved_on(today.monday()));
+    let caps = &inner.caps;
+    let is_week_full = week.total.saturating_sub(open_week.total) >= caps.weekly;
+    let resets = if is_week_full { Day(today.monday().0 + 7) } else { Day(today.0 + 1) };
+    let closed = closed.map(|why| {
+        format!(
+            "{why}. Nothing that costs leaves. Mend it and restart the guardian; or stop it and run `broker \
+             --accept-ledger`, which begins a new ledger with today and this week counted as spent"
+        )
+    });
+    let stopped = state
+        .stopped
+        .as_ref()
+        .map(|stopped| json!({"provider": stopped.provider, "status": stopped.status, "hint": stopped.hint}));
+    json!({
+        "at": stamp,
+        "day": today,
+        "spent_today_usd": dollars(day.total.saturating_sub(open.total)),
+        "daily_cap_usd": dollars(caps.daily),
+        "autonomous_today_usd": dollars(day.autonomous.saturating_sub(open.autonomous)),
+        "autonomous_cap_usd": dollars(caps.autonomous_daily),
+        "spent_week_usd": dollars(week.total.saturating_sub(open_week.total)),
+        "weekly_cap_usd": dollars(caps.weekly),
+        "autonomous_week_usd": dollars(week.autonomous.saturating_sub(open_week.autonomous)),
+        "autonomous_weekly_cap_usd": dollars(caps.autonomous_weekly),
+        "reserved_usd": dollars(open_week.total),
+        "warning": warning(inner, &state, today),
+        "closed": closed,
+        "stopped": stopped,
+        "resets_at": format!("{resets}T00:00:00Z"),
+    })
+}
+
+/// What is spent in full of each cap, once it is enough to be said.
+pub(super) fn warning(inner: &Inner, state: &State, today: Day) -> Option<String> {
+    let (day, week) = (state.money.on(today), state.money.week_of(today));
+    let (open, open_week) = (state.money.reserved_on(today), state.money.reserved_on(today.monday()));
+    let caps = &inner.caps;
+    let parts: [(&str, Micros, Micros, Micros); 4] = [
+        ("this week's", week.total, open_week.total, caps.weekly),
+        ("today's", day.total, open.total, caps.daily),
+        (
+            "the autonomous share of this week's",
+            week.autonomous,
+            open_week.autonomous,
+            caps.autonomous_weekly,
+        ),
+        ("the autonomous share of today's", day.autonomous, open.autonomous, caps.autonomous_daily),
+    ];
+    let said =
+        parts.into_iter().filter(|(_, spent, _, _)| *spent > 0).filter_map(|(what, spent, open, cap)| {
+            let spent = spent.saturating_sub(open);
+            let percent = if cap == 0 { 100.0 } else { 100.0 * spent as f64 / cap as f64 };
+            let (is_much, cap) = (spent > 0 && percent >= inner.warn_percent, dollars(cap));
+            is_much.then(|| format!("{:.0} % of {what} {cap:.2} USD", percent.floor()))
+        });
+    let mut said: Vec<String> = said.collect();
+    let counted = state.money.counts_on(today);
+    if counted > today {
+        said.push(format!("what was spent up to {counted} counts still, for the clock was there already"));
+    }
+    (!said.is_empty()).then(|| format!("spent: {}", said.join("; ")))
+}

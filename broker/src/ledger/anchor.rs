@@ -1,0 +1,41 @@
+//! The anchor: how long the ledger was and what it came to, so that a shorter one is noticed and start-up reads little.
+
+use super::chain::End;
+use super::sums::Sums;
+use crate::files;
+use crate::house::House;
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+const VERSION: u32 = 1;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    pub version: u32,
+    pub at: String,
+    /// The last line the anchor knows of.
+    pub end: End,
+    /// Bytes of `ledger.jsonl` up to there.
+    pub bytes: u64,
+    /// Where `ledger.jsonl` is being moved to; a name below `.self`.
+    pub rotating: Option<String>,
+    pub sums: Sums,
+}
+
+impl Anchor {
+    pub fn read(house: &House) -> Result<Option<Self>> {
+        let path = house.anchor();
+        let Some(bytes) = files::read_small(&path)? else { return Ok(None) };
+        let anchor: Self =
+            serde_json::from_slice(&bytes).with_context(|| format!("failed to read {}", path.display()))?;
+        if anchor.version != VERSION {
+            bail!("{} is of version {}, not {VERSION}", path.display(), anchor.version);
+        }
+        Ok(Some(anchor))
+    }
+
+    pub fn write(&self, house: &House) -> Result<()> {
+        let written = Self { version: VERSION, ..self.clone() };
+        files::replace(&house.anchor(), serde_json::to_string(&written)?.as_bytes())
+    }
+}

@@ -1,0 +1,227 @@
+//! Opens a ledger: takes it for oneself, reads what the anchor does not know yet, and closes at anything odd.
+//!
+//! Invariant: a ledger that lost a line it had acknowledged is never opened.
+
+use super::anchor::Anchor;
+use super::chain::{self, End};
+use super::sums::{ACCEPTED, Sums};
+use super::{Closed, Entry};
+use crate::clock::Clock;
+use crate::files;
+use crate::house::House;
+use crate::money::{self, Day};
+use crate::policy::Budget;
+use nix::fcntl::{Flock, FlockArg};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a predecessor may take to die.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A ledger that is whole.
+pub struct Opened {
+    pub file: File,
+    pub bytes: u64,
+    pub end: End,
+    pub sums: Sums,
+    pub torn_bytes: u64,
+    /// Held for as long as the file is written.
+    pub lock: Flock<File>,
+}
+
+pub fn open(house: &House, clock: &Clock) -> Result<Opened, Closed> {
+    let shown = house.ledger().display().to_string();
+    let closed = |what: String| Closed(what);
+    std::fs::create_dir_all(house.own()).map_err(|error| Closed(format!("no folder for it: {error}")))?;
+    let lock = lock(&house.own().join("ledger.lock"))?;
+    let anchor = Anchor::read(house).map_err(|error| Closed(format!("{error:#}")))?;
+    let anchor = finish_rotation(house, anchor)?;
+    let is_there = std::fs::symlink_metadata(house.ledger()).is_ok();
+    let known = anchor.clone().unwrap_or_default();
+    if !is_there && known.bytes > 0 {
+        return Err(closed(format!("{shown} is missing; it had {} lines", known.end.seq)));
+    }
+    if !is_there && anchor.is_none() && set_aside(house).next().is_some() {
+        return Err(closed(format!("{shown} and its anchor are missing, but earlier ledgers are there")));
+    }
+    let mut file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(true)
+        .mode(0o644)
+        .custom_flags(nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK)
+        .open(house.ledger())
+        .map_err(|error| closed(format!("{shown} cannot be opened: {error}")))?;
+    let meta = file.metadata().map_err(|error| closed(format!("{shown} cannot be read: {error}")))?;
+    if !meta.is_file() {
+        return Err(closed(format!("{shown} is not a regular file")));
+    }
+    if meta.len() < known.bytes {
+        let lost = known.bytes - meta.len();
+        return Err(closed(format!("{shown} is {lost} bytes shorter than it was")));
+    }
+    ends_so(&mut file, &known).map_err(|why| closed(format!("{shown}, line {}: {why}", known.end.seq)))?;
+    let (end, sums, bytes) = read_on(&mut file, known).map_err(|why| closed(format!("{shown}, {why}")))?;
+    let torn_bytes = meta.len() - bytes;
+    if torn_bytes > 0 {
+        let mended = set_torn_aside(house, &mut file, bytes, clock);
+        mended
+            .map_err(|error| closed(format!("{shown} ends in a torn line that cannot be mended: {error}")))?;
+    }
+    let mut sums = sums;
+    sums.money.forget_open();
+    Ok(Opened { file, bytes, end, sums, torn_bytes, lock })
+}
+
+fn lock(path: &Path) -> Result<Flock<File>, Closed> {
+    let open = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path);
+    let mut file = open.map_err(|error| Closed(format!("{} cannot be opened: {error}", path.display())))?;
+    let step = Duration::from_millis(50);
+    let mut waited = Duration::ZERO;
+    loop {
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Ok(lock),
+            Err((back, _)) if waited < PATIENCE => {
+                file = back;
+                std::thread::sleep(step);
+                waited += step;
+            }
+            Err((_, error)) => {
+                return Err(Closed(format!("another broker writes it ({error}); end that one, then this")));
+            }
+        }
+    }
+}
+
+/// A rotation is: said in the anchor, moved, said to be over. Wherever it broke off, it goes on.
+fn finish_rotation(house: &House, anchor: Option<Anchor>) -> Result<Option<Anchor>, Closed> {
+    let Some(mut anchor) = anchor else { return Ok(None) };
+    let Some(name) = anchor.rotating.take() else { return Ok(Some(anchor)) };
+    let moved = house.ledger().with_file_name(Path::new(&name).file_name().unwrap_or_default());
+    let bytes_of = |path: &Path| std::fs::symlink_metadata(path).map(|meta| meta.len()).ok();
+    if bytes_of(&moved) == Some(anchor.bytes) && matches!(bytes_of(&house.ledger()), None | Some(0)) {
+        anchor.bytes = 0;
+    }
+    anchor.write(house).map_err(|error| Closed(format!("{error:#}")))?;
+    Ok(Some(anchor))
+}
+
+/// The anchor's last line must stand where the anchor says.
+fn ends_so(file: &mut File, anchor: &Anchor) -> Result<(), String> {
+    if anchor.bytes == 0 {
+        return Ok(());
+    }
+    let from = anchor.bytes.saturating_sub(chain::LONGEST_LINE as u64);
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(from)).map_err(|error| error.to_string())?;
+    file.take(anchor.bytes - from).read_to_end(&mut tail).map_err(|error| error.to_string())?;
+    let line = tail.strip_suffix(b"\n").ok_or("it is not the one the anchor knows")?;
+    let line = line.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let read = chain::read(line)?;
+    match read.seq == anchor.end.seq && read.hash == anchor.end.hash {
+        true => Ok(()),
+        false => Err("it is not the one the anchor knows".into()),
+    }
+}
+
+/// Follows the chain from the anchor to the last whole line.
+fn read_on(file: &mut File, anchor: Anchor) -> Result<(End, Sums, u64), String> {
+    let Anchor { mut end, mut sums, mut bytes, .. } = anchor;
+    file.seek(SeekFrom::Start(bytes)).map_err(|error| error.to_string())?;
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let most = chain::LONGEST_LINE as u64 + 1;
+        let read = reader.by_ref().take(most).read_until(b'\n', &mut line);
+        let read = read.map_err(|error| format!("line {}: {error}", end.seq + 1))?;
+        if read as u64 == most && !line.ends_with(b"\n") && !rest_is_one_line(&mut reader) {
+            return Err(format!("line {}: too long to be one of ours", end.seq + 1));
+        }
+        let Some(whole) = line.strip_suffix(b"\n") else { return Ok((end, sums, bytes)) };
+        let next = chain::next(whole, &end).map_err(|why| format!("line {}: {why}", end.seq + 1))?;
+        sums.apply(&next.0.at, &next.0.entry);
+        end = next.1;
+        bytes += read as u64;
+    }
+}
+
+/// Whether no line ends any more: a torn end may be longer than a line, where the disk gave zeros for what it lost.
+fn rest_is_one_line(reader: &mut impl BufRead) -> bool {
+    loop {
+        match reader.fill_buf() {
+            Ok([]) => return true,
+            Ok(bytes) if bytes.contains(&b'\n') => return false,
+            Ok(bytes) => {
+                let read = bytes.len();
+                reader.consume(read);
+            }
+            Err(_) => return false,
+        }
+    }
+}
+
+fn set_torn_aside(house: &House, file: &mut File, bytes: u64, clock: &Clock) -> anyhow::Result<()> {
+    let mut torn = Vec::new();
+    file.seek(SeekFrom::Start(bytes))?;
+    file.take(files::SMALL_FILE_BYTES).read_to_end(&mut torn)?;
+    let name = format!("torn-{}.txt", stamp(clock));
+    files::replace(&house.own().join(name), &torn)?;
+    file.set_len(bytes)?;
+    Ok(file.sync_all()?)
+}
+
+/// A time that fits in a file's name.
+pub fn stamp(clock: &Clock) -> String {
+    clock.now().strftime("%Y%m%dT%H%M%S%3f").to_string()
+}
+
+/// Ledgers of former times.
+fn set_aside(house: &House) -> impl Iterator<Item = PathBuf> + use<> {
+    let folder = house.ledger().parent().map(Path::to_owned).unwrap_or_default();
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("ledger-") && name.ends_with(".jsonl")
+    })
+}
+
+/// The owner's way out of a closed ledger: what is there is set aside, a new one begins, and its first line counts
+/// today's and this week's caps as spent. Says what was done.
+pub fn accept(house: &House, clock: &Clock, budget: &Budget) -> anyhow::Result<String> {
+    std::fs::create_dir_all(house.own())?;
+    let lock = lock(&house.own().join("ledger.lock")).map_err(|Closed(why)| anyhow::anyhow!(why))?;
+    let stamp = stamp(clock);
+    let aside = house.ledger().with_file_name(format!("ledger-{stamp}-closed.jsonl"));
+    // The anchor first: a new ledger beside the old anchor would be closed again, never fresh.
+    for (from, to) in
+        [(house.ledger(), aside), (house.anchor(), house.own().join(format!("anchor-{stamp}.json")))]
+    {
+        if std::fs::symlink_metadata(&from).is_ok() {
+            std::fs::rename(&from, &to)?;
+        }
+    }
+    let spent = money::micros(budget.daily_usd.max(budget.weekly_usd));
+    let entry = Entry {
+        decision: ACCEPTED.into(),
+        day: Some(Day::of(clock.now())),
+        cost_micro_usd: Some(spent),
+        ..Entry::note(format!(
+            "the owner accepted a new ledger at {stamp}; today and this week count as spent"
+        ))
+    };
+    let mut text = String::new();
+    let at = clock.stamp();
+    let end = chain::add(&mut text, &End::default(), &at, &entry).map_err(anyhow::Error::msg)?;
+    let mut sums = Sums::default();
+    sums.apply(&at, &entry);
+    files::replace(&house.ledger(), text.as_bytes())?;
+    Anchor { at, end, bytes: text.len() as u64, sums, ..Anchor::default() }.write(house)?;
+    drop(lock);
+    Ok(format!(
+        "a new ledger begins; the old one is kept as .self/ledger-{stamp}-closed.jsonl. All of today's and this \
+         week's money counts as spent"
+    ))
+}

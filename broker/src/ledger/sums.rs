@@ -1,0 +1,70 @@
+//! What the lines of a ledger come to: spend, the owner's last word, what is latched; a fold over entries, pure.
+
+use super::Entry;
+use crate::money::Money;
+use serde::{Deserialize, Serialize};
+
+/// The service of lines that are about money itself.
+pub const OWN: &str = "budget";
+
+/// Decisions of such lines that mean something when they are read again.
+pub const ACCEPTED: &str = "accepted";
+pub const INBOX: &str = "inbox";
+pub const OWNER_SPOKE: &str = "owner_spoke";
+pub const WARNED: &str = "warned";
+pub const STOPPED: &str = "stopped";
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sums {
+    pub money: Money,
+    /// How long the inbox was when it was last looked at.
+    pub inbox_bytes: Option<u64>,
+    /// When the owner was last heard, as the ledger spells time.
+    pub owner_spoke_at: Option<String>,
+    pub warned_on: Option<crate::money::Day>,
+    pub stopped: Option<Stopped>,
+}
+
+/// A provider said that asking again will not help.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Stopped {
+    pub provider: String,
+    pub status: u16,
+    pub hint: String,
+    /// Of the key and the owner's settings it was said to; holds only for these.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub fingerprint: String,
+}
+
+impl Sums {
+    pub fn apply(&mut self, at: &str, entry: &Entry) {
+        let cost = entry.cost_micro_usd.unwrap_or(0);
+        match (entry.event.as_str(), entry.class, entry.day) {
+            ("reserve", Some(class), Some(day)) => self.money.reserve(&entry.call, day, class, cost),
+            ("settle", _, _) => {
+                self.money.settle(&entry.call, cost);
+            }
+            ("note", _, day) if entry.service == OWN => match entry.decision.as_str() {
+                ACCEPTED => day.iter().for_each(|day| self.money.count(*day, cost)),
+                INBOX => self.inbox_bytes = Some(entry.bytes_in),
+                OWNER_SPOKE => {
+                    self.inbox_bytes = Some(entry.bytes_in);
+                    self.owner_spoke_at = Some(at.to_owned());
+                }
+                WARNED => self.warned_on = day,
+                STOPPED => {
+                    self.stopped = Some(Stopped {
+                        provider: entry.path.clone(),
+                        status: entry.status.unwrap_or(0),
+                        hint: entry.note.clone(),
+                        fingerprint: entry.call.clone(),
+                    });
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}

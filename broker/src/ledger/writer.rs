@@ -1,0 +1,206 @@
+//! The thread that writes the ledger: many lines, one write, one sync; then each who waited is told.
+//!
+//! Invariant: nobody is told that a line is on the disk before it is; a line that failed is taken out again.
+
+use super::anchor::Anchor;
+use super::chain::{self, End};
+use super::opening::{self, Opened};
+use super::sums::Sums;
+use super::{Closed, Waiting, Why};
+use crate::clock::Clock;
+use crate::house::House;
+use nix::fcntl::Flock;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// Lines of one write at most.
+const MOST_AT_ONCE: usize = 1_024;
+/// Lines after which the anchor is written though more come; start-up reads about so many.
+const ANCHOR_LINES: u64 = 4_096;
+/// Silence after which it is written otherwise.
+const QUIET: Duration = Duration::from_millis(250);
+
+pub struct Writer {
+    house: House,
+    clock: Clock,
+    file: File,
+    /// Of the file, all on the disk.
+    bytes: u64,
+    end: End,
+    sums: Sums,
+    largest_bytes: u64,
+    lines_since_anchor: u64,
+    closed: Why,
+    /// Nothing can mend it while this process lives.
+    is_over: bool,
+    /// A write failed: what it left is taken out before the next.
+    is_soiled: bool,
+    _lock: Flock<File>,
+}
+
+impl Writer {
+    pub(super) fn new(opened: Opened, house: &House, clock: Clock, largest_bytes: u64, closed: Why) -> Self {
+        Self {
+            house: house.clone(),
+            clock,
+            file: opened.file,
+            bytes: opened.bytes,
+            end: opened.end,
+            sums: opened.sums,
+            largest_bytes,
+            // What was read at the start is anchored at the first rest.
+            lines_since_anchor: 1,
+            closed,
+            is_over: false,
+            is_soiled: false,
+            _lock: opened.lock,
+        }
+    }
+
+    pub(super) fn run(mut self, waiting: &Receiver<Waiting>) {
+        loop {
+            let first = match self.lines_since_anchor {
+                0 => waiting.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                _ => waiting.recv_timeout(QUIET),
+            };
+            match first {
+                Ok(first) => {
+                    let mut batch = vec![first];
+                    batch.extend(waiting.try_iter().take(MOST_AT_ONCE - 1));
+                    self.commit(batch);
+                    if self.lines_since_anchor >= ANCHOR_LINES {
+                        self.drop_anchor(None);
+                    }
+                    if self.bytes >= self.largest_bytes && !self.is_over {
+                        self.rotate();
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.drop_anchor(None);
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    if self.lines_since_anchor > 0 {
+                        self.drop_anchor(None);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Writes and syncs the lines of all who wait, or takes them out again.
+    fn commit(&mut self, batch: Vec<Waiting>) {
+        let outcome = self.written(&batch);
+        if let Err(why) = &outcome {
+            tracing::error!("failed to write the ledger: {why}");
+        }
+        self.closed.set(outcome.as_ref().err().cloned());
+        for (_, done) in batch {
+            let _ = done.send(outcome.clone().map_err(Closed));
+        }
+    }
+
+    fn written(&mut self, batch: &[Waiting]) -> Result<(), String> {
+        if self.is_over {
+            return Err(self.closed.get().unwrap_or_default());
+        }
+        self.is_ours()?;
+        if self.is_soiled {
+            self.wipe()?;
+        }
+        let (mut text, mut end) = (String::new(), self.end.clone());
+        let at = self.clock.stamp();
+        for (entry, _) in batch {
+            end = chain::add(&mut text, &end, &at, entry)?;
+        }
+        let synced = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        if let Err(error) = synced {
+            self.is_soiled = true;
+            // At once, while there may be room to do it; else before the next line.
+            let _ = self.wipe();
+            let path = self.house.ledger();
+            return Err(format!("{} cannot be written: {error}; is the disk full?", path.display()));
+        }
+        self.bytes += text.len() as u64;
+        self.end = end;
+        self.lines_since_anchor += batch.len() as u64;
+        batch.iter().for_each(|(entry, _)| self.sums.apply(&at, entry));
+        Ok(())
+    }
+
+    /// Whether the file by its name is still the one we write, as we left it.
+    fn is_ours(&mut self) -> Result<(), String> {
+        let path = self.house.ledger();
+        let named = std::fs::symlink_metadata(&path).map_err(|error| error.to_string());
+        let held = self.file.metadata().map_err(|error| error.to_string());
+        let odd = match (named, held) {
+            (Ok(named), Ok(held)) if named.ino() != held.ino() || named.dev() != held.dev() => {
+                "was replaced by another hand".to_owned()
+            }
+            (Ok(_), Ok(held)) if held.len() != self.bytes && !self.is_soiled => {
+                "was changed by another hand".to_owned()
+            }
+            (Ok(_), Ok(_)) => return Ok(()),
+            (Err(error), _) | (_, Err(error)) => format!("cannot be found: {error}"),
+        };
+        self.is_over = true;
+        Err(format!("{} {odd}", path.display()))
+    }
+
+    /// Takes out what a failed write left; what was acknowledged stays.
+    fn wipe(&mut self) -> Result<(), String> {
+        let wiped = self.file.set_len(self.bytes).and_then(|()| self.file.sync_all());
+        wiped.map_err(|error| format!("{} cannot be mended: {error}", self.house.ledger().display()))?;
+        self.is_soiled = false;
+        Ok(())
+    }
+
+    fn drop_anchor(&mut self, rotating: Option<String>) -> bool {
+        let anchor = Anchor {
+            at: self.clock.stamp(),
+            end: self.end.clone(),
+            bytes: self.bytes,
+            rotating,
+            sums: self.sums.clone(),
+            ..Anchor::default()
+        };
+        // Tried again after as many lines: an old anchor only makes for a longer start.
+        self.lines_since_anchor = 0;
+        anchor.write(&self.house).map_err(|error| tracing::warn!("{error:#}")).is_ok()
+    }
+
+    /// Begins a new file; the chain and the sums go on.
+    fn rotate(&mut self) {
+        let name = format!("ledger-{}.jsonl", opening::stamp(&self.clock));
+        let target = self.house.ledger().with_file_name(&name);
+        if target.exists() || !self.drop_anchor(Some(name)) {
+            return;
+        }
+        let moved = std::fs::rename(self.house.ledger(), &target).and_then(|()| {
+            let file = std::fs::OpenOptions::new()
+                .read(true)
+                .append(true)
+                .create_new(true)
+                .open(self.house.ledger())?;
+            target.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())?;
+            Ok(file)
+        });
+        match moved {
+            Ok(file) => {
+                self.file = file;
+                self.bytes = 0;
+                self.drop_anchor(None);
+            }
+            Err(error) => {
+                tracing::error!("failed to rotate the ledger: {error}");
+                // The next line finds out whether the file is back, and closes if not.
+                if !self.house.ledger().exists() && std::fs::rename(&target, self.house.ledger()).is_ok() {
+                    self.drop_anchor(None);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Passes an answer back: a stream as it comes, else whole; without secrets, metered; and settles the call once.
+//!
+//! Invariant: every reservation that comes in here is settled once, however the answer ends.
+
+use super::Wire;
+use super::meter::Meter;
+use super::provider::Provider;
+use super::scrub::Lines;
+use crate::broker::{Broker, Shared};
+use crate::budget::Reservation;
+use crate::ledger::sums::Stopped;
+use crate::prices::Rate;
+use crate::refusal::Refusal;
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::stream;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde_json::Value;
+
+/// Bytes of an answer at most; the longest reply of any model is a fraction of it.
+const LARGEST_ANSWER: usize = 32 << 20;
+const LARGEST_ERROR: usize = 1 << 20;
+
+/// Headers of the provider that a client can use.
+const PASSED: [&str; 5] = ["content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"];
+const PASSED_FAMILIES: [&str; 2] = ["anthropic-ratelimit-", "x-ratelimit-"];
+
+pub async fn pass(
+    broker: &Shared,
+    provider: &Provider,
+    answer: reqwest::Response,
+    asked_stream: bool,
+    reservation: Reservation,
+    rate: Rate,
+) -> Result<Response, Refusal> {
+    let status = answer.status().as_u16();
+    let headers = passed(broker, answer.headers());
+    if (300..400).contains(&status) {
+        reservation.settle(0, Some(status), 0, "redirected elsewhere");
+        let message = format!("{} redirects elsewhere, which is not followed", provider.name);
+        let hint = "the owner sets base_url to the final address";
+        return Err(Refusal::new(502, "upstream_redirect", message, hint));
+    }
+    if !(200..300).contains(&status) {
+        return Ok(error(broker, provider, answer, headers, reservation, rate).await);
+    }
+    // What it is, not what was asked for, decides how it is read.
+    let kind = headers.get("content-type").and_then(|kind| kind.to_str().ok());
+    let is_stream = kind.map_or(asked_stream, |kind| kind.starts_with("text/event-stream"));
+    let mut flow = Flow {
+        broker: broker.clone(),
+        meter: Meter::new(provider.wire, is_stream),
+        lines: Lines::default(),
+        reservation: Some(reservation),
+        answer: Some(answer),
+        rate,
+        status,
+        bytes: 0,
+    };
+    if !is_stream {
+        let mut whole = Vec::new();
+        while let Some(piece) = flow.next().await {
+            let broken =
+                |_| Refusal::new(502, "upstream_broken", BROKEN, "what it cost is counted; ask again");
+            whole.extend_from_slice(&piece.map_err(broken)?);
+        }
+        return Ok(response(status, headers, Body::from(broker.scrub_bytes(whole))));
+    }
+    let body = Body::from_stream(stream::unfold(flow, |mut flow| async move {
+        let piece = flow.next().await?;
+        Some((piece.map(|piece| Bytes::from(flow.broker.scrub_bytes(piece))), flow))
+    }));
+    Ok(response(status, headers, body))
+}
+
+const BROKEN: &str = "the provider's answer broke off";
+
+/// A body on its way. Dropped before its end, its reservation stands, unless all that counts has passed.
+struct Flow {
+    broker: Shared,
+    answer: Option<reqwest::Response>,
+    meter: Meter,
+    lines: Lines,
+    reservation: Option<Reservation>,
+    rate: Rate,
+    status: u16,
+    bytes: usize,
+}
+
+impl Flow {
+    /// The next whole lines.
+    async fn next(&mut self) -> Option<Result<Vec<u8>, std::io::Error>> {
+        loop {
+            let read = self.answer.as_mut()?.chunk().await;
+            match read {
+                Ok(Some(piece)) => {
+                    self.bytes += piece.len();
+                    self.meter.feed(&piece);
+                    match self.lines.push(&piece) {
+                        Ok(_) if self.bytes > LARGEST_ANSWER => return Some(self.broke("stands: too large")),
+                        Ok(lines) if lines.is_empty() => {}
+                        Ok(lines) => return Some(Ok(lines)),
+                        Err(_) => return Some(self.broke("stands: a line without an end")),
+                    }
+                }
+                Ok(None) => {
+                    self.answer = None;
+                    self.settle(true, "stands: no usage in the answer");
+                    let rest = self.lines.finish();
+                    return (!rest.is_empty()).then_some(Ok(rest));
+                }
+                Err(_) => return Some(self.broke("stands: the answer broke off")),
+            }
+        }
+    }
+
+    fn broke(&mut self, why: &str) -> Result<Vec<u8>, std::io::Error> {
+        self.answer = None;
+        self.settle(false, why);
+        Err(std::io::Error::other(BROKEN))
+    }
+
+    fn settle(&mut self, is_ended: bool, otherwise: &str) {
+        let Some(reservation) = self.reservation.take() else { return };
+        let (status, bytes) = (Some(self.status), self.bytes as u64);
+        if self.rate.is_free() {
+            return reservation.settle(0, status, bytes, "free");
+        }
+        match self.meter.usage(is_ended) {
+            Some(usage) => reservation.settle(self.rate.cost(&usage), status, bytes, "by usage"),
+            None => reservation.stands(status, bytes, otherwise),
+        }
+    }
+}
+
+impl Drop for Flow {
+    fn drop(&mut self) {
+        self.settle(false, "stands: the client left");
+    }
+}
+
+/// An error is read whole: it may say that asking again will not help, and its body may repeat the key.
+async fn error(
+    broker: &Shared,
+    provider: &Provider,
+    mut answer: reqwest::Response,
+    headers: HeaderMap,
+    reservation: Reservation,
+    rate: Rate,
+) -> Response {
+    let status = answer.status().as_u16();
+    let mut body = Vec::new();
+    while let Ok(Some(piece)) = answer.chunk().await {
+        body.extend_from_slice(&piece);
+        if body.len() > LARGEST_ERROR {
+            body.truncate(LARGEST_ERROR);
+            break;
+        }
+    }
+    drop(answer);
+    let mut meter = Meter::new(provider.wire, false);
+    meter.feed(&body);
+    let bytes = body.len() as u64;
+    match meter.usage(true) {
+        Some(usage) => reservation.settle(rate.cost(&usage), Some(status), bytes, "by usage"),
+        None => reservation.settle(0, Some(status), bytes, "refused upstream"),
+    }
+    if let Some(stopped) = stopped(provider, status, &body) {
+        broker.budget.stop(stopped).await;
+    }
+    response(status, headers, Body::from(broker.scrub_bytes(body)))
+}
+
+/// Whether the owner must act first; some say so with another status than the usual ones.
+fn stopped(provider: &Provider, status: u16, body: &[u8]) -> Option<Stopped> {
+    let said: Value = serde_json::from_slice(body).unwrap_or_default();
+    let word = |path: &str| said.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    let has_no_money = matches!(word("/error/code"), "insufficient_quota" | "billing_hard_limit_reached")
+        || (provider.wire == Wire::Anthropic && word("/error/message").contains("credit balance is too low"));
+    let hint = match status {
+        402 => "no money or quota left: the owner tops up the account, then restarts the guardian",
+        _ if has_no_money => {
+            "no money or quota left: the owner tops up the account, then restarts the guardian"
+        }
+        401 => "the key is refused: the owner checks the key and restarts the guardian",
+        403 => {
+            "the key may not do this: the owner checks its rights and the model, and restarts the guardian"
+        }
+        _ => return None,
+    };
+    Some(Stopped { provider: provider.name.to_owned(), status, hint: hint.to_owned(), ..Stopped::default() })
+}
+
+fn passed(broker: &Broker, headers: &HeaderMap) -> HeaderMap {
+    let is_passed = |name: &HeaderName| {
+        PASSED.contains(&name.as_str())
+            || PASSED_FAMILIES.iter().any(|family| name.as_str().starts_with(family))
+    };
+    let clean = |value: &HeaderValue| HeaderValue::from_str(&broker.scrub(value.to_str().ok()?)).ok();
+    headers
+        .iter()
+        .filter(|(name, _)| is_passed(name))
+        .filter_map(|(name, value)| Some((name.clone(), clean(value)?)))
+        .collect()
+}
+
+fn response(status: u16, headers: HeaderMap, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+    *response.headers_mut() = headers;
+    response
+}

@@ -1,0 +1,152 @@
+//! Reads what an answer says it cost while it passes: a JSON body or a stream of events, of either wire; pure.
+//!
+//! Invariant: a usage counts only once the answer is whole; a broken or silent one has none.
+
+use super::Wire;
+use crate::prices::Usage;
+use serde_json::Value;
+
+/// Bytes of one event, or of a whole JSON body, that are kept to be read; one that is larger tells nothing.
+const LARGEST: usize = 32 << 20;
+
+pub struct Meter {
+    wire: Wire,
+    is_stream: bool,
+    /// Of a stream, the line that has not ended; else all so far.
+    text: Vec<u8>,
+    is_too_large: bool,
+    seen: Option<Seen>,
+    /// The stream said that it is over.
+    is_over: bool,
+}
+
+/// The largest of each figure so far: events count up, and repeat what was said.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+    cache_write_hour: u64,
+    /// Whether it is the figure at the end, which is the one that counts.
+    is_final: bool,
+}
+
+impl Meter {
+    pub fn new(wire: Wire, is_stream: bool) -> Self {
+        Self { wire, is_stream, text: Vec::new(), is_too_large: false, seen: None, is_over: false }
+    }
+
+    /// Looks at bytes as they pass.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        if self.is_too_large {
+            return;
+        }
+        if !self.is_stream {
+            self.text.extend_from_slice(bytes);
+        } else {
+            for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+                self.text.extend_from_slice(piece);
+                if piece.ends_with(b"\n") {
+                    let line = std::mem::take(&mut self.text);
+                    self.line(&line);
+                }
+            }
+        }
+        if self.text.len() > LARGEST {
+            (self.is_too_large, self.seen, self.text) = (true, None, Vec::new());
+        }
+    }
+
+    /// What it cost, if it said so and is whole. `is_ended`: the body ended of its own accord.
+    pub fn usage(&mut self, is_ended: bool) -> Option<Usage> {
+        if self.is_too_large {
+            return None;
+        }
+        if !self.is_stream {
+            // Whole if it can be read to its end.
+            let body: Value = serde_json::from_slice(&self.text).ok()?;
+            self.see(body.get("usage")?, true);
+        } else if is_ended && !self.text.is_empty() {
+            let line = std::mem::take(&mut self.text);
+            self.line(&line);
+        }
+        let seen = self.seen.filter(|seen| seen.is_final && (is_ended || self.is_over))?;
+        Some(match self.wire {
+            Wire::Anthropic => Usage {
+                input: seen.input,
+                output: seen.output,
+                cache_read: seen.cache_read,
+                cache_write: seen.cache_write.saturating_sub(seen.cache_write_hour),
+                cache_write_hour: seen.cache_write_hour,
+            },
+            // Here the prompt's tokens include what was read from a cache.
+            Wire::OpenAi => Usage {
+                input: seen.input.saturating_sub(seen.cache_read).saturating_sub(seen.cache_write),
+                output: seen.output,
+                cache_read: seen.cache_read.min(seen.input),
+                cache_write: seen.cache_write,
+                cache_write_hour: 0,
+            },
+        })
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        let Some(data) = line.trim_ascii().strip_prefix(b"data:") else { return };
+        let data = data.trim_ascii();
+        if data == b"[DONE]" {
+            self.is_over = true;
+            return;
+        }
+        let is_of_interest = |mark: &[u8]| data.windows(mark.len()).any(|text| text == mark);
+        if !is_of_interest(b"\"usage\"") && !is_of_interest(b"message_stop") {
+            return;
+        }
+        let Ok(event) = serde_json::from_slice::<Value>(data) else { return };
+        match (self.wire, event.get("type").and_then(Value::as_str)) {
+            (Wire::Anthropic, Some("message_start")) => {
+                event.pointer("/message/usage").into_iter().for_each(|usage| self.see(usage, false));
+            }
+            (Wire::Anthropic, Some("message_delta")) => {
+                event.get("usage").into_iter().for_each(|usage| self.see(usage, true));
+            }
+            (Wire::Anthropic, Some("message_stop")) => self.is_over = true,
+            (Wire::Anthropic, _) => {}
+            (Wire::OpenAi, _) => {
+                let usage = event.get("usage").filter(|usage| !usage.is_null());
+                usage.into_iter().for_each(|usage| self.see(usage, true));
+            }
+        }
+    }
+
+    fn see(&mut self, usage: &Value, is_final: bool) {
+        let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
+        let (input, output) = match self.wire {
+            Wire::Anthropic => (count("/input_tokens"), count("/output_tokens")),
+            Wire::OpenAi => (count("/prompt_tokens"), count("/completion_tokens")),
+        };
+        // Figures that are not there are not nought.
+        if (input.is_none() && self.seen.is_none()) || output.is_none() {
+            return;
+        }
+        let mut seen = self.seen.unwrap_or_default();
+        let (read, write, hour) = match self.wire {
+            Wire::Anthropic => (
+                "/cache_read_input_tokens",
+                "/cache_creation_input_tokens",
+                "/cache_creation/ephemeral_1h_input_tokens",
+            ),
+            Wire::OpenAi => {
+                ("/prompt_tokens_details/cached_tokens", "/prompt_tokens_details/cache_write_tokens", "")
+            }
+        };
+        let hour = if hour.is_empty() { None } else { count(hour) };
+        seen.input = seen.input.max(input.unwrap_or(0));
+        seen.output = seen.output.max(output.unwrap_or(0));
+        seen.cache_read = seen.cache_read.max(count(read).unwrap_or(0));
+        seen.cache_write = seen.cache_write.max(count(write).unwrap_or(0));
+        seen.cache_write_hour = seen.cache_write_hour.max(hour.unwrap_or(0));
+        seen.is_final |= is_final;
+        self.seen = Some(seen);
+    }
+}

@@ -1,0 +1,103 @@
+//! Words in settings: which one was meant, and which one is a secret that should not stand there.
+
+/// Beginnings of keys and tokens of the usual makers.
+const BEGINNINGS: [&str; 22] = [
+    "sk-",
+    "sk_",
+    "pk_",
+    "rk_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "hf_",
+    "npm_",
+    "eyJ",
+    "Bearer ",
+    "-----BEGIN",
+];
+/// Characters from which on a word without any pause is no word.
+const LONGEST_WORD: usize = 24;
+/// The same for a part of one that has letters of both cases.
+const LONGEST_PART: usize = 16;
+const LONGEST_SHOWN: usize = 40;
+
+/// True for text that looks like a key or a token.
+pub fn looks_secret(text: &str) -> bool {
+    let begins = |beginning: &str| text.len() >= beginning.len() + 8 && text.starts_with(beginning);
+    BEGINNINGS.iter().any(|beginning| begins(beginning))
+        || text.split(['/', ' ', ',', ':', '=']).any(is_random)
+}
+
+/// Long, with digits among letters, and nothing that parts one word from the next.
+fn is_random(word: &str) -> bool {
+    let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '_' | '-'));
+    if word.len() < LONGEST_WORD || !plain {
+        return false;
+    }
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let (upper, lower) =
+        (word.chars().any(|c| c.is_ascii_uppercase()), word.chars().any(|c| c.is_ascii_lowercase()));
+    let longest = word.split(['_', '-']).map(str::len).max().unwrap_or_default();
+    digits >= 3 && (longest >= LONGEST_WORD || upper && lower && longest >= LONGEST_PART)
+}
+
+/// A name as it may be printed; `None` where it may be something else in the place of a name.
+pub fn shown(name: &str) -> Option<&str> {
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    (plain && !name.is_empty() && name.len() <= LONGEST_SHOWN && !looks_secret(name)).then_some(name)
+}
+
+/// What was probably meant, and what there is.
+pub fn suggest(word: &str, known: &[&str]) -> String {
+    let all = format!("there is {}", known.join(", "));
+    match nearest(word, known) {
+        Some(nearest) if known.len() > 1 => format!("did you mean {nearest}? {all}"),
+        Some(nearest) => format!("did you mean {nearest}?"),
+        None => all,
+    }
+}
+
+/// The name that takes the fewest changes; `None` where even that one is another word.
+pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    let word: String = word.to_lowercase().chars().take(100).collect();
+    let measured = known.iter().map(|name| (changes(&word, &name.to_lowercase()), *name));
+    let near = |(count, name): &(usize, &str)| {
+        let part = word.len() > 2 && name.contains(&word) || name.len() > 2 && word.contains(name);
+        part || *count <= (name.len().max(word.len()) / 2).max(1)
+    };
+    measured.filter(near).min_by_key(|(count, _)| *count).map(|(_, name)| name)
+}
+
+/// How many letters are put in, taken out, replaced or swapped with the next.
+fn changes(one: &str, other: &str) -> usize {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
+    let (mut above, mut before): (Vec<usize>, Vec<usize>) = ((0..=other.len()).collect(), Vec::new());
+    for (line, letter) in one.iter().enumerate() {
+        let mut row = vec![line + 1];
+        for (column, found) in other.iter().enumerate() {
+            let replaced = at(&above, column) + usize::from(letter != found);
+            let mut least = replaced.min(at(&above, column + 1) + 1).min(at(&row, column) + 1);
+            let swapped = line > 0
+                && column > 0
+                && one.get(line - 1) == Some(found)
+                && other.get(column - 1) == Some(letter);
+            if swapped {
+                least = least.min(at(&before, column - 1) + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    at(&above, other.len())
+}

@@ -1,0 +1,239 @@
+//! `GET /web`: pages for the creature, bounded in size, time, redirects and reach.
+//!
+//! Invariant: sends no cookies, no credentials and no token; connects only to addresses that were checked; every hop
+//! of a redirect is checked like the first. Behind the owner's proxy, names are resolved there and not checked.
+
+use crate::address::{self, printable};
+use crate::broker::Shared;
+use crate::door::Life;
+use crate::ledger::Entry;
+use crate::refusal::Refusal;
+use axum::body::Body;
+use axum::extract::{Extension, Query, State};
+use axum::response::{IntoResponse, Response};
+use axum::{Router, routing::get};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, LOCATION, RETRY_AFTER};
+use http::{HeaderValue, StatusCode};
+use reqwest::Url;
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::time::Duration;
+
+const MOST_REDIRECTS: usize = 5;
+const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5";
+const LONGEST_HEADER: usize = 200;
+/// Seconds; what a server may ask for between two fetches and be passed on.
+const LONGEST_WAIT_S: u64 = 86_400;
+
+/// One fetch: what it asks for, and what became of it so far, for the ledger and the taint.
+struct Fetch {
+    url: Option<Url>,
+    accept: HeaderValue,
+    bytes_out: u64,
+    bytes_in: u64,
+    status: Option<u16>,
+    /// Somebody else's words came in.
+    heard: bool,
+}
+
+/// A page, as much of it as there is room for.
+struct Page {
+    content_type: String,
+    bytes: Vec<u8>,
+    cut: bool,
+}
+
+pub fn routes() -> Router<Shared> {
+    Router::new().route("/web", get(web))
+}
+
+async fn web(
+    State(broker): State<Shared>,
+    Extension(Life(life)): Extension<Life>,
+    Query(asked): Query<BTreeMap<String, String>>,
+) -> Response {
+    let accept = asked.get("accept").filter(|accept| accept.len() <= LONGEST_HEADER);
+    let accept = accept.and_then(|accept| HeaderValue::from_str(accept).ok());
+    let mut fetch = Fetch {
+        url: None,
+        accept: accept.unwrap_or(HeaderValue::from_static(PAGES)),
+        bytes_out: 0,
+        bytes_in: 0,
+        status: None,
+        heard: false,
+    };
+    let Some(url) = asked.get("url") else {
+        return Refusal::new(400, "no_url", "no url was given", "ask /web?url=https%3A%2F%2Fexample.org%2F")
+            .into_response();
+    };
+    let deadline = Duration::from_secs(broker.policy.web.deadline_s);
+    let got = tokio::time::timeout(deadline, fetch.get(&broker, url)).await.unwrap_or_else(|_| {
+        let message = format!("the page took longer than {} s", deadline.as_secs());
+        Err(Refusal::new(504, "took_too_long", message, "try again later, or another source"))
+    });
+    if let Err(refusal) = fetch.written_down(&broker, life, url, &got).await {
+        return refusal.into_response();
+    }
+    match got {
+        Ok(page) => fetch.answer(&broker, page),
+        Err(refusal) => {
+            let mut response = refusal.into_response();
+            if let Some(status) = fetch.status {
+                response.headers_mut().insert("x-feral-status", HeaderValue::from(status));
+            }
+            response
+        }
+    }
+}
+
+impl Fetch {
+    async fn get(&mut self, broker: &Shared, url: &str) -> Result<Page, Refusal> {
+        let (pages, web) = (&broker.pages, &broker.policy.web);
+        let mut url = address::check(url, web)?;
+        self.url = Some(url.clone());
+        let _place = pages.room.acquire().await;
+        pages.count(broker.clock.now().as_second(), web.per_hour)?;
+        for _ in 0..=MOST_REDIRECTS {
+            let (client, _pin) = pages.pin(&url, web).await?;
+            self.bytes_out += url.as_str().len() as u64;
+            let request = client.get(url.clone()).header(ACCEPT, self.accept.clone());
+            let response = request.send().await.map_err(|cause| unreachable(&url, cause))?;
+            self.heard = true;
+            self.status = Some(response.status().as_u16());
+            if let Some(location) = onward(&response) {
+                url = address::hop(&url, &location, web)?;
+                self.url = Some(url.clone());
+                continue;
+            }
+            refuse_status(&url, &response)?;
+            return self.read(response, &url, web.most_bytes).await;
+        }
+        let message = format!("{}: more than {MOST_REDIRECTS} redirects", printable(&url));
+        Err(Refusal::new(
+            502,
+            "too_many_redirects",
+            message,
+            "the site sends in circles; try another address",
+        ))
+    }
+
+    /// Reads until the end or the limit; what is counted is the text after it was unpacked.
+    async fn read(&mut self, mut response: reqwest::Response, url: &Url, most: u64) -> Result<Page, Refusal> {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let content_type = text_header(&response, &CONTENT_TYPE).unwrap_or_default();
+        let mut page = Page { content_type, bytes: Vec::new(), cut: false };
+        while let Some(chunk) = response.chunk().await.map_err(|cause| unreachable(url, cause))? {
+            let room = most.saturating_sub(page.bytes.len());
+            page.bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+            self.bytes_in = page.bytes.len() as u64;
+            if chunk.len() > room {
+                page.cut = true;
+                break;
+            }
+        }
+        Ok(page)
+    }
+
+    /// The taint and the ledger's line, both before anything goes back.
+    async fn written_down(
+        &self,
+        broker: &Shared,
+        life: u64,
+        asked: &str,
+        got: &Result<Page, Refusal>,
+    ) -> Result<(), Refusal> {
+        if self.heard {
+            broker.taint.try_read_untrusted(life).map_err(|error| {
+                tracing::error!("{error:#}");
+                let hint = "the owner has to mend it: see the broker's log";
+                Refusal::new(503, "ledger_closed", "the broker cannot write down what was read", hint)
+            })?;
+        }
+        let place =
+            |url: &Url| printable(url).split_once("//").map_or_else(String::new, |(_, path)| path.to_owned());
+        let refused = || asked.split(['?', '#']).next().unwrap_or_default().chars().take(200).collect();
+        let entry = Entry {
+            life,
+            event: "fetch".into(),
+            service: "web".into(),
+            method: "GET".into(),
+            path: broker.scrub(&self.url.as_ref().map_or_else(refused, place)),
+            bytes_out: self.bytes_out,
+            bytes_in: self.bytes_in,
+            status: self.status,
+            decision: got.as_ref().map_or_else(|refusal| refusal.kind, |_| "allow").into(),
+            ..Entry::default()
+        };
+        broker.ledger.append(entry).await.map_err(|closed| {
+            let hint = "nothing goes out until the ledger can be written; the owner has to mend it";
+            Refusal::new(503, "ledger_closed", closed.0, hint)
+        })
+    }
+
+    fn answer(&self, broker: &Shared, page: Page) -> Response {
+        let mut response = Response::new(Body::from(broker.scrub_bytes(page.bytes)));
+        let headers = response.headers_mut();
+        let mut put = |name: HeaderName, value: &str| {
+            if let Ok(value) = HeaderValue::from_str(value) {
+                headers.insert(name, value);
+            }
+        };
+        put(HeaderName::from_static("x-feral-url"), self.url.as_ref().map_or("", Url::as_str));
+        put(CONTENT_TYPE, &page.content_type.chars().take(LONGEST_HEADER).collect::<String>());
+        if page.cut {
+            put(HeaderName::from_static("x-feral-cut"), "true");
+        }
+        response
+    }
+}
+
+/// Where the response sends on to; `None` when it is no redirect.
+fn onward(response: &reqwest::Response) -> Option<String> {
+    let follows = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
+    text_header(response, &LOCATION).filter(|_| follows)
+}
+
+fn unreachable(url: &Url, cause: reqwest::Error) -> Refusal {
+    let cause = cause.without_url();
+    let mut line = cause.to_string();
+    let mut below = cause.source();
+    while let Some(error) = below {
+        let text = error.to_string();
+        if !line.contains(&text) {
+            line = format!("{line}: {text}");
+        }
+        below = error.source();
+    }
+    let message = format!("{}: {line}", printable(url));
+    Refusal::new(502, "unreachable", message, "check the address, or try again later")
+}
+
+fn refuse_status(url: &Url, response: &reqwest::Response) -> Result<(), Refusal> {
+    let status = response.status();
+    if status.is_success() {
+        return Ok(());
+    }
+    let after = text_header(response, &RETRY_AFTER).and_then(|after| after.trim().parse::<u64>().ok());
+    let hint = match status {
+        StatusCode::NOT_FOUND | StatusCode::GONE => {
+            "the page is not there; check the address or search for it"
+        }
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            "it wants a login or refuses programs; try another source"
+        }
+        StatusCode::TOO_MANY_REQUESTS => "asked too often; wait before asking this site again",
+        _ if status.is_server_error() => "the site is in trouble; try again later",
+        _ => "try another address",
+    };
+    let message = format!("{}: the server answered {status}", printable(url));
+    let refusal = Refusal::new(502, "upstream_status", message, hint);
+    Err(match after {
+        Some(seconds) => refusal.after(seconds.min(LONGEST_WAIT_S)),
+        None => refusal,
+    })
+}
+
+fn text_header(response: &reqwest::Response, name: &HeaderName) -> Option<String> {
+    let value = response.headers().get(name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
