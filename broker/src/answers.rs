@@ -34,6 +34,13 @@ struct Answer {
 /// Picks up what a former broker left, then takes answers as they come; never ends.
 pub async fn watch(broker: Shared) {
     let asks = &broker.services.asks;
+    let _alone = match asks.alone().await {
+        Ok(lock) => lock,
+        Err(error) => {
+            tracing::error!("no answer is taken: {error:#}");
+            return;
+        }
+    };
     for id in asks.in_state(State::Executing) {
         let unknown = |ask: &mut Ask| {
             ask.state = State::Failed;

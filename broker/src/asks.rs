@@ -7,15 +7,18 @@ use crate::act::Act;
 use crate::clock::Clock;
 use crate::files;
 use crate::house::House;
+use crate::shelf::{load, mend, tail};
 use crate::spelling::Unfit;
 use anyhow::{Context, Result};
+use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// Asks that may wait at once.
@@ -26,8 +29,6 @@ const MOST_BYTES: usize = 512 << 10;
 const MOST_KEPT: usize = 500;
 /// For this long a no to the same bytes is not asked again, in milliseconds.
 const NO_LASTS_MS: i64 = 86_400_000;
-/// Of `asks.jsonl`, what is looked through after a restart, in bytes.
-const TAIL: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -102,25 +103,26 @@ pub struct Asks {
 
 impl Asks {
     pub fn open(house: &House, clock: Clock) -> Result<Self> {
-        let folder = house.asks_folder();
-        std::fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
-        let mut held = BTreeMap::new();
-        let entries =
-            std::fs::read_dir(&folder).with_context(|| format!("failed to list {}", folder.display()))?;
-        for entry in
-            entries.flatten().filter(|entry| entry.path().extension().is_some_and(|end| end == "json"))
-        {
-            let id = entry.path().file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
-            match (id, read(&entry.path())) {
-                (Some(id), Ok(ask)) if ask.id == id => {
-                    held.insert(id, ask);
-                }
-                (_, Err(error)) => tracing::error!("an ask is lost to sight: {error:#}"),
-                _ => tracing::error!("an ask is lost to sight: {} is not its name", entry.path().display()),
-            }
-        }
+        let held = Mutex::new(load(house)?);
         mend(&house.asks()).context("failed to mend asks.jsonl")?;
-        Ok(Self { house: house.clone(), clock, held: Mutex::new(held), stirred: Notify::new() })
+        Ok(Self { house: house.clone(), clock, held, stirred: Notify::new() })
+    }
+
+    /// Waits until no other broker of this house is at work, then reads what it left. Held until dropped.
+    pub async fn alone(&self) -> Result<Flock<File>> {
+        let path = self.house.own().join("asks.lock");
+        loop {
+            let file = OpenOptions::new()
+                .create(true)
+                .append(true)
+                .custom_flags(nix::libc::O_NOFOLLOW)
+                .open(&path)?;
+            if let Ok(lock) = Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                *self.held() = load(&self.house)?;
+                return Ok(lock);
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     }
 
     /// Keeps an act until the owner answers.
@@ -267,6 +269,9 @@ impl Asks {
             let last = lines.iter().rev().find(|line| line["id"] == json!(id.to_string()));
             if last.is_some_and(|line| line["event"] == json!(ask.state.name())) {
                 let told = Ask { told: Some(ask.state), ..ask.clone() };
+                if let Err(error) = self.write(&told) {
+                    tracing::warn!("an ask's file is behind: {error:#}");
+                }
                 held.insert(id, told);
             } else {
                 self.tell(&mut held, id);
@@ -353,33 +358,4 @@ fn not_kept(error: &anyhow::Error) -> Unfit {
         error: "the ask could not be kept".to_owned(),
         hint: "is the disk full? try again later".to_owned(),
     }
-}
-
-fn read(path: &std::path::Path) -> Result<Ask> {
-    let bytes = files::read_small(path)?.with_context(|| format!("{} is gone", path.display()))?;
-    serde_json::from_slice(&bytes).with_context(|| format!("failed to understand {}", path.display()))
-}
-
-/// Ends a line that a crash left without its end.
-fn mend(path: &std::path::Path) -> Result<()> {
-    if tail(path)?.is_empty() || tail(path)?.ends_with('\n') {
-        return Ok(());
-    }
-    let mut file = std::fs::OpenOptions::new().append(true).custom_flags(nix::libc::O_NOFOLLOW).open(path)?;
-    file.write_all(b"\n")?;
-    Ok(file.sync_data()?)
-}
-
-fn tail(path: &std::path::Path) -> Result<String> {
-    let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
-    let mut file = match std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
-        Err(error) => return Err(error).with_context(|| format!("failed to open {}", path.display())),
-    };
-    let bytes = file.metadata()?.len();
-    file.seek(SeekFrom::Start(bytes.saturating_sub(TAIL)))?;
-    let mut tail = Vec::new();
-    file.take(TAIL).read_to_end(&mut tail)?;
-    Ok(String::from_utf8_lossy(&tail).into_owned())
 }

@@ -25,13 +25,13 @@ pub struct Broker {
     pub tokens: Tokens,
     pub ledger: Ledger,
     pub outward: Outward,
+    pub services: Services,
     pub budget: Budget,
     pub prices: Prices,
     pub providers: Providers,
     pub taint: Taint,
     pub pages: Pages,
     pub registry: Registry,
-    pub services: Services,
 }
 
 pub type Shared = Arc<Broker>;
@@ -53,13 +53,13 @@ impl Broker {
         let ledger = Ledger::open(&house, clock.clone());
         Ok(Arc::new(Self {
             tokens: Tokens::new(house.clone()),
+            services: Services::open(&house, &clock, &policy, &keys)?,
             budget: Budget::new(&house, clock.clone(), ledger.clone(), &policy.budget, print),
             prices: Prices::new(&policy),
             providers: Providers::new(chosen, outward.clone()),
             taint: Taint::open(&house, clock.clone()),
             pages: Pages::new()?,
             registry: Registry::new(&house),
-            services: Services::open(&house, &clock, &policy, &keys)?,
             ledger,
             outward,
             keys: RwLock::new(keys),

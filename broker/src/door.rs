@@ -36,12 +36,12 @@ const PARTING: Duration = Duration::from_secs(5);
 pub fn router(broker: Shared) -> Router {
     Router::new()
         .route("/status", get(status))
-        .merge(crate::llm::routes())
-        .merge(crate::web::routes())
         .merge(crate::service::routes())
         .merge(crate::janee::routes())
         .merge(crate::purpose::routes())
         .merge(crate::mcp::routes())
+        .merge(crate::llm::routes())
+        .merge(crate::web::routes())
         .layer(middleware::from_fn_with_state(broker.clone(), known))
         .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
         .with_state(broker)
@@ -76,9 +76,9 @@ async fn status(State(broker): State<Shared>, Extension(Life(life)): Extension<L
     Json(json!({
         "model": broker.providers.status().await,
         "budget": broker.budget.view(),
-        "services": [],
+        "services": crate::service::listed(&broker),
         "tainted": broker.taint.is_tainted(life),
-        "asks_waiting": 0,
+        "asks_waiting": broker.services.asks.waiting(),
         "janee": broker.policy.janee.is_some(),
     }))
 }
@@ -95,9 +95,11 @@ pub async fn serve_until(
     told: impl Future<Output = ()>,
 ) -> Result<()> {
     broker.pages.never(listener.local_addr()?.port());
-    tokio::spawn(crate::answers::watch(broker.clone()));
-    let front = Front::new(broker.clone(), router(broker));
+    let front = Front::new(broker.clone(), router(broker.clone()));
     let room = Room::default();
+    // Ends with the serving.
+    let mut watching = tokio::task::JoinSet::new();
+    watching.spawn(crate::answers::watch(broker.clone()));
     tokio::pin!(told);
     loop {
         let accepted = tokio::select! {
@@ -120,6 +122,7 @@ pub async fn serve_until(
         }
     }
     room.empty(PARTING).await;
+    crate::janee::farewell(&broker).await;
     Ok(())
 }
 

@@ -37,6 +37,7 @@ pub mod room;
 pub mod rules;
 pub mod sending;
 pub mod service;
+pub mod shelf;
 pub mod spelling;
 pub mod taint;
 pub mod token;

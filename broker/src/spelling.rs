@@ -119,8 +119,12 @@ pub fn segment(raw: &str) -> Result<String, Unfit> {
         let hint = "servers disagree on what it means there; put such values in the query or the body";
         return unfit(format!("the path holds an escaped or bare {:?}", char::from(*odd)), hint);
     }
-    if !bytes.is_empty() && bytes.iter().all(|byte| matches!(byte, b'.' | b' ')) {
-        return unfit("the path holds a segment of dots", "give the path it leads to");
+    // Some servers take dots and spaces off the ends of a name, and what is left is another path.
+    if bytes.first() == Some(&b' ') || matches!(bytes.last(), Some(b' ' | b'.')) {
+        return unfit(
+            "the path holds a segment that begins or ends with a space, or ends with a dot",
+            "leave it out",
+        );
     }
     Ok(encoded(&bytes, PLAIN_IN_PATH))
 }
