@@ -318,8 +318,12 @@ fn the_owners_proxy_is_used_but_not_for_this_machine() {
 #[test]
 fn an_unwritable_ledger_holds_the_page_back() {
     let server = Server::new(|_, _, stream| reply(stream, "200 OK", b"foreign"));
-    let outside = with("");
-    std::fs::create_dir(outside.folder.path().join(".self/ledger.jsonl")).unwrap();
+    let how = Start { settings: "[web]\nallow_private = true\n", ..Start::default() };
+    let house = outside::folder(&how);
+    std::fs::create_dir(house.path().join(".self/ledger.jsonl")).unwrap();
+    let mut child = outside::command(house.path(), &how).spawn().unwrap();
+    let at = outside::serving(&mut child).unwrap();
+    let outside = Outside { folder: house, at, child };
     let answer = outside.page(&server.url("/"));
     assert_eq!((answer.status, answer.kind()), (503, "ledger_closed"));
     assert!(!answer.text().contains("foreign"));
