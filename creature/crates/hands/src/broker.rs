@@ -228,7 +228,7 @@ fn judged(doing: &str, said: Value) -> Result<Reply, Error> {
         .filter(|id| !id.is_null())
         .map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
     let error = Some(word("error")).filter(|error| !error.is_empty());
-    let message = format!("{doing}: {}", error.as_deref().unwrap_or("the broker says neither ok nor error"));
+    let message = told(doing, error.as_deref().unwrap_or("the broker says neither ok nor error"));
     let held = flag("draft").then(|| Held::Draft(word("path"))).or(asked.map(Held::Asked));
     Err(Error { status, held, ..Error::new(message, word("hint")) })
 }
@@ -242,11 +242,20 @@ fn refused(doing: &str, status: u16, headers: &HeaderMap, bytes: &[u8]) -> Error
     let upstream = upstream.and_then(|upstream| upstream.trim().parse().ok());
     let message = match word("message") {
         said if said.is_empty() => format!("{doing}: the broker answered {status}"),
-        said => format!("{doing}: {said}"),
+        said => told(doing, &said),
     };
     let hint = Some(word("hint")).filter(|hint| !hint.is_empty());
     let hint = hint.unwrap_or_else(|| "do something else; the owner's rules decide what goes out".to_owned());
     Error { status: upstream.or(Some(status)), ..Error::new(message, hint) }
+}
+
+/// What failed and why; the broker often begins with what it was asked, and once is enough.
+fn told(doing: &str, said: &str) -> String {
+    match doing.split_once(' ') {
+        Some((verb, object)) if said.starts_with(object) => format!("{verb} {said}"),
+        Some((verb, _)) if said.starts_with(verb) => said.to_owned(),
+        _ => format!("{doing}: {said}"),
+    }
 }
 
 fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
