@@ -15,10 +15,13 @@ use support::{Guardian, House, lines};
 /// Builds take their time here.
 const PATIENCE: Duration = Duration::from_secs(420);
 const LIMITS: &str = "[limits]\nprobation_s = 3\nrest_s = 0.2\n[web]\nallow_private = true\n";
+/// What a scripted model costs, in USD per million tokens, and what may be spent on it.
+const MONEY: &str = "[budget]\ndaily_usd = 50\nweekly_usd = 50\nautonomous_percent = 100\n[prices.scripted]\ninput = 1\noutput = 5\n";
 /// Only a creature born into a repository dies of this; its tests and its rehearsal pass.
 const DOOMED: &str = "--- a/creature/src/life.rs\n+++ b/creature/src/life.rs\n@@ -1,3 +1,3 @@\n     pub async fn live(mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {\n+        assert!(!self.told.house.root().join(\".git\").exists(), \"born to die\");\n         loop {\n             let rest = match self.wake(leaving).await? {\n";
 
 fn start(house: &House) -> Guardian {
+    support::broker::built();
     let log =
         fs::File::options().create(true).append(true).open(house.folder.path().join("guardian.log")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_guardian"));
@@ -82,7 +85,7 @@ impl<'a> Run<'a> {
         let model = Model::start();
         let suffix = if wire == "openai" { "/v1" } else { "" };
         let chosen = format!(
-            "{LIMITS}[rest]\nshortest_s = 1\nlongest_s = 2\n[model]\nprovider = \"{wire}\"\nmodel = \"scripted\"\nbase_url = \"{}{suffix}\"\nkey_env = \"TEST_MODEL_KEY\"\n",
+            "{LIMITS}{MONEY}[rest]\nshortest_s = 1\nlongest_s = 2\n[model]\nprovider = \"{wire}\"\nmodel = \"scripted\"\nbase_url = \"{}{suffix}\"\nkey_env = \"TEST_MODEL_KEY\"\n",
             model.address
         );
         house.write("owner.toml", &chosen);
@@ -190,6 +193,15 @@ impl<'a> Run<'a> {
         let (house, purpose) = (self.house, "# Purpose\n\nTend what lasts.\n");
         let call = json!([{"tool": "purpose.rewrite", "args": {"text": purpose, "reason": "outgrown"}}]);
         self.model.will_think("I have outgrown my purpose", call, 1);
+        // It read a page not long ago, so the owner is asked first.
+        let asked = self.until_acted("purpose.rewrite");
+        assert!(
+            house.read("PURPOSE.md").contains("Owner's unfinished line"),
+            "rewritten without the owner's yes"
+        );
+        let id = asked["data"]["result"]["asked"].as_str().unwrap_or_else(|| panic!("{asked:#}")).to_owned();
+        let approved = house.ask(&["approve", &id]);
+        assert!(approved.status.success(), "{approved:?}");
         until(house, "the purpose to be rewritten", || house.read("PURPOSE.md") == purpose);
         let kept = self.until_remembered("what it said before", |record| {
             record["kind"] == "self_change" && record.to_string().contains("Owner's unfinished line")
