@@ -114,7 +114,12 @@ impl Walls {
             calls: has(level::CALLS),
             capabilities: has(level::CAPABILITIES),
             ceilings: has(level::LIMITS).then_some(self.ceilings),
-            group: self.group.clone().filter(|_| has(level::PROCESSES)),
+            // Made anew where somebody took it away meanwhile.
+            group: self
+                .group
+                .clone()
+                .filter(|_| has(level::PROCESSES))
+                .map(|group| group::counted(house, self.ceilings.processes).unwrap_or(group)),
         }
     }
 
@@ -146,6 +151,15 @@ impl Walls {
         let space = self.network.space.iter();
         let space = space.flat_map(|space| [Some(&space.net), space.user.as_ref()]).flatten();
         space.map(AsRawFd::as_raw_fd).chain([lock.as_raw_fd()]).collect()
+    }
+}
+
+impl Drop for Walls {
+    /// A group with processes in it stays, by the kernel's own rule.
+    fn drop(&mut self) {
+        if let Some(group) = self.group.as_deref().and_then(Path::parent) {
+            let _ = std::fs::remove_dir(group);
+        }
     }
 }
 
