@@ -139,7 +139,9 @@ impl Suite {
 
     /// What the walls add to a start.
     fn costs(&self) {
-        let spec = self.stage.spec();
+        let mut spec = self.stage.spec();
+        // The guardian is in the group already, and so is what it starts.
+        spec.group = None;
         let mut took: Vec<[f64; 2]> = (0..60)
             .map(|_| {
                 [Some(&spec), None].map(|spec| {
