@@ -2,6 +2,7 @@
 
 use crate::house::House;
 use crate::limits::Limits;
+use crate::walls::Walls;
 use crate::{build, custody, locks, orders};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
@@ -32,6 +33,7 @@ const BUILD_MIB: u64 = 2_048;
 pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     let mut findings =
         vec![compiler(), cargo(), disk(house, limits), stale_locks(house), instance(house), settings(house)];
+    findings.push(walls(house));
     findings.extend(repository(house));
     findings.extend(custody::findings(house));
     findings.extend(servers());
@@ -48,6 +50,20 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
         }
     }
     u8::from(bad)
+}
+
+/// As a start would find them, by trying.
+fn walls(house: &House) -> Finding {
+    let mend = "a newer kernel, user namespaces, or root mend what is missing; walls = \"required\" starts with nothing less";
+    let settings = crate::settings::load(house).unwrap_or_default();
+    let (limits, more) = (settings.limits, settings.sandbox.read);
+    match Walls::find(house, settings.walls, &limits, more, "/proc/self/exe".into()) {
+        Ok(walls) if walls.stand() && walls.level.missing().is_empty() => {
+            Finding::new(Grade::Good, "walls", walls.level.told(), mend)
+        }
+        Ok(walls) => Finding::new(Grade::Odd, "walls", walls.level.told(), mend),
+        Err(error) => Finding::new(Grade::Bad, "walls", format!("{error:#}"), mend),
+    }
 }
 
 impl Grade {

@@ -132,7 +132,8 @@ pub fn run() -> Result<u8> {
 fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
     let more = settings.sandbox.read.clone();
     let walls = Walls::find(house, settings.walls, &settings.limits, more, "/proc/self/exe".into());
-    let walls = walls.map_err(|error| Refused(format!("{error:#}")))?;
+    let mut walls = walls.map_err(|error| Refused(format!("{error:#}")))?;
+    walls.join();
     nix::sys::prctl::set_dumpable(false)?;
     if settings.walls == Choice::Required && walls.level.summary() != "full" {
         return refuse(format!(

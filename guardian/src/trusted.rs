@@ -63,7 +63,11 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
     // SAFETY: between fork and exec only system calls are made; nothing allocates or locks.
     #[allow(unsafe_code)]
     unsafe {
-        command.pre_exec(move || prepare(parent, descriptors, yields));
+        command.pre_exec(move || {
+            // What is the owner's is not counted with the creature.
+            crate::walls::group::leave();
+            prepare(parent, descriptors, yields)
+        });
     }
     #[allow(clippy::disallowed_methods)]
     let child = command.spawn().with_context(|| format!("failed to start {}", trusted.program.display()))?;

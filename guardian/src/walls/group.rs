@@ -1,10 +1,17 @@
 //! The group that counts the creature's processes, for root: a limit per user does not bind it.
+//!
+//! To join a group takes the kernel some 16 ms. So the guardian joins once, at its start; what it starts is in the group
+//! from its first moment on, and only what is the owner's leaves it again.
 
 use crate::files::tell_kernel;
 use crate::house::House;
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
 use sha2::{Digest, Sha256};
+use std::ffi::CString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 const GROUPS: &str = "/sys/fs/cgroup";
 
@@ -28,6 +35,28 @@ pub fn counted(house: &House, processes: u64) -> Result<PathBuf, String> {
         }
     }
     Err(why)
+}
+
+/// The group we were in before, for who is not to be counted. Set once, when the guardian joins.
+static OUTER: OnceLock<CString> = OnceLock::new();
+
+/// Joins a group by its `cgroup.procs`; false if that cannot be.
+pub fn join(group: &Path) -> bool {
+    let outer = group.parent().and_then(Path::parent).map(|above| above.join("cgroup.procs"));
+    let Some(outer) = outer.and_then(|outer| CString::new(outer.into_os_string().into_encoded_bytes()).ok())
+    else {
+        return false;
+    };
+    tell_kernel(group, "0").is_ok() && OUTER.set(outer).is_ok()
+}
+
+/// Takes this process out of the group again. Between fork and exec too: nothing here allocates.
+pub fn leave() {
+    let Some(outer) = OUTER.get() else { return };
+    let flags = OFlag::O_WRONLY | OFlag::O_CLOEXEC;
+    if let Ok(file) = nix::fcntl::open(outer.as_c_str(), flags, Mode::empty()) {
+        let _ = nix::unistd::write(&file, b"0");
+    }
 }
 
 /// Where a group may be made: with ours where controllers have trees of their own, else beside ours or at the top.

@@ -45,6 +45,8 @@ pub struct Walls {
     more: Vec<PathBuf>,
     ceilings: Ceilings,
     group: Option<PathBuf>,
+    /// We are in the group ourselves, and so is whatever we start.
+    joined: bool,
 }
 
 impl Walls {
@@ -67,7 +69,16 @@ impl Walls {
             open_files: limits.open_files,
             file_mib: limits.file_mib,
         };
-        let mut walls = Self { network, level: Level::default(), off, launcher, more, ceilings, group: None };
+        let mut walls = Self {
+            network,
+            level: Level::default(),
+            off,
+            launcher,
+            more,
+            ceilings,
+            group: None,
+            joined: false,
+        };
         if off {
             walls.level = Level::off();
             return Ok(walls);
@@ -85,6 +96,11 @@ impl Walls {
             }
         }
         Ok(walls)
+    }
+
+    /// Joins the group that counts processes, so that no launch has to.
+    pub fn join(&mut self) {
+        self.joined = self.level.has(level::PROCESSES) && self.group.as_deref().is_some_and(group::join);
     }
 
     /// Whether processes are started by the launcher.
@@ -114,7 +130,12 @@ impl Walls {
             calls: has(level::CALLS),
             capabilities: has(level::CAPABILITIES),
             ceilings: has(level::LIMITS).then_some(self.ceilings),
-            group: self.group.clone().filter(|_| has(level::PROCESSES)),
+            // Made anew where somebody took it away meanwhile.
+            group: self
+                .group
+                .clone()
+                .filter(|_| has(level::PROCESSES) && !self.joined)
+                .map(|group| group::counted(house, self.ceilings.processes).unwrap_or(group)),
         }
     }
 
@@ -146,6 +167,18 @@ impl Walls {
         let space = self.network.space.iter();
         let space = space.flat_map(|space| [Some(&space.net), space.user.as_ref()]).flatten();
         space.map(AsRawFd::as_raw_fd).chain([lock.as_raw_fd()]).collect()
+    }
+}
+
+impl Drop for Walls {
+    /// A group with processes in it stays, by the kernel's own rule.
+    fn drop(&mut self) {
+        if let Some(group) = self.group.as_deref().and_then(Path::parent) {
+            if self.joined {
+                group::leave();
+            }
+            let _ = std::fs::remove_dir(group);
+        }
     }
 }
 

@@ -45,6 +45,7 @@ fn main() {
     suite.outside();
     suite.without_a_namespace();
     living::all(&mut suite);
+    suite.costs();
     println!(
         "{} attempts, {} failed, {:.1} s",
         suite.tried,
@@ -133,6 +134,28 @@ impl Suite {
         self.judge(
             "reach the broker on the shared network",
             (!output.status.success()).then(|| said(&output)),
+        );
+    }
+
+    /// What the walls add to a start.
+    fn costs(&self) {
+        let mut spec = self.stage.spec();
+        // The guardian is in the group already, and so is what it starts.
+        spec.group = None;
+        let mut took: Vec<[f64; 2]> = (0..60)
+            .map(|_| {
+                [Some(&spec), None].map(|spec| {
+                    let begun = Instant::now();
+                    self.stage.run(spec, ":");
+                    begun.elapsed().as_secs_f64() * 1_000.0
+                })
+            })
+            .collect();
+        took.sort_by(|one, other| (one[0] - one[1]).total_cmp(&(other[0] - other[1])));
+        let [walled, bare] = took[took.len() / 2];
+        println!(
+            "a start behind the walls takes {:.1} ms longer ({walled:.1} against {bare:.1})",
+            walled - bare
         );
     }
 

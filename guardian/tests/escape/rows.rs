@@ -228,7 +228,7 @@ pub const ALLOWED: &[Row] = &[
         "cat README.md PURPOSE.md owner.toml .git/HEAD guardian/src/main.rs .self/ledger.jsonl && ls .",
     ),
     row("run a program of its own", "cp /bin/true .self/workspace/mine && .self/workspace/mine"),
-    row("work in its own home", "echo x > .self/workspace/home/x && echo x > .self/workspace/tmp/x"),
+    row("use its own temporary folder", "echo x > .self/workspace/tmp/x"),
     row("signal its own", "sleep 5 & kill $!"),
     row("start many", "for i in 1 2 3 4 5 6 7 8 9; do /bin/true & done; wait"),
     row("reach the broker", "hostile network tcp 127.0.0.1 $BROKER"),
