@@ -17,7 +17,7 @@ pub struct Evidence {
     pub output: String,
     /// We ended it for overstaying its deadline.
     pub overdue: bool,
-    /// The folder it built into was deleted under it.
+    /// What it wrote to was deleted or moved under it: the folder of a build, the memory of a life.
     pub folder_gone: bool,
 }
 
@@ -58,6 +58,8 @@ pub fn death(evidence: &Evidence) -> Blame {
         Blame::Disk
     } else if evidence.signal == Some(KILLED) && evidence.memory_kills > 0 && !evidence.overdue {
         Blame::Memory
+    } else if evidence.folder_gone {
+        Blame::Owner
     } else {
         Blame::Code
     }

@@ -56,6 +56,7 @@ impl Guardian {
             free_mib: self.free_mib(),
             floor_mib: self.limits.disk_free_mib,
             overdue: matches!(self.policy.phase, Phase::Stopping { .. }),
+            folder_gone: life.bereft,
             ..blame::Evidence::default()
         };
         let rebirth = status == WaitStatus::Exited(life.pid, 0)

@@ -33,6 +33,9 @@ impl House {
         built = "target/creature/debug";
         /// Cargo's home for the creature, seeded from the owner's.
         cargo_home = "target/creature/cargo-home";
+        purpose = "PURPOSE.md";
+        /// What the purpose says, for a creature whose walls know only the file that was there when it was born.
+        purpose_copy = ".self/purpose.md";
         state_folder = ".self";
         memory = ".self/memory.jsonl";
         heartbeat = ".self/heartbeat";

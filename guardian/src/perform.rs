@@ -9,7 +9,7 @@ use crate::run::{End, Guardian, Life};
 use crate::state::Falling;
 use crate::tree::short;
 use crate::vocabulary::{Action, Blame, Cause, Death, Event, Standing, Subject};
-use crate::{blame, files, records, way};
+use crate::{blame, files, records, walls, way};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs::File;
@@ -173,7 +173,16 @@ impl Guardian {
         let start = Start { kind, program, args, extra, walls, broker, stdout, stderr: log };
         let pid = child::start(&self.house, &self.lock, start)?;
         let (began, memory_kills) = (self.clock.now(), memory_kills());
-        self.life = Some(Life { pid, began, memory_kills, exited: None, thought: false, turned: (None, 0) });
+        self.life = Some(Life {
+            pid,
+            began,
+            memory_kills,
+            exited: None,
+            given: walls::given(&self.house),
+            bereft: false,
+            thought: false,
+            turned: (None, 0),
+        });
         records::tell(
             &self.house,
             "life",

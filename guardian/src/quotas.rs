@@ -4,7 +4,7 @@ use crate::beneath::Folder;
 use crate::house::House;
 use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
 use crate::run::Guardian;
-use crate::{files, records, way};
+use crate::{child, files, records, walls, way};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -27,13 +27,26 @@ impl Guardian {
     }
 
     /// A log over its quota is emptied under its writer, who appends; its end goes on at its head.
-    pub fn bound_logs(&self) {
+    pub fn bound_logs(&mut self) {
+        self.end_the_bereft();
+        walls::copy_purpose(&self.house);
         for path in [self.house.life_log(self.state.life), self.house.broker_log()] {
             if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
                 && let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64)
             {
                 tracing::error!("failed to cut {}: {error}", path.display());
             }
+        }
+    }
+
+    /// Memory that the owner moves aside is made anew only for the next life: this one is asked to end.
+    fn end_the_bereft(&mut self) {
+        let Some(life) = self.life.as_mut().filter(|life| self.walls.stand() && !life.bereft) else { return };
+        if life.given != walls::given(&self.house) {
+            life.bereft = true;
+            child::terminate(life.pid);
+            self.report
+                .warn("memory or heartbeat was moved or removed under the creature; it begins a new life");
         }
     }
 

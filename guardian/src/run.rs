@@ -76,6 +76,10 @@ pub struct Life {
     pub began: Millis,
     pub memory_kills: u64,
     pub exited: Option<WaitStatus>,
+    /// The files it was let write to: others of the same name it cannot.
+    pub given: Vec<Option<u64>>,
+    /// One of them was moved or removed under it.
+    pub bereft: bool,
     /// A thought of this life was seen in memory.
     pub thought: bool,
     /// Memory when turns last counted, and how many they were: a turn that left no record is only a claim.

@@ -237,7 +237,7 @@ fn a_build_script_that_writes_into_its_own_source_does_not_brick_the_house() {
     let plants =
         "echo 'date +%N >> creature/stamp' > creature/build.sh; ask rebirth 'stamps its builds' r; exit 0";
     let house = House::new(&format!(
-        "think first; blessed; test -e .self/asked || {{ touch .self/asked; {plants}; }}; live"
+        "think first; blessed; test -e .self/mind/asked || {{ touch .self/mind/asked; {plants}; }}; live"
     ));
     let guardian = house.start();
     house.until("the fall", || house.told("fall").iter().any(|fall| fall["cause"] == "environment"));

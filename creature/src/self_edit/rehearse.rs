@@ -7,6 +7,7 @@ use crate::fault::Fault;
 use crate::mind::thought::Thought;
 use crate::paths::House;
 use crate::process::{self, Job};
+use crate::senses::papers;
 use memory::Record;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -51,12 +52,12 @@ fn copy_house(house: &House, copy: &House) -> io::Result<()> {
     for (from, to) in [
         (house.cursors(), copy.cursors()),
         (house.instinct(), copy.instinct()),
-        (house.purpose(), copy.purpose()),
     ] {
         if from.is_file() {
             fs::copy(from, to)?;
         }
     }
+    fs::write(copy.purpose(), papers::read(&house.purpose()).text)?;
     let (mut files, mut bytes) = (MOST_PAPERS, MOST_PAPER_BYTES);
     copy_papers(&house.papers(), &copy.papers(), &mut files, &mut bytes)
 }

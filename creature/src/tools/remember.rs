@@ -4,6 +4,7 @@ use super::Toolbox;
 use super::arguments::Arguments;
 use crate::digest::{self, Facts};
 use crate::fault::Fault;
+use crate::senses::papers;
 use memory::snapshot;
 use serde_json::{Value, json};
 
@@ -70,7 +71,7 @@ fn made(tools: &Toolbox) -> Result<String, Fault> {
         |cause: memory::Error| Fault::caused("read memory for a snapshot", &cause, "write one as `text`");
     let tail = memory::tail(&tools.house.memory(), MOST_RECORDS, MOST_RECORD_BYTES).map_err(read)?;
     let before = snapshot::latest(&tools.house.snapshots()).map_err(read)?;
-    let purpose = std::fs::read_to_string(tools.house.purpose()).unwrap_or_default();
+    let purpose = papers::read(&tools.house.purpose()).text;
     let facts = Facts { purpose, ..tools.facts.clone() };
     Ok(digest::digest(&facts, &tail.records, before.as_ref().map(|snapshot| snapshot.text.as_str())))
 }

@@ -14,7 +14,7 @@ pub mod view;
 
 use crate::house::House;
 use crate::limits::Limits;
-use crate::{beneath::Folder, cargo_home};
+use crate::{beneath::Folder, cargo_home, files as files_of_house};
 use anyhow::{Context, Result};
 use level::Level;
 use network::Network;
@@ -165,9 +165,32 @@ pub fn prepare(house: &House) {
     for folder in [house.home(), house.temporary()] {
         let _ = std::fs::create_dir(folder);
     }
+    copy_purpose(house);
     if let Err(error) = cargo_home::prepare(house) {
         tracing::warn!("{error:#}; the creature's builds may need the network");
     }
+}
+
+/// Keeps the copy of the purpose as new as the purpose: an owner's editor may put a new file in its place.
+pub fn copy_purpose(house: &House) {
+    let modified = |path: &Path| std::fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
+    let (purpose, copy) = (house.purpose(), house.purpose_copy());
+    let newest = modified(&purpose);
+    if newest == modified(&copy) {
+        return;
+    }
+    let Ok(Some(text)) = files_of_house::read_small(&purpose) else { return };
+    let written = files_of_house::replace_unsynced(&copy, &text);
+    if let (Ok(()), Some(newest)) = (written, newest) {
+        let _ = File::options().write(true).open(&copy).and_then(|file| file.set_modified(newest));
+    }
+}
+
+/// The numbers of the files a life is let write to. A file that takes the place of one is not among them.
+pub fn given(house: &House) -> Vec<Option<u64>> {
+    use std::os::unix::fs::MetadataExt;
+    let number = |path: &&str| std::fs::symlink_metadata(house.root().join(path)).map(|meta| meta.ino()).ok();
+    rules::FILES.iter().map(number).collect()
 }
 
 /// Threads of the whole machine, as the kernel counts them.

@@ -53,7 +53,10 @@ fn main() {
     );
     let again = root && suite.wanted.is_none() && !as_a_plain_user(folder.path());
     suite.failed.iter().for_each(|failed| println!("FAILED: {failed}"));
-    std::process::exit(i32::from(again || !suite.failed.is_empty()));
+    let failed = again || !suite.failed.is_empty();
+    // An exit would leave its folders and its victim behind.
+    drop((suite, folder));
+    std::process::exit(i32::from(failed));
 }
 
 fn compile(folder: &Path) -> PathBuf {

@@ -75,7 +75,7 @@ pub fn is_whole(house: &House, lay_there: &[(PathBuf, Vec<u8>)]) {
     assert_eq!(house.git(&["show", ":README.md"]), STAGED.trim());
     assert_eq!(house.git(&["diff", "--cached", "--name-only"]), "README.md", "the index follows");
     assert_eq!(house.git(&["status", "--porcelain", "creature"]), "", "creature/ is what HEAD has");
-    assert_eq!(house.read(".self/two"), "", "two creatures at a time");
+    assert_eq!(house.read(".self/mind/two"), "", "two creatures at a time");
     assert_eq!(house.leftovers(), Vec::<i32>::new());
     let reached = reached(house);
     for (path, bytes) in lay_there {

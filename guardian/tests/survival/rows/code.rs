@@ -183,7 +183,7 @@ fn stays(trial: &mut Trial) {
     let holds = "use Socket; $SIG{TERM}=\"IGNORE\"; socket(S,PF_INET,SOCK_STREAM,0); bind(S,sockaddr_in(0,inet_aton(\"127.0.0.1\"))); listen(S,1); sleep 1000";
     // Each life says so when something of the life before still holds the lock.
     let life = format!(
-        "exec 9>>.self/one; flock -n 9 || echo two >> .self/two; think x; blessed; trap '' TERM HUP; \
+        "exec 9>>.self/mind/one; flock -n 9 || echo two >> .self/mind/two; think x; blessed; trap '' TERM HUP; \
          (setsid perl -e '{holds}' &); (setsid sh -c 'trap \"\" TERM; sleep 1001 & sleep 1002' &); sleep 0.3; exit 1"
     );
     trial.shell_becomes(&life);
@@ -191,11 +191,14 @@ fn stays(trial: &mut Trial) {
     trial.expect_fall("crash_loop");
     trial.inject(|_| {});
     trial.recovers();
-    assert!(!trial.house().path(".self/two").exists(), "a life began while the one before held its lock");
+    assert!(
+        !trial.house().path(".self/mind/two").exists(),
+        "a life began while the one before held its lock"
+    );
 }
 
 fn spews(trial: &mut Trial) {
-    trial.shell_then("head -c 1000000000 /dev/zero; touch .self/spewed");
+    trial.shell_then("head -c 1000000000 /dev/zero; touch .self/mind/spewed");
     trial.limit("beat_s", 60.0);
     trial.begin();
     trial.inject(|_| {});
@@ -203,7 +206,7 @@ fn spews(trial: &mut Trial) {
     trial.until("the gigabyte", |house| {
         let meta = std::fs::metadata(house.path(".self/log/life-1.log"));
         most = most.max(meta.map_or(0, |meta| std::os::unix::fs::MetadataExt::blocks(&meta) * 512));
-        house.path(".self/spewed").exists()
+        house.path(".self/mind/spewed").exists()
     });
     trial.until("the log to be cut", |house| {
         let meta = std::fs::metadata(house.path(".self/log/life-1.log")).unwrap();

@@ -97,7 +97,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 fn five_at_once(trial: &mut Trial) {
-    trial.shell("exec 9>>.self/one; flock -n 9 || echo two >> .self/two; think x; live");
+    trial.shell("exec 9>>.self/mind/one; flock -n 9 || echo two >> .self/mind/two; think x; live");
     trial.inject(|_| {});
     let mut others: Vec<_> = (0..4).map(|_| trial.command().output_later()).collect();
     trial.start();
@@ -127,7 +127,7 @@ fn five_at_once(trial: &mut Trial) {
         trial.adopt(others.remove(at));
     }
     trial.recovers();
-    assert!(!trial.house().path(".self/two").exists(), "two creatures lived at once");
+    assert!(!trial.house().path(".self/mind/two").exists(), "two creatures lived at once");
     assert!(trial.house().deaths().is_empty(), "the refused did harm: {:?}", trial.house().deaths());
 }
 
@@ -143,14 +143,17 @@ impl Later for Command {
 
 fn orphan(trial: &mut Trial) {
     trial.shell(
-        "exec 9>>.self/one; flock -n 9 || echo two >> .self/two; trap '' HUP TERM; think x; \
-         setsid sh -c 'trap \"\" HUP TERM; while :; do echo orphan >> .self/orphans; sleep 0.1; done' & live",
+        "exec 9>>.self/mind/one; flock -n 9 || echo two >> .self/mind/two; trap '' HUP TERM; think x; \
+         setsid sh -c 'trap \"\" HUP TERM; while :; do echo orphan >> .self/mind/orphans; sleep 0.1; done' & live",
     );
     trial.begin();
     trial.inject(|_| {});
     trial.kill_guardian();
     trial.recovers();
-    assert!(!trial.house().path(".self/two").exists(), "a life began beside an orphan that held the lock");
+    assert!(
+        !trial.house().path(".self/mind/two").exists(),
+        "a life began beside an orphan that held the lock"
+    );
 }
 
 fn again(trial: &mut Trial) {

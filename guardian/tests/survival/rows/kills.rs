@@ -54,7 +54,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// A life that tells when another one runs beside it: the lock is held as long as anything of its tree lives.
-const ALONE: &str = "exec 9>>.self/one; flock -n 9 || echo two >> .self/two;";
+const ALONE: &str = "exec 9>>.self/mind/one; flock -n 9 || echo two >> .self/mind/two;";
 /// Waits until the test opens the gate, and never again after that.
 const WAIT: &str = "[ -e .self/go ] || read go < .self/gate;";
 /// Lives on, at less cost than `live`: hundreds of houses share the machine.

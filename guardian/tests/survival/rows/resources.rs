@@ -163,7 +163,7 @@ fn fork_bomb(trial: &mut Trial) {
 }
 
 fn no_memory(trial: &mut Trial) {
-    let leak = "[ $(cat .self/leaks 2>/dev/null || echo 0) -ge 2 ] || { echo $(($(cat .self/leaks 2>/dev/null || echo 0)+1)) > .self/leaks; \
+    let leak = "[ $(cat .self/mind/leaks 2>/dev/null || echo 0) -ge 2 ] || { echo $(($(cat .self/mind/leaks 2>/dev/null || echo 0)+1)) > .self/mind/leaks; \
                 leak=xxxxxxxx; while :; do leak=$leak$leak; beat; done; }";
     trial.shell_then(leak);
     let group = Group::new(trial, "memory", &[("memory.limit_in_bytes", "60M"), ("memory.max", "60M")]);

@@ -178,7 +178,7 @@ pub fn lock_kept(trial: &mut Trial) {
 /// Somebody, or the kernel, ends cargo: no compiler has judged the source, so it is built again.
 pub fn cargo_killed(trial: &mut Trial) {
     trial.shell_becomes("think new; live");
-    let script = "grep -q 'think first' creature/creature.sh || [ -e .self/killed ] || { touch .self/killed; kill -KILL $PPID; }\n";
+    let script = "grep -q 'think first' creature/creature.sh || [ -e .self/mind/killed ] || { touch .self/mind/killed; kill -KILL $PPID; }\n";
     trial.house().write("creature/build.sh", script);
     trial.house().git(&["add", "creature/build.sh"]);
     trial.house().git(&["commit", "-q", "-m", "a build that kills cargo once", "creature/build.sh"]);
