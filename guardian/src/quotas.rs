@@ -27,9 +27,7 @@ impl Guardian {
     }
 
     /// A log over its quota is emptied under its writer, who appends; its end goes on at its head.
-    pub fn bound_logs(&mut self) {
-        self.end_the_bereft();
-        walls::copy_purpose(&self.house);
+    pub fn bound_logs(&self) {
         for path in [self.house.life_log(self.state.life), self.house.broker_log()] {
             if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
                 && let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64)
@@ -40,7 +38,7 @@ impl Guardian {
     }
 
     /// Memory that the owner moves aside is made anew only for the next life: this one is asked to end.
-    fn end_the_bereft(&mut self) {
+    pub fn end_the_bereft(&mut self) {
         let Some(life) = self.life.as_mut().filter(|life| self.walls.stand() && !life.bereft) else { return };
         if life.given != walls::given(&self.house) {
             life.bereft = true;

@@ -18,7 +18,7 @@ use crate::settings::Settings;
 use crate::state::State;
 use crate::vocabulary::{Action, Event, Pending, Phase};
 use crate::walls::Walls;
-use crate::{child, files, requests};
+use crate::{child, files, requests, walls};
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::WaitStatus;
@@ -200,9 +200,12 @@ impl Guardian {
         }
     }
 
+    /// Looks at the files others write: heartbeat, requests, orders.
     fn look(&mut self) {
         if self.life.is_some() && self.policy.alive() {
             self.bound_logs();
+            self.end_the_bereft();
+            walls::copy_purpose(&self.house);
             if let Some(claim) = self.heart.look(self.state.life) {
                 let (turns, thoughts) = (claim.turns, claim.thoughts);
                 let thought = thoughts > 0 && self.thought_written();

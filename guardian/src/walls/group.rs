@@ -1,5 +1,6 @@
 //! The group that counts the creature's processes, for root: a limit per user does not bind it.
 
+use crate::files::tell_kernel;
 use crate::house::House;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -18,7 +19,7 @@ pub fn counted(house: &House, processes: u64) -> Result<PathBuf, String> {
     for above in above() {
         let group = above.join(format!("feral-{name}"));
         let made = fs::create_dir(&group);
-        match fs::write(group.join("pids.max"), processes.to_string()) {
+        match tell_kernel(group.join("pids.max"), processes.to_string()) {
             Ok(()) => return Ok(group.join("cgroup.procs")),
             Err(error) => why = format!("failed to limit processes in {}: {error}", group.display()),
         }

@@ -5,6 +5,7 @@
 
 use super::spec::{Ceilings, Spec};
 use super::{calls, files, view};
+use crate::files::tell_kernel;
 use anyhow::{Context, Result, bail};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl;
@@ -46,9 +47,9 @@ fn put_up(spec: &Spec) -> std::result::Result<(), (&'static str, anyhow::Error)>
     let named = |wall| move |error| (wall, error);
     stay_bound(spec.parent).map_err(named("parent"))?;
     // Not being able to is no reason not to live.
-    let _ = std::fs::write("/proc/self/oom_score_adj", OOM_SCORE);
+    let _ = tell_kernel("/proc/self/oom_score_adj", OOM_SCORE);
     if let Some(group) = &spec.group {
-        let joined = std::fs::write(group, "0").context("failed to join the group that counts processes");
+        let joined = tell_kernel(group, "0").context("failed to join the group that counts processes");
         joined.map_err(named("processes"))?;
     }
     enter(spec.user, CloneFlags::CLONE_NEWUSER).map_err(named("network"))?;
@@ -154,8 +155,7 @@ fn close_others(lock: Option<RawFd>) -> Result<()> {
     let close = |from: u32, to: u32| {
         // SAFETY: marks descriptors; none is closed before exec.
         #[allow(unsafe_code)]
-        let done =
-            unsafe { libc::syscall(libc::SYS_close_range, from, to, libc::CLOSE_RANGE_CLOEXEC as u32) };
+        let done = unsafe { libc::syscall(libc::SYS_close_range, from, to, libc::CLOSE_RANGE_CLOEXEC) };
         if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
     };
     let lock = lock.and_then(|lock| u32::try_from(lock).ok()).filter(|lock| *lock > 2);

@@ -3,12 +3,13 @@
 //! Invariant: the guardian never enters it; a short-lived process makes it and hands its descriptors back.
 //! Deliberately absent: routes, addresses beside loopback's, names. Where no namespace can be had, the door is on ours.
 
+use crate::files::tell_kernel;
 use anyhow::{Context, Result, bail};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType};
 use nix::sys::socket::{recvmsg, sendmsg, socketpair};
 use nix::unistd::{getegid, geteuid};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -81,9 +82,9 @@ fn make_inside(with_user: bool, out: RawFd) -> Result<()> {
     let flags = CloneFlags::CLONE_NEWNET;
     unshare(if with_user { flags | CloneFlags::CLONE_NEWUSER } else { flags })?;
     if with_user {
-        fs::write("/proc/self/setgroups", "deny")?;
-        fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
-        fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+        tell_kernel("/proc/self/setgroups", "deny")?;
+        tell_kernel("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        tell_kernel("/proc/self/gid_map", format!("{group} {group} 1"))?;
     }
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?;
     loopback_up(listener.as_raw_fd())?;

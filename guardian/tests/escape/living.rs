@@ -7,11 +7,14 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
+/// Lives, and says what worked that should not have.
+type Life = fn(&mut Suite) -> Result<(), String>;
+
 /// A name no other process has.
 const DAEMON: &str = "sleep 1234.567";
 
 pub fn all(suite: &mut Suite) {
-    let tests: [(&str, fn(&mut Suite) -> Result<(), String>); 6] = [
+    let tests: [(&str, Life); 6] = [
         ("start more processes than it may", processes),
         ("write through a link planted before the walls", planted),
         ("live on as a daemon", daemon),
@@ -109,7 +112,10 @@ fn committed(suite: &mut Suite) -> Result<(), String> {
     house.until("the race to end", || house.path(".self/mind/done").exists());
     guardian.stop();
     let everything = house.git(&["log", "--all", "-p", "--", "self"]);
-    must(!everything.contains("secret"), "the owner's words are in the repository")?;
+    must(
+        !everything.contains("a secret of the owner's") && !everything.contains("another secret"),
+        "the owner's words are in the repository",
+    )?;
     let mode = fs::metadata(secrets.join("key")).unwrap().permissions().mode();
     must(mode & 0o777 == 0o644 || mode & 0o777 == 0o600, "the guardian changed the owner's file")?;
     let twin = suite

@@ -70,23 +70,16 @@ impl Clone {
     }
 }
 
-/// Takes over what this repository has compiled already: the creature's dependencies, minutes of work.
+/// Compiles the creature's dependencies once for each such place, as the guardian would: with the house's own cargo
+/// home, whose path is part of what cargo compares. Minutes of work, kept between runs.
 fn warm(root: &Path) {
-    let target = root.join("target");
-    if target.join("creature").exists() {
+    if root.join("target/creature/debug/deps").exists() {
         return;
     }
-    fs::create_dir_all(&target).unwrap();
-    let ours = origin().join("target/creature");
-    if !ours.exists() {
-        let args = ["build", "--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"];
-        run(&std::env::var("CARGO").unwrap(), &args, &origin());
-    }
-    fs::create_dir_all(target.join("creature/debug")).unwrap();
-    for name in ["deps", "build", ".fingerprint", ".cargo-lock"] {
-        let from = ours.join("debug").join(name);
-        if from.exists() {
-            run("cp", &["-a", "--reflink=auto", from.to_str().unwrap(), "target/creature/debug/"], root);
-        }
-    }
+    let house = guardian::house::House::new(root);
+    guardian::walls::prepare(&house);
+    let args = ["build", "--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"];
+    let mut cargo = Command::new(std::env::var("CARGO").unwrap());
+    let status = cargo.args(args).current_dir(root).env("CARGO_HOME", house.cargo_home()).status().unwrap();
+    assert!(status.success(), "the creature does not build in {}", root.display());
 }

@@ -69,10 +69,18 @@ impl Disk {
 
     /// Takes every free block.
     fn fill(&self) {
-        let mut file = File::create(self.folder.join("ballast")).unwrap();
+        let ballast = self.folder.join("ballast");
+        let mut file = File::options().create(true).append(true).open(ballast).unwrap();
         for size in [1 << 20, 4_096, 1] {
             while file.write_all(&vec![b'x'; size]).is_ok() {}
         }
+    }
+
+    /// All but a little, so that the rest is taken faster than anybody needs it.
+    fn nearly_fill(&self) {
+        self.fill();
+        let file = File::options().write(true).open(self.folder.join("ballast")).unwrap();
+        file.set_len(file.metadata().unwrap().len() - (2 << 20)).unwrap();
     }
 
     fn free(&self) {
@@ -111,6 +119,7 @@ fn disk_full(trial: &mut Trial, step: &'static str) {
     trial.inject(|trial| {
         if step == "rebirth" {
             // The creature edits itself first: what is full is the guardian's commit.
+            disk.nearly_fill();
             trial.house().write(".self/mind/go", "");
             let request = trial.house().path(".self/mind/request.json");
             while !request.exists() {
