@@ -7,7 +7,7 @@ use crate::house::House;
 use crate::records::text;
 use crate::state;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
 
 /// Longer lines are none of the broker's, in bytes.
@@ -20,6 +20,8 @@ pub struct Audit {
     /// What the owner should know of one by one: refusals, asks and answers.
     pub events: Vec<Value>,
     calls: BTreeMap<String, u64>,
+    /// Calls that were counted: some have a line for their beginning and one for their end.
+    counted: BTreeSet<String>,
     bytes_out: u64,
     bytes_in: u64,
     spent_micro_usd: u64,
@@ -118,7 +120,10 @@ impl Audit {
                 *self.calls.entry(service).or_default() += 1;
             }
             "call" | "fetch" | "registry" | "purpose" => {
-                *self.calls.entry(if service.is_empty() { event } else { service }).or_default() += 1
+                let call = text(&entry, "call");
+                if call.is_empty() || self.counted.insert(call.to_owned()) {
+                    *self.calls.entry(if service.is_empty() { event } else { service }).or_default() += 1;
+                }
             }
             "refuse" => {
                 self.refusals += 1;

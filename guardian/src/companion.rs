@@ -8,6 +8,7 @@ use crate::child::Door;
 use crate::files::{self, Mark};
 use crate::house::House;
 use crate::limits::Millis;
+use crate::reload::Watch;
 use crate::revival::{Act, Event, Revival};
 use crate::run::Guardian;
 use crate::tokens::Tokens;
@@ -43,8 +44,8 @@ pub struct Companion {
     revival: Revival,
     pub pid: Option<Pid>,
     errand: Option<Errand>,
-    /// What it runs by, when last looked at: `owner.toml` and `.env`.
-    marks: [Option<Mark>; 2],
+    /// Over what it runs by.
+    pub watch: Watch,
     pub asks_mark: Option<Mark>,
     pub asks_waiting: usize,
     pub restarts: u64,
@@ -101,7 +102,7 @@ impl Companion {
             revival: Revival::default(),
             pid: None,
             errand: None,
-            marks: marks(house),
+            watch: Watch::new(house),
             asks_mark: None,
             asks_waiting: 0,
             restarts: 0,
@@ -161,10 +162,9 @@ impl Companion {
         )
     }
 
-    /// Whether what it runs by is another than at the last look.
-    pub fn has_news(&mut self, house: &House) -> bool {
-        let now = marks(house);
-        self.errand.is_none() && std::mem::replace(&mut self.marks, now) != now
+    /// Whether there is something new to judge, and nothing under way.
+    pub fn has_news(&mut self, house: &House, now: Millis) -> bool {
+        self.errand.is_none() && self.watch.changed(house, now)
     }
 
     /// Has it judge what changed; false: there is nobody to ask.
@@ -233,7 +233,7 @@ impl Companion {
             return Ok(());
         }
         // What was checked is what is there now; what changes from here on is looked at again.
-        self.marks = marks(house);
+        self.watch = Watch::new(house);
         match self.check(house).map(|pid| (pid, trusted::wait(pid, &mut go_on))) {
             Ok((_, Some(WaitStatus::Exited(_, MISTAKE)))) => Err(Some(checked(house))),
             Ok((pid, None)) => {
@@ -277,10 +277,6 @@ impl Companion {
 /// The broker's program, beside ours.
 pub fn program() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.with_file_name(NAME))
-}
-
-fn marks(house: &House) -> [Option<Mark>; 2] {
-    [files::mark(&house.owner_settings()), files::mark(&house.secrets())]
 }
 
 /// The line `broker --check` ended with.

@@ -2,17 +2,52 @@
 //!
 //! Invariant: what has a mistake changes nothing, and is said once for each change.
 
+use crate::files::Mark;
+use crate::house::House;
+use crate::limits::Millis;
 use crate::revival::Event;
 use crate::run::Guardian;
 use crate::{files, records, settings};
 use serde_json::json;
+
+/// A file that has not changed for so long is saved.
+const SAVED_MS: Millis = 100;
+
+/// Over `owner.toml` and `.env`.
+pub struct Watch {
+    taken: [Option<Mark>; 2],
+    /// What they have become, and since when, while that may not be all.
+    changing: Option<([Option<Mark>; 2], Millis)>,
+}
+
+impl Watch {
+    pub fn new(house: &House) -> Self {
+        Self { taken: marks(house), changing: None }
+    }
+
+    /// Whether they have become others and stayed it, told once: what is being saved is not read half-way.
+    pub fn changed(&mut self, house: &House, now: Millis) -> bool {
+        let marks = marks(house);
+        let since = self.changing.filter(|(seen, _)| *seen == marks).map_or(now, |(_, since)| since);
+        self.changing = (marks != self.taken).then_some((marks, since));
+        let saved = self.changing.is_some() && now.saturating_sub(since) >= SAVED_MS;
+        if saved {
+            *self = Self { taken: marks, changing: None };
+        }
+        saved
+    }
+}
+
+fn marks(house: &House) -> [Option<Mark>; 2] {
+    [files::mark(&house.owner_settings()), files::mark(&house.secrets())]
+}
 
 impl Guardian {
     /// Each look: what the owner changed, what the broker asks, what is due.
     pub fn tend_broker(&mut self) {
         self.companion.turn_away();
         self.broker_steps(Event::Tick);
-        if self.companion.has_news(&self.house) {
+        if self.companion.has_news(&self.house, self.clock.now()) {
             self.settings_changed();
         }
         self.look_at_asks();

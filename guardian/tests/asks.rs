@@ -171,12 +171,13 @@ fn the_history_tells_what_went_out_and_whether_the_chain_holds() {
         entry("2026-01-02T00:00:00.000Z", "reserve", "anthropic", 9_000_000),
         entry("2026-01-02T00:00:01.000Z", "settle", "anthropic", 2_500),
         entry("2026-01-02T00:00:02.000Z", "call", "x", 0),
+        entry("2026-01-02T00:00:02.500Z", "call", "x", 0),
         entry("2026-01-02T00:00:03.000Z", "refuse", "x", 0),
     ]);
     house.write(".self/ledger.jsonl", &text);
     let output = house.ask(&["history", "--since", "2026-01-02T00:00:00Z"]);
     let told = said(&output);
-    assert!(told.contains("spent $0.0025; calls: anthropic 1, x 1; 40 B out, 80 B in; 1 refused"), "{told}");
+    assert!(told.contains("spent $0.0025; calls: anthropic 1, x 1; 50 B out, 100 B in; 1 refused"), "{told}");
     assert!(
         told.contains("refused POST x /p\\u{1b}[2J: no rule allows it") && !told.contains("BROKEN"),
         "{told}"
@@ -187,21 +188,21 @@ fn the_history_tells_what_went_out_and_whether_the_chain_holds() {
     };
     let whole: Vec<&str> = text.lines().collect();
     assert_eq!(read(&text), None);
-    assert_eq!(read(&format!("{text}{{\"seq\":6")), None, "a line that is being written");
+    assert_eq!(read(&format!("{text}{{\"seq\":7")), None, "a line that is being written");
     let cases = [
         (text.replace("2500", "2501"), "line 3: its hash is not its own: it was changed"),
         (
             text.replace(&format!("{}\n", whole[1]), ""),
             "line 2: it does not follow the line before: something is missing or was put in",
         ),
-        (format!("{text}garbage\n"), "line 6: it is not JSON"),
+        (format!("{text}garbage\n"), "line 7: it is not JSON"),
     ];
     for (text, expected) in cases {
         assert_eq!(read(&text).as_deref(), Some(expected));
     }
-    house.write(".self/broker/anchor.json", "{\"end\":{\"seq\":5,\"hash\":\"\"}}");
-    let cut: String = whole[..4].iter().map(|line| format!("{line}\n")).collect();
-    assert_eq!(read(&cut).as_deref(), Some("it ends at line 4, and the broker knows of 5"));
+    house.write(".self/broker/anchor.json", "{\"end\":{\"seq\":6,\"hash\":\"\"}}");
+    let cut: String = whole[..5].iter().map(|line| format!("{line}\n")).collect();
+    assert_eq!(read(&cut).as_deref(), Some("it ends at line 5, and the broker knows of 6"));
     let told = said(&house.ask(&["history", "--since", "2026-01-02T00:00:00Z"]));
     assert!(told.contains("CHAIN IS BROKEN"), "{told}");
 }

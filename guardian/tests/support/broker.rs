@@ -49,17 +49,40 @@ pub fn place(from: &Path, to: &Path) {
     }
 }
 
+/// The guardian in a folder where there is no broker: shared, so that it takes no room of a house's.
+pub fn alone() -> &'static Path {
+    static ALONE: OnceLock<PathBuf> = OnceLock::new();
+    ALONE.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alone");
+        fs::create_dir_all(&folder).unwrap();
+        let new = folder.join(format!("guardian-{}", std::process::id()));
+        place(Path::new(env!("CARGO_BIN_EXE_guardian")), &new);
+        let program = folder.join("guardian");
+        // Where both are the same file already, nothing is renamed.
+        fs::rename(&new, &program).unwrap();
+        let _ = fs::remove_file(&new);
+        program
+    })
+}
+
 impl House {
+    /// A guardian of its own, in a folder that a broker can be put into.
+    fn beside(&self) -> PathBuf {
+        let own = self.folder.path().join("bin/guardian");
+        fs::create_dir_all(own.parent().unwrap()).unwrap();
+        place(Path::new(env!("CARGO_BIN_EXE_guardian")), &own);
+        own.with_file_name("broker")
+    }
+
     /// Puts the real broker beside the guardian.
     pub fn with_broker(self) -> Self {
-        place(built(), &self.program().with_file_name("broker"));
+        place(built(), &self.beside());
         self
     }
 
     /// Puts a shell script in its place.
     pub fn with_false_broker(self, script: &str) -> Self {
-        let path = self.program().with_file_name("broker");
-        let _ = fs::remove_file(&path);
+        let path = self.beside();
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         self
