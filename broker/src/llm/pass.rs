@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 const LONGEST_CALL: Duration = Duration::from_secs(1_860);
 
 /// MiB of request bodies held at once; more wait.
-const MOST_HELD_MIB: u32 = 128;
+const MOST_HELD_MIB: u32 = 48;
 static HELD: Semaphore = Semaphore::const_new(MOST_HELD_MIB as usize);
 
 /// What a client may tell the provider besides its body.

@@ -35,13 +35,14 @@ use std::time::{Duration, Instant};
 type Measure = fn(&Plan) -> Table;
 
 /// Name, title and how it is measured, in the order of the page.
-const MEASURES: [(&str, &str, Measure); 7] = [
+const MEASURES: [(&str, &str, Measure); 8] = [
     ("restart", "Exit → next exec", restart::measure),
     ("silence", "Silence → killed", silence::measure),
     ("fall", "Crash loop → living creature", fall::measure),
     ("idle", "Idle", idle::measure),
     ("flat", "After thousands of restarts", idle::flat),
     ("memory", "Memory: append, and what a thought reads", memory),
+    ("broker", "A model call through the broker", broker),
     ("rewrite", "The real creature: self-edit, and crash loop", rewrite::measure),
 ];
 
@@ -54,6 +55,8 @@ pub struct Plan {
     pub release: PathBuf,
     /// The creature's bench.
     memory: PathBuf,
+    /// The broker's bench.
+    broker: PathBuf,
     measure: &'static str,
     begun: Instant,
 }
@@ -131,7 +134,8 @@ fn main() -> ExitCode {
 }
 
 fn arguments() -> Result<Option<Plan>, lexopt::Error> {
-    let (mut release, mut memory, mut is_bench) = (PathBuf::new(), PathBuf::new(), false);
+    let (mut release, mut memory, mut broker) = (PathBuf::new(), PathBuf::new(), PathBuf::new());
+    let mut is_bench = false;
     let (mut quick, mut only, mut json) = (false, None, false);
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
@@ -141,6 +145,7 @@ fn arguments() -> Result<Option<Plan>, lexopt::Error> {
             Long("only") => only = Some(parser.value()?.string()?),
             Long("release-guardian") => release = parser.value()?.into(),
             Long("memory-bench") => memory = parser.value()?.into(),
+            Long("broker-bench") => broker = parser.value()?.into(),
             Long("bench") => is_bench = true,
             other => return Err(other.unexpected()),
         }
@@ -150,8 +155,9 @@ fn arguments() -> Result<Option<Plan>, lexopt::Error> {
     {
         return Err(format!("no measure has {only:?} in its name").into());
     }
-    let is_whole = is_bench && release.is_file() && memory.is_file();
-    Ok(is_whole.then_some(Plan { quick, only, json, release, memory, measure: "", begun: Instant::now() }))
+    let is_whole = is_bench && release.is_file() && memory.is_file() && broker.is_file();
+    let begun = Instant::now();
+    Ok(is_whole.then_some(Plan { quick, only, json, release, memory, broker, measure: "", begun }))
 }
 
 /// The figures for programs always; the page, if it is whole, for the repository.
@@ -175,12 +181,22 @@ fn write(plan: &Plan, facts: Value, tables: &[Table], sound: bool) {
     }
 }
 
-/// What the creature's own bench measures: a line a row.
+/// What the creature's own bench measures.
 fn memory(plan: &Plan) -> Table {
-    let mut command = Command::new(&plan.memory);
+    told_by(&plan.memory, plan)
+}
+
+/// What the broker's own bench measures.
+fn broker(plan: &Plan) -> Table {
+    told_by(&plan.broker, plan)
+}
+
+/// What another crate's bench prints: a line a row.
+fn told_by(bench: &Path, plan: &Plan) -> Table {
+    let mut command = Command::new(bench);
     command.arg("--bench").args(plan.quick.then_some("--quick"));
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().unwrap();
-    assert!(output.status.success(), "the creature's bench failed");
+    assert!(output.status.success(), "{} failed", bench.display());
     let lines = String::from_utf8(output.stdout).unwrap();
     let (rows, notes): (Vec<&str>, Vec<&str>) = lines.lines().partition(|line| line.starts_with('{'));
     let table = Table::new(rows.into_iter().map(|line| serde_json::from_str(line).unwrap()).collect());
