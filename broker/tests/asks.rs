@@ -120,7 +120,7 @@ async fn what_the_owner_changed_meanwhile_decides() {
         let home = Home::new(&asking);
         let open = home.open().await;
         open.call(post("x")).await;
-        drop(open);
+        open.end().await;
         home.settings(&changed);
         let _open = home.open().await;
         home.answer("1", "approve");
@@ -131,7 +131,9 @@ async fn what_the_owner_changed_meanwhile_decides() {
     assert!(stub.seen().is_empty() && other.seen().is_empty());
     // The twin: unchanged, a yes given over a restart is carried out.
     let home = Home::new(&asking);
-    home.open().await.call(post("x")).await;
+    let open = home.open().await;
+    open.call(post("x")).await;
+    open.end().await;
     home.answer("1", "approve");
     let _open = home.open().await;
     home.until("1", &["executed"]).await;
@@ -142,7 +144,9 @@ async fn what_the_owner_changed_meanwhile_decides() {
 async fn tampered_bytes_are_not_sent() {
     let stub = Stub::ok();
     let home = Home::new(&it(&stub, BEARER, ASK));
-    home.open().await.call(post("harmless")).await;
+    let open = home.open().await;
+    open.call(post("harmless")).await;
+    open.end().await;
     let file = ".self/broker/asks/1.json";
     std::fs::write(home.path(file), home.text(file).replace("harmless", "harmful!")).unwrap();
     home.answer("1", "approve");
@@ -299,14 +303,14 @@ async fn after_text_of_others_new_recipients_wait() {
     assert_eq!(open.call(mail(json!({"to": "eve@example.org", "text": "4"}))).await["ok"], true);
     assert_eq!(open.call(mail(json!({"raw": raw("Eve <eve@example.org>")}))).await["ok"], true);
     // The taint lasts a wake, over a restart too; then new people are written to as ever.
-    drop(open);
+    open.end().await;
     let (clock, later) = Clock::told(told.load(Ordering::SeqCst) + 60_000);
     let open = home.open_at(clock).await;
     let bob = mail(json!({"to": "bob@example.org"}));
     assert!(open.call(bob).await["asked"].is_string());
     later.fetch_add(3_600_000, Ordering::SeqCst);
     assert_eq!(open.call(mail(json!({"to": "carl@example.org"}))).await["ok"], true);
-    drop(open);
+    open.end().await;
     let home = Home::new(&format!("taint = \"allow\"\n{settings}"));
     let open = home.open().await;
     open.call(json!({"service": "it", "path": "/mail/7"})).await;
@@ -353,7 +357,7 @@ async fn answers_that_were_there_before_the_ask_are_not_for_it() {
     let first = home.open().await;
     first.call(post("x")).await;
     let digest = home.ask("1")["digest"].as_str().unwrap().to_owned();
-    drop(first);
+    first.end().await;
     std::fs::remove_dir_all(home.path(".self/broker/asks")).unwrap();
     for id in 1..4 {
         home.answer_with(&id.to_string(), "approve", &digest);

@@ -19,7 +19,9 @@ const KEY: &str = "janee-key-0123456789";
 
 fn program() -> PathBuf {
     let own = std::env::current_exe().unwrap();
-    own.parent().unwrap().parent().unwrap().join("examples/janee_like")
+    let program = own.parent().unwrap().parent().unwrap().join("examples/janee_like");
+    assert!(program.exists(), "build it first: cargo build -p broker --example janee_like");
+    program
 }
 
 fn on_streams(rules: &str) -> Home {
@@ -153,7 +155,7 @@ async fn a_server_that_dies_in_the_middle_is_asked_once_to_change_and_twice_to_r
     std::fs::remove_file(home.path("calls")).unwrap();
     // A taint would ask about a new recipient instead.
     std::fs::remove_file(home.path(".self/broker/taint.json")).unwrap();
-    drop(open);
+    open.end().await;
     let open = home.open().await;
     let change = execute(&open, "POST", "/die", json!({"a": 1})).await;
     assert_eq!(

@@ -194,9 +194,11 @@ async fn one_caller_renews_and_the_others_wait() {
     assert_eq!((mode, home.text(KEPT).contains("refresh-token-0002")), (0o600, true));
     assert!(!home.text(".self/ledger.jsonl").contains("refresh-token"));
     // After a restart nothing is renewed that is still good; a new token of the owner's stands before what was kept.
-    drop(open);
-    assert_eq!(home.open().await.call(json!({"service": "it", "path": "/x"})).await["status"], 200);
+    Arc::into_inner(open).unwrap().end().await;
+    let open = home.open().await;
+    assert_eq!(open.call(json!({"service": "it", "path": "/x"})).await["status"], 200);
     assert_eq!(signing.renewed(), 2);
+    open.end().await;
     let home = Home { dir: home.dir, keys: home.keys.clone() }.with("REFRESH", "refresh-token-0002");
     assert_eq!(home.open().await.call(json!({"service": "it", "path": "/x"})).await["status"], 200);
     assert_eq!(signing.renewed(), 3);
@@ -211,7 +213,7 @@ async fn a_token_is_renewed_before_it_ends_and_a_refusal_is_not_hammered() {
         assert_eq!(open.call(json!({"service": "it", "path": "/x"})).await["status"], 200);
     }
     assert_eq!(signing.renewed(), 3, "it ends within the minute each time");
-    drop(open);
+    open.end().await;
     let signing = Signing::start(0, 3_600);
     let home = signing.home().with("REFRESH", "refresh-token-9999");
     let open = home.open().await;

@@ -121,7 +121,7 @@ fn is_forbidden(path: &str) -> bool {
 }
 
 fn parsed() -> Vec<Rule> {
-    let text = format!("[services.it]\nbase_url = \"http://a\"\nrules = [{RULES}]\n");
+    let text = format!("[services.it]\nbase_url = \"https://a.example\"\nrules = [{RULES}]\n");
     Policy::read(&text).unwrap().services["it"].rules.clone()
 }
 

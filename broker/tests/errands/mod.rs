@@ -9,7 +9,8 @@ use broker::keys::Keys;
 use broker::policy::Policy;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -61,43 +62,29 @@ pub fn reply(status: u16, body: impl Into<Vec<u8>>) -> Reply {
 pub struct Stub {
     pub url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
-    server: Arc<tiny_http::Server>,
 }
 
 impl Stub {
     pub fn start(answer: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
-        let server = Arc::new(tiny_http::Server::http("127.0.0.1:0").unwrap());
-        let url = format!("http://{}", server.server_addr().to_ip().unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
         let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
-        let (answer, kept, serving) = (Arc::new(answer), seen.clone(), server.clone());
+        let (answer, kept) = (Arc::new(answer), seen.clone());
         std::thread::spawn(move || {
-            while let Ok(mut request) = serving.recv() {
+            for stream in listener.incoming().map_while(Result::ok) {
                 let (answer, kept) = (answer.clone(), kept.clone());
                 std::thread::spawn(move || {
-                    let mut body = String::new();
-                    let _ = request.as_reader().read_to_string(&mut body);
-                    let headers = request.headers().iter();
-                    let seen = Seen {
-                        method: request.method().to_string(),
-                        target: request.url().to_owned(),
-                        headers: headers
-                            .map(|header| (header.field.to_string(), header.value.to_string()))
-                            .collect(),
-                        body,
-                    };
-                    kept.lock().unwrap().push(seen.clone());
-                    let reply = answer(&seen);
-                    std::thread::sleep(reply.wait);
-                    let mut response =
-                        tiny_http::Response::from_data(reply.body).with_status_code(reply.status);
-                    for (name, value) in reply.headers {
-                        response.add_header(tiny_http::Header::from_bytes(name, value).unwrap());
+                    let mut stream = BufReader::new(stream);
+                    if let Some(seen) = read(&mut stream) {
+                        kept.lock().unwrap().push(seen.clone());
+                        let reply = answer(&seen);
+                        std::thread::sleep(reply.wait);
+                        let _ = write(stream.get_mut(), &seen, &reply);
                     }
-                    let _ = request.respond(response);
                 });
             }
         });
-        Self { url, seen, server }
+        Self { url, seen }
     }
 
     pub fn ok() -> Self {
@@ -117,10 +104,37 @@ impl Stub {
     }
 }
 
-impl Drop for Stub {
-    fn drop(&mut self) {
-        self.server.unblock();
+/// One request, byte for byte.
+fn read(stream: &mut BufReader<TcpStream>) -> Option<Seen> {
+    let mut line = String::new();
+    stream.read_line(&mut line).ok()?;
+    let mut words = line.trim_end().splitn(3, ' ');
+    let mut seen =
+        Seen { method: words.next()?.to_owned(), target: words.next()?.to_owned(), ..Seen::default() };
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        seen.headers.push((name.to_owned(), value.trim().to_owned()));
     }
+    let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).ok()?;
+    seen.body = String::from_utf8_lossy(&body).into_owned();
+    Some(seen)
+}
+
+fn write(stream: &mut TcpStream, seen: &Seen, reply: &Reply) -> std::io::Result<()> {
+    let mut head = format!("HTTP/1.1 {} Said\r\nconnection: close\r\n", reply.status);
+    for (name, value) in &reply.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str(&format!("content-length: {}\r\n\r\n", reply.body.len()));
+    stream.write_all(head.as_bytes())?;
+    if seen.method != "HEAD" {
+        stream.write_all(&reply.body)?;
+    }
+    stream.flush()
 }
 
 /// A house in a folder that goes away.
@@ -176,8 +190,11 @@ impl Home {
         let broker = Broker::with(house, clock, policy, Keys::of(self.keys.clone())).unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let serving = tokio::spawn(door::serve(listener, broker.clone()));
-        Open { url, broker, serving, client: client() }
+        let (tell, told) = tokio::sync::oneshot::channel::<()>();
+        let serving = tokio::spawn(door::serve_until(listener, broker.clone(), async {
+            let _ = told.await;
+        }));
+        Open { url, broker, serving, tell: Some(tell), client: client() }
     }
 
     /// The real program, as a process.
@@ -210,7 +227,6 @@ impl Home {
     }
 
     pub fn answer_with(&self, id: &str, answer: &str, digest: &str) {
-        use std::io::Write;
         let line = json!({"at": "2026-01-01T00:00:00Z", "id": id, "answer": answer, "digest": digest});
         let path = self.path(".self/broker/answers.jsonl");
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
@@ -244,6 +260,7 @@ pub struct Open {
     pub url: String,
     pub broker: Shared,
     serving: tokio::task::JoinHandle<anyhow::Result<()>>,
+    tell: Option<tokio::sync::oneshot::Sender<()>>,
     client: reqwest::Client,
 }
 
@@ -264,8 +281,19 @@ impl Open {
         self.client.get(url).bearer_auth(TOKEN).send().await.unwrap().json().await.unwrap()
     }
 
-    pub fn close(self) {
-        self.serving.abort();
+    /// Ends it as a process would: nothing of it is at work when the next one opens the house.
+    pub async fn end(mut self) {
+        self.client = client();
+        let _ = self.tell.take().unwrap().send(());
+        let _ = (&mut self.serving).await;
+        let weak = Arc::downgrade(&self.broker);
+        drop(self);
+        let begin = Instant::now();
+        while weak.strong_count() > 0 && begin.elapsed() < Duration::from_secs(5) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // Its writer puts the pen down.
+        tokio::time::sleep(Duration::from_millis(60)).await;
     }
 }
 
