@@ -164,7 +164,7 @@ impl Inner {
     fn class(&self, state: &mut State, lowered: bool) -> Class {
         let bytes = crate::files::mark(&self.house.inbox()).map_or(0, |mark| mark.bytes);
         if let Some(note) = state.window.look(bytes, self.clock.now()) {
-            drop(self.ledger.submit(note));
+            self.ledger.submit(note);
         }
         match state.window.is_open(self.clock.now()) && !lowered {
             true => Class::Owner,
@@ -203,7 +203,7 @@ impl Inner {
                 note: message.clone(),
                 ..entry.clone()
             };
-            drop(self.ledger.submit(entry));
+            self.ledger.submit(entry);
         }
         self.change();
         let wait_s = reset.starts_s().saturating_sub(now.as_second()).max(1);
@@ -219,7 +219,7 @@ impl Inner {
             state.warned_on = Some(on);
             tracing::warn!("{warning}");
             let entry = Entry { decision: sums::WARNED.into(), day: Some(on), ..Entry::note(warning) };
-            drop(self.ledger.submit(entry));
+            self.ledger.submit(entry);
         }
     }
 }

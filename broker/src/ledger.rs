@@ -70,7 +70,11 @@ impl IntoResponse for Closed {
 }
 
 /// A line on its way to the disk, and who waits for it.
-type Waiting = (Entry, oneshot::Sender<Result<(), Closed>>);
+struct Waiting {
+    entry: Entry,
+    /// None: nobody waits, so that it may wait itself for one that somebody waits for.
+    done: Option<oneshot::Sender<Result<(), Closed>>>,
+}
 
 /// A handle; the file is closed with the last one.
 #[derive(Clone)]
@@ -149,17 +153,26 @@ impl Ledger {
 
     /// Appends a line and waits until it is on the disk.
     pub async fn append(&self, entry: Entry) -> Result<(), Closed> {
-        self.submit(entry).await.unwrap_or_else(|_| Err(self.gone()))
+        let (done, written) = oneshot::channel();
+        self.hand_over(entry, Some(done));
+        // With the writer gone the sender is dropped.
+        written.await.unwrap_or_else(|_| Err(self.gone()))
     }
 
-    /// Hands a line over, in order; what is received says when it is on the disk.
-    pub fn submit(&self, entry: Entry) -> oneshot::Receiver<Result<(), Closed>> {
-        let (done, receive) = oneshot::channel();
-        // With the writer gone the sender is dropped, and whoever waits is told so.
+    /// Appends a line whose loss would do no harm: it is on the disk within a moment, after those before it.
+    pub fn submit(&self, entry: Entry) {
+        self.hand_over(entry, None);
+    }
+
+    /// The same without such delay, for what counts more than the lines before it said.
+    pub fn submit_at_once(&self, entry: Entry) {
+        self.hand_over(entry, Some(oneshot::channel().0));
+    }
+
+    fn hand_over(&self, entry: Entry, done: Option<oneshot::Sender<Result<(), Closed>>>) {
         if let Some(lines) = &self.shared.lines {
-            let _ = lines.send((entry, done));
+            let _ = lines.send(Waiting { entry, done });
         }
-        receive
     }
 
     fn gone(&self) -> Closed {
@@ -180,7 +193,7 @@ fn note_torn(lines: &mpsc::Sender<Waiting>, torn_bytes: u64) {
     if torn_bytes > 0 {
         let note = format!("a torn last line of {torn_bytes} bytes was set aside; nothing had left on it");
         let entry = Entry { decision: "torn".into(), ..Entry::note(note) };
-        let _ = lines.send((entry, oneshot::channel().0));
+        let _ = lines.send(Waiting { entry, done: None });
     }
 }
 

@@ -1,9 +1,11 @@
 //! `.self/budget.json`: what is spent, what is left and what is the matter; replaced whole, a little after each change.
 
 use super::{Inner, State};
-use crate::files;
 use crate::money::{Day, Micros, dollars};
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -36,8 +38,8 @@ fn follow(budget: &Weak<Inner>, changes: &Receiver<()>) {
             }
             is_new
         };
-        if is_new && let Err(error) = files::replace(&inner.house.budget(), format!("{page}\n").as_bytes()) {
-            tracing::warn!("{error:#}");
+        if is_new && let Err(error) = replace(&inner.house.budget(), format!("{page}\n").as_bytes()) {
+            tracing::warn!("failed to write budget.json: {error}");
             written = Value::Null;
         }
         drop(inner);
@@ -50,6 +52,14 @@ fn follow(budget: &Weak<Inner>, changes: &Receiver<()>) {
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
+}
+
+/// Whole or not at all for a reader. Not synced: it is made anew at each start, and a sync here is in the way of the
+/// ledger's.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let aside = path.with_extension("json.aside");
+    File::create(&aside)?.write_all(bytes)?;
+    std::fs::rename(aside, path)
 }
 
 pub(super) fn view(inner: &Inner) -> Value {

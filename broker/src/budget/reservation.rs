@@ -59,8 +59,11 @@ impl Reservation {
         self.entry.status = status;
         self.entry.bytes_in = bytes_in;
         self.entry.decision = decision.to_owned();
-        // Not waited for: should it be lost, the reservation stands.
-        drop(self.inner.ledger.submit(self.entry.clone()));
+        match actual > self.amount {
+            true => self.inner.ledger.submit_at_once(self.entry.clone()),
+            // Should it be lost, the reservation stands.
+            false => self.inner.ledger.submit(self.entry.clone()),
+        }
         self.inner.warn(&mut state);
         drop(state);
         self.inner.change();

@@ -20,6 +20,8 @@ use std::time::Duration;
 const MOST_AT_ONCE: usize = 1_024;
 /// Lines after which the anchor is written though more come; start-up reads about so many.
 const ANCHOR_LINES: u64 = 4_096;
+/// How long a line nobody waits for may wait for others.
+const MOMENT: Duration = Duration::from_millis(40);
 /// Silence after which it is written otherwise.
 const QUIET: Duration = Duration::from_millis(250);
 
@@ -61,27 +63,31 @@ impl Writer {
     }
 
     pub(super) fn run(mut self, waiting: &Receiver<Waiting>) {
+        let mut batch: Vec<Waiting> = Vec::new();
         loop {
-            let first = match self.lines_since_anchor {
-                0 => waiting.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                _ => waiting.recv_timeout(QUIET),
+            let next = match (batch.is_empty(), self.lines_since_anchor) {
+                (false, _) => waiting.recv_timeout(MOMENT),
+                (true, 0) => waiting.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                (true, _) => waiting.recv_timeout(QUIET),
             };
-            match first {
-                Ok(first) => {
-                    let mut batch = vec![first];
-                    batch.extend(waiting.try_iter().take(MOST_AT_ONCE - 1));
-                    self.commit(batch);
-                    if self.lines_since_anchor >= ANCHOR_LINES {
-                        self.drop_anchor(None);
+            match next {
+                Ok(line) => {
+                    batch.push(line);
+                    batch.extend(waiting.try_iter().take(MOST_AT_ONCE));
+                    // A sync for lines nobody waits for would only be in the way of those somebody does.
+                    if batch.len() < MOST_AT_ONCE && batch.iter().all(|line| line.done.is_none()) {
+                        continue;
                     }
-                    if self.bytes >= self.largest_bytes && !self.is_over {
-                        self.rotate();
-                    }
+                    self.commit(&mut batch);
                 }
+                Err(RecvTimeoutError::Timeout) if !batch.is_empty() => self.commit(&mut batch),
                 Err(RecvTimeoutError::Timeout) => {
                     self.drop_anchor(None);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
+                    if !batch.is_empty() {
+                        self.commit(&mut batch);
+                    }
                     if self.lines_since_anchor > 0 {
                         self.drop_anchor(None);
                     }
@@ -92,14 +98,20 @@ impl Writer {
     }
 
     /// Writes and syncs the lines of all who wait, or takes them out again.
-    fn commit(&mut self, batch: Vec<Waiting>) {
-        let outcome = self.written(&batch);
+    fn commit(&mut self, batch: &mut Vec<Waiting>) {
+        let outcome = self.written(batch);
         if let Err(why) = &outcome {
             tracing::error!("failed to write the ledger: {why}");
         }
         self.closed.set(outcome.as_ref().err().cloned());
-        for (_, done) in batch {
+        for done in batch.drain(..).filter_map(|line| line.done) {
             let _ = done.send(outcome.clone().map_err(Closed));
+        }
+        if self.lines_since_anchor >= ANCHOR_LINES {
+            self.drop_anchor(None);
+        }
+        if self.bytes >= self.largest_bytes && !self.is_over {
+            self.rotate();
         }
     }
 
@@ -113,7 +125,7 @@ impl Writer {
         }
         let (mut text, mut end) = (String::new(), self.end.clone());
         let at = self.clock.stamp();
-        for (entry, _) in batch {
+        for Waiting { entry, .. } in batch {
             end = chain::add(&mut text, &end, &at, entry)?;
         }
         let synced = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
@@ -127,7 +139,7 @@ impl Writer {
         self.bytes += text.len() as u64;
         self.end = end;
         self.lines_since_anchor += batch.len() as u64;
-        batch.iter().for_each(|(entry, _)| self.sums.apply(&at, entry));
+        batch.iter().for_each(|line| self.sums.apply(&at, &line.entry));
         Ok(())
     }
 

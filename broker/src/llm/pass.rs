@@ -140,14 +140,6 @@ fn judged(broker: &Broker, provider: &Provider, call: Call, body: Bytes) -> Resu
     if rate.is_free() {
         return Ok((request::free(model, &fields, &body), rate));
     }
-    if call.wire == Wire::Anthropic {
-        for field in ["inference_geo", "speed"] {
-            if fields.contains_key(field) {
-                let message = format!("`{field}` changes what a token costs");
-                return Err(Refusal::new(400, "cost_unknown", message, "leave it out"));
-            }
-        }
-    }
     Ok((request::judge(call.wire, model, fields, provider.is_openai_itself())?, rate))
 }
 

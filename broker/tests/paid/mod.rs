@@ -48,6 +48,10 @@ impl Paid {
     /// Kills it as a power cut would, and starts another in the same house.
     pub fn restart(&mut self) {
         self.kill();
+        self.restart_dead();
+    }
+
+    pub fn restart_dead(&mut self) {
         (self.child, self.at) = spawn(self.folder.path(), &self.upstream);
     }
 
