@@ -1,7 +1,7 @@
 //! Secrets: read once, from the environment or `.env`; named by variables, scrubbed from everything that goes back.
 //!
 //! Invariant: a secret's value never reaches a log line, a file or a client, be it spelled plainly, in base64, in
-//! hexadecimal, percent-encoded or with escapes of JSON, or with up to three of the last two around each other.
+//! hexadecimal, percent-encoded or with escapes of JSON, or with two layers of the last two around each other.
 
 use crate::house::House;
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -19,8 +19,38 @@ const SHORTEST: usize = 8;
 const SHORTEST_LINE: usize = 16;
 /// Bytes of `.env` that are read.
 const MOST_FILE_BYTES: u64 = 1 << 20;
-/// How many layers of escapes are looked through.
-const LAYERS: usize = 3;
+/// The layers of escapes that are looked through, outermost first. A secret may itself look like an escape of another
+/// kind, so that each kind is taken off alone as well.
+const LAYERS: [&[Kinds]; 6] = [
+    &[Kinds::All, Kinds::All, Kinds::All],
+    &[Kinds::Json, Kinds::Json],
+    &[Kinds::Json, Kinds::Url],
+    &[Kinds::Url, Kinds::Url],
+    &[Kinds::Url, Kinds::Json],
+    &[Kinds::Html],
+];
+
+/// Which escapes are taken off.
+#[derive(Clone, Copy, PartialEq)]
+enum Kinds {
+    All,
+    Json,
+    Url,
+    Html,
+}
+
+impl Kinds {
+    /// True where an escape of this kind begins with the byte.
+    fn begin(self, byte: u8) -> bool {
+        let (json, url, html) = (byte == b'\\', byte == b'%', byte == b'&');
+        match self {
+            Self::All => json || url || html,
+            Self::Json => json,
+            Self::Url => url,
+            Self::Html => html,
+        }
+    }
+}
 
 /// What stands in a secret's place.
 pub const MARK: &str = "[key]";
@@ -101,11 +131,16 @@ impl Keys {
         let Some(search) = &self.spellings else { return Cow::Borrowed(bytes) };
         let mut found: Vec<Range<usize>> =
             search.find_overlapping_iter(bytes).map(|hit| hit.start()..hit.end()).collect();
-        let mut view = View::of(bytes);
-        for _ in 0..LAYERS {
-            let Some(below) = view.decoded() else { break };
-            view = below;
+        let mut look = |view: &View| {
             found.extend(search.find_overlapping_iter(&view.bytes).filter_map(|hit| view.place(hit.range())));
+        };
+        for layers in LAYERS {
+            let mut view = View::of(bytes);
+            for kinds in layers {
+                let Some(below) = view.without(*kinds) else { break };
+                view = below;
+                look(&view);
+            }
         }
         if found.is_empty() {
             return Cow::Borrowed(bytes);
@@ -169,15 +204,18 @@ impl<'a> View<'a> {
     }
 
     /// `None` where there is no escape left.
-    fn decoded(&self) -> Option<View<'static>> {
-        if !self.bytes.iter().any(|byte| matches!(byte, b'%' | b'\\' | b'&')) {
+    fn without(&self, kinds: Kinds) -> Option<View<'static>> {
+        if !self.bytes.iter().any(|byte| kinds.begin(*byte)) {
             return None;
         }
         let (mut bytes, mut from) =
             (Vec::with_capacity(self.bytes.len()), Vec::with_capacity(self.bytes.len()));
         let (mut at, mut changed) = (0, false);
         while let Some(rest) = self.bytes.get(at..).filter(|rest| !rest.is_empty()) {
-            let (character, length) = unescaped(rest);
+            let (character, length) = match rest.first() {
+                Some(first) if !kinds.begin(*first) => (Unescaped::Byte(*first), 1),
+                _ => unescaped(rest),
+            };
             changed |= length > 1;
             let mut buffer = [0; 4];
             let put: &[u8] = match character {

@@ -75,7 +75,12 @@ async fn web(
         return refusal.into_response();
     }
     match got {
-        Ok(page) => fetch.answer(&broker, page),
+        Ok(mut page) => {
+            // A page has no key of ours unless somebody plays tricks; looking for one takes a while in a large one.
+            let bytes = std::mem::take(&mut page.bytes);
+            let clean = tokio::task::spawn_blocking(move || broker.scrub_bytes(bytes)).await;
+            fetch.answer(page, clean.unwrap_or_default())
+        }
         Err(refusal) => {
             let mut response = refusal.into_response();
             if let Some(status) = fetch.status {
@@ -170,8 +175,8 @@ impl Fetch {
         })
     }
 
-    fn answer(&self, broker: &Shared, page: Page) -> Response {
-        let mut response = Response::new(Body::from(broker.scrub_bytes(page.bytes)));
+    fn answer(&self, page: Page, clean: Vec<u8>) -> Response {
+        let mut response = Response::new(Body::from(clean));
         let headers = response.headers_mut();
         let mut put = |name: HeaderName, value: &str| {
             if let Ok(value) = HeaderValue::from_str(value) {
