@@ -134,7 +134,9 @@ pub fn next_life(trial: &mut Trial, fault: impl FnOnce(&mut Trial)) {
 pub fn nobody_died_of_it(trial: &Trial, doing: &str) {
     let house = trial.house();
     for end in house.status()["ends"].as_array().into_iter().flatten() {
-        assert!(end["cause"].to_string().contains("SIGKILL"), "{doing}: a life died of it: {end}");
+        // A life whose memory was taken is ended by the guardian, which may be faster than the test.
+        let nobodys = end["cause"].to_string().contains("SIGKILL") || end["blame"] == "owner";
+        assert!(nobodys, "{doing}: a life died of it: {end}");
     }
     assert!(house.told("life").iter().all(|life| life["safe"] != true), "{doing}: safe mode");
 }
