@@ -1,6 +1,6 @@
-//! What stands between a connection and the router: the proxy's requests go their own way, bodies come at a pace and
-//! not too many large ones at once, and a request in hand keeps its connection.
+//! Between a connection and the router: proxy requests go their own way, bodies come at a pace, few large ones at once.
 //!
+//! Invariant: a request in hand keeps its connection.
 //! Invariant: no client can make the broker hold more than a few large bodies, or wait long for the rest of one.
 
 use crate::broker::Shared;

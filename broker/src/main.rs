@@ -5,6 +5,7 @@ use broker::broker::Broker;
 use broker::clock::Clock;
 use broker::door;
 use broker::house::House;
+use broker::keys::Keys;
 use broker::policy::Policy;
 use std::net::TcpListener;
 use std::os::fd::FromRawFd;
@@ -19,7 +20,7 @@ broker: holds keys, budget and permission for the creature, on loopback
 usage: broker [--house DIR] [--check | --accept-ledger]
 
   --house DIR      the repository root (default: the working directory)
-  --check          read owner.toml, say what is wrong with it, serve nothing
+  --check          read owner.toml and .env, say what is wrong with it, serve nothing
   --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts the money of today and
                    of this week as spent; with the guardian stopped
   --help, --version
@@ -59,7 +60,8 @@ fn main() -> ExitCode {
     }
     let house = House::new(house);
     if check {
-        return match Policy::load(&house) {
+        let read = Policy::load(&house).and_then(|policy| Keys::load(&house, &policy.key_names()));
+        return match read {
             Ok(_) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("{error:#}");
@@ -107,6 +109,7 @@ fn accept_ledger(house: &House) -> ExitCode {
 
 fn run(house: House) -> Result<()> {
     shut_the_blinds()?;
+    keep_descriptors();
     close_the_folder(&house)?;
     let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(std::io::stderr).init();
@@ -147,6 +150,15 @@ fn shut_the_blinds() -> Result<()> {
     nix::sys::prctl::set_dumpable(false).context("failed to become unreadable to other processes")?;
     nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_CORE, 0, 0)
         .context("failed to forbid core files")
+}
+
+/// What was handed to us is ours: a program we start, Janee say, inherits none of it.
+fn keep_descriptors() {
+    for descriptor in 3..=4 {
+        let closes = nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC);
+        // One that is not open needs no closing.
+        let _ = nix::fcntl::fcntl(unsafe_borrow(descriptor), closes);
+    }
 }
 
 /// The listener the guardian handed over, or one of our own.

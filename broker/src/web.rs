@@ -66,6 +66,9 @@ async fn web(
         return Refusal::new(400, "no_url", "no url was given", "ask /web?url=https%3A%2F%2Fexample.org%2F")
             .into_response();
     };
+    if let Some(why) = broker.ledger.closed() {
+        return ledger_closed(why).into_response();
+    }
     let deadline = Duration::from_secs(broker.policy.web.deadline_s);
     let got = tokio::time::timeout(deadline, fetch.get(&broker, url)).await.unwrap_or_else(|_| {
         let message = format!("the page took longer than {} s", deadline.as_secs());
@@ -89,6 +92,11 @@ async fn web(
             response
         }
     }
+}
+
+fn ledger_closed(why: String) -> Refusal {
+    let hint = "nothing goes out until the ledger can be written; the owner has to mend it";
+    Refusal::new(503, "ledger_closed", why, hint)
 }
 
 impl Fetch {
@@ -169,10 +177,7 @@ impl Fetch {
             decision: got.as_ref().map_or_else(|refusal| refusal.kind, |_| "allow").into(),
             ..Entry::default()
         };
-        broker.ledger.append(entry).await.map_err(|closed| {
-            let hint = "nothing goes out until the ledger can be written; the owner has to mend it";
-            Refusal::new(503, "ledger_closed", closed.0, hint)
-        })
+        broker.ledger.append(entry).await.map_err(|closed| ledger_closed(closed.0))
     }
 
     fn answer(&self, page: Page, clean: Vec<u8>) -> Response {

@@ -327,6 +327,7 @@ fn an_unwritable_ledger_holds_the_page_back() {
     let answer = outside.page(&server.url("/"));
     assert_eq!((answer.status, answer.kind()), (503, "ledger_closed"));
     assert!(!answer.text().contains("foreign"));
+    assert_eq!(server.count(), 0, "with a closed ledger nothing may leave");
 }
 
 #[test]
