@@ -13,11 +13,15 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Parts of a key that mark what holds or fetches credentials.
 const SECRET: [&str; 5] = ["token", "secret", "credential", "password", "api_key"];
 /// What marks a source as unpacked whole.
 const WHOLE: &str = ".cargo-ok";
+
+/// For which house and lock file it was filled in last.
+static SEEDED: Mutex<Option<(PathBuf, Option<files::Mark>)>> = Mutex::new(None);
 
 /// The owner's own cargo home.
 pub fn owners() -> PathBuf {
@@ -46,6 +50,18 @@ pub fn prepare(house: &House) -> Result<()> {
             Registry { theirs: theirs.join("registry"), ours: ours.make(Path::new("registry"))?, name };
         registry.seed(&packages).with_context(|| format!("failed to seed {}", registry.name.display()))?;
     }
+    Ok(())
+}
+
+/// Before a life: only where this guardian has not filled it in for the same lock file yet, or it was removed since.
+pub fn prepare_once(house: &House) -> Result<()> {
+    let lock = (house.root().to_path_buf(), files::mark(&house.creature().join("Cargo.lock")));
+    let mut seeded = SEEDED.lock().unwrap_or_else(PoisonError::into_inner);
+    if seeded.as_ref() == Some(&lock) && house.cargo_home().join("registry/index").is_dir() {
+        return Ok(());
+    }
+    prepare(house)?;
+    *seeded = Some(lock);
     Ok(())
 }
 

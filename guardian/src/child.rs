@@ -56,7 +56,7 @@ pub struct Door {
 pub fn start(house: &House, lock: &File, start: Start) -> Result<Pid> {
     let program =
         find(&start.program).with_context(|| format!("failed to start {}", start.program.display()))?;
-    walls::prepare(house);
+    walls::prepare(house, start.kind);
     let mut command = if start.walls.stand() {
         let spec = serde_json::to_string(&start.walls.spec(house, lock.as_raw_fd()))?;
         let mut command = Command::new(start.walls.launcher());

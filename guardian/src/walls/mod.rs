@@ -12,6 +12,7 @@ pub mod rules;
 pub mod spec;
 pub mod view;
 
+use crate::child::Kind;
 use crate::house::House;
 use crate::limits::Limits;
 use crate::{beneath::Folder, cargo_home, files as files_of_house};
@@ -83,7 +84,7 @@ impl Walls {
             walls.level = Level::off();
             return Ok(walls);
         }
-        prepare(house);
+        prepare(house, Kind::Life);
         let group = if root { group::counted(house, limits.processes).map(Some) } else { Ok(None) };
         let (group, why_none) = group.map_or_else(|why| (None, Some(why)), |group| (group, None));
         walls.group = group;
@@ -183,7 +184,7 @@ impl Drop for Walls {
 }
 
 /// What rules are written for must be there before a life begins. What cannot be made, the life will miss and say so.
-pub fn prepare(house: &House) {
+pub fn prepare(house: &House, kind: Kind) {
     let _ = std::fs::create_dir(house.root().join("target"));
     for path in rules::FOLDERS.iter().map(Path::new).chain([Path::new("target/creature")]) {
         let Some(first) = path.components().next() else { continue };
@@ -199,7 +200,11 @@ pub fn prepare(house: &House) {
         let _ = std::fs::create_dir(folder);
     }
     copy_purpose(house);
-    if let Err(error) = cargo_home::prepare(house) {
+    let seeded = match kind {
+        Kind::Build => cargo_home::prepare(house),
+        Kind::Life => cargo_home::prepare_once(house),
+    };
+    if let Err(error) = seeded {
         tracing::warn!("{error:#}; the creature's builds may need the network");
     }
 }

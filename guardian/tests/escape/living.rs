@@ -14,12 +14,13 @@ type Life = fn(&mut Suite) -> Result<(), String>;
 const DAEMON: &str = "sleep 1234.567";
 
 pub fn all(suite: &mut Suite) {
-    let tests: [(&str, Life); 6] = [
+    let tests: [(&str, Life); 7] = [
         ("start more processes than it may", processes),
         ("write through a link planted before the walls", planted),
         ("live on as a daemon", daemon),
         ("have the guardian commit what it may not read", committed),
         ("have the guardian put things back elsewhere", put_back),
+        ("read the guardian's environment without walls", environment),
         ("start where walls are required and missing", required),
     ];
     for (name, test) in tests {
@@ -148,6 +149,21 @@ fn put_back(suite: &mut Suite) -> Result<(), String> {
     )?;
     let twin = suite.stage.run(None, "ln -s $OWNER/notes self/d; echo x > self/d/planted; rc=$?; rm -f self/d $OWNER/notes/planted; exit $rc");
     must(twin.status.success(), "proves nothing: a link would not lead there")
+}
+
+/// The guardian holds the owner's whole environment: it cannot be looked into, whether Landlock is there or not.
+fn environment(suite: &mut Suite) -> Result<(), String> {
+    let house = House::new("think x; live");
+    house.settings("");
+    house.write("owner.toml", &format!("walls = \"off\"\n{}", house.read("owner.toml")));
+    let guardian = house.start();
+    house.until("a thought", || !house.thoughts().is_empty());
+    let seen = fs::read(format!("/proc/{}/environ", guardian.pid()));
+    let others = house.status()["creature_pid"].as_i64().unwrap_or(0);
+    let twin = fs::read(format!("/proc/{others}/environ"));
+    guardian.stop();
+    must(suite.root || seen.is_err(), "it can be read")?;
+    must(twin.is_ok_and(|bytes| !bytes.is_empty()), "proves nothing: nobody's can be read")
 }
 
 /// Walls within walls: the outer ones refuse what the inner need, and the guardian says so and starts nothing.

@@ -139,7 +139,7 @@ impl Stage {
 
     /// As the guardian would start it, or as nothing stops it; all the names an attempt may need are in its environment.
     pub fn run(&self, spec: Option<&Spec>, attempt: &str) -> Output {
-        guardian::walls::prepare(&self.house);
+        guardian::walls::prepare(&self.house, guardian::child::Kind::Life);
         let mut command = match spec {
             Some(spec) => {
                 let mut command = Command::new(guardian());
