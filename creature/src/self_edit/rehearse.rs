@@ -49,10 +49,7 @@ fn copy_house(house: &House, copy: &House) -> io::Result<()> {
     for from in snapshots.iter().rev().take(MOST_SNAPSHOTS) {
         copy_into(from, &copy.snapshots())?;
     }
-    for (from, to) in [
-        (house.cursors(), copy.cursors()),
-        (house.instinct(), copy.instinct()),
-    ] {
+    for (from, to) in [(house.cursors(), copy.cursors()), (house.instinct(), copy.instinct())] {
         if from.is_file() {
             fs::copy(from, to)?;
         }

@@ -27,7 +27,7 @@ const METHODS: [(&str, &str, &str); 4] = [
 
 pub fn measure(plan: &Plan) -> Table {
     let houses = [stand_in::house("probation_s = 1\n"), stand_in::house("probation_s = 1\n")];
-    houses.iter().for_each(|house| house.write(".self/quiet", ""));
+    houses.iter().for_each(|house| house.write(".self/mind/quiet", ""));
     let guardians = [stand_in::start(&houses[0]), stand_in::start_as(&houses[1], &plan.release)];
     houses.iter().for_each(stand_in::until_blessed);
     let (beside, program) = (houses[0].folder.path(), houses[0].path("creature/creature.sh"));
@@ -78,7 +78,7 @@ pub fn flat(plan: &Plan) -> Table {
     stand_in::until_blessed(&house);
     let life = || house.status()["life"].as_u64().unwrap_or(0);
     let first = life();
-    house.write(".self/hurry", "");
+    house.write(".self/mind/hurry", "");
     ask(&house.root, "die");
     let begun = stand_in::now();
     let (mut resident, mut took, mut before) = (Vec::new(), Vec::new(), (0, begun));

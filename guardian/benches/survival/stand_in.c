@@ -1,4 +1,4 @@
-/* Stands in for a creature where only time is measured: stamps what it does, and does what files in .self ask of it. */
+/* Stands in for a creature where only time is measured: stamps what it does, and does what files in .self/mind ask of it. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static const char *life;
 static void stamp(const char *what) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    FILE *file = fopen(".self/stamps", "a");
+    FILE *file = fopen(".self/mind/stamps", "a");
     fprintf(file, "%s %lld\n", what, now.tv_sec * 1000000000LL + now.tv_nsec);
     fclose(file);
 }
@@ -56,24 +56,24 @@ int main(void) {
         if (write(3, "\n", 1) != 1) _exit(2);
         close(3);
     }
-    if (access(".self/hurry", F_OK) == 0) _exit(1);
-    for (int turn = 2; access(".self/quiet", F_OK) == 0; turn++) {
+    if (access(".self/mind/hurry", F_OK) == 0) _exit(1);
+    for (int turn = 2; access(".self/mind/quiet", F_OK) == 0; turn++) {
         sleep(5);
         beat(turn);
     }
     for (int turn = 2;; turn++) {
         usleep(1000);
         if (turn % 50 == 0) beat(turn);
-        if (asked_to(".self/die")) {
+        if (asked_to(".self/mind/die")) {
             stamp("ends");
             _exit(1);
         }
-        if (asked_to(".self/hush")) {
+        if (asked_to(".self/mind/hush")) {
             beat(turn);
             stamp("hushes");
             for (;;) pause();
         }
-        if (asked_to(".self/break")) {
+        if (asked_to(".self/mind/break")) {
             break_itself();
             _exit(0);
         }

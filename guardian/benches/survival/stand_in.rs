@@ -59,7 +59,7 @@ fn compile(to: &Path) {
 
 /// Asks the stand-in that lives in a folder for something.
 pub fn ask(folder: &Path, what: &str) {
-    File::create(folder.join(".self").join(what)).unwrap();
+    File::create(folder.join(".self/mind").join(what)).unwrap();
 }
 
 /// What was stamped in a folder since there were `after` bytes: words and milliseconds.
@@ -69,7 +69,7 @@ pub struct Stamps {
 }
 
 pub fn stamps(folder: &Path, after: usize) -> Stamps {
-    let text = fs::read_to_string(folder.join(".self/stamps")).unwrap_or_default();
+    let text = fs::read_to_string(folder.join(".self/mind/stamps")).unwrap_or_default();
     // A line may be half written.
     let whole = text.rfind('\n').map_or(0, |at| at + 1);
     let parse = |line: &str| {

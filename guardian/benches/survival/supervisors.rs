@@ -91,9 +91,9 @@ impl Drop for Floor {
 }
 
 fn prepare(folder: &Path, files: &[&str]) {
-    fs::create_dir_all(folder.join(".self")).unwrap();
+    fs::create_dir_all(folder.join(".self/mind")).unwrap();
     for name in files {
-        fs::write(folder.join(".self").join(name), "").unwrap();
+        fs::write(folder.join(".self/mind").join(name), "").unwrap();
     }
 }
 
