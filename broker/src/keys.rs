@@ -64,6 +64,10 @@ pub struct Keys {
     spellings: Option<AhoCorasick>,
 }
 
+/// What of `.env` is an address or a name, and no secret.
+const PLAIN: [&str; 5] =
+    ["ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "OPENAI_BASE_URL", "OPENAI_MODEL", "OLLAMA_HOST"];
+
 impl std::fmt::Debug for Keys {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "Keys({} names)", self.values.len())
@@ -77,11 +81,13 @@ impl Keys {
         let value = |name: &String| {
             std::env::var(name).ok().filter(|value| !value.is_empty()).or_else(|| file.get(name).cloned())
         };
-        let values = named.iter().filter_map(|name| Some((name.clone(), value(name)?.trim().to_owned())));
-        let values = values.collect();
+        let names = named.iter().cloned().chain(PLAIN.map(str::to_owned));
+        let values = names.filter_map(|name| Some((value(&name)?.trim().to_owned(), name)));
+        let values: BTreeMap<_, _> = values.map(|(value, name)| (name, value)).collect();
         // Whatever else `.env` holds is secret as well, used or not.
-        let mut keys = Self { known: file.into_values().collect(), values, spellings: None };
-        keys.known.extend(keys.values.values().cloned());
+        let secret = file.iter().chain(&values).filter(|(name, _)| !PLAIN.contains(&name.as_str()));
+        let known = secret.map(|(_, value)| value.clone()).collect();
+        let mut keys = Self { known, values, spellings: None };
         keys.prepare();
         Ok(keys)
     }

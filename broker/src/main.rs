@@ -59,23 +59,16 @@ fn main() -> ExitCode {
         }
     }
     let house = House::new(house);
-    if check {
-        let read = Policy::load(&house).and_then(|policy| Keys::load(&house, &policy.key_names()));
-        return match read {
-            Ok(_) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{error:#}");
-                ExitCode::from(2)
-            }
-        };
-    }
     if accept {
         return accept_ledger(&house);
     }
-    // The same exit status as for --check, so that whoever starts us knows that trying again does not help.
-    if let Err(error) = Policy::load(&house) {
+    // The same exit status with and without --check, so that whoever starts us knows that trying again does not help.
+    if let Err(error) = Policy::load(&house).and_then(|policy| Keys::load(&house, &policy.key_names())) {
         eprintln!("{error:#}");
         return ExitCode::from(2);
+    }
+    if check {
+        return ExitCode::SUCCESS;
     }
     match run(house) {
         Ok(()) => ExitCode::SUCCESS,

@@ -110,8 +110,11 @@ pub async fn proxy(broker: Shared, request: Request<Incoming>) -> Response {
     };
     let tunnelled = request.method() == Method::CONNECT;
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    let answer =
-        if tunnelled { open(&broker, caller, request).await } else { plain(&broker, caller, request).await };
+    let answer = match (broker.ledger.closed(), tunnelled) {
+        (Some(why), _) => Err(ledger_closed(why)),
+        (None, true) => open(&broker, caller, request).await,
+        (None, false) => plain(&broker, caller, request).await,
+    };
     answer.unwrap_or_else(|refusal| {
         let entry = Entry {
             method: method.to_string(),
@@ -124,6 +127,11 @@ pub async fn proxy(broker: Shared, request: Request<Incoming>) -> Response {
         });
         refusal.into_response()
     })
+}
+
+fn ledger_closed(why: String) -> Refusal {
+    let hint = "nothing goes out until the ledger can be written; the owner has to mend it";
+    Refusal::new(503, "ledger_closed", why, hint)
 }
 
 fn place_of(uri: &Uri) -> String {
@@ -222,10 +230,7 @@ async fn plain(broker: &Shared, caller: Caller, request: Request<Incoming>) -> R
         decision: "allow".into(),
         ..entry(caller)
     };
-    broker.ledger.append(entry).await.map_err(|closed| {
-        let hint = "nothing goes out until the ledger can be written; the owner has to mend it";
-        Refusal::new(503, "ledger_closed", closed.0, hint)
-    })?;
+    broker.ledger.append(entry).await.map_err(|closed| ledger_closed(closed.0))?;
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = parts.0.status;
     *response.headers_mut() = passed_on(&parts.0.headers);

@@ -243,6 +243,17 @@ fn the_file_is_read_and_no_dollar_is_a_variable() {
 }
 
 #[test]
+fn an_address_in_the_file_is_read_and_is_no_secret() {
+    let keys =
+        load("OPENAI_BASE_URL=http://127.0.0.1:1234/v1\nOPENAI_API_KEY=sk-0123456789abcdef\n", &[]).unwrap();
+    assert_eq!(keys.get("OPENAI_BASE_URL"), Some("http://127.0.0.1:1234/v1"));
+    assert_eq!(
+        keys.scrub("http://127.0.0.1:1234/v1 sk-0123456789abcdef"),
+        format!("http://127.0.0.1:1234/v1 {MARK}")
+    );
+}
+
+#[test]
 fn the_environment_wins() {
     let keys = load("PATH=from-the-file-only\n", &["PATH"]).unwrap();
     assert_eq!(keys.get("PATH"), Some(std::env::var("PATH").unwrap().as_str()));

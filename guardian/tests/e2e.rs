@@ -204,9 +204,9 @@ impl<'a> Run<'a> {
         assert!(approved.status.success(), "{approved:?}");
         until(house, "the purpose to be rewritten", || house.read("PURPOSE.md") == purpose);
         let kept = self.until_remembered("what it said before", |record| {
-            record["kind"] == "self_change" && record.to_string().contains("Owner's unfinished line")
+            record["data"]["about"] == "purpose" && record.to_string().contains("Owner's unfinished line")
         });
-        assert_eq!(kept["data"]["ok"], true);
+        assert_eq!(kept["kind"], "observation");
         until(house, "a life that is trusted", || house.status()["blessed"] == true);
         assert_eq!(house.read("README.md"), self.treasures.0[1].1);
     }
