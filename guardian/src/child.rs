@@ -65,7 +65,7 @@ pub fn start(house: &House, lock: &File, start: Start) -> Result<Pid> {
     } else {
         Command::new(&program)
     };
-    command.args(&start.args).current_dir(house.root()).process_group(0);
+    command.args(&start.args).current_dir(house.root());
     command.stdin(Stdio::null()).stdout(start.stdout).stderr(start.stderr);
     equip(&mut command, house, start.kind, start.broker.as_ref());
     command.envs(start.extra);
@@ -110,13 +110,14 @@ fn find(program: &Path) -> std::io::Result<PathBuf> {
     found.into_iter().find(|file| file.is_file()).ok_or_else(missing)
 }
 
-/// Makes a command die with us.
+/// Makes a command die with us, in a session of its own: nobody in it can enter our group, or the broker's.
 fn bind(command: &mut Command) {
     let parent = nix::unistd::getpid();
     // SAFETY: between fork and exec only system calls are made; nothing allocates or locks.
     #[allow(unsafe_code)]
     unsafe {
         command.pre_exec(move || {
+            nix::unistd::setsid()?;
             prctl::set_pdeathsig(Signal::SIGKILL)?;
             if nix::unistd::getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
         });
@@ -181,17 +182,18 @@ pub fn kill_group(group: Pid) {
     let _ = killpg(group, Signal::SIGKILL);
 }
 
-/// Kills and reaps every child and adopted orphan but those of the groups in `spare`. True once none is left.
+/// Kills and reaps every child and adopted orphan but those in `spare`: by number, for anybody in a session can enter a
+/// group of it. True once none is left.
 pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     for _ in 0..500 {
         if reap_into(ended) {
             return true;
         }
-        let left: Vec<_> = children().into_iter().filter(|(_, group)| !spare.contains(group)).collect();
+        let left: Vec<_> = children().into_iter().filter(|pid| !spare.contains(pid)).collect();
         if left.is_empty() {
             return true;
         }
-        for (pid, _) in left {
+        for pid in left {
             let _ = kill(pid, Signal::SIGKILL);
         }
         std::thread::sleep(std::time::Duration::from_millis(2));
@@ -199,8 +201,8 @@ pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     false
 }
 
-/// Our children, adopted ones included, each with its process group.
-fn children() -> Vec<(Pid, Pid)> {
+/// Our children, adopted ones included.
+fn children() -> Vec<Pid> {
     let me = nix::unistd::getpid();
     processes()
         .filter_map(|pid| {
@@ -208,8 +210,7 @@ fn children() -> Vec<(Pid, Pid)> {
             // The name in brackets may hold anything, so fields are counted from its end.
             let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(1);
             let parent: i32 = fields.next()?.parse().ok()?;
-            let group: i32 = fields.next()?.parse().ok()?;
-            (parent == me.as_raw()).then(|| (Pid::from_raw(pid), Pid::from_raw(group)))
+            (parent == me.as_raw()).then(|| Pid::from_raw(pid))
         })
         .collect()
 }

@@ -95,6 +95,7 @@ static int network(const char *what, char **a) {
 static int processes(const char *what, int pid, char **a) {
     if (is(what, "kill")) return told(kill(pid, 0));
     if (is(what, "group")) return told(killpg(pid, 0));
+    if (is(what, "enter")) return told(setpgid(0, getpgid(pid)));
     if (is(what, "tgkill")) return told(syscall(SYS_tgkill, pid, pid, 0));
     if (is(what, "pidfd")) {
         int fd = syscall(SYS_pidfd_open, pid, 0);
