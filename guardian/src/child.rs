@@ -221,6 +221,7 @@ pub fn end_orphans(house: &House) -> Result<usize> {
     for _ in 0..2_000 {
         let mut left = holders(&house.creature_lock());
         left.extend(marked(house.root()));
+        left.extend(viewers(house.root()));
         left.retain(|pid| *pid != nix::unistd::getpid());
         if left.is_empty() {
             return Ok(ended.len());
@@ -261,6 +262,28 @@ fn marked(root: &Path) -> Vec<Pid> {
             .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes()))
     };
     processes().filter(is).map(Pid::from_raw).collect()
+}
+
+/// Processes that see the house through a view of the walls. They cannot take it off, whatever else they closed and forgot.
+fn viewers(root: &Path) -> Vec<Pid> {
+    let space = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
+    let (ours, mut place) = (space("self"), vec![b' ']);
+    // As the kernel spells it: a point of its own, which no other view has.
+    for byte in root.join("creature").as_os_str().as_encoded_bytes() {
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\\' => place.extend(format!("\\{byte:03o}").into_bytes()),
+            byte => place.push(*byte),
+        }
+    }
+    place.push(b' ');
+    let sees = |pid: &i32| {
+        let of = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        let holds = |bytes: Vec<u8>, text: &[u8]| bytes.windows(text.len()).any(|part| part == text);
+        space(&pid.to_string()).is_some_and(|space| Some(space) != ours)
+            && holds(of("mountinfo"), &place)
+            && holds(of("status"), b"NoNewPrivs:\t1\n")
+    };
+    processes().filter(sees).map(Pid::from_raw).collect()
 }
 
 fn processes() -> impl Iterator<Item = i32> {
