@@ -1,4 +1,4 @@
-//! What a creature may leave in its folders so that nobody can keep them or put them back; and who hides from its end.
+//! What a creature may leave so that nobody can keep its folders or put them back, or so that a terminal obeys it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod support;
@@ -63,4 +63,22 @@ fn a_folder_nobody_may_enter_is_kept_and_put_back() {
             .unwrap();
     }
     kept_and_put_back(&house);
+}
+
+#[test]
+fn no_word_of_the_creatures_steers_a_terminal() {
+    let steering = "\u{1b}[2J\u{9b}1m\u{202e}\u{7}x\r\n12:00:00 guardian all is well";
+    let line = guardian::report::harmless(steering);
+    assert!(!line.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7}', '\r']), "{line:?}");
+    assert!(line.lines().skip(1).all(|line| line.starts_with("    ")), "{line:?}");
+    let record = serde_json::json!({"at": "2026-01-01T\u{1b}[2J\u{1b}[H..", "kind": "thought", "data":
+        {"monologue": "\u{202e}x", "intent": ""}});
+    let line = guardian::feed::render(&record, false).unwrap();
+    assert!(line.chars().all(|letter| !letter.is_control() && letter != '\u{202e}'), "{line:?}");
+    let house = House::new("live");
+    house.write(".self/guardian.json", &serde_json::json!({"phase": "x", "mind": steering}).to_string());
+    for args in [&["status"][..], &["status", "--json"]] {
+        let said = String::from_utf8(house.ask(args).stdout).unwrap();
+        assert!(!said.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7}', '\r']), "{said:?}");
+    }
 }
