@@ -35,6 +35,7 @@ pub mod registries;
 pub mod registry;
 pub mod room;
 pub mod rules;
+pub mod seal;
 pub mod sending;
 pub mod service;
 pub mod shelf;

@@ -9,7 +9,9 @@ use crate::files;
 use crate::ledger::Entry;
 use crate::oauth1::{self, Secrets};
 use crate::policy::{Auth, Service};
+use crate::seal;
 use crate::spelling::{self, Unfit};
+use anyhow::Context;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Url;
@@ -156,7 +158,7 @@ async fn token(broker: &Broker, name: &str, service: &Service, stale: Option<&st
     let mut held = slot.lock().await;
     let from = hex(&Sha256::digest(given.as_bytes()));
     if held.is_none() {
-        *held = read_kept(broker, name).filter(|kept| kept.from == from);
+        *held = read_kept(broker, name, &given).filter(|kept| kept.from == from);
     }
     let now = broker.clock.now().as_millisecond();
     if let Some(kept) = held.as_ref()
@@ -169,7 +171,7 @@ async fn token(broker: &Broker, name: &str, service: &Service, stale: Option<&st
         return Err(refused);
     }
     let mut candidates: Vec<String> = held.iter().map(|kept| kept.refresh_token.clone()).collect();
-    candidates.push(given);
+    candidates.push(given.clone());
     candidates.dedup();
     let mut last = unusable(name);
     for refresh_token in candidates {
@@ -183,7 +185,7 @@ async fn token(broker: &Broker, name: &str, service: &Service, stale: Option<&st
                 };
                 know(broker, &kept.refresh_token);
                 know(broker, &kept.access_token);
-                write_kept(broker, name, &kept);
+                write_kept(broker, name, &given, &kept);
                 let token = kept.access_token.clone();
                 *held = Some(kept);
                 return Ok(token);
@@ -207,20 +209,22 @@ fn cooling(broker: &Broker, name: &str, now: i64) -> Option<Unfit> {
     (*at..at + COOL_MS).contains(&now).then(|| unfit.clone())
 }
 
-fn read_kept(broker: &Broker, name: &str) -> Option<Kept> {
+fn read_kept(broker: &Broker, name: &str, owners: &str) -> Option<Kept> {
     let bytes = files::read_small(&broker.house.sign_in(name)).unwrap_or_else(|error| {
         tracing::warn!("the sign-in of {name} starts from the owner's token: {error:#}");
         None
     })?;
-    let kept: Kept = serde_json::from_slice(&bytes).ok()?;
+    let kept: Kept = serde_json::from_slice(&seal::open(owners, name, &bytes)?).ok()?;
     know(broker, &kept.refresh_token);
     know(broker, &kept.access_token);
     Some(kept)
 }
 
-fn write_kept(broker: &Broker, name: &str, kept: &Kept) {
-    let bytes = serde_json::to_vec(kept).unwrap_or_default();
-    if let Err(error) = files::replace_secret(&broker.house.sign_in(name), &bytes) {
+fn write_kept(broker: &Broker, name: &str, owners: &str, kept: &Kept) {
+    let sealed = seal::close(owners, name, serde_json::to_vec(kept).unwrap_or_default());
+    let sealed = sealed.context("the system gives no random bytes");
+    let written = sealed.and_then(|text| files::replace_secret(&broker.house.sign_in(name), text.as_bytes()));
+    if let Err(error) = written {
         // The old one is spent already: going on with the new one in memory is all that is left.
         tracing::error!("the sign-in of {name} lasts until the broker ends: {error:#}");
     }

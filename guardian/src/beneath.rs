@@ -8,12 +8,22 @@ use nix::sys::stat::Mode;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
+
+/// Folders within one another that are walked into; deeper ones would use up a stack, or the table of open files.
+pub const MOST_DEPTH: usize = 100;
+/// What its owner needs to list, change and enter a folder.
+const USABLE: u32 = 0o700;
+/// Rounds in which a tree is removed; each takes `MOST_DEPTH` off its depth.
+const MOST_ROUNDS: usize = 100_000;
 
 /// A folder that is what it was when it was opened, wherever its name leads now.
 #[derive(Debug)]
 pub struct Folder {
     held: OwnedFd,
+    /// How many folders lie between it and the one that was opened by its path.
+    depth: usize,
 }
 
 impl Folder {
@@ -23,17 +33,32 @@ impl Folder {
         if !file.metadata()?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        Ok(Self { held: file.into() })
+        Ok(Self { held: file.into(), depth: 0 })
     }
 
-    /// A folder below this one, through no link.
+    /// A folder below this one, through no link. One that was shut is opened: what its maker may not enter, nobody but
+    /// root could keep or remove.
     pub fn folder(&self, path: &Path) -> io::Result<Self> {
         let how = OpenHow::new()
-            .flags(OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC)
+            .flags(OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC)
             .mode(Mode::empty())
             .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_SYMLINKS);
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        Ok(Self { held: openat2(&self.held, path, how)? })
+        let found = openat2(&self.held, path, how)?;
+        // By the open folder: what has its name now may be another.
+        let at = format!("/proc/self/fd/{}", found.as_raw_fd());
+        let mode = fs::metadata(&at)?.permissions().mode();
+        if mode & USABLE != USABLE {
+            let _ = fs::set_permissions(&at, fs::Permissions::from_mode(mode | USABLE));
+        }
+        let held = File::options().read(true).custom_flags(libc::O_DIRECTORY).open(&at)?.into();
+        let steps = path.components().filter(|part| matches!(part, Component::Normal(_))).count();
+        Ok(Self { held, depth: self.depth + steps })
+    }
+
+    /// Whether what lies in it is too deep to be walked into.
+    pub fn is_deep(&self) -> bool {
+        self.depth >= MOST_DEPTH
     }
 
     /// The same, made where it is missing. What is in its way and is no folder is an error.
@@ -63,9 +88,47 @@ impl Folder {
         fs::metadata(self.path())
     }
 
-    /// Removes a name and, if it is a folder, all below it.
+    /// Removes a name and, if it is a folder, all below it, however deep.
     pub fn remove_all(&self, name: impl AsRef<Path>) -> io::Result<()> {
-        let path = self.at(name);
-        if fs::symlink_metadata(&path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+        let path = self.at(&name);
+        if !fs::symlink_metadata(&path)?.is_dir() {
+            return fs::remove_file(path);
+        }
+        let top = self.folder(name.as_ref())?;
+        for round in 0..MOST_ROUNDS {
+            if !top.empty(&top, round)? {
+                return fs::remove_dir(path);
+            }
+        }
+        Err(io::ErrorKind::DirectoryNotEmpty.into())
+    }
+
+    /// Removes what lies in it. What is too deep moves up into `top`, to be removed in the next round: whether it did.
+    fn empty(&self, top: &Self, round: usize) -> io::Result<bool> {
+        let (mut moved, mut number) = (false, 0_usize);
+        for entry in fs::read_dir(self.path())? {
+            let (name, is_folder) =
+                entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?.is_dir())))?;
+            if !is_folder {
+                fs::remove_file(self.at(name))?;
+                continue;
+            }
+            let below = self.folder(Path::new(&name))?;
+            if below.depth - top.depth < MOST_DEPTH {
+                moved |= below.empty(top, round)?;
+                fs::remove_dir(self.at(name))?;
+                continue;
+            }
+            // Its new name may be taken by what an earlier round moved.
+            while let Err(error) = fs::rename(self.at(&name), top.at(format!("deep-{round}-{number}"))) {
+                number += 1;
+                if error.raw_os_error() != Some(libc::ENOTEMPTY) || number > MOST_ROUNDS {
+                    return Err(error);
+                }
+            }
+            number += 1;
+            moved = true;
+        }
+        Ok(moved)
     }
 }

@@ -12,9 +12,12 @@ use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+
+/// Longest message of cargo's that is taken for one: what a compiler says at length, the creature may have made it say.
+const MOST_MESSAGE_BYTES: u64 = 16 << 20;
 
 pub struct Build {
     pub pid: Pid,
@@ -100,11 +103,12 @@ impl Build {
         let mut line = Vec::new();
         loop {
             line.clear();
-            let read = self.messages.read_until(b'\n', &mut line).unwrap_or(0);
+            let read =
+                self.messages.by_ref().take(MOST_MESSAGE_BYTES).read_until(b'\n', &mut line).unwrap_or(0);
             if read == 0 {
                 return;
             }
-            if line.last() != Some(&b'\n') {
+            if line.last() != Some(&b'\n') && (read as u64) < MOST_MESSAGE_BYTES {
                 // Half a message: read it again when the rest is there.
                 let _ = self.messages.seek_relative(-(read as i64));
                 return;

@@ -65,7 +65,7 @@ pub fn start(house: &House, lock: &File, start: Start) -> Result<Pid> {
     } else {
         Command::new(&program)
     };
-    command.args(&start.args).current_dir(house.root()).process_group(0);
+    command.args(&start.args).current_dir(house.root());
     command.stdin(Stdio::null()).stdout(start.stdout).stderr(start.stderr);
     equip(&mut command, house, start.kind, start.broker.as_ref());
     command.envs(start.extra);
@@ -110,13 +110,14 @@ fn find(program: &Path) -> std::io::Result<PathBuf> {
     found.into_iter().find(|file| file.is_file()).ok_or_else(missing)
 }
 
-/// Makes a command die with us.
+/// Makes a command die with us, in a session of its own: nobody in it can enter our group, or the broker's.
 fn bind(command: &mut Command) {
     let parent = nix::unistd::getpid();
     // SAFETY: between fork and exec only system calls are made; nothing allocates or locks.
     #[allow(unsafe_code)]
     unsafe {
         command.pre_exec(move || {
+            nix::unistd::setsid()?;
             prctl::set_pdeathsig(Signal::SIGKILL)?;
             if nix::unistd::getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
         });
@@ -181,17 +182,18 @@ pub fn kill_group(group: Pid) {
     let _ = killpg(group, Signal::SIGKILL);
 }
 
-/// Kills and reaps every child and adopted orphan but those of the groups in `spare`. True once none is left.
+/// Kills and reaps every child and adopted orphan but those in `spare`: by number, for anybody in a session can enter a
+/// group of it. True once none is left.
 pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     for _ in 0..500 {
         if reap_into(ended) {
             return true;
         }
-        let left: Vec<_> = children().into_iter().filter(|(_, group)| !spare.contains(group)).collect();
+        let left: Vec<_> = children().into_iter().filter(|pid| !spare.contains(pid)).collect();
         if left.is_empty() {
             return true;
         }
-        for (pid, _) in left {
+        for pid in left {
             let _ = kill(pid, Signal::SIGKILL);
         }
         std::thread::sleep(std::time::Duration::from_millis(2));
@@ -199,8 +201,8 @@ pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     false
 }
 
-/// Our children, adopted ones included, each with its process group.
-fn children() -> Vec<(Pid, Pid)> {
+/// Our children, adopted ones included.
+fn children() -> Vec<Pid> {
     let me = nix::unistd::getpid();
     processes()
         .filter_map(|pid| {
@@ -208,8 +210,7 @@ fn children() -> Vec<(Pid, Pid)> {
             // The name in brackets may hold anything, so fields are counted from its end.
             let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(1);
             let parent: i32 = fields.next()?.parse().ok()?;
-            let group: i32 = fields.next()?.parse().ok()?;
-            (parent == me.as_raw()).then(|| (Pid::from_raw(pid), Pid::from_raw(group)))
+            (parent == me.as_raw()).then(|| Pid::from_raw(pid))
         })
         .collect()
 }
@@ -220,6 +221,7 @@ pub fn end_orphans(house: &House) -> Result<usize> {
     for _ in 0..2_000 {
         let mut left = holders(&house.creature_lock());
         left.extend(marked(house.root()));
+        left.extend(viewers(house.root()));
         left.retain(|pid| *pid != nix::unistd::getpid());
         if left.is_empty() {
             return Ok(ended.len());
@@ -260,6 +262,28 @@ fn marked(root: &Path) -> Vec<Pid> {
             .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes()))
     };
     processes().filter(is).map(Pid::from_raw).collect()
+}
+
+/// Processes that see the house through a view of the walls. They cannot take it off, whatever else they closed and forgot.
+fn viewers(root: &Path) -> Vec<Pid> {
+    let space = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
+    let (ours, mut place) = (space("self"), vec![b' ']);
+    // As the kernel spells it: a point of its own, which no other view has.
+    for byte in root.join("creature").as_os_str().as_encoded_bytes() {
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\\' => place.extend(format!("\\{byte:03o}").into_bytes()),
+            byte => place.push(*byte),
+        }
+    }
+    place.push(b' ');
+    let sees = |pid: &i32| {
+        let of = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        let holds = |bytes: Vec<u8>, text: &[u8]| bytes.windows(text.len()).any(|part| part == text);
+        space(&pid.to_string()).is_some_and(|space| Some(space) != ours)
+            && holds(of("mountinfo"), &place)
+            && holds(of("status"), b"NoNewPrivs:\t1\n")
+    };
+    processes().filter(sees).map(Pid::from_raw).collect()
 }
 
 fn processes() -> impl Iterator<Item = i32> {

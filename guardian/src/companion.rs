@@ -120,7 +120,7 @@ impl Companion {
         self.revival.deadline()
     }
 
-    /// Groups of processes that no sweep may take.
+    /// Processes that no sweep may take; what they started is theirs to end.
     pub fn spared(&self) -> impl Iterator<Item = Pid> {
         self.pid.into_iter().chain(self.errand.as_ref().map(|errand| errand.pid))
     }

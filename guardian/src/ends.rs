@@ -25,7 +25,7 @@ impl Guardian {
         }
     }
 
-    /// Groups of processes that a sweep after a life may not take: a build beside it, and the broker's.
+    /// Processes that a sweep after a life may not take: a build beside it, and the broker's.
     pub fn spared(&self) -> Vec<Pid> {
         self.build.iter().map(|build| build.pid).chain(self.companion.spared()).collect()
     }

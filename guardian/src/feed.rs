@@ -105,9 +105,11 @@ pub fn render(record: &Value, colour: bool) -> Option<String> {
         "observation" => ("noticed", "90", format!("{}: {}", text(data, "about"), text(data, "text"))),
         _ => return None,
     };
-    let time = text(record, "at").get(11..19).unwrap_or("--:--:--");
+    let time = text(record, "at").get(11..19).filter(|time| time.bytes().all(|byte| byte.is_ascii_graphic()));
+    let time = time.unwrap_or("--:--:--");
     let body: String = body.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut shown: String = body.chars().filter(|c| !c.is_control()).take(WIDTH).collect();
+    let shown: String = body.chars().filter(|c| !c.is_control()).take(WIDTH).collect();
+    let mut shown = crate::asks::spelled(&shown);
     if body.chars().count() > WIDTH {
         shown.push('…');
     }

@@ -108,6 +108,11 @@ fn published(house: &House) -> Option<Value> {
     serde_json::from_slice(&files::read_small(&house.published()).ok()??).ok()
 }
 
+/// One line of a text, nothing in which steers a terminal.
+fn harmless(text: &str) -> String {
+    crate::report::harmless(&text.replace('\n', " "))
+}
+
 /// Prints what is going on; exit status 3 when no guardian runs.
 pub fn status(house: &House, as_json: bool) -> Result<u8> {
     let pid = running(house);
@@ -124,13 +129,13 @@ pub fn status(house: &House, as_json: bool) -> Result<u8> {
         }
     }
     if as_json {
-        println!("{document:#}");
+        println!("{}", crate::asks::spelled_json(&document));
     } else {
         for name in ["phase", "note", "life", "commit", "blessed", "last_good", "mind", "safe", "walls"] {
             match document.get(name) {
-                Some(Value::String(text)) if !text.is_empty() => println!("{name:<10} {text}"),
+                Some(Value::String(text)) if !text.is_empty() => println!("{name:<10} {}", harmless(text)),
                 Some(Value::Null | Value::String(_)) | None => {}
-                Some(value) => println!("{name:<10} {value}"),
+                Some(value) => println!("{name:<10} {}", harmless(&value.to_string())),
             }
         }
         for (name, line) in crate::report::broker_lines(house, document.get("broker")) {
@@ -138,7 +143,7 @@ pub fn status(house: &House, as_json: bool) -> Result<u8> {
         }
         if let Some(end) = document.get("ends").and_then(Value::as_array).and_then(|ends| ends.last()) {
             let [at, ended, cause] = ["at", "ended", "cause"].map(|name| crate::records::text(end, name));
-            println!("{:<10} {at}: {} ({cause})", "last death", ended.replace('_', " "));
+            println!("{:<10} {at}: {} ({})", "last death", ended.replace('_', " "), harmless(cause));
         }
     }
     Ok(if pid.is_some() { 0 } else { 3 })

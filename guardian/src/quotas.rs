@@ -84,15 +84,16 @@ fn collect(house: &House, most_bytes: u64) -> Option<u64> {
     Some(before)
 }
 
-/// Bytes of the files below a folder; links are not followed.
+/// Bytes of the files below a folder; links are not followed. What is too deep to be looked through is too much.
 fn folder_bytes(folder: &Folder) -> u64 {
     let entries = fs::read_dir(folder.path()).into_iter().flatten().flatten();
     let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(meta) if meta.is_dir() && folder.is_deep() => u64::MAX,
         Ok(meta) if meta.is_dir() => {
             folder.folder(Path::new(&entry.file_name())).map_or(0, |below| folder_bytes(&below))
         }
         Ok(meta) => meta.len(),
         Err(_) => 0,
     });
-    bytes.sum()
+    bytes.fold(0, u64::saturating_add)
 }

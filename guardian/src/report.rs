@@ -35,6 +35,7 @@ impl Report {
     }
 
     pub fn say(&mut self, text: &str) {
+        let text = &harmless(text);
         if self.terminal {
             self.print(&format!("{} {text}", self.tag("guardian")))
         } else {
@@ -43,6 +44,7 @@ impl Report {
     }
 
     pub fn warn(&mut self, text: &str) {
+        let text = &harmless(text);
         if self.terminal {
             self.print(&format!("{} {text}", self.tag("warning")))
         } else {
@@ -138,6 +140,12 @@ impl Report {
         let clear = if self.building.is_some() { "\r\x1b[2K" } else { "" };
         let _ = writeln!(std::io::stdout().lock(), "{clear}{line}");
     }
+}
+
+/// What a terminal shows as it is: names of files, logs and summaries are the creature's words. A line that follows is set
+/// in, so that none looks like one of ours.
+pub fn harmless(text: &str) -> String {
+    crate::asks::spelled(text).replace('\n', "\n    ")
 }
 
 /// Whether to paint: at a terminal, unless `NO_COLOR` or a dumb one says otherwise.

@@ -240,14 +240,15 @@ fn list(folder: Option<&Folder>, path: &Path) -> Result<BTreeMap<std::ffi::OsStr
         // What is gone since it was listed does not lie there.
         let Ok(meta) = fs::symlink_metadata(entry.path()) else { continue };
         let (name, path) = (entry.file_name(), entry.path());
-        let kind = if meta.is_symlink() {
+        let kind = if meta.is_symlink() && git_takes(&name, true) {
             Kind::Held(FileMode::Link.into())
         } else if meta.is_dir() {
             if name == "target" && path.join("CACHEDIR.TAG").is_file() {
                 continue;
             }
-            if name == ".git" || path.join(".git").exists() { Kind::Alien } else { Kind::Folder }
-        } else if meta.is_file() && name != ".git" {
+            let alien = !git_takes(&name, false) || folder.is_deep() || path.join(".git").exists();
+            if alien { Kind::Alien } else { Kind::Folder }
+        } else if meta.is_file() && git_takes(&name, false) {
             let executable = meta.permissions().mode() & 0o100 != 0;
             Kind::Held(if executable { FileMode::BlobExecutable } else { FileMode::Blob }.into())
         } else {
@@ -256,6 +257,20 @@ fn list(folder: Option<&Folder>, path: &Path) -> Result<BTreeMap<std::ffi::OsStr
         entries.insert(name, kind);
     }
     Ok(entries)
+}
+
+/// Whether git lets a tree or an index hold this name. It refuses what some file system would take for `.git`, and links
+/// that one would take for `.gitmodules`.
+fn git_takes(name: &OsStr, is_link: bool) -> bool {
+    let ignored = |letter: &char| matches!(u32::from(*letter), 0x200C..=0x200F | 0x202A..=0x202E | 0x206A..=0x206F | 0xFEFF);
+    let name: String = name.to_string_lossy().chars().filter(|letter| !ignored(letter)).collect();
+    let name = name.to_ascii_lowercase();
+    let is = |own: &str| {
+        name.strip_prefix(own)
+            .is_some_and(|rest| rest.starts_with([':', '\\']) || rest.trim_end_matches(['.', ' ']).is_empty())
+    };
+    let is_modules = || is(".gitmodules") || name.starts_with("gitmod~") || name.starts_with("gi7eba~");
+    !is(".git") && !is("git~1") && !(is_link && is_modules())
 }
 
 /// What git would hold of a file or link, as it is now; nothing is followed and nothing can make it wait.

@@ -46,6 +46,8 @@ pub fn launch(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
 fn put_up(spec: &Spec) -> std::result::Result<(), (&'static str, anyhow::Error)> {
     let named = |wall| move |error| (wall, error);
     stay_bound(spec.parent).map_err(named("parent"))?;
+    // Within a session anybody can enter any group; ours already where the guardian started us.
+    let _ = nix::unistd::setsid();
     // Not being able to is no reason not to live.
     let _ = tell_kernel("/proc/self/oom_score_adj", OOM_SCORE);
     if let Some(group) = &spec.group {

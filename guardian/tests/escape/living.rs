@@ -18,6 +18,7 @@ pub fn all(suite: &mut Suite) {
         ("start more processes than it may", processes),
         ("write through a link planted before the walls", planted),
         ("live on as a daemon", daemon),
+        ("live on past its guardian", past_its_guardian),
         ("have the guardian commit what it may not read", committed),
         ("have the guardian put things back elsewhere", put_back),
         ("read the guardian's environment without walls", environment),
@@ -83,6 +84,31 @@ fn daemon(_: &mut Suite) -> Result<(), String> {
         let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(*pid), nix::sys::signal::Signal::SIGKILL);
     });
     must(left.is_some(), "proves nothing: without a guardian it does not live on either")
+}
+
+/// Forgets all there is to know it by, and its guardian is killed: the next one finds it by what it sees of the disk.
+fn past_its_guardian(suite: &mut Suite) -> Result<(), String> {
+    let house = House::new("think x; blessed; creature/hostile forget all; live");
+    fs::copy(suite.stage.root().join("creature/hostile"), house.path("creature/hostile")).unwrap();
+    house.commit("forgetful");
+    let alive = || fs::metadata(house.path("self/alive")).map_or(0, |meta| meta.len());
+    let grows = || {
+        let before = alive();
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        alive() > before
+    };
+    let guardian = house.start();
+    house.until("it to forget", || alive() > 0);
+    guardian.kill_only();
+    let lived_on = grows();
+    house.write_life("think y; blessed; live");
+    let second = house.commit("remembers");
+    let guardian = house.start();
+    house.until_blessed(&second);
+    let lives_on = grows();
+    guardian.stop();
+    must(lived_on, "proves nothing: it does not outlive its guardian")?;
+    must(!lives_on, "it lives on under the next guardian")
 }
 
 fn daemons() -> Vec<i32> {

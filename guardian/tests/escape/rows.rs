@@ -126,6 +126,7 @@ pub const READS: &[Row] = &[
 pub const PROCESSES: &[Row] = &[
     row("signal a process", "hostile process kill $VICTIM"),
     row("signal its starter", "hostile process kill $ME"),
+    row("enter a process group", "hostile process enter $VICTIM"),
     row("signal by thread", "hostile process tgkill $VICTIM"),
     row("signal a process group", "hostile process group $VICTIM"),
     row("signal by descriptor", "hostile process pidfd $VICTIM"),

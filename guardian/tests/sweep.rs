@@ -1,0 +1,25 @@
+//! A sweep after a life: who hides in the group of a process that is spared. Alone in its program, for it ends every child.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+
+use guardian::child;
+use nix::unistd::Pid;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+#[test]
+fn what_enters_the_group_of_a_spared_process_is_not_spared() {
+    child::adopt_orphans().unwrap();
+    let sleep = || {
+        let mut command = Command::new("sleep");
+        command.arg("60");
+        command
+    };
+    let broker = sleep().process_group(0).spawn().unwrap();
+    let broker_pid = Pid::from_raw(broker.id() as i32);
+    let hidden = sleep().process_group(broker_pid.as_raw()).spawn().unwrap();
+    // Others are gone; the spared one is a child still, so the sweep does not end of its own.
+    child::sweep(&[broker_pid], &mut Vec::new());
+    assert!(!child::exists(hidden.id() as i32), "it lives on in the group of the broker");
+    assert!(child::exists(broker.id() as i32), "what was to be spared is gone");
+    child::sweep(&[], &mut Vec::new());
+}
