@@ -260,6 +260,19 @@ fn what_a_registry_says_of_itself_opens_no_private_network() {
 }
 
 #[test]
+fn a_closed_ledger_opens_no_tunnel() {
+    let home = cargo_home("[registries.local]\nindex = \"sparse+http://127.0.0.1:1/\"\n");
+    let outside = with(home.path(), vec![]);
+    let ledger = outside.folder.path().join(".self/ledger.jsonl");
+    // Another file in its place, as whoever wants a fresh one would put there.
+    std::fs::remove_file(&ledger).unwrap();
+    std::fs::write(&ledger, "{}\n").unwrap();
+    let asked = |_| connect(&outside, "127.0.0.1:1", LIFE).1;
+    let last = (0..50).map(asked).last().unwrap();
+    assert_eq!((last.status, last.kind()), (503, "ledger_closed"));
+}
+
+#[test]
 fn only_so_many_tunnels() {
     let (at, _) = listener();
     let home =
