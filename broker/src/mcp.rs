@@ -87,7 +87,11 @@ async fn call(broker: Shared, life: u64, id: &Value, parameters: &Value) -> Resp
     let shaped = match parameters.get("name").and_then(Value::as_str).unwrap_or_default() {
         "list_services" => Ok(service::listed(&broker)),
         "execute" => match serde_json::from_value::<Asked>(arguments) {
-            Ok(asked) => service::run(broker, life, asked).await.map(|envelope| in_janees_shape(&envelope)),
+            // To its end, even where the client hangs up in the middle of it.
+            Ok(asked) => match tokio::spawn(service::run(broker, life, asked)).await {
+                Ok(done) => done.map(|envelope| in_janees_shape(&envelope)),
+                Err(_) => return answer(id, Err((-32_603, "the broker failed inside".to_owned()))),
+            },
             Err(error) => return answer(id, Err((-32_602, format!("the arguments do not fit: {error}")))),
         },
         other => return answer(id, Err((-32_602, format!("there is no tool {other:?}")))),

@@ -291,6 +291,10 @@ async fn after_text_of_others_new_recipients_wait() {
     let decoy =
         json!({"service": "it", "method": "POST", "path": "/chats/eve", "body": {"to": "ann@example.org"}});
     assert!(open.call(decoy.clone()).await["asked"].is_string());
+    // What is not called JSON is not written anew: which of the two a server takes, nobody can tell.
+    let twice = json!({"service": "it", "method": "POST", "path": "/mail", "headers": {"content-type": "text/plain"},
+        "body": "{\"to\":\"eve@example.org\",\"to\":\"ann@example.org\"}"});
+    assert!(open.call(twice).await["asked"].is_string());
     assert_eq!(open.call(json!({"service": "it", "path": "/mail/7"})).await["ok"], true, "reading is no act");
     assert_eq!(stub.seen().len(), 3);
     // What the owner approved is known: the same people, another text.

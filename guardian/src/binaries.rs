@@ -17,11 +17,13 @@ pub struct Binaries {
     target: PathBuf,
     /// The last one hashed, as it lay then: a change of any of its marks means hashing again.
     verified: Option<(PathBuf, Mark)>,
+    /// The last one built, and its hash as the build left it: the creature may write there.
+    made: Option<(PathBuf, String)>,
 }
 
 impl Binaries {
     pub fn new(house: &House) -> Self {
-        Self { folder: house.binaries(), target: house.target(), verified: None }
+        Self { folder: house.binaries(), target: house.target(), verified: None, made: None }
     }
 
     /// The binary of a tree, if it is kept and sound.
@@ -41,27 +43,42 @@ impl Binaries {
         Some(path)
     }
 
-    /// Keeps a copy of `from` for `tree`: copied aside, synced, hashed, renamed. True if it was not there yet.
+    /// Remembers what a build made, before anybody lives who could put something else in its place.
+    pub fn note(&mut self, path: &Path) {
+        let made = self.built(path).and_then(hash_of);
+        self.made =
+            made.inspect_err(|error| tracing::warn!("{error:#}")).ok().map(|hash| (path.into(), hash));
+    }
+
+    /// Keeps a copy of `from` for `tree`: copied aside, synced, hashed, renamed. True if it was not there yet. What is not
+    /// as its build left it is of another source, or of none, and is not kept.
     pub fn keep(&mut self, tree: &str, from: &Path) -> Result<bool> {
         if self.get(tree).is_some() {
             return Ok(false);
         }
         let (path, aside) = (self.folder.join(tree), self.folder.join("aside"));
-        let copy = || -> Result<()> {
+        let copy = || -> Result<bool> {
             let mut copy = files::create(&aside)?;
             io::copy(&mut self.built(from)?, &mut copy)?;
             copy.set_permissions(fs::Permissions::from_mode(0o755))?;
             copy.sync_all()?;
             drop(copy);
-            files::replace(&path.with_extension("sha256"), hash(&aside)?.as_bytes())?;
+            let found = hash(&aside)?;
+            if self.made.as_ref().is_some_and(|(made, hash)| made == from && *hash != found) {
+                tracing::warn!("the binary of {tree} was changed after it was built, and is not kept");
+                fs::remove_file(&aside)?;
+                return Ok(false);
+            }
+            files::replace(&path.with_extension("sha256"), found.as_bytes())?;
             fs::rename(&aside, &path)?;
-            Ok(files::sync_folder(&path)?)
+            files::sync_folder(&path)?;
+            Ok(true)
         };
         let copied = copy().with_context(|| format!("failed to keep the binary of {tree}"));
         if copied.is_err() {
             let _ = fs::remove_file(&aside);
         }
-        copied.map(|()| true)
+        copied
     }
 
     /// A binary below the build folder, through no link: where it lies is said by a process of the creature's.
@@ -86,7 +103,10 @@ impl Binaries {
 }
 
 fn hash(path: &Path) -> Result<String> {
-    let mut file = files::open(path)?.context("it is gone")?;
+    hash_of(files::open(path)?.context("it is gone")?)
+}
+
+fn hash_of(mut file: File) -> Result<String> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0_u8; 64 << 10];
     loop {

@@ -86,6 +86,7 @@ impl Guardian {
         match build.finish(&self.house, status) {
             // What was built is the commit only if the tree still is; beside a creature it may well be editing.
             Ok(path) if clean => {
+                self.binaries.note(&path);
                 self.built = Some((tree, path));
                 if !beside {
                     self.happen(Event::BuildSucceeded);

@@ -97,7 +97,14 @@ fn only_what_lies_in_the_build_folder_is_kept_as_a_binary() {
     assert!(binaries.keep("dotted", &house.path("target/creature/../../PURPOSE.md")).is_err());
     symlink(&outside, house.path("target/creature/link")).unwrap();
     assert!(binaries.keep("linked", &house.path("target/creature/link/key")).is_err());
-    assert!(binaries.keep("sound", &house.path("target/creature/debug/creature")).unwrap());
+    let built = house.path("target/creature/debug/creature");
+    assert!(binaries.keep("sound", &built).unwrap());
+    binaries.note(&built);
+    house.write("target/creature/debug/creature", "another's\n");
+    assert!(!binaries.keep("swapped", &built).unwrap());
+    assert!(binaries.get("swapped").is_none(), "what was never built is kept as what was");
+    binaries.note(&built);
+    assert!(binaries.keep("swapped", &built).unwrap());
 }
 
 #[test]

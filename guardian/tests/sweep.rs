@@ -7,6 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 #[test]
+// The sweep waits for them.
+#[allow(clippy::zombie_processes)]
 fn what_enters_the_group_of_a_spared_process_is_not_spared() {
     child::adopt_orphans().unwrap();
     let sleep = || {
