@@ -131,6 +131,11 @@ impl Prices {
         self.owners.iter().find(|(name, _)| model.starts_with(name.as_str())).map(|(_, rate)| *rate)
     }
 
+    /// Nobody said what it costs, so it counts as the worst.
+    pub fn is_unknown(&self, model: &str) -> bool {
+        self.of_owner(model).is_none() && self.of_table(model).is_none()
+    }
+
     pub fn of(&self, model: &str) -> Rate {
         self.of_owner(model).or_else(|| self.of_table(model)).unwrap_or(self.worst)
     }

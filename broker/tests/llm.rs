@@ -201,6 +201,19 @@ async fn a_broker_killed_in_the_middle_of_a_call_leaves_it_spent() {
 }
 
 #[tokio::test]
+async fn a_model_nobody_priced_is_told_how_to_get_a_price() {
+    let upstream = Upstream::start();
+    let paid = Paid::start("[budget]\ndaily_usd = 1\n", &upstream.url());
+    let body =
+        json!({"model": "unheard-of", "max_tokens": 8_192, "messages": [{"role": "user", "content": "hi"}]});
+    let answer = paid.post("anthropic", &body).send().await.unwrap();
+    assert_eq!(answer.headers()["x-feral-error"], "budget_cap");
+    let hint = json_of(answer).await["error"]["hint"].as_str().unwrap().to_owned();
+    assert!(hint.contains("[prices.\"unheard-of\"]"), "{hint}");
+    assert_eq!(upstream.calls(), 0);
+}
+
+#[tokio::test]
 async fn at_the_cap_the_answer_says_when_and_the_class_is_not_the_clients() {
     let upstream = Upstream::start();
     // Autonomous: a fifth of a dollar a day.

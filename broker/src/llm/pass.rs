@@ -89,7 +89,17 @@ async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -
         ..Entry::default()
     };
     let lowered = parts.headers.get("x-feral-class").is_some_and(|class| class == "autonomous");
-    let reservation = broker.budget.reserve(entry, lowered, worst).await?;
+    let reservation = broker.budget.reserve(entry, lowered, worst).await.map_err(|mut refusal| {
+        if refusal.kind == "budget_cap" && broker.prices.is_unknown(&judged.model) {
+            let model = broker.scrub(&judged.model);
+            refusal.hint = format!(
+                "no price is known for {model:?}, so the worst counts: the owner may give one in owner.toml, \
+                 [prices.{model:?}] input = …, output = … (USD per million tokens; both 0: free); {}",
+                refusal.hint
+            );
+        }
+        refusal
+    })?;
     let is_stream = judged.is_stream;
     let request = prepared(broker, &provider, call, parts.method, &parts.headers, judged.body);
     drop(held);

@@ -14,7 +14,7 @@ type Life = fn(&mut Suite) -> Result<(), String>;
 const DAEMON: &str = "sleep 1234.567";
 
 pub fn all(suite: &mut Suite) {
-    let tests: [(&str, Life); 7] = [
+    let tests: [(&str, Life); 8] = [
         ("start more processes than it may", processes),
         ("write through a link planted before the walls", planted),
         ("live on as a daemon", daemon),
