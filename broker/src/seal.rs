@@ -1,6 +1,6 @@
-//! Seals what was learned by signing in, with a key made of the owner's own token: where the walls cannot hide the
-//! broker's folder, whoever reads it learns nothing.
+//! Seals what was learned by signing in, with a key made of the owner's own token.
 //!
+//! So whoever reads the broker's folder, where no wall hides it, learns nothing.
 //! Invariant: what does not open whole, by the same owner's token and for the same service, does not open at all.
 
 use base64::Engine;
