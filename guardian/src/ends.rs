@@ -142,6 +142,7 @@ impl Guardian {
             }
         }
         self.companion.pid = None;
+        self.companion.trouble = "not running".into();
     }
 
     fn free_mib(&self) -> u64 {
