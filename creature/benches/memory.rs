@@ -97,7 +97,7 @@ fn thoughts(small: &House, large: &House, name: &str, with_floor: bool) {
     let mut lives = [small, large].map(|house| {
         let house = house.clone();
         let told =
-            Told { house, life: 2, commit: String::new(), safe: false, rehearsal: false, broker: None };
+            Told { house, life: 2, commit: String::new(), safe: false, rehearsal: false, broker: None, clock: creature::clock::Clock::default() };
         runtime.block_on(birth(told)).unwrap()
     });
     let (mut took, mut cold, mut bare, mut opened) =

@@ -5,6 +5,7 @@
 
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
+use crate::feed::Feed;
 use crate::heartbeat::Heart;
 use crate::life::Life;
 use crate::mind::Mind;
@@ -69,6 +70,11 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let mut toolbox = Toolbox::new(house.clone(), log, told.life, told.safe, told.rehearsal);
     toolbox.limits = Limits::from(&settings.self_edit);
     toolbox.broker = told.broker.clone();
+    toolbox.clock = told.clock.clone();
+    toolbox.feed = Feed::new(house.feed(), told.clock.clone(), told.life);
+    let (rules, complaint) = settings.rules();
+    toolbox.desk.rules = rules;
+    odd.extend(complaint.map(|said| ("settings", said)));
     let watch = Watch::start(&house);
     let told = Told { commit, ..told };
     let mind = Mind::Instinct(Instinct::load(&house));

@@ -1,10 +1,13 @@
 //! The owner's settings for the creature, from `owner.toml`, and what the guardian told it; every default is safe.
 
+use crate::clock::Clock;
 use crate::paths::House;
 use crate::senses::papers;
+use agenda::stack::Category;
 use hands::Broker;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::io;
 
 /// Bytes of `owner.toml` that are read.
@@ -13,6 +16,9 @@ const MOST_BYTES: u64 = 256 * 1024;
 /// The longest rest an owner can set, in seconds: the guardian calls 90 minutes without a turn hung.
 const MOST_REST_S: u64 = 3_600;
 
+/// The most thoughts in one wake that an owner can allow.
+const MOST_ROUNDS: u32 = 50;
+
 /// What of `owner.toml` concerns the creature. Sections it does not know are the guardian's and the broker's.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -20,6 +26,85 @@ pub struct Settings {
     pub model: ModelSettings,
     pub rest: RestSettings,
     pub self_edit: SelfEditSettings,
+    pub agenda: AgendaSettings,
+    pub sessions: SessionSettings,
+    pub dream: DreamSettings,
+    pub files: FileSettings,
+    /// Tools by name, and when they may be used.
+    pub permissions: BTreeMap<String, Permission>,
+}
+
+/// When a tool may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Permission {
+    Always,
+    /// Only while the owner's own request is worked on.
+    Owner,
+    Never,
+}
+
+/// `[agenda]`: what goes first, and from where on the owner is asked.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgendaSettings {
+    /// Categories by rank; those left out follow in their usual order.
+    pub order: Vec<Category>,
+    pub ask_above_usd: f64,
+    pub goal_cost_usd: f64,
+    pub messages_per_hour: u32,
+    /// As in `Europe/Berlin`.
+    pub time_zone: String,
+    /// Thoughts in one wake.
+    pub rounds: u32,
+}
+
+impl Default for AgendaSettings {
+    fn default() -> Self {
+        Self {
+            order: Vec::new(),
+            ask_above_usd: 500.0,
+            goal_cost_usd: 50.0,
+            messages_per_hour: 5,
+            time_zone: "UTC".to_owned(),
+            rounds: 8,
+        }
+    }
+}
+
+/// `[sessions]`: how many sub-sessions run at once.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionSettings {
+    pub at_once: u32,
+}
+
+impl Default for SessionSettings {
+    fn default() -> Self {
+        Self { at_once: 3 }
+    }
+}
+
+/// `[dream]`: when the nightly dream comes, in UTC, and with which model.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DreamSettings {
+    pub at: String,
+    pub model: Option<String>,
+}
+
+impl Default for DreamSettings {
+    fn default() -> Self {
+        Self { at: "01:00".to_owned(), model: None }
+    }
+}
+
+/// `[files]`: where the file tools work; in risky mode at `risky_root`, a folder of the house.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileSettings {
+    pub risky: bool,
+    pub risky_root: String,
 }
 
 /// `[model]`: how a model is asked; which one is the broker's to know, and its keys of this section are too.
@@ -36,11 +121,13 @@ pub struct ModelSettings {
 pub struct RestSettings {
     pub shortest_s: u64,
     pub longest_s: u64,
+    /// The longest rest with nothing to do.
+    pub quiet_s: u64,
 }
 
 impl Default for RestSettings {
     fn default() -> Self {
-        Self { shortest_s: 2, longest_s: 300 }
+        Self { shortest_s: 2, longest_s: 300, quiet_s: 1_800 }
     }
 }
 
@@ -60,6 +147,26 @@ impl Default for SelfEditSettings {
 }
 
 impl Settings {
+    /// The agenda's rules; an unknown time zone is UTC and said.
+    pub fn rules(&self) -> (agenda::Rules, Option<String>) {
+        let said = &self.agenda;
+        let zone = jiff::tz::TimeZone::get(&said.time_zone);
+        let odd = zone.as_ref().err().map(|error| {
+            format!("owner.toml [agenda]: there is no time zone {:?} ({error}); it is UTC", said.time_zone)
+        });
+        let mut order = said.order.clone();
+        order.dedup();
+        order.extend(Category::ALL.into_iter().filter(|category| !said.order.contains(category)));
+        let rules = agenda::Rules {
+            order,
+            ask_above_usd: said.ask_above_usd,
+            goal_cost_usd: said.goal_cost_usd,
+            messages_per_hour: said.messages_per_hour,
+            time_zone: zone.unwrap_or(jiff::tz::TimeZone::UTC),
+        };
+        (rules, odd)
+    }
+
     /// Reads `owner.toml`. What cannot be understood is at its default, and said in a sentence that
     /// names file, line and key; a missing file is all defaults.
     pub fn load(house: &House) -> (Self, Option<String>) {
@@ -95,6 +202,11 @@ impl Settings {
             model: section(&table, "model"),
             rest: section(&table, "rest"),
             self_edit: section(&table, "self_edit"),
+            agenda: section(&table, "agenda"),
+            sessions: section(&table, "sessions"),
+            dream: section(&table, "dream"),
+            files: section(&table, "files"),
+            permissions: section(&table, "permissions"),
         };
         settings.bounded(Some(format!("{said}; that section is at its defaults")))
     }
@@ -104,6 +216,9 @@ impl Settings {
         let asked = (rest.shortest_s, rest.longest_s);
         rest.shortest_s = rest.shortest_s.clamp(1, MOST_REST_S);
         rest.longest_s = rest.longest_s.clamp(rest.shortest_s, MOST_REST_S);
+        rest.quiet_s = rest.quiet_s.clamp(rest.longest_s, MOST_REST_S);
+        self.agenda.rounds = self.agenda.rounds.clamp(1, MOST_ROUNDS);
+        self.sessions.at_once = self.sessions.at_once.clamp(1, 8);
         // Together they stay below what the loop allows one call, or a slow edit would be a silent life.
         let edit = &mut self.self_edit;
         edit.build_s = edit.build_s.clamp(1, 1_200);
@@ -136,6 +251,7 @@ pub struct Told {
     pub rehearsal: bool,
     /// The way out; none in safe mode, in a rehearsal, and where no broker runs.
     pub broker: Option<Broker>,
+    pub clock: Clock,
 }
 
 impl Told {
@@ -159,6 +275,6 @@ impl Told {
             (base, token) if base.is_empty() || token.is_empty() || safe || rehearsal => None,
             (base, token) => Some(Broker::new(&base, &token).map_err(|error| error.message)?),
         };
-        Ok(Self { house: House::new(root), life, commit: var("FERAL_COMMIT"), safe, rehearsal, broker })
+        Ok(Self { house: House::new(root), life, commit: var("FERAL_COMMIT"), safe, rehearsal, broker, clock: Clock::default() })
     }
 }

@@ -1,10 +1,14 @@
 //! The creature: senses, thinks, acts, remembers, rests, and rewrites itself.
 
 pub mod birth;
+pub mod clock;
 pub mod config;
+pub mod desk;
 pub mod digest;
+pub mod dream;
 pub mod endings;
 pub mod fault;
+pub mod feed;
 pub mod guardian_post;
 pub mod heartbeat;
 pub mod keepsake;
@@ -19,4 +23,6 @@ pub mod rehearse;
 pub mod self_edit;
 pub mod senses;
 pub mod setbacks;
+pub mod subsessions;
 pub mod tools;
+pub mod wakes;

@@ -212,7 +212,7 @@ impl Life {
             false => snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text),
         };
         Ok(Moment {
-            now: memory::now(),
+            now: self.told.clock.text(),
             life: self.told.life,
             commit: self.told.commit.clone(),
             safe: self.told.safe,
@@ -343,7 +343,8 @@ impl Life {
 
     /// Appends a record to memory.
     pub fn remember(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
-        let record = Record::new(self.told.life, kind, data);
+        let (at, life) = (self.told.clock.text(), self.told.life);
+        let record = Record { at, life, kind: kind.to_owned(), data };
         self.toolbox
             .memory
             .append(&record)

@@ -95,6 +95,41 @@ impl House {
         self.root.join(".self/mind/instinct.json")
     }
 
+    /// What it means to do.
+    pub fn agenda(&self) -> PathBuf {
+        self.root.join(".self/mind/agenda.json")
+    }
+
+    /// Sub-sessions under way.
+    pub fn sessions(&self) -> PathBuf {
+        self.root.join(".self/mind/sessions.json")
+    }
+
+    /// What happens, for whoever shows it.
+    pub fn feed(&self) -> PathBuf {
+        self.root.join(".self/mind/feed.jsonl")
+    }
+
+    /// The index over notes, snapshots and memory; it can be rebuilt from them.
+    pub fn index(&self) -> PathBuf {
+        self.root.join(".self/mind/index.sqlite")
+    }
+
+    /// Before and after of every dream, a folder each.
+    pub fn dreams(&self) -> PathBuf {
+        self.root.join(".self/mind/dreams")
+    }
+
+    /// What it holds for true, a line each.
+    pub fn facts(&self) -> PathBuf {
+        self.root.join("self/facts.md")
+    }
+
+    /// Small documents on how to do things, written by itself for itself.
+    pub fn skills(&self) -> PathBuf {
+        self.root.join("self/skills")
+    }
+
     pub fn workspace(&self) -> PathBuf {
         self.root.join(".self/workspace")
     }

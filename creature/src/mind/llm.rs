@@ -72,16 +72,22 @@ impl ModelMind {
         self.deadline
     }
 
+    /// The wire it is spoken to in; prompts differ by it.
+    pub fn wire(&self) -> Wire {
+        self.wire
+    }
+
     /// One call, and what came of it.
     pub async fn think(&self, moment: &Moment) -> Outcome {
         let parts = context::choose(moment, &Caps::default());
-        let ask = Ask {
-            system: self.system.clone(),
-            context: prompt::standing(&parts),
-            situation: prompt::situation(moment, &parts),
-            schema: prompt::schema(self.wire),
-            schema_name: "thought".to_owned(),
-        };
+        let context = prompt::standing(&parts);
+        self.say(self.system.clone(), context, prompt::situation(moment, &parts)).await
+    }
+
+    /// The same with words of another's choosing: sub-sessions and dreams have prompts of their own.
+    pub async fn say(&self, system: String, context: String, situation: String) -> Outcome {
+        let schema = prompt::schema(self.wire);
+        let ask = Ask { system, context, situation, schema, schema_name: "thought".to_owned() };
         let reply = match self.client.ask(&ask).await {
             Ok(reply) => reply,
             Err(error) => return failed(&error),

@@ -20,9 +20,12 @@ mod x;
 
 pub use catalogue::catalogue;
 
+use crate::clock::Clock;
 use crate::config::SelfEditSettings;
+use crate::desk::Desk;
 use crate::digest::Facts;
 use crate::fault::Fault;
+use crate::feed::Feed;
 use crate::guardian_post;
 use crate::mind::thought::ToolCall;
 use crate::paths::House;
@@ -53,6 +56,13 @@ pub struct Toolbox {
     pub patience: Duration,
     /// The one way out of the house; none where no broker runs.
     pub broker: Option<Broker>,
+    pub clock: Clock,
+    pub desk: Desk,
+    pub feed: Feed,
+    /// The owner's own request is worked on; else the creature acts by itself.
+    pub owner: bool,
+    /// The thread of talk this is done for; `main` where there is only one.
+    pub thread: String,
     spills: u32,
 }
 
@@ -64,7 +74,15 @@ pub struct Rebirth {
 
 impl Toolbox {
     pub fn new(house: House, memory: Log, life: u64, safe: bool, rehearsal: bool) -> Self {
+        let clock = Clock::default();
+        let (desk, odd) = Desk::load(&house);
+        odd.iter().for_each(|said| tracing::warn!("{said}"));
         Self {
+            feed: Feed::new(house.feed(), clock.clone(), life),
+            desk,
+            clock,
+            owner: false,
+            thread: "main".to_owned(),
             house,
             memory,
             life,
@@ -168,8 +186,9 @@ impl Toolbox {
     }
 
     /// Appends one record, synced.
-    fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
-        self.memory.append(&Record::new(self.life, kind, data)).map_err(|cause| {
+    pub(crate) fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
+        let record = Record { at: self.clock.text(), life: self.life, kind: kind.to_owned(), data };
+        self.memory.append(&record).map_err(|cause| {
             Fault::caused(
                 format!("append a {kind} record"),
                 &cause,

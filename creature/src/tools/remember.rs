@@ -37,7 +37,7 @@ pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         // The owner's messages come from the inbox alone; nobody else speaks for the owner.
         fields.shift_remove("about");
         fields.insert("from".to_owned(), json!("creature"));
-        fields.entry("at").or_insert_with(|| json!(memory::now()));
+        fields.entry("at").or_insert_with(|| json!(tools.clock.text()));
     }
     if data.to_string().len() > MOST_BYTES {
         return Err(args.fault("takes at most 32 KiB; write more with notes.write or files.write"));

@@ -84,11 +84,11 @@ fn draft(tools: &Toolbox, args: &Arguments, text: &str, reply_to: Option<&str>) 
         let error = format!("{} was not drafted: self/drafts/ holds {kept} files", args.tool());
         return Err(Fault::new(error, "the owner has to look through them first"));
     }
-    let time = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S.%3fZ");
+    let time = tools.clock.now().strftime("%Y%m%dT%H%M%S.%3fZ");
     let path = format!("self/drafts/{time}-{}.md", slug(text));
     boundary::no_links(tools.house.root(), &path)?;
     let to = reply_to.map_or(String::new(), |to| format!("reply_to: {to}\n"));
-    let whole = format!("---\nfor: x\nat: {}\n{to}---\n\n{text}\n", memory::now());
+    let whole = format!("---\nfor: x\nat: {}\n{to}---\n\n{text}\n", tools.clock.text());
     memory::replace(&tools.house.root().join(&path), whole.as_bytes())
         .map_err(|cause| Fault::caused("write the draft", &cause, "is the disk full?"))?;
     let note = "no X account is configured, so nothing was posted";

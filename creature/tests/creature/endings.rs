@@ -32,6 +32,7 @@ fn lives(house: &TempHouse, leaving: After, life: u64) {
             safe: false,
             rehearsal: false,
             broker: None,
+            clock: creature::clock::Clock::default(),
         };
         let mut life = birth(told).await.unwrap();
         life.toolbox.rebirth = Some(Rebirth { summary: "rest longer".to_owned() });

@@ -1,0 +1,36 @@
+//! Goals and their checkpoints: what is tried, how often, and what is parked with its reason.
+
+use crate::{Agenda, Refusal, When};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// All of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Goals {}
+
+/// A change of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "do")]
+pub enum GoalChange {
+    Nothing,
+}
+
+impl Goals {
+    /// The next moment at which one comes due by itself.
+    pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
+    /// Forgets what was finished before this time; how many.
+    pub fn purge(&mut self, _before: Timestamp) -> usize {
+        0
+    }
+}
+
+pub(crate) fn apply(_agenda: &mut Agenda, change: &GoalChange, _when: When) -> Result<Value, Refusal> {
+    match change {
+        GoalChange::Nothing => Ok(Value::Null),
+    }
+}

@@ -1,0 +1,63 @@
+//! The agenda: what is worth doing, in what order and when. Pure: time is told, nothing is read or written.
+//!
+//! Invariant: every change is a `Change`, applied in one place; the same changes give the same agenda.
+//! Invariant: bounded, whatever it is told; what it does not know of a newer self it carries along.
+
+mod change;
+pub mod directive;
+pub mod gaps;
+pub mod goals;
+pub mod opportunities;
+pub mod outbox;
+pub mod presence;
+pub mod pulse;
+pub mod reminder;
+pub mod repeat;
+pub mod rest;
+pub mod sessions;
+pub mod stack;
+pub mod standing;
+pub mod tasks;
+pub mod waking;
+
+pub use change::{Change, Refusal, Rules, When};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Everything the creature means to do, replaced whole in `.self/mind/agenda.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Agenda {
+    /// The number of the next item; items are called by kind and number, as in `goal-7`.
+    pub next: u64,
+    pub goals: goals::Goals,
+    pub opportunities: opportunities::Opportunities,
+    pub tasks: tasks::Tasks,
+    pub gaps: gaps::Gaps,
+    pub presence: presence::Presence,
+    pub directives: directive::Directives,
+    pub reminders: reminder::Reminders,
+    pub pulse: pulse::Pulse,
+    pub outbox: outbox::Outbox,
+    /// What was looked at without anything coming of it.
+    pub looked: stack::Looked,
+    /// What a newer self keeps here; carried, so that a rollback does not lose it.
+    #[serde(flatten)]
+    pub newer: Map<String, Value>,
+}
+
+impl Agenda {
+    /// The next moment at which something here comes due by itself.
+    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let all = [
+            self.tasks.next_at(now),
+            self.directives.next_at(now),
+            self.reminders.next_at(now),
+            self.pulse.next_at(now),
+            self.outbox.next_at(now),
+        ];
+        all.into_iter().flatten().min()
+    }
+}

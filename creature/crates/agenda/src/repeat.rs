@@ -1,0 +1,1 @@
+//! Repeats: the same call with the same result, noticed before it becomes a loop.

@@ -1,0 +1,1 @@
+//! The rest after a wake: how long, within bounds, and why.

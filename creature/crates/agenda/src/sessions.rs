@@ -1,0 +1,1 @@
+//! Sub-sessions: a graph of objectives that run apart, and what becomes of each.

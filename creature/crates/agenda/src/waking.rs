@@ -1,0 +1,1 @@
+//! Waking: why a wake needs a thought, or that it needs none.

@@ -1,0 +1,37 @@
+//! The clock: the one reader of the hour; whoever lives a week in a minute brings another.
+
+use jiff::Timestamp;
+use std::fmt;
+use std::sync::Arc;
+
+/// Tells the time; cheap to clone.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
+
+impl Clock {
+    /// A clock that is told by `now`.
+    pub fn told(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    pub fn now(&self) -> Timestamp {
+        (self.0)()
+    }
+
+    /// Now as records have it: RFC 3339 UTC with milliseconds.
+    pub fn text(&self) -> String {
+        format!("{:.3}", self.now())
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::told(Timestamp::now)
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        write!(to, "Clock({})", self.text())
+    }
+}

@@ -1,0 +1,68 @@
+//! The live feed: what happens, a line each in `.self/mind/feed.jsonl`, for whoever shows it.
+//!
+//! Invariant: bounded; a feed that cannot be written costs nobody anything.
+
+use crate::clock::Clock;
+use serde_json::{Value, json};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Past this the file becomes `feed.before.jsonl` and begins anew.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What kinds of event there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    Wakeup,
+    Action,
+    Sleep,
+    Paused,
+    Resumed,
+    Revenue,
+    Error,
+}
+
+impl Event {
+    fn name(self) -> &'static str {
+        match self {
+            Event::Wakeup => "wakeup",
+            Event::Action => "action",
+            Event::Sleep => "sleep",
+            Event::Paused => "paused",
+            Event::Resumed => "resumed",
+            Event::Revenue => "revenue",
+            Event::Error => "error",
+        }
+    }
+}
+
+/// Where it goes.
+#[derive(Clone, Debug)]
+pub struct Feed {
+    path: PathBuf,
+    clock: Clock,
+    life: u64,
+}
+
+impl Feed {
+    pub fn new(path: PathBuf, clock: Clock, life: u64) -> Self {
+        Self { path, clock, life }
+    }
+
+    /// Adds one event; `data` is an object.
+    pub fn tell(&self, event: Event, data: Value) {
+        let line = json!({"at": self.clock.text(), "life": self.life, "event": event.name(), "data": data});
+        if fs::metadata(&self.path).is_ok_and(|found| found.len() > MOST_BYTES) {
+            let _ = fs::rename(&self.path, self.path.with_file_name("feed.before.jsonl"));
+        }
+        let written = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&self.path)
+            .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+        if let Err(error) = written {
+            tracing::debug!("failed to write the feed: {error}");
+        }
+    }
+}
