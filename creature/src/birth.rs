@@ -10,7 +10,7 @@ use crate::heartbeat::Heart;
 use crate::life::Life;
 use crate::mind::Mind;
 use crate::mind::instinct::Instinct;
-use crate::mind::moment::Word;
+use crate::mind::moment::{Word, main_thread};
 use crate::self_edit::cargo::Limits;
 use crate::senses::asks;
 use crate::senses::cursors::Cursors;
@@ -112,7 +112,13 @@ fn heard(records: &[Record]) -> Vec<Word> {
         record.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
     let words = records.iter().filter(|record| record.kind == "message" && text(record, "from") == "owner");
-    words.map(|record| Word { at: text(record, "at"), text: text(record, "text") }).collect()
+    let thread = |record: &Record| match text(record, "thread") {
+        thread if thread.is_empty() => main_thread(),
+        thread => thread,
+    };
+    words
+        .map(|record| Word { at: text(record, "at"), text: text(record, "text"), thread: thread(record) })
+        .collect()
 }
 
 fn named(commit: &str, standing: Option<&Standing>) -> String {

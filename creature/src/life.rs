@@ -230,6 +230,7 @@ impl Life {
             rest_s: (self.settings.rest.shortest_s, self.settings.rest.longest_s),
             budget: money.line,
             asks_waiting: self.asks_waiting,
+            ..Moment::default()
         })
     }
 

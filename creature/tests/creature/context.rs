@@ -45,7 +45,9 @@ impl Dice {
             checklist: self.text(8_000),
             scratch: self.text(9_000),
             snapshot: (self.roll(2) == 0).then(|| self.text(9_000)),
-            words: (0..self.roll(40)).map(|_| Word { at: self.text(90), text: self.text(9_000) }).collect(),
+            words: (0..self.roll(40))
+                .map(|_| Word { at: self.text(90), text: self.text(9_000), thread: self.text(9) })
+                .collect(),
             news: (0..self.roll(20)).map(|_| self.text(3_000)).collect(),
             records: (0..self.roll(300)).map(|_| self.record()).collect(),
             ..Moment::default()
