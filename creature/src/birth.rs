@@ -150,13 +150,13 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     let Some(standing) = standing else { return Ok(()) };
     for end in &standing.ends {
         if life.cursors.first_telling(end.key()) {
-            life.cursors.news.push(end.told());
+            life.cursors.tell(end.told());
             life.remember("death", end.record())?;
         }
     }
     for fall in &standing.falls {
         if life.cursors.first_telling(fall.key()) {
-            life.cursors.news.push(fall.told());
+            life.cursors.tell(fall.told());
             life.remember("death", fall.record())?;
         }
     }

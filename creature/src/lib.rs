@@ -19,6 +19,7 @@ pub mod outlook;
 pub mod pace;
 pub mod paths;
 pub mod process;
+pub mod records;
 pub mod rehearse;
 pub mod self_edit;
 pub mod senses;

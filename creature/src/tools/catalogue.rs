@@ -38,6 +38,7 @@ use Scope::{House, Outward, Talk};
 
 /// Every tool there is.
 pub const TOOLS: &[Tool] = &[
+    tool("complete_run", &["summary?"], Talk, "end this wake: nothing more is to be done now"),
     tool(
         "memory.append",
         &["text?", "data?", "kind?"],

@@ -63,6 +63,8 @@ pub struct Toolbox {
     pub owner: bool,
     /// The thread of talk this is done for; `main` where there is only one.
     pub thread: String,
+    /// Set by `complete_run`: the wake ends with this thought.
+    pub completed: bool,
     spills: u32,
 }
 
@@ -82,6 +84,7 @@ impl Toolbox {
             desk,
             clock,
             owner: false,
+            completed: false,
             thread: "main".to_owned(),
             house,
             memory,
@@ -133,6 +136,10 @@ impl Toolbox {
 
     async fn dispatch(&mut self, args: &Arguments<'_>) -> Result<Value, Fault> {
         match args.tool() {
+            "complete_run" => {
+                self.completed = true;
+                Ok(json!({"summary": args.maybe_text("summary")?}))
+            }
             "memory.append" => remember::append(self, args),
             "memory.snapshot" => remember::snapshot(self, args),
             "notes.read" => papers::read(self, args),
