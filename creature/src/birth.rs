@@ -16,7 +16,7 @@ use crate::senses::asks;
 use crate::senses::cursors::Cursors;
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
-use crate::tools::Toolbox;
+use crate::tools::{Toolbox, permission};
 use memory::{Log, Record};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -72,6 +72,9 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     toolbox.broker = told.broker.clone();
     toolbox.clock = told.clock.clone();
     toolbox.feed = Feed::new(house.feed(), told.clock.clone(), told.life);
+    toolbox.permissions = settings.permissions.clone();
+    toolbox.files = settings.files.clone();
+    odd.extend(permission::unknown(&settings.permissions).map(|said| ("settings", said)));
     let (rules, complaint) = settings.rules();
     toolbox.desk.rules = rules;
     odd.extend(complaint.map(|said| ("settings", said)));

@@ -21,6 +21,7 @@ pub mod paths;
 pub mod process;
 pub mod records;
 pub mod rehearse;
+pub mod scanning;
 pub mod self_edit;
 pub mod senses;
 pub mod setbacks;

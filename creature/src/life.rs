@@ -5,16 +5,19 @@
 
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
+use crate::feed::Event;
 use crate::heartbeat::{Heart, Stage};
 use crate::last_words::guarded;
 use crate::mind::moment::Word;
 use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Mind, Outcome, context};
+use crate::scanning::Scanned;
 use crate::senses::cursors::Cursors;
 use crate::senses::watch::Watch;
 use crate::setbacks::Setbacks;
 use crate::tools::{Toolbox, failure};
 use crate::wakes::Course;
+use agenda::repeat::Repeats;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,7 +29,7 @@ const SNAPSHOT_EVERY: u64 = 50;
 const MOST_SEEN: u32 = 10;
 
 /// Characters of arguments and of a monologue that stay in a record.
-const MOST_ARGS: usize = 4_000;
+pub(crate) const MOST_ARGS: usize = 4_000;
 const MOST_MONOLOGUE: usize = 8_000;
 
 /// A life from birth to end.
@@ -45,6 +48,8 @@ pub struct Life {
     pub(crate) asks_waiting: u64,
     pub(crate) course: Course,
     pub(crate) setbacks: Setbacks,
+    repeats: Repeats,
+    pub(crate) scanned: Scanned,
     /// What was observed last, by subject: told once, not every wake.
     pub(crate) observed: BTreeMap<&'static str, String>,
 }
@@ -74,6 +79,7 @@ impl Life {
         watch: Watch,
         heard: Vec<Word>,
     ) -> Self {
+        let scanned = Scanned::load(&told.house.scanned());
         Self {
             told,
             mind,
@@ -87,6 +93,8 @@ impl Life {
             asks_waiting: 0,
             course: Course::default(),
             setbacks: Setbacks::default(),
+            repeats: Repeats::default(),
+            scanned,
             observed: BTreeMap::new(),
         }
     }
@@ -124,7 +132,11 @@ impl Life {
             () = leaving.asked() => return Ok(Next::Leave),
             looked = self.look_out() => looked?,
         }
-        self.tick()?;
+        tokio::select! {
+            biased;
+            () = leaving.asked() => return Ok(Next::Leave),
+            ticked = self.tick() => ticked?,
+        }
         let next = match self.woken()? {
             true => self.rounds(leaving).await?,
             false => self.chosen(None),
@@ -231,6 +243,15 @@ impl Life {
     async fn act(&mut self, call: &ToolCall, number: u64, leaving: &mut impl Leaving) -> Result<bool, Fault> {
         self.heart.stage(Stage::Acting, patience(&call.tool));
         self.toolbox.facts = self.facts();
+        if let Some(why) = self.repeats.blocked(&key(call), self.told.clock.now()) {
+            let why = format!("{} was not run: {why}", call.tool);
+            self.acted(
+                call,
+                number,
+                failure(why, "do something else; if it matters, note why it does not work"),
+            )?;
+            return Ok(false);
+        }
         let calling = guarded(&call.tool, self.toolbox.call(call));
         let result = tokio::select! {
             biased;
@@ -244,8 +265,26 @@ impl Life {
                 "try again in the next life",
             )
         });
+        let result = self.noted(call, result);
         self.acted(call, number, result)?;
         Ok(left)
+    }
+
+    /// The result, with a warning where the same call came to the same too often.
+    fn noted(&mut self, call: &ToolCall, mut result: Value) -> Value {
+        let mut same = result.clone();
+        if let Value::Object(fields) = &mut same {
+            fields.shift_remove("took_ms");
+        }
+        let now = self.told.clock.now();
+        let warning = match call.tool.as_str() {
+            "complete_run" => None,
+            tool => self.repeats.note(&key(call), &same.to_string(), changes(tool), now),
+        };
+        if let (Some(warning), Value::Object(fields)) = (warning, &mut result) {
+            fields.insert("warning".to_owned(), json!(warning));
+        }
+        result
     }
 
     /// Remembers what came of a call.
@@ -263,6 +302,10 @@ impl Life {
             let error = result.get("error").and_then(Value::as_str).unwrap_or("no reason given");
             tracing::warn!("{} failed: {}", call.tool, context::shorten(error, 300));
         }
+        let about = args(call, 300);
+        self.toolbox
+            .feed
+            .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
         let record = json!({
             "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
         });
@@ -270,8 +313,18 @@ impl Life {
     }
 }
 
+/// A call as it is compared with others.
+fn key(call: &ToolCall) -> String {
+    format!("{} {}", call.tool, Value::Object(call.args.clone()))
+}
+
+/// Whether a tool changes the house, so that every other call is worth another try.
+fn changes(tool: &str) -> bool {
+    matches!(tool, "repo.edit" | "repo.apply_patch" | "repo.reset_hard" | "repo.install_deps" | "files.write")
+}
+
 /// Arguments as they are remembered.
-fn args(call: &ToolCall, most: usize) -> Value {
+pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
     let text = Value::Object(call.args.clone()).to_string();
     if text.chars().count() <= most {
         return Value::Object(call.args.clone());
@@ -280,7 +333,7 @@ fn args(call: &ToolCall, most: usize) -> Value {
 }
 
 /// How long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.
-fn patience(tool: &str) -> Duration {
+pub(crate) fn patience(tool: &str) -> Duration {
     let minutes = if tool.starts_with("repo.") || tool == "self_edit" { 45 } else { 5 };
     Duration::from_secs(minutes * 60)
 }

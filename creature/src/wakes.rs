@@ -48,12 +48,15 @@ pub(crate) struct Course {
 
 impl Life {
     /// Does what came due and takes what was said; none of it needs a mind.
-    pub(crate) fn tick(&mut self) -> Result<(), Fault> {
+    pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
         self.watch.know();
         self.hear()?;
         self.hear_outcomes()?;
         self.notice()?;
-        Ok(())
+        if self.told.safe {
+            return Ok(());
+        }
+        self.scan().await
     }
 
     /// Looks at what stands still for long: the purpose, and how the money is.
@@ -216,7 +219,7 @@ impl Life {
         let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         let later = self.stack().into_iter().map(|line| line.ready_at).filter(|at| *at > now);
-        let all = recurring.filter(|at| *at > now).chain(later).chain(look);
+        let all = recurring.filter(|at| *at > now).chain(later).chain(look).chain(self.next_look());
         all.chain(self.toolbox.desk.agenda.next_at(now)).min()
     }
 

@@ -73,7 +73,7 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool("files.list", &["path?"], House, "list a folder of your workspace"),
     tool("files.write", &["path", "text"], House, "write a file in your workspace, at most 1 MiB"),
-    tool("files.create_workspace", &["name"], House, "make a folder in your workspace"),
+    tool("files.create_workspace", &["name", "about?"], House, "make a folder in your workspace, with a readme"),
     tool("repo.status", &[], House, "what differs from the last commit"),
     tool("repo.diff", &["path?", "staged?"], House, "the differences themselves"),
     tool(

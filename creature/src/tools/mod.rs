@@ -9,6 +9,7 @@ mod feeds;
 mod files;
 mod page;
 mod papers;
+pub mod permission;
 mod remember;
 mod repo_edit;
 mod repo_look;
@@ -21,7 +22,7 @@ mod x;
 pub use catalogue::catalogue;
 
 use crate::clock::Clock;
-use crate::config::SelfEditSettings;
+use crate::config::{FileSettings, Permission, SelfEditSettings};
 use crate::desk::Desk;
 use crate::digest::Facts;
 use crate::fault::Fault;
@@ -35,6 +36,7 @@ use catalogue::{Scope, Tool};
 use hands::{Broker, Held};
 use memory::{Log, Record};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What tools act with. One per life; tools run one after another.
@@ -65,6 +67,10 @@ pub struct Toolbox {
     pub thread: String,
     /// Set by `complete_run`: the wake ends with this thought.
     pub completed: bool,
+    /// When tools may be used, by name or family, where the owner said.
+    pub permissions: BTreeMap<String, Permission>,
+    /// Where the file tools work.
+    pub files: FileSettings,
     spills: u32,
 }
 
@@ -85,6 +91,8 @@ impl Toolbox {
             clock,
             owner: false,
             completed: false,
+            permissions: BTreeMap::new(),
+            files: FileSettings::default(),
             thread: "main".to_owned(),
             house,
             memory,
@@ -131,6 +139,7 @@ impl Toolbox {
         if self.rehearsal && tool.scope == Scope::Outward {
             return Ok(json!({"rehearsal": true, "note": "nothing was done: this is a rehearsal"}));
         }
+        permission::permit(self, tool)?;
         self.dispatch(&args).await
     }
 
