@@ -32,7 +32,7 @@ const SNAPSHOT_EVERY: u64 = 50;
 const MOST_SEEN: u32 = 10;
 
 /// Characters of arguments and of a monologue that stay in a record.
-const MOST_ARGS: usize = 4_000;
+pub(crate) const MOST_ARGS: usize = 4_000;
 const MOST_MONOLOGUE: usize = 8_000;
 
 /// A life from birth to end.
@@ -43,7 +43,7 @@ pub struct Life {
     pub toolbox: Toolbox,
     pub(crate) heart: Heart,
     pub(crate) settings: Settings,
-    watch: Watch,
+    pub(crate) watch: Watch,
     /// Words in memory already, where the inbox cursor was lost.
     pub(crate) heard: Vec<Word>,
     /// What the broker last said: the model it offers, and how much waits for the owner.
@@ -378,7 +378,7 @@ impl Life {
 }
 
 /// Arguments as they are remembered.
-fn args(call: &ToolCall, most: usize) -> Value {
+pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
     let text = Value::Object(call.args.clone()).to_string();
     if text.chars().count() <= most {
         return Value::Object(call.args.clone());
@@ -387,7 +387,7 @@ fn args(call: &ToolCall, most: usize) -> Value {
 }
 
 /// How long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.
-fn patience(tool: &str) -> Duration {
+pub(crate) fn patience(tool: &str) -> Duration {
     let minutes = if tool.starts_with("repo.") || tool == "self_edit" { 45 } else { 5 };
     Duration::from_secs(minutes * 60)
 }

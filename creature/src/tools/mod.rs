@@ -14,6 +14,7 @@ mod repo_edit;
 mod repo_look;
 mod repo_run;
 mod service;
+mod spawn;
 mod spill;
 mod web;
 mod x;
@@ -30,6 +31,8 @@ use crate::guardian_post;
 use crate::mind::thought::ToolCall;
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
+use crate::subsessions;
+use agenda::sessions::Sessions;
 use arguments::Arguments;
 use catalogue::{Scope, Tool};
 use hands::{Broker, Held};
@@ -63,6 +66,10 @@ pub struct Toolbox {
     pub owner: bool,
     /// The thread of talk this is done for; `main` where there is only one.
     pub thread: String,
+    /// What runs apart.
+    pub sessions: Sessions,
+    /// The sub-session that acts now; none for the life's own thoughts.
+    pub session: Option<String>,
     spills: u32,
 }
 
@@ -76,13 +83,16 @@ impl Toolbox {
     pub fn new(house: House, memory: Log, life: u64, safe: bool, rehearsal: bool) -> Self {
         let clock = Clock::default();
         let (desk, odd) = Desk::load(&house);
-        odd.iter().for_each(|said| tracing::warn!("{said}"));
+        let (sessions, lost) = subsessions::load(&house);
+        odd.iter().chain(&lost).for_each(|said| tracing::warn!("{said}"));
         Self {
             feed: Feed::new(house.feed(), clock.clone(), life),
             desk,
             clock,
             owner: false,
             thread: "main".to_owned(),
+            sessions,
+            session: None,
             house,
             memory,
             life,
@@ -166,6 +176,9 @@ impl Toolbox {
             "service.execute" => service::execute(self, args).await,
             "janee.list" => service::janee_list(self).await,
             "janee.execute" => service::janee_execute(self, args).await,
+            "spawn" => spawn::spawn(self, args),
+            "sessions.list" => spawn::list(self, args),
+            "sessions.cancel" => spawn::cancel(self, args),
             other => Err(Fault::new(format!("{other} is listed but not built"), "mend tools/mod.rs")),
         }
     }
