@@ -173,6 +173,14 @@ pub const TOOLS: &[Tool] = &[
         Outward,
         "the same by a capability of Janee; body is text",
     ),
+    tool(
+        "spawn",
+        &["objective?", "mode?", "depends_on?", "depends_on_previous?", "not_before?", "tools?", "name?", "graph?"],
+        House,
+        "work on `objective` apart; what one thought spawned is reported together as news; mode: minimal (usual: looks, web, files), full (all tools), base_only (looks in the house), none (one answer); depends_on: ids whose answers it waits for; not_before: time or seconds; tools: fewer of its mode; graph: several such objects, depending on each other's `name`",
+    ),
+    tool("sessions.list", &["id?"], House, "sub-sessions and how far they are; with `id` its answer"),
+    tool("sessions.cancel", &["id"], House, "end a sub-session, its children and what waits for it"),
 ];
 
 /// The list as a prompt has it, a line a tool.

@@ -19,6 +19,7 @@ mod repo_edit;
 mod repo_look;
 mod repo_run;
 mod service;
+mod spawn;
 mod spill;
 mod web;
 mod weekly;
@@ -36,6 +37,8 @@ use crate::guardian_post;
 use crate::mind::thought::ToolCall;
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
+use crate::subsessions;
+use agenda::sessions::Sessions;
 use arguments::Arguments;
 use catalogue::{Scope, Tool};
 use hands::{Broker, Held};
@@ -76,6 +79,10 @@ pub struct Toolbox {
     pub permissions: BTreeMap<String, Permission>,
     /// Where the file tools work.
     pub files: FileSettings,
+    /// What runs apart.
+    pub sessions: Sessions,
+    /// The sub-session that acts now; none for the life's own thoughts.
+    pub session: Option<String>,
     spills: u32,
 }
 
@@ -89,7 +96,8 @@ impl Toolbox {
     pub fn new(house: House, memory: Log, life: u64, safe: bool, rehearsal: bool) -> Self {
         let clock = Clock::default();
         let (desk, odd) = Desk::load(&house);
-        odd.iter().for_each(|said| tracing::warn!("{said}"));
+        let (sessions, lost) = subsessions::load(&house);
+        odd.iter().chain(&lost).for_each(|said| tracing::warn!("{said}"));
         Self {
             feed: Feed::new(house.feed(), clock.clone(), life),
             desk,
@@ -99,6 +107,8 @@ impl Toolbox {
             permissions: BTreeMap::new(),
             files: FileSettings::default(),
             thread: "main".to_owned(),
+            sessions,
+            session: None,
             house,
             memory,
             life,
@@ -198,6 +208,9 @@ impl Toolbox {
             "service.execute" => service::execute(self, args).await,
             "janee.list" => service::janee_list(self).await,
             "janee.execute" => service::janee_execute(self, args).await,
+            "spawn" => spawn::spawn(self, args),
+            "sessions.list" => spawn::list(self, args),
+            "sessions.cancel" => spawn::cancel(self, args),
             other => Err(Fault::new(format!("{other} is listed but not built"), "mend tools/mod.rs")),
         }
     }

@@ -26,6 +26,7 @@ mod self_edit;
 mod senses;
 mod services;
 mod setbacks;
+mod spawning;
 mod thought;
 mod tools;
 mod yard;
