@@ -19,8 +19,10 @@ pub struct Moment {
     pub rehearsal: bool,
     /// Thoughts completed over all lives, this one not counted.
     pub thoughts_before: u64,
-    /// Round within this wake, 0 first; at most 7.
+    /// Round within this wake, 0 first.
     pub round: u32,
+    /// Rounds a wake may have; 0 where nobody said.
+    pub rounds: u32,
     /// Text of `PURPOSE.md`, capped; empty when missing.
     pub purpose: String,
     /// `PURPOSE.md` differs from what the last thought saw.

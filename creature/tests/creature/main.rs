@@ -7,6 +7,7 @@ mod broker;
 mod broker_away;
 mod config;
 mod context;
+mod context_caps;
 mod digest;
 mod endings;
 mod formats;
