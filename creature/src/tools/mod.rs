@@ -6,17 +6,22 @@
 mod agenda;
 mod arguments;
 pub mod catalogue;
+mod directives;
 mod feeds;
 mod files;
+mod owner;
 mod page;
 mod papers;
+mod pulse;
 mod remember;
+mod reminders;
 mod repo_edit;
 mod repo_look;
 mod repo_run;
 mod service;
 mod spill;
 mod web;
+mod weekly;
 mod x;
 
 pub use catalogue::catalogue;
@@ -136,6 +141,17 @@ impl Toolbox {
         match args.tool() {
             "memory.append" => remember::append(self, args),
             "memory.snapshot" => remember::snapshot(self, args),
+            "owner.message" => owner::message(self, args),
+            "reminder.add" => reminders::add(self, args),
+            "reminder.list" => reminders::list(self),
+            "reminder.cancel" => reminders::cancel(self, args),
+            "pulse.add" => pulse::add(self, args),
+            "pulse.update" => pulse::update(self, args),
+            "pulse.close" => pulse::close(self, args),
+            "pulse.list" => pulse::list(self),
+            "directive.set" => directives::set(self, args),
+            "directive.list" => directives::list(self),
+            "directive.end" => directives::end(self, args),
             "notes.read" => papers::read(self, args),
             "notes.write" => papers::write(self, args),
             "notes.append" => papers::append(self, args),

@@ -16,6 +16,7 @@ pub mod reminder;
 pub mod repeat;
 pub mod rest;
 pub mod sessions;
+mod spoken;
 pub mod stack;
 pub mod standing;
 pub mod tasks;
