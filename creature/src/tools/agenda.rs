@@ -4,6 +4,7 @@ use super::Toolbox;
 use super::arguments::Arguments;
 use crate::fault::Fault;
 use crate::feed::Event;
+use agenda::directive::DirectiveChange;
 use agenda::gaps::GapChange;
 use agenda::goals::{GoalChange, GoalStatus, Status};
 use agenda::opportunities::{Move, OpportunityChange, Stage};
@@ -76,8 +77,11 @@ pub fn task_add(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 pub fn task_done(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let failed = args.maybe_text("failed")?.map(str::to_owned);
-    tools.change(&Change::Task(TaskChange::Done { id: id(args)?, failed }))
+    let (id, failed) = (id(args)?, args.maybe_text("failed")?.map(str::to_owned));
+    match kind(&id) {
+        "directive" => tools.change(&Change::Directive(DirectiveChange::Did { id })),
+        _ => tools.change(&Change::Task(TaskChange::Done { id, failed })),
+    }
 }
 
 pub fn gap_note(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
