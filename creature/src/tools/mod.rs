@@ -3,6 +3,7 @@
 //! Invariant: a result is an object with `ok`; no result is longer than a thought can hold, the whole is kept beside it.
 //! Invariant: in safe mode only talking tools run; in a rehearsal nothing outward does.
 
+mod agenda;
 mod arguments;
 pub mod catalogue;
 mod directives;
@@ -181,6 +182,18 @@ impl Toolbox {
             "notes.write" => papers::write(self, args),
             "notes.append" => papers::append(self, args),
             "purpose.rewrite" => papers::rewrite_purpose(self, args).await,
+            "goal.add" => agenda::goal_add(self, args),
+            "goal.extend" => agenda::goal_extend(self, args),
+            "goal.checkpoint" => agenda::goal_checkpoint(self, args),
+            "opportunity.add" => agenda::opportunity_add(self, args),
+            "opportunity.move" => agenda::opportunity_move(self, args),
+            "task.add" => agenda::task_add(self, args),
+            "task.done" => agenda::task_done(self, args),
+            "gap.note" => agenda::gap_note(self, args),
+            "presence.note" => agenda::presence_note(self, args),
+            "agenda.list" => agenda::list(self, args),
+            "agenda.close" => agenda::close(self, args),
+            "agenda.approve" => agenda::approve(self, args),
             "files.read" => files::read(self, args),
             "files.list" => files::list(self, args),
             "files.write" => files::write(self, args),
