@@ -7,6 +7,7 @@ mod arguments;
 pub mod catalogue;
 mod feeds;
 mod files;
+mod knowledge;
 mod page;
 mod papers;
 mod remember;
@@ -14,6 +15,7 @@ mod repo_edit;
 mod repo_look;
 mod repo_run;
 mod service;
+mod skills;
 mod spill;
 mod web;
 mod x;
@@ -138,6 +140,14 @@ impl Toolbox {
             "notes.read" => papers::read(self, args),
             "notes.write" => papers::write(self, args),
             "notes.append" => papers::append(self, args),
+            "knowledge.write" => knowledge::write(self, args),
+            "knowledge.search" => knowledge::search(self, args),
+            "fact.add" => knowledge::add_fact(self, args),
+            "skill.write" => skills::write(self, args),
+            "skill.load" => skills::load(self, args),
+            "skill.list" => skills::list(self),
+            "dream.now" => knowledge::dream_now(self),
+            "dream.undo" => knowledge::dream_undo(self, args),
             "purpose.rewrite" => papers::rewrite_purpose(self, args).await,
             "files.read" => files::read(self, args),
             "files.list" => files::list(self, args),
