@@ -10,6 +10,7 @@ mod directives;
 mod feeds;
 mod files;
 mod owner;
+mod knowledge;
 mod page;
 mod papers;
 pub mod permission;
@@ -21,6 +22,7 @@ mod repo_look;
 mod repo_run;
 mod service;
 mod spawn;
+mod skills;
 mod spill;
 mod web;
 mod weekly;
@@ -181,6 +183,14 @@ impl Toolbox {
             "notes.read" => papers::read(self, args),
             "notes.write" => papers::write(self, args),
             "notes.append" => papers::append(self, args),
+            "knowledge.write" => knowledge::write(self, args),
+            "knowledge.search" => knowledge::search(self, args),
+            "fact.add" => knowledge::add_fact(self, args),
+            "skill.write" => skills::write(self, args),
+            "skill.load" => skills::load(self, args),
+            "skill.list" => skills::list(self),
+            "dream.now" => knowledge::dream_now(self),
+            "dream.undo" => knowledge::dream_undo(self, args),
             "purpose.rewrite" => papers::rewrite_purpose(self, args).await,
             "goal.add" => agenda::goal_add(self, args),
             "goal.extend" => agenda::goal_extend(self, args),
