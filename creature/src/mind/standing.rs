@@ -9,9 +9,6 @@ use jiff::{SignedDuration, Timestamp};
 use memory::Record;
 use serde_json::Value;
 
-/// Characters kept of one outcome; the context shows the record itself.
-const MOST_RESULT: usize = 160;
-
 /// The state as the moment's records, stack and directives have it; never in a thought that answers the owner.
 pub fn standing(moment: &Moment) -> Option<Standing> {
     if moment.answers() {
@@ -117,7 +114,6 @@ fn outcome(record: &Record, at: Timestamp) -> Dated {
             .unwrap_or_default()
     });
     let detail = if detail.is_empty() && resolved { "done" } else { detail };
-    let detail: String = detail.chars().take(MOST_RESULT).collect();
     Dated { at, text: format!("{what}: {detail}"), resolved, until: None }
 }
 

@@ -31,9 +31,13 @@ const OUTCOME_S: i64 = DAY_S;
 const MOST_PENDING: usize = 8;
 const MOST_IDENTITIES: usize = 3;
 
-/// Characters of one line, and of a text that are looked at.
+/// Characters of one line, and of a text that are looked at; of the owner's words more.
 const MOST_LINE: usize = 200;
-const MOST_TEXT: usize = 2_000;
+const MOST_TEXT: usize = 500;
+const MOST_SAID: usize = 4_000;
+
+/// Texts of a kind that are looked at: what is shown is a few lines.
+const MOST_TEXTS: usize = 40;
 
 /// What a creature that acts by itself should do with what is under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,12 +138,12 @@ pub fn compose(input: &Input) -> Result<Standing, Refusal> {
             "the clock was set back; it passes",
         ));
     }
-    let said: Vec<Dated> = fresh(&input.said, input.now, STATEMENT_S);
+    let said: Vec<Dated> = fresh(&input.said, input.now, STATEMENT_S, MOST_SAID);
     let (statements, conflicts) = statements::standing(&said);
     let (owner_summary, owner_left) = owner_side(input, &statements);
     let (loop_summary, loop_left) = loop_side(input);
     let mut pending_items: Vec<String> =
-        input.open.iter().take(MOST_PENDING).map(|item| cut(&clean(item), 120)).collect();
+        input.open.iter().take(MOST_PENDING).map(|item| cut(&clean(item, MOST_TEXT), 120)).collect();
     if input.awaiting > 0 {
         pending_items.push(format!("{} acts wait for the owner's yes", input.awaiting));
     }
@@ -169,10 +173,13 @@ fn owner_side(input: &Input, statements: &[statements::Statement]) -> (String, u
         format!("- {}: {}{replaced}", age(now, statement.at), cut(&statement.text, MOST_LINE))
     };
     let mut lines: Vec<String> = statements.iter().filter(|s| !s.resolved).map(said).collect();
-    lines.extend(input.directives.iter().rev().map(|word| format!("- holds: {}", cut(&clean(word), 120))));
-    let promised = fresh(&input.commitments, now, COMMITMENT_S).into_iter().filter(|dated| !dated.resolved);
+    lines.extend(
+        input.directives.iter().rev().map(|word| format!("- holds: {}", cut(&clean(word, MOST_TEXT), 120))),
+    );
+    let promised =
+        fresh(&input.commitments, now, COMMITMENT_S, MOST_TEXT).into_iter().filter(|dated| !dated.resolved);
     lines.extend(promised.map(|kept| format!("- you promised, {}: {}", age(now, kept.at), kept.text)));
-    let known = fresh(&input.identities, now, IDENTITY_S).into_iter().take(MOST_IDENTITIES);
+    let known = fresh(&input.identities, now, IDENTITY_S, MOST_TEXT).into_iter().take(MOST_IDENTITIES);
     lines.extend(known.map(|known| format!("- who, {}: {}", age(now, known.at), cut(&known.text, 90))));
     lines.extend(statements.iter().filter(|s| s.resolved).map(|s| said(s) + " (answered)"));
     if lines.is_empty() {
@@ -188,13 +195,13 @@ fn loop_side(input: &Input) -> (String, usize) {
         lines.push(format!(
             "- latest failure, {}: {}",
             age(now, failure.at),
-            cut(&clean(&failure.text), 150)
+            cut(&clean(&failure.text, MOST_TEXT), 150)
         ));
     }
     if let Some(until) = input.cooling_until.filter(|until| *until > now) {
         lines.push(format!("- cooling down until {until:.0}"));
     }
-    let outcomes = fresh(&input.outcomes, now, OUTCOME_S);
+    let outcomes = fresh(&input.outcomes, now, OUTCOME_S, MOST_TEXT);
     let (done, open): (Vec<&Dated>, Vec<&Dated>) = outcomes.iter().partition(|outcome| outcome.resolved);
     let told = |outcome: &Dated| format!("- {}: {}", age(now, outcome.at), cut(&outcome.text, 100));
     lines.extend(open.into_iter().chain(done).map(told));
@@ -217,7 +224,7 @@ fn mode(input: &Input, said: &[Dated]) -> Mode {
 }
 
 fn footer(input: &Input, mode: Mode, confidence: f64) -> String {
-    let first = input.open.first().map(|item| cut(&clean(item), 48));
+    let first = input.open.first().map(|item| cut(&clean(item, MOST_TEXT), 48));
     let hint = match (mode, first) {
         (Mode::Pause, _) => "pause: begin nothing until your owner says resume".to_owned(),
         (Mode::AwaitConfirmation, _) => "await confirmation: nothing else is open".to_owned(),
@@ -232,7 +239,7 @@ fn footer(input: &Input, mode: Mode, confidence: f64) -> String {
 }
 
 /// What is still good of them, cleaned, newest first; of two at once the later in the list is newer.
-fn fresh(all: &[Dated], now: Timestamp, good_s: i64) -> Vec<Dated> {
+fn fresh(all: &[Dated], now: Timestamp, good_s: i64, most: usize) -> Vec<Dated> {
     let holds = |dated: &&Dated| {
         seconds(now, dated.at) < good_s
             && dated.until.is_none_or(|until| until > now)
@@ -240,16 +247,16 @@ fn fresh(all: &[Dated], now: Timestamp, good_s: i64) -> Vec<Dated> {
     };
     let mut good: Vec<&Dated> = all.iter().rev().filter(holds).collect();
     good.sort_by_key(|dated| std::cmp::Reverse(dated.at));
-    // What is shown is a few lines; the rest would only be read.
-    good.truncate(100);
-    good.into_iter().map(|dated| Dated { text: clean(&dated.text), ..dated.clone() }).collect()
+    good.truncate(MOST_TEXTS);
+    good.into_iter().map(|dated| Dated { text: clean(&dated.text, most), ..dated.clone() }).collect()
 }
 
 /// One line without secrets, of a text's beginning.
-fn clean(text: &str) -> String {
-    let text: String = text.chars().filter(|letter| !letter.is_control() || letter.is_whitespace()).collect();
-    let mut head: String = text.chars().take(MOST_TEXT).collect();
-    if head.len() < text.len() {
+fn clean(text: &str, most: usize) -> String {
+    let printed = |letter: &char| !letter.is_control() || letter.is_whitespace();
+    let mut letters = text.chars().filter(printed);
+    let mut head: String = letters.by_ref().take(most).collect();
+    if letters.next().is_some() {
         // A key that is cut in two would no longer look like one.
         let is_token = |letter: char| letter.is_ascii_alphanumeric() || "_-.+/=~:@".contains(letter);
         head.truncate(head.trim_end_matches(is_token).len());

@@ -60,6 +60,8 @@ const SHORTEST: usize = 8;
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
     Plain,
+    /// A word like "key" came: hidden if it looks odd.
+    Likely,
     /// The name of a secret came: hidden if it looks odd, or after "is".
     Named,
     Secret,
@@ -72,58 +74,57 @@ pub fn redact(text: &str) -> String {
     let (mut shown, mut next) = (Vec::new(), Next::Plain);
     for word in without_blocks(text).split_whitespace() {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        next = match next {
-            Next::Until(quote) => {
-                if word.contains(quote) {
-                    Next::Plain
-                } else {
-                    next
-                }
+        let (text, then) = match next {
+            Next::Until(quote) if word.contains(quote) => (String::new(), Next::Plain),
+            Next::Until(_) => (String::new(), next),
+            Next::Likely | Next::Named if matches!(word, ":" | "=" | "->" | "=>" | ":=") => {
+                (word.to_owned(), Next::Secret)
             }
-            Next::Named
-                if matches!(word, ":" | "=" | "->" | "=>" | ":=") || matches!(&*bare, "is" | "was") =>
-            {
-                shown.push(word.to_owned());
-                Next::Secret
-            }
+            Next::Named if matches!(&*bare, "is" | "was") => (word.to_owned(), Next::Secret),
+            Next::Likely if matches!(&*bare, "is" | "was") => (word.to_owned(), next),
             // `Authorization: Bearer …` has its secret one word later.
             Next::Secret if bare.is_empty() || matches!(&*bare, "bearer" | "basic" | "is") => {
-                shown.push(word.to_owned());
-                Next::Secret
+                (word.to_owned(), next)
             }
-            Next::Secret => hidden(&mut shown, "", word),
-            Next::Named if is_odd(word) => hidden(&mut shown, "", word),
-            Next::Named | Next::Plain => open(&mut shown, word, &bare),
+            Next::Secret => (HIDDEN.to_owned(), after(word, word, &bare)),
+            Next::Likely | Next::Named if is_odd(word) => (HIDDEN.to_owned(), after(word, word, &bare)),
+            Next::Likely | Next::Named | Next::Plain => open(word, &bare),
         };
+        next = then;
+        shown.extend((!text.is_empty()).then_some(text));
     }
     shown.join(" ")
 }
 
 /// A word that nothing before it makes a secret.
-fn open(shown: &mut Vec<String>, word: &str, bare: &str) -> Next {
-    let assigned = word.char_indices().filter(|(_, letter)| matches!(letter, ':' | '='));
-    for (at, letter) in assigned {
-        let (name, value) =
-            (word.get(..at).unwrap_or_default(), word.get(at + letter.len_utf8()..).unwrap_or_default());
-        if is_label(name) {
-            let is_value = value.chars().any(char::is_alphanumeric);
-            if !is_value {
-                shown.push(word.to_owned());
-                return quoted(value).map_or(Next::Secret, Next::Until);
-            }
-            return hidden(shown, &format!("{name}{letter}"), value);
+fn open(word: &str, bare: &str) -> (String, Next) {
+    match assigned(word) {
+        Some((name, value)) if value.chars().any(char::is_alphanumeric) => {
+            (format!("{name}{HIDDEN}"), after(value, value, ""))
         }
-    }
-    shown.push(scrub(&without_login(word)));
-    match is_label(bare) || matches!(bare, "bearer" | "key" | "pin") {
-        true => Next::Named,
-        false => Next::Plain,
+        Some((_, value)) => (word.to_owned(), after(word, value, bare)),
+        None => (scrub(&without_login(word)), after(word, "", bare)),
     }
 }
 
-fn hidden(shown: &mut Vec<String>, before: &str, value: &str) -> Next {
-    shown.push(format!("{before}{HIDDEN}"));
-    quoted(value).map_or(Next::Plain, Next::Until)
+/// The name of a secret with its colon, and what stands behind it.
+fn assigned(word: &str) -> Option<(&str, &str)> {
+    let mut signs = word.char_indices().filter(|(_, letter)| matches!(letter, ':' | '='));
+    let (at, _) = signs.find(|(at, _)| word.get(..*at).is_some_and(is_label))?;
+    word.split_at_checked(at + 1)
+}
+
+/// What a word, with this value in it, says of the next.
+fn after(word: &str, value: &str, bare: &str) -> Next {
+    match quoted(value) {
+        Some(quote) => Next::Until(quote),
+        None if assigned(word).is_some_and(|(_, value)| !value.chars().any(char::is_alphanumeric)) => {
+            Next::Secret
+        }
+        None if is_label(bare) => Next::Named,
+        None if matches!(bare, "bearer" | "key" | "pin") => Next::Likely,
+        None => Next::Plain,
+    }
 }
 
 /// The quote a value opens and does not close.

@@ -49,8 +49,9 @@ const AGAINST: &str = "don't dont not never stop no without avoid cancel forget 
 
 const IDLE: &str = "a an and are about all any as at be by can could do every for from have i i'd if in is it \
     just like make me more must my need now of on or our please should so sure than that the them then there \
-    they this to too today tomorrow up us want we will with would you your second minute hour day week month \
-    year one two three four five ten until when only again always each";
+    they this to too today tomorrow up us want we will with would you your one two three four five ten until when only again always each";
+
+const UNITS: &str = "second minute min hour day week month year am pm";
 
 /// The sentences of a text.
 pub fn sentences(text: &str) -> Vec<&str> {
@@ -126,12 +127,19 @@ impl Subject {
     fn of(sentence: &str) -> Self {
         let all = words(sentence);
         let first = all.iter().map(String::as_str).find(|word| !among(POLITE, word)).unwrap_or_default();
-        let about: BTreeSet<String> = all
-            .iter()
-            .filter(|word| !among(AGAINST, word) && !word.starts_with(|c: char| c.is_ascii_digit()))
-            .map(|word| stem(word).to_owned())
-            .filter(|word| !among(IDLE, word))
-            .collect();
+        // How often and at what hour is no other subject: "every 10 minutes", "at 10".
+        let is_time = |at: usize| {
+            let (before, next) = (at.checked_sub(1).and_then(|at| all.get(at)), all.get(at + 1));
+            before.is_some_and(|word| word == "at") || next.is_some_and(|word| among(UNITS, stem(word)))
+        };
+        let is_about = |(at, word): &(usize, &String)| {
+            let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+            !among(AGAINST, word)
+                && ![IDLE, UNITS].iter().any(|list| among(list, stem(word)) || among(list, word))
+                && !(is_number && is_time(*at))
+        };
+        let about: BTreeSet<String> =
+            all.iter().enumerate().filter(is_about).map(|(_, word)| stem(word).to_owned()).collect();
         let alone = |what: &str| (false, BTreeSet::from([what.to_owned()]));
         let (against, about) = match first {
             // There is one focus, and one answer to whether work goes on.
