@@ -91,7 +91,7 @@ impl ModelMind {
     pub async fn think(&self, moment: &Moment) -> Outcome {
         let parts = context::choose(moment, &Caps::default());
         let context = prompt::standing(&parts);
-        self.put(self.system.clone(), context, prompt::situation(moment, &parts), !moment.owner).await
+        self.put(self.system.clone(), context, prompt::situation(moment, &parts), !moment.answers()).await
     }
 
     /// The same with words of another's choosing: sub-sessions and dreams have prompts of their own,
