@@ -7,10 +7,11 @@ pub mod words;
 
 pub use kept::load;
 
+use crate::acts::{MOST_ARGS, args, patience};
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::last_words::guarded;
-use crate::life::{Leaving, Life, MOST_ARGS, Next, args, patience};
+use crate::life::{Leaving, Life, Next};
 use crate::mind::context::shorten;
 use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Mind, Outcome};
