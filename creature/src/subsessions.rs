@@ -87,13 +87,9 @@ impl Life {
         Ok(None)
     }
 
-    /// When sub-sessions want the next wake; on instinct they wait for a model, or for their time to be over.
+    /// When sub-sessions want the next wake; on instinct they wait for a model.
     pub fn next_session(&self, now: Timestamp) -> Option<Timestamp> {
-        let sessions = &self.toolbox.sessions;
-        match &self.mind {
-            Mind::Model(_) => sessions.next_at(now),
-            Mind::Instinct(_) => sessions.hop_ends_at(),
-        }
+        matches!(self.mind, Mind::Model(_)).then(|| self.toolbox.sessions.next_at(now)).flatten()
     }
 
     /// What the hour brings: hops end, waiting ones begin, families that ended are reported.
