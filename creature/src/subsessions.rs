@@ -115,7 +115,10 @@ impl Life {
                         let text =
                             self.toolbox.sessions.get(report.members.first().map_or("", String::as_str));
                         let text = text.map_or(String::new(), reminded);
-                        let said = json!({"from": "creature", "thread": report.thread, "text": text, "reminder": id});
+                        let said = json!({
+                            "from": "creature", "kind": "reminder", "thread": report.thread, "text": text,
+                            "reminder": id, "at": self.told.clock.text(),
+                        });
                         self.remember("message", said)?;
                         None
                     }

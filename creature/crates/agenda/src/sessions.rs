@@ -36,7 +36,7 @@ pub const MOST_GIVEN: usize = 8_000;
 pub const MOST_HISTORY: usize = 14_000;
 
 /// Characters of a report; it stands among the news of a thought.
-const MOST_REPORT: usize = 1_600;
+const MOST_REPORT: usize = 1_100;
 
 /// What a review answers that found nothing to say.
 pub const NO_ACTION: &str = "[NO_ACTION]";
