@@ -126,7 +126,7 @@ proptest! {
         let fact = Fact::new(&words, &source, "2026-04-04");
         match add(&text, &fact) {
             Ok(after) => {
-                prop_assert_eq!(list(&after).last(), Some(&fact));
+                prop_assert_eq!(list(&after).last().cloned(), Some(fact.clone()));
                 prop_assert_eq!(senses(&after).len(), senses(&text).len() + 1);
                 prop_assert!(add(&after, &fact).is_err());
             }
@@ -142,7 +142,7 @@ proptest! {
         let fact = Fact::new(&later, "later", "2026-04-04");
         let now = add(&merged, &fact).unwrap();
         let undone = undo(&text, &merged, &now);
-        prop_assert_eq!(list(&undone).last(), Some(&fact));
+        prop_assert_eq!(list(&undone).last().cloned(), Some(fact));
         prop_assert_eq!(list(&undone).len(), list(&text).len() + 1);
         prop_assert_eq!(undo(&text, &merged, &undone), undone);
     }
