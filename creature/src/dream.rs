@@ -190,8 +190,7 @@ impl Life {
             if said.is_none_or(|said| chars > said + said / 4) {
                 night.told.insert(what.to_owned(), chars);
                 self.cursors
-                    .news
-                    .push(format!("Upkeep: {what} has {chars} characters; condense it to less than {most}."));
+                    .tell(format!("Upkeep: {what} has {chars} characters; condense it to less than {most}."));
             }
             long.push(what);
         }
