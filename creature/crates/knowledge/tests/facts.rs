@@ -76,11 +76,22 @@ fn uniting_keeps_figures_and_the_earliest_source() {
 
 /// Papers of few words, so that the same is said often.
 fn papers() -> impl Strategy<Value = String> {
-    let word = prop::sample::select(vec!["the", "owl", "owls", "Owl,", "sleeps", "not", "5", "5.0", "-5", "ü", "a", "isn't"]);
+    let word = prop::sample::select(vec![
+        "the", "owl", "owls", "Owl,", "sleeps", "not", "5", "5.0", "-5", "ü", "a", "isn't",
+    ]);
     let said = prop::collection::vec(word, 1..4).prop_map(|words| words.join(" "));
-    let mark = prop::sample::select(vec!["", " [book]", " [2026-01-02]", " [mail, 2025-05-05]", " [a, b, 2026-01-01]", " [", "]"]);
+    let mark = prop::sample::select(vec![
+        "",
+        " [book]",
+        " [2026-01-02]",
+        " [mail, 2025-05-05]",
+        " [a, b, 2026-01-01]",
+        " [",
+        "]",
+    ]);
     let fact = (said, mark).prop_map(|(said, mark)| format!("- {said}{mark}"));
-    let line = prop_oneof![6 => fact, 1 => "[ -~]{0,12}", 1 => Just(String::new()), 1 => Just("## Part".to_owned())];
+    let line =
+        prop_oneof![6 => fact, 1 => "[ -~]{0,12}", 1 => Just(String::new()), 1 => Just("## Part".to_owned())];
     prop::collection::vec(line, 0..24).prop_map(|lines| lines.join("\n"))
 }
 

@@ -41,7 +41,8 @@ impl House {
         self.records += 1;
         let at = format!("2026-01-01T00:00:{:02}.{:03}Z", self.records / 1000 % 60, self.records % 1000);
         let line = json!({"at": at, "life": 1, "kind": "thought", "data": {"intent": text, "n": self.records, "deep": [{"x": [text]}]}});
-        let mut file = fs::OpenOptions::new().append(true).create(true).open(self.path(".self/memory.jsonl")).unwrap();
+        let mut file =
+            fs::OpenOptions::new().append(true).create(true).open(self.path(".self/memory.jsonl")).unwrap();
         writeln!(file, "{line}").unwrap();
     }
 
@@ -92,7 +93,8 @@ fn every_kind_is_found_and_named() {
     assert!(house.asked("\"air the sleep\"", None, ALL).hits.is_empty());
     let some = house.asked("swifts unicorns", None, ALL);
     assert!(some.some_words && some.hits.len() == 5, "{some:?}");
-    for odd in ["", "\"", "\"\"", "* OR (", "NEAR(", "a\0b", "papers:", "^x", "'; DROP TABLE files; --", "-"] {
+    for odd in ["", "\"", "\"\"", "* OR (", "NEAR(", "a\0b", "papers:", "^x", "'; DROP TABLE files; --", "-"]
+    {
         house.asked(odd, None, ALL);
     }
 }
@@ -111,7 +113,8 @@ fn it_keeps_up_with_what_changes() {
     fs::remove_file(house.path("self/notes/a.md")).unwrap();
     assert!(house.find("swifts").is_empty());
     // A line that is still being written is taken in once it is ended.
-    let line = json!({"at": "2026-02-02T00:00:00.000Z", "life": 1, "kind": "x", "data": "third heron"}).to_string();
+    let line =
+        json!({"at": "2026-02-02T00:00:00.000Z", "life": 1, "kind": "x", "data": "third heron"}).to_string();
     let (begin, end) = line.split_at(60);
     let mut file = fs::OpenOptions::new().append(true).open(house.path(".self/memory.jsonl")).unwrap();
     file.write_all(begin.as_bytes()).unwrap();
@@ -180,7 +183,10 @@ fn garbage_costs_a_rebuild() {
     torn.iter_mut().skip(4096).for_each(|byte| *byte = 0xa5);
     let other = {
         let path = house.path("other.sqlite");
-        rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE files (x); PRAGMA user_version = 1").unwrap();
+        rusqlite::Connection::open(&path)
+            .unwrap()
+            .execute_batch("CREATE TABLE files (x); PRAGMA user_version = 1")
+            .unwrap();
         fs::read(path).unwrap()
     };
     let newer = {
@@ -206,7 +212,9 @@ fn garbage_costs_a_rebuild() {
     let left: Vec<String> = fs::read_dir(house.path(".self/mind"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
-        .filter(|name| !["index.sqlite", "index.sqlite-journal", "index.garbage.sqlite"].contains(&name.as_str()))
+        .filter(|name| {
+            !["index.sqlite", "index.sqlite-journal", "index.garbage.sqlite"].contains(&name.as_str())
+        })
         .collect();
     assert!(left.is_empty(), "{left:?}");
 }
