@@ -100,6 +100,11 @@ impl House {
         self.root.join(".self/mind/agenda.json")
     }
 
+    /// What is known of the sources it follows.
+    pub fn scanned(&self) -> PathBuf {
+        self.root.join(".self/mind/scanned.json")
+    }
+
     /// Sub-sessions under way.
     pub fn sessions(&self) -> PathBuf {
         self.root.join(".self/mind/sessions.json")
@@ -118,6 +123,16 @@ impl House {
     /// Before and after of every dream, a folder each.
     pub fn dreams(&self) -> PathBuf {
         self.root.join(".self/mind/dreams")
+    }
+
+    /// When it dreamt, and how far a dream under way has come.
+    pub fn dream(&self) -> PathBuf {
+        self.root.join(".self/mind/dream.json")
+    }
+
+    /// Papers of knowledge as they were when last looked at.
+    pub fn looked(&self) -> PathBuf {
+        self.root.join(".self/mind/looked.json")
     }
 
     /// What it holds for true, a line each.

@@ -3,25 +3,35 @@
 //! Invariant: a result is an object with `ok`; no result is longer than a thought can hold, the whole is kept beside it.
 //! Invariant: in safe mode only talking tools run; in a rehearsal nothing outward does.
 
+mod agenda;
 mod arguments;
 pub mod catalogue;
+mod directives;
 mod feeds;
 mod files;
+mod owner;
+mod knowledge;
 mod page;
 mod papers;
+pub mod permission;
+mod pulse;
 mod remember;
+mod reminders;
 mod repo_edit;
 mod repo_look;
 mod repo_run;
 mod service;
+mod spawn;
+mod skills;
 mod spill;
 mod web;
+mod weekly;
 mod x;
 
 pub use catalogue::catalogue;
 
 use crate::clock::Clock;
-use crate::config::SelfEditSettings;
+use crate::config::{FileSettings, Permission, SelfEditSettings};
 use crate::desk::Desk;
 use crate::digest::Facts;
 use crate::fault::Fault;
@@ -30,11 +40,14 @@ use crate::guardian_post;
 use crate::mind::thought::ToolCall;
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
+use crate::subsessions;
+use agenda::sessions::Sessions;
 use arguments::Arguments;
 use catalogue::{Scope, Tool};
 use hands::{Broker, Held};
 use memory::{Log, Record};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What tools act with. One per life; tools run one after another.
@@ -63,6 +76,16 @@ pub struct Toolbox {
     pub owner: bool,
     /// The thread of talk this is done for; `main` where there is only one.
     pub thread: String,
+    /// Set by `complete_run`: the wake ends with this thought.
+    pub completed: bool,
+    /// When tools may be used, by name or family, where the owner said.
+    pub permissions: BTreeMap<String, Permission>,
+    /// Where the file tools work.
+    pub files: FileSettings,
+    /// What runs apart.
+    pub sessions: Sessions,
+    /// The sub-session that acts now; none for the life's own thoughts.
+    pub session: Option<String>,
     spills: u32,
 }
 
@@ -76,13 +99,19 @@ impl Toolbox {
     pub fn new(house: House, memory: Log, life: u64, safe: bool, rehearsal: bool) -> Self {
         let clock = Clock::default();
         let (desk, odd) = Desk::load(&house);
-        odd.iter().for_each(|said| tracing::warn!("{said}"));
+        let (sessions, lost) = subsessions::load(&house);
+        odd.iter().chain(&lost).for_each(|said| tracing::warn!("{said}"));
         Self {
             feed: Feed::new(house.feed(), clock.clone(), life),
             desk,
             clock,
             owner: false,
+            completed: false,
+            permissions: BTreeMap::new(),
+            files: FileSettings::default(),
             thread: "main".to_owned(),
+            sessions,
+            session: None,
             house,
             memory,
             life,
@@ -128,17 +157,53 @@ impl Toolbox {
         if self.rehearsal && tool.scope == Scope::Outward {
             return Ok(json!({"rehearsal": true, "note": "nothing was done: this is a rehearsal"}));
         }
+        permission::permit(self, tool)?;
         self.dispatch(&args).await
     }
 
     async fn dispatch(&mut self, args: &Arguments<'_>) -> Result<Value, Fault> {
         match args.tool() {
+            "complete_run" => {
+                self.completed = true;
+                Ok(json!({"summary": args.maybe_text("summary")?}))
+            }
             "memory.append" => remember::append(self, args),
             "memory.snapshot" => remember::snapshot(self, args),
+            "owner.message" => owner::message(self, args),
+            "reminder.add" => reminders::add(self, args),
+            "reminder.list" => reminders::list(self),
+            "reminder.cancel" => reminders::cancel(self, args),
+            "pulse.add" => pulse::add(self, args),
+            "pulse.update" => pulse::update(self, args),
+            "pulse.close" => pulse::close(self, args),
+            "pulse.list" => pulse::list(self),
+            "directive.set" => directives::set(self, args),
+            "directive.list" => directives::list(self),
+            "directive.end" => directives::end(self, args),
             "notes.read" => papers::read(self, args),
             "notes.write" => papers::write(self, args),
             "notes.append" => papers::append(self, args),
+            "knowledge.write" => knowledge::write(self, args),
+            "knowledge.search" => knowledge::search(self, args),
+            "fact.add" => knowledge::add_fact(self, args),
+            "skill.write" => skills::write(self, args),
+            "skill.load" => skills::load(self, args),
+            "skill.list" => skills::list(self),
+            "dream.now" => knowledge::dream_now(self),
+            "dream.undo" => knowledge::dream_undo(self, args),
             "purpose.rewrite" => papers::rewrite_purpose(self, args).await,
+            "goal.add" => agenda::goal_add(self, args),
+            "goal.extend" => agenda::goal_extend(self, args),
+            "goal.checkpoint" => agenda::goal_checkpoint(self, args),
+            "opportunity.add" => agenda::opportunity_add(self, args),
+            "opportunity.move" => agenda::opportunity_move(self, args),
+            "task.add" => agenda::task_add(self, args),
+            "task.done" => agenda::task_done(self, args),
+            "gap.note" => agenda::gap_note(self, args),
+            "presence.note" => agenda::presence_note(self, args),
+            "agenda.list" => agenda::list(self, args),
+            "agenda.close" => agenda::close(self, args),
+            "agenda.approve" => agenda::approve(self, args),
             "files.read" => files::read(self, args),
             "files.list" => files::list(self, args),
             "files.write" => files::write(self, args),
@@ -166,6 +231,9 @@ impl Toolbox {
             "service.execute" => service::execute(self, args).await,
             "janee.list" => service::janee_list(self).await,
             "janee.execute" => service::janee_execute(self, args).await,
+            "spawn" => spawn::spawn(self, args),
+            "sessions.list" => spawn::list(self, args),
+            "sessions.cancel" => spawn::cancel(self, args),
             other => Err(Fault::new(format!("{other} is listed but not built"), "mend tools/mod.rs")),
         }
     }
