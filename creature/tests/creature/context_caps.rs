@@ -51,7 +51,7 @@ fn line() -> impl Strategy<Value = Line> {
     })
 }
 
-fn moment() -> impl Strategy<Value = Moment> {
+pub fn moment() -> impl Strategy<Value = Moment> {
     let papers = (text(), text(), text(), prop::option::of(text()), text());
     let many = |most| prop::collection::vec(text(), 0..most);
     let lists = (many(30), many(12), many(9), many(9), prop::collection::vec(line(), 0..40));
