@@ -32,6 +32,7 @@ mod senses;
 mod services;
 mod setbacks;
 mod spawning;
+mod standing;
 mod subsessions;
 mod thought;
 mod tools;
