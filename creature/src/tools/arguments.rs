@@ -35,6 +35,10 @@ impl<'a> Arguments<'a> {
         Fault::new(format!("{} {why}", self.tool.name), format!("it takes {}", takes(self.tool)))
     }
 
+    pub fn all(&self) -> &'a Map<String, Value> {
+        self.map
+    }
+
     /// An argument, null counting as left out.
     pub fn value(&self, name: &str) -> Option<&'a Value> {
         self.map.get(name).filter(|value| !value.is_null())

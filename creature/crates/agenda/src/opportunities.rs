@@ -1,6 +1,6 @@
 //! Opportunities on their way through the revenue pipeline, and the amounts pending, earned and in it.
 
-use crate::items::{self, Item, LONGEST_REASON, LONGEST_TITLE};
+use crate::items::{self, Card, Item, LONGEST_REASON, LONGEST_TITLE};
 use crate::{Agenda, Refusal, Rules, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,7 @@ pub struct Opportunities {
 pub struct Opportunity {
     pub id: String,
     pub title: String,
+    #[serde(deserialize_with = "items::lenient")]
     pub stage: Stage,
     /// What it is expected to come to.
     pub amount_usd: f64,
@@ -48,8 +49,6 @@ pub enum Stage {
     Propose,
     Execute,
     Collect,
-    /// What a newer self calls otherwise is told to the owner as well.
-    #[serde(other)]
     Report,
 }
 
@@ -59,7 +58,9 @@ pub enum Stage {
 pub enum OpportunityChange {
     Add {
         title: String,
+        #[serde(default)]
         amount_usd: f64,
+        #[serde(default)]
         next: String,
     },
     Move {
@@ -134,8 +135,13 @@ impl Opportunity {
     fn take(&mut self, to: &Move, when: When) -> Result<(), Refusal> {
         let stage = to.stage.unwrap_or(self.stage);
         if let Some(skipped) = self.stage.next().filter(|next| stage > *next) {
-            let error = format!("{} is at {} and cannot go to {}", self.id, self.stage.name(), stage.name());
-            return Err(Refusal::new(error, format!("next is {}", skipped.name())));
+            let error = format!(
+                "{} is at {} and cannot go to {}",
+                self.id,
+                items::name(self.stage),
+                items::name(stage)
+            );
+            return Err(Refusal::new(error, format!("next is {}", items::name(skipped))));
         }
         if stage != self.stage {
             // What was next belonged to the stage it left.
@@ -164,33 +170,14 @@ impl Opportunity {
 }
 
 impl Item for Opportunity {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn about(&self) -> &str {
-        &self.title
-    }
-
-    fn ended_at(&self) -> Option<Timestamp> {
-        self.ended_at
+    fn card(&self) -> Card<'_> {
+        Card { id: &self.id, about: &self.title, ended_at: self.ended_at }
     }
 }
 
 impl Stage {
     pub const ALL: [Stage; 6] =
         [Stage::Scan, Stage::Evaluate, Stage::Propose, Stage::Execute, Stage::Collect, Stage::Report];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Stage::Scan => "scan",
-            Stage::Evaluate => "evaluate",
-            Stage::Propose => "propose",
-            Stage::Execute => "execute",
-            Stage::Collect => "collect",
-            Stage::Report => "report",
-        }
-    }
 
     fn next(self) -> Option<Stage> {
         Self::ALL.into_iter().find(|stage| *stage > self)
@@ -227,7 +214,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
                 changed_at: now,
                 ..Opportunity::default()
             };
-            let made = json!({"id": one.id, "stage": one.stage.name()});
+            let made = json!({"id": one.id, "stage": one.stage});
             agenda.opportunities.list.push(one);
             Ok(made)
         }
@@ -243,7 +230,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             let note =
                 awaits.then_some("execute waits for your owner's yes: ask with owner.message, kind approval");
             let came = json!({
-                "id": id, "stage": moved.stage.name(), "amount_usd": moved.amount_usd,
+                "id": id, "stage": moved.stage, "amount_usd": moved.amount_usd,
                 "earned_usd": moved.earned_usd, "note": note,
             });
             *one = moved;

@@ -136,6 +136,8 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn the_pipeline_goes_as_the_model_says(acts in prop::collection::vec(act(), 0..60)) {
         let mut agenda = Agenda::default();
