@@ -57,14 +57,15 @@ pub fn change(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 /// The same for an opportunity; what was earned is shown in the feed.
 pub fn opportunity_move(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let before = tools.desk.agenda.opportunities.earned_usd;
-    let moved = change(tools, args)?;
+    let mut moved = change(tools, args)?;
     let totals = tools.desk.agenda.opportunities.totals();
     let earned_usd = ((totals.earned_usd - before) * 100.0).round() / 100.0;
     if earned_usd > 0.0 {
         let data = json!({"id": args.value("id"), "earned_usd": earned_usd, "totals": totals});
         tools.feed.tell(Event::Revenue, data);
     }
-    Ok(json!({"moved": moved, "totals": totals}))
+    moved.as_object_mut().map(|fields| fields.insert("totals".to_owned(), json!(totals)));
+    Ok(moved)
 }
 
 /// Keeps that it posted there.

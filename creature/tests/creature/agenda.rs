@@ -63,7 +63,7 @@ async fn money_is_told_in_the_feed_and_much_of_it_needs_a_yes() {
     let to = |stage: &str| json!({"id": "opportunity-1", "stage": stage});
     fine(&mut yard, "opportunity.move", to("evaluate")).await;
     let proposed = fine(&mut yard, "opportunity.move", to("propose")).await;
-    assert!(proposed["moved"]["note"].as_str().unwrap().contains("owner.message"), "{proposed}");
+    assert!(proposed["note"].as_str().unwrap().contains("owner.message"), "{proposed}");
     let why = refused(&mut yard, "opportunity.move", to("execute")).await;
     assert_eq!(why, "opportunity-1 of 1200 USD waits for your owner's yes");
     let yes = json!({"id": "opportunity-1"});

@@ -111,13 +111,6 @@ pub enum GoalChange {
 }
 
 impl Goals {
-    /// The next moment at which one comes due by itself.
-    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let next = self.list.iter().filter(|goal| goal.status == GoalStatus::Open);
-        let next = next.filter_map(|goal| goal.next()?.1.tries.again_at());
-        next.filter(|at| *at > now).min()
-    }
-
     /// Forgets what was finished before this time; how many.
     pub fn purge(&mut self, before: Timestamp) -> usize {
         items::purge(&mut self.list, before)

@@ -102,12 +102,6 @@ pub struct Totals {
 }
 
 impl Opportunities {
-    /// The next moment at which one comes due by itself.
-    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let open = self.list.iter().filter(|one| one.ended_at.is_none());
-        open.filter_map(|one| one.not_before).filter(|at| *at > now).min()
-    }
-
     /// Forgets what was finished before this time; how many.
     pub fn purge(&mut self, before: Timestamp) -> usize {
         items::purge(&mut self.list, before)
@@ -155,11 +149,10 @@ impl Opportunity {
             return Err(items::awaits(&format!("{} of {} USD", self.id, self.amount_usd)));
         }
         if let Some(earned) = to.earned_usd {
-            let earned = items::usd(earned)?;
             if self.stage < Stage::Execute {
                 return Err(Refusal::new("nothing is earned before it is executed", "move it there first"));
             }
-            self.earned_usd += earned;
+            self.earned_usd = items::usd(self.earned_usd + items::usd(earned)?)?;
         }
         self.not_before = to.not_before;
         if let Some(next) = &to.next {
@@ -222,7 +215,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             let one = items::open(list, id)?;
             let mut moved = one.clone();
             moved.take(to, when)?;
-            let earned = moved.earned_usd - one.earned_usd;
+            let earned_usd = items::usd(agenda.opportunities.earned_usd + moved.earned_usd - one.earned_usd)?;
             if moved != *one {
                 moved.changed_at = now;
             }
@@ -234,7 +227,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
                 "earned_usd": moved.earned_usd, "note": note,
             });
             *one = moved;
-            agenda.opportunities.earned_usd += earned;
+            agenda.opportunities.earned_usd = earned_usd;
             Ok(came)
         }
         OpportunityChange::Approve { id } => {
