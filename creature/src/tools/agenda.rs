@@ -24,7 +24,7 @@ const NUMBERS: [&str; 6] = ["cost_usd", "amount_usd", "earned_usd", "checkpoint"
 
 /// Changes the agenda as a call says.
 pub fn change(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let mut fields: Map<String, Value> = args.all().clone();
+    let mut fields: Map<String, Value> = args.given().clone();
     fields.retain(|_, value| !value.is_null());
     for (name, value) in &mut fields {
         let Value::String(text) = value else { continue };

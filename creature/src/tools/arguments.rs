@@ -35,7 +35,8 @@ impl<'a> Arguments<'a> {
         Fault::new(format!("{} {why}", self.tool.name), format!("it takes {}", takes(self.tool)))
     }
 
-    pub fn all(&self) -> &'a Map<String, Value> {
+    /// All that was given, as it was.
+    pub fn given(&self) -> &'a Map<String, Value> {
         self.map
     }
 
