@@ -1,4 +1,4 @@
-//! What items of every kind share: they are found by name, admitted within bounds, tried, and forgotten once ended.
+//! What items of every kind share: found by name, admitted within bounds, tried, forgotten once ended.
 
 use crate::{Refusal, When};
 use jiff::{SignedDuration, Timestamp};
@@ -78,7 +78,7 @@ pub(crate) fn owners_yes(id: &str, when: When) -> Result<(), Refusal> {
 
 /// Says that an item waits for the owner.
 pub(crate) fn awaits(id: &str) -> Refusal {
-    let hint = "ask with owner.message, kind approval, and go on with something else; only your owner's word approves";
+    let hint = "only your owner's word approves: ask with owner.message, kind approval, and go on with other things";
     Refusal::new(format!("{id} waits for your owner's yes"), hint)
 }
 

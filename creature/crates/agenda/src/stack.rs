@@ -96,16 +96,17 @@ impl Line {
         self.next == ask(&self.id)
     }
 
-    /// The change that says that a thought had this line before it; told before what the thought does is done,
-    /// so that what it changes counts as changed since.
+    /// The change that says that a thought had this line before it. Told before the thought acts, so that what it
+    /// changes counts as changed since.
     pub fn looked(&self) -> Change {
         let (id, next) = (self.id.clone(), self.next.clone());
         Change::Looked(LookedChange::At { id, category: self.category, next })
     }
 }
 
-/// Everything there is to do: what is ready before what is not, then by rank; of one rank what was not looked at
-/// as it is now goes first, then the oldest. `changed` are the papers that changed since they were last read.
+/// Everything there is to do: what is ready before what is not, then by rank. Of one rank what was not yet looked
+/// at as it is now goes first, and then the oldest: a goal is gone on with while it goes on. `changed` are the
+/// papers that changed since they were last read.
 pub fn stack(agenda: &Agenda, rules: &Rules, changed: &[String], now: Timestamp) -> Vec<Line> {
     let order = agenda.directives.order(&rules.order, now);
     let focus = agenda.directives.focus(now).map(str::to_lowercase);
