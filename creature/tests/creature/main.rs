@@ -28,6 +28,7 @@ mod senses;
 mod services;
 mod setbacks;
 mod spawning;
+mod standing;
 mod subsessions;
 mod thought;
 mod tools;
