@@ -1,156 +1,159 @@
-//! The owner's standing word and messages to the owner, by the tools a mind has.
+//! The autonomous state of a moment: what is gathered of records, and that no moment makes it fail or tell a secret.
 
-use crate::yard::Yard;
-use agenda::Change;
-use agenda::outbox::{Kind, OutboxChange};
-use creature::clock::Clock;
+use crate::broker::loopback;
+use crate::context_caps::moment;
+use crate::house::{Script, TempHouse, thought};
+use agenda::stack::{Category, Line};
+use agenda::standing::{Mode, Standing};
+use creature::mind::moment::{Moment, Word};
+use creature::mind::standing::{gather, standing};
 use jiff::Timestamp;
+use memory::Record;
+use proptest::prelude::*;
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A yard at nine on a Wednesday, and the hand that moves its clock.
-fn yard() -> (Yard, Arc<AtomicI64>) {
-    let now_s = Arc::new(AtomicI64::new("2026-03-25T09:00:00Z".parse::<Timestamp>().unwrap().as_second()));
-    let mut yard = Yard::new();
-    let told = Arc::clone(&now_s);
-    yard.tools.clock = Clock::told(move || Timestamp::from_second(told.load(Ordering::Relaxed)).unwrap());
-    (yard, now_s)
+const NOW: &str = "2026-03-02T12:00:00Z";
+
+fn record(at: &str, kind: &str, data: Value) -> Record {
+    Record { at: format!("2026-03-02T{at}:00.000Z"), life: 1, kind: kind.to_owned(), data }
 }
 
-fn pass(clock: &AtomicI64, minutes: i64) {
-    clock.fetch_add(minutes * 60, Ordering::Relaxed);
+fn says(at: &str, from: &str, text: &str) -> Record {
+    record(at, "message", json!({"from": from, "text": text, "thread": "main"}))
 }
 
-/// Messages of the creature's, as kind and text.
-fn told(yard: &Yard) -> Vec<(String, String)> {
-    let text = |data: &Value, key: &str| data[key].as_str().unwrap_or_default().to_owned();
-    let records = yard.records().into_iter().filter(|record| record.kind == "message");
-    let mine = records.filter(|record| record.data["from"] == "creature");
-    mine.map(|record| (text(&record.data, "kind"), text(&record.data, "text"))).collect()
+fn acts(at: &str, tool: &str, error: &str) -> Record {
+    let result = match error {
+        "" => json!({"ok": true}),
+        error => json!({"ok": false, "error": error, "hint": "mend it"}),
+    };
+    record(at, "action", json!({"tool": tool, "args": {}, "result": result}))
 }
 
-fn record(yard: &mut Yard, data: Value) {
-    let at = yard.tools.clock.text();
-    let record = memory::Record { at, life: 7, kind: "message".to_owned(), data };
-    yard.tools.memory.append(&record).unwrap();
-}
-
-#[tokio::test]
-async fn messages_go_within_the_hours_share_and_the_rest_is_gathered() {
-    let (mut yard, clock) = yard();
-    for chapter in 0..7 {
-        let args = json!({"kind": "milestone", "text": format!("chapter {chapter} is done")});
-        let said = yard.call("owner.message", args).await;
-        assert_eq!(said["goes"] == "now", chapter < 5, "{said}");
+fn line(id: &str, ready_at: &str) -> Line {
+    Line {
+        category: Category::Goals,
+        id: id.to_owned(),
+        title: "a page on crabs".to_owned(),
+        why: String::new(),
+        next: "write its head".to_owned(),
+        ready_at: ready_at.parse().unwrap(),
     }
-    assert_eq!(told(&yard).len(), 5);
-    let refused = yard.call("owner.message", json!({"kind": "milestone", "text": "just checking in"})).await;
-    assert!(refused["error"].as_str().unwrap().contains("chatter"), "{refused}");
-    let refused =
-        yard.call("owner.message", json!({"kind": "thought", "text": "swifts sleep in flight"})).await;
-    assert!(refused["hint"].as_str().unwrap().contains("milestone"), "{refused}");
-    assert_eq!(yard.tools.post().unwrap(), 0);
-    pass(&clock, 60);
-    assert_eq!(yard.tools.post().unwrap(), 1);
-    assert!(told(&yard)[5].1.contains("chapter 5") && told(&yard)[5].1.contains("chapter 6"));
-    assert_eq!(yard.last("message")["thread"], "main");
 }
 
-#[tokio::test]
-async fn an_end_between_telling_and_striking_off_tells_nothing_twice() {
-    let (mut yard, _) = yard();
-    let say = OutboxChange::Say { kind: Kind::Broken, text: "the disk is full".to_owned() };
-    let id = yard.tools.change(&Change::Outbox(say)).unwrap()["id"].clone();
-    record(&mut yard, json!({"from": "creature", "kind": "broken", "text": "the disk is full", "ids": [id]}));
-    assert_eq!(yard.tools.post().unwrap(), 0);
-    assert_eq!(told(&yard).len(), 1);
-    assert!(yard.tools.desk.agenda.outbox.waiting.is_empty());
-}
-
-#[tokio::test]
-async fn the_week_is_summed_up_by_itself() {
-    let (mut yard, clock) = yard();
-    yard.tools.post().unwrap();
-    pass(&clock, 5 * 24 * 60 - 1);
-    assert_eq!(yard.tools.post().unwrap(), 0, "the week is not over");
-    pass(&clock, 1);
-    assert_eq!(yard.tools.post().unwrap(), 1);
-    let (kind, text) = told(&yard).remove(0);
-    assert!(
-        kind == "weekly_summary" && text.starts_with("The week to 2026-03-30. Goals reached: none."),
-        "{text}"
-    );
-    assert_eq!(yard.tools.post().unwrap(), 0, "once a week");
-}
-
-#[tokio::test]
-async fn an_answer_needs_words_it_answers() {
-    let (mut yard, clock) = yard();
-    let answer = |thread: Option<&str>| json!({"kind": "message", "data": {"text": "yes", "thread": thread}});
-    let refused = yard.call("memory.append", answer(None)).await;
-    assert!(refused["hint"].as_str().unwrap().contains("owner.message"), "{refused}");
-    record(&mut yard, json!({"from": "owner", "text": "are you there?", "thread": "shop"}));
-    assert_eq!(yard.call("memory.append", answer(None)).await["ok"], false, "another thread");
-    pass(&clock, 600);
-    assert_eq!(yard.call("memory.append", answer(Some("shop"))).await["ok"], true, "it waits still");
-    let data = yard.last("message");
-    assert_eq!(
-        (&data["kind"], &data["thread"], &data["from"]),
-        (&json!("answer"), &json!("shop"), &json!("creature"))
-    );
-    // Of its own accord, neither ends nor prolongs the talk.
-    yard.call("owner.message", json!({"kind": "revenue", "text": "earned 12 USD"})).await;
-    pass(&clock, 59);
-    let more = json!({"kind": "answer", "text": "and no"});
-    yard.tools.thread = "shop".to_owned();
-    assert_eq!(yard.call("owner.message", more.clone()).await["ok"], true, "the owner listens for an hour");
-    pass(&clock, 2);
-    assert_eq!(yard.call("owner.message", more.clone()).await["ok"], false);
-    yard.tools.owner = true;
-    assert_eq!(yard.call("owner.message", more).await["ok"], true, "asked for by the owner");
-}
-
-#[tokio::test]
-async fn reminders_concerns_and_directives_by_their_tools() {
-    let (mut yard, _) = yard();
-    let args =
-        json!({"text": "stand up", "when": "daily 08:30", "zone": "Europe/Berlin", "prompt": "be kind"});
-    let added = yard.call("reminder.add", args).await;
-    assert_eq!(
-        (&added["id"], &added["next"]),
-        (&json!("reminder-1"), &json!("2026-03-26 08:30:00 Europe/Berlin"))
-    );
-    let listed = yard.call("reminder.list", json!({})).await;
-    assert_eq!(listed["reminders"][0]["prompt"], "be kind");
-    let refused = yard.call("reminder.add", json!({"text": "x", "when": "soon"})).await;
-    assert!(refused["hint"].as_str().unwrap().contains("monthly 31"), "{refused}");
-    assert_eq!(yard.call("reminder.cancel", json!({"id": "reminder-1"})).await["ok"], true);
-
-    yard.call("pulse.add", json!({"text": "is the shop up?"})).await;
-    yard.call("pulse.update", json!({"id": "pulse-2", "every_s": 600})).await;
-    assert_eq!(yard.call("pulse.list", json!({})).await["concerns"][0]["every_s"], 600);
-    assert_eq!(yard.call("pulse.close", json!({"id": "pulse-2", "why": "sold"})).await["ok"], true);
-
-    let set = json!({"text": "focus on revenue this week"});
-    let refused = yard.call("directive.set", set.clone()).await;
-    assert!(refused["hint"].as_str().unwrap().contains("owner"), "{refused}");
-    yard.tools.owner = true;
-    let noted = yard.call("directive.set", set).await;
-    assert_eq!(noted["noted"], "Noted: revenue goes first, this week.");
-    assert_eq!(
-        yard.call("directive.list", json!({})).await["directives"][0]["until"],
-        "2026-03-30T00:00:00Z"
-    );
-    assert_eq!(yard.call("directive.end", json!({"id": "directive-3"})).await["ok"], true);
-    assert_eq!(yard.tools.desk.agenda.directives.focus(yard.tools.clock.now()), None);
+fn lived() -> Moment {
+    Moment {
+        now: NOW.to_owned(),
+        records: vec![
+            says("08:00", "owner", "My name is Ada. Please write a page on crabs. password: hunter2"),
+            says("08:10", "creature", "I will write the page by noon. I did not post."),
+            says("08:20", "owner", "focus on revenue this week"),
+            acts("09:00", "web.search", "the network was away"),
+            acts("09:30", "repo.test", "three tests failed with sk-abcdefghijklmnop"),
+            acts("10:00", "web.search", ""),
+            says("11:50", "owner", "Don't mention prices on it"),
+        ],
+        stack: vec![line("goal-3", "2026-03-02T11:00:00Z"), line("goal-4", "2026-03-02T13:00:00Z")],
+        directives: vec!["directive-2 \"focus on revenue this week\", said today".to_owned()],
+        ..Moment::default()
+    }
 }
 
 #[test]
-fn the_catalogue_says_it_in_few_words() {
-    let mine = ["owner.", "reminder.", "pulse.", "directive."];
-    let lines = creature::tools::catalogue().lines();
-    let chars: usize =
-        lines.filter(|line| mine.iter().any(|family| line[2..].starts_with(family))).map(str::len).sum();
-    assert!(chars <= 1_200, "{chars}");
+fn a_state_is_gathered_of_records_stack_and_directives() {
+    let state = standing(&lived()).unwrap();
+    for part in [
+        "- 10 min ago: Don't mention prices on it",
+        "- holds: directive-2",
+        "you promised, 3 h ago: I will write the page by noon.",
+        "who, 4 h ago: My name is Ada.",
+        "4 h ago: Please write a page on crabs. (answered)",
+        "- latest failure, 2 h ago: repo.test: three tests failed with [hidden]",
+        "Hint: resume goal-3 a page on crabs: write its head",
+    ] {
+        assert!(state.text.contains(part), "{part} is not in\n{}", state.text);
+    }
+    assert!(!state.text.contains("hunter2") && !state.text.contains("I did not"), "{}", state.text);
+    assert!(!state.text.contains("min ago: focus on revenue"), "it is told as what holds: {}", state.text);
+    assert_eq!((state.mode, state.pending_items.len()), (Mode::Resume, 2));
+}
+
+#[test]
+fn what_works_again_is_settled_and_a_stack_that_waits_cools_down() {
+    let mut moment = lived();
+    moment.stack.remove(0);
+    let input = gather(&moment, NOW.parse().unwrap());
+    let settled: Vec<(&str, bool)> =
+        input.outcomes.iter().map(|done| (done.text.as_str(), done.resolved)).collect();
+    assert_eq!(settled[0], ("web.search: the network was away", true));
+    assert!(!settled[1].1 && settled[2] == ("web.search: done", true));
+    let until: Timestamp = "2026-03-02T13:00:00Z".parse().unwrap();
+    assert_eq!(input.cooling_until, Some(until));
+    let down = json!({"about": "model", "text": "it is down", "rest_s": 7_200});
+    moment.records.push(record("11:30", "observation", down));
+    let until: Timestamp = "2026-03-02T13:30:00Z".parse().unwrap();
+    assert_eq!(gather(&moment, NOW.parse().unwrap()).cooling_until, Some(until));
+    moment.directives.push("directive-9 \"pause until tomorrow\", said now".to_owned());
+    assert_eq!(standing(&moment).unwrap().mode, Mode::Pause);
+}
+
+#[test]
+fn where_it_fails_one_sentence_stands_in_its_place() {
+    for now in ["", "yesterday", "2026-02-01T12:00:00Z"] {
+        let moment = Moment { now: now.to_owned(), ..lived() };
+        assert_eq!(standing(&moment), Some(Standing::fallback()), "{now}");
+    }
+    let fallback = Standing::fallback();
+    assert!(fallback.text.matches('.').count() == 1 && fallback.confidence == 0.0);
+}
+
+#[test]
+fn a_thought_that_answers_the_owner_has_none() {
+    assert_eq!(standing(&Moment { owner: true, ..lived() }), None);
+    let word = Word { at: String::new(), text: "hello".to_owned(), thread: "main".to_owned() };
+    assert_eq!(standing(&Moment { words: vec![word], ..lived() }), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_moment_has_a_state_within_its_cap(moment in moment(), is_now in any::<bool>()) {
+        let mut moment = Moment { owner: false, words: Vec::new(), ..moment };
+        if is_now {
+            moment.now = NOW.to_owned();
+            moment.records.iter_mut().for_each(|record| record.at = "2026-03-02T11:00:00Z".to_owned());
+        }
+        let key = "sk-abcdefghijklmnop";
+        moment.records.extend([
+            says("11:20", "owner", &format!("Use {key} today. I am {key}.")),
+            says("11:30", "creature", &format!("I will keep {key} to myself.")),
+            acts("11:40", &format!("x.post {key}"), &format!("{key} was refused")),
+        ]);
+        moment.directives.push(format!("use {key}"));
+        moment.stack.insert(0, Line { title: key.to_owned(), ..line("goal-1", NOW) });
+        let state = standing(&moment).unwrap();
+        prop_assert!(state.text.chars().count() <= 1_500);
+        let all = format!("{state:?}");
+        prop_assert!(!all.contains("sk-abc"), "{all}");
+        prop_assert_eq!(standing(&moment), Some(state));
+    }
+}
+
+#[test]
+fn what_it_does_by_itself_says_so_and_shows_the_state_and_an_answer_neither() {
+    loopback!();
+    let answer = json!([{"tool": "memory.append", "args": {"kind": "message", "data": {"from": "creature", "text": "hello"}}}]);
+    let script = Script::new(vec![thought("look", json!([]), 300), thought("answer", answer, 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let living = house.live(1);
+    script.request(0);
+    house.say("hello there");
+    script.request(1);
+    living.leave();
+    let asked = script.broker.heard("/llm/openai/v1/chat/completions");
+    let classes: Vec<Option<&str>> = asked.iter().take(2).map(|asked| asked.class.as_deref()).collect();
+    assert_eq!(classes, [Some("autonomous"), None]);
+    let title = "Where you stand with your owner and your work";
+    assert!(script.situation(0).contains(title) && !script.situation(1).contains(title));
 }
