@@ -155,7 +155,7 @@ impl Life {
                 self.toolbox.facts = self.facts();
                 let kept = self.toolbox.keep_snapshot(None)?;
                 self.cursors.snapshot_at = self.cursors.thoughts;
-                if kept.unchanged { "nothing to take in".to_owned() } else { kept.path }
+                kept.path
             }
             "index" => {
                 let house = &self.told.house;

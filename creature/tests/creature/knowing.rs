@@ -68,7 +68,7 @@ async fn skills_are_loaded_by_name() {
         assert_eq!(loaded["text"], "# How to post\n\nBriefly.", "{name}: {loaded}");
     }
     let listed: Value = yard.call("skill.list", json!({})).await;
-    assert_eq!(listed["skills"], json!([{"name": "post", "about": "How to post", "chars": 24}]));
+    assert_eq!(listed["skills"], json!([{"name": "post", "about": "How to post", "chars": 23}]));
     for (args, why) in [
         (json!({"name": "../x", "text": "x"}), "letters"),
         (json!({"name": "", "text": "x"}), "empty"),
