@@ -34,10 +34,10 @@ const MOST_IDENTITIES: usize = 3;
 /// Characters of one line, and of a text that are looked at; of the owner's words more.
 const MOST_LINE: usize = 200;
 const MOST_TEXT: usize = 500;
-const MOST_SAID: usize = 4_000;
+const MOST_SAID: usize = 2_000;
 
 /// Texts of a kind that are looked at: what is shown is a few lines.
-const MOST_TEXTS: usize = 40;
+const MOST_TEXTS: usize = 24;
 
 /// What a creature that acts by itself should do with what is under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

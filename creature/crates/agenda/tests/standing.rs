@@ -72,6 +72,7 @@ fn the_last_word_wins_and_the_conflict_is_marked() {
         ("post about crabs", "don't post about crabs any more"),
         ("never mail the bank", "please mail the bank"),
         ("check my mail every 10 minutes", "check my mail every hour"),
+        ("check my mail every 10min", "check my mail at 9"),
         ("focus on revenue", "focus on the blog"),
         ("pause", "resume"),
         ("stop posting about crabs", "post about crabs again"),
