@@ -44,7 +44,10 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
         let Ok(at) = record.at.parse::<Timestamp>() else { continue };
         match record.kind.as_str() {
             "message" => message(&mut input, record, at),
-            "action" => input.outcomes.push(outcome(record, at)),
+            "action" => {
+                input.interrupted &= record.data.get("owner") == Some(&Value::Bool(true));
+                input.outcomes.push(outcome(record, at));
+            }
             "observation" => cooling(&mut input, record, at),
             _ => {}
         }
@@ -74,6 +77,7 @@ fn message(input: &mut Input, record: &Record, at: Timestamp) {
     let text = text(record, "text");
     let dated = |text: &str| Dated { at, text: text.to_owned(), resolved: false, until: None };
     if text_is(record, "from", "owner") {
+        input.interrupted = !input.outcomes.is_empty();
         // A directive is told as what holds now; its words would outlive it.
         if text.len() > LONGEST_DIRECTIVE || understand(text, at, &TimeZone::UTC).is_none() {
             input.said.push(dated(text));

@@ -133,8 +133,7 @@ fn the_hint_follows_from_what_is_open() {
     assert!(idle.mode == Mode::Continue && idle.text.contains("rest"), "{}", idle.text);
     let going = standing(Input { open: open.clone(), ..Input::at(now()) });
     assert!(going.mode == Mode::Continue && going.text.contains("continue with goal-7"), "{}", going.text);
-    let mut input =
-        Input { open: open.clone(), outcomes: vec![ago(9, "x.post: done")], ..said(&[(5, "write more")]) };
+    let mut input = Input { open: open.clone(), interrupted: true, ..said(&[(5, "write more")]) };
     let resumed = standing(input.clone());
     assert!(resumed.mode == Mode::Resume && resumed.text.contains("Hint: resume goal-7"), "{}", resumed.text);
     input.paused = true;
@@ -243,6 +242,7 @@ fn input() -> impl Strategy<Value = Input> {
             open,
             awaiting,
             paused,
+            interrupted: !paused,
         }
     })
 }
