@@ -163,7 +163,11 @@ impl Life {
                     .map_err(|cause| Fault::caused("tend the index", &cause, "is the disk full?"))?;
                 format!("{} KiB of memory are not indexed yet", come.waiting_bytes >> 10)
             }
-            _ => self.kept_up(night),
+            _ => {
+                let said = self.kept_up(night);
+                self.save()?;
+                said
+            }
         };
         if KEPT.contains(&part) {
             undoing::after(&self.toolbox, dream, part)?;
