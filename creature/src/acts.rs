@@ -99,6 +99,7 @@ impl Life {
             .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
         let record = json!({
             "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
+            "owner": self.toolbox.owner,
         });
         self.remember("action", record)
     }

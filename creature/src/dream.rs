@@ -162,7 +162,11 @@ impl Life {
                 Some(said) => said,
                 None => return Ok(None),
             },
-            _ => self.kept_up(night),
+            _ => {
+                let said = self.kept_up(night);
+                self.save()?;
+                said
+            }
         };
         if KEPT.contains(&part) {
             undoing::after(&self.toolbox, dream, part)?;

@@ -22,6 +22,7 @@ mod knowing;
 mod life;
 mod llm;
 mod models;
+mod owners;
 mod patch;
 mod patch_damage;
 mod permission;

@@ -1,14 +1,16 @@
 //! Wakes by hand, on a clock of their own: what calls a model and what does not, pauses, events, reminders, sources.
 
 use crate::broker::{self, Answer, Asked, StandIn, loopback};
-use crate::house::{Script, TempHouse, thought};
+use crate::house::{Line, Script, TempHouse, thought};
 use agenda::Change;
 use agenda::reminder::{ReminderChange, Schedule};
 use creature::birth::birth;
 use creature::clock::Clock;
 use creature::config::Told;
 use creature::life::{Leaving, Life, Next};
+use creature::mind::moment::Word;
 use creature::paths::House;
+use creature::senses::cursors::Waiting;
 use hands::Broker;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -318,6 +320,59 @@ async fn words_heard_by_a_life_that_ended_at_once_are_neither_lost_nor_remembere
     house.write(".self/mind/cursors.json", text.to_string());
     let lived = Lived::born(&house, "2026-03-02T08:06:00Z", 3).await;
     assert!(lived.life.cursors.words.is_empty());
+}
+
+#[tokio::test]
+async fn a_mind_that_fails_rests_longer_and_longer_though_a_word_waits() {
+    loopback!();
+    for line in [Line::Says("no JSON today".to_owned()), Line::Refuses(429, "budget_cap", Some(40_000))] {
+        let script = Script::new(vec![thought("rest", json!([]), 300), line]);
+        let house = TempHouse::with_model("openai", &script, 300);
+        let mut lived = Lived::born(&house, MORNING, 1).await;
+        lived.wake().await;
+        house.say("are you there?");
+        lived.life.cursors.tell("an event");
+        let mut passed = Duration::ZERO;
+        while passed < Duration::from_secs(3_000) {
+            passed += lived.wake().await;
+        }
+        assert!(asked(&script) < 20, "{} calls", asked(&script));
+        assert_eq!(lived.life.cursors.words.len(), 1, "the word waits on");
+    }
+}
+
+#[tokio::test]
+async fn words_of_two_threads_are_answered_each_on_its_own() {
+    loopback!();
+    let answer =
+        |text: &str| json!([{"tool": "memory.append", "args": {"kind": "message", "data": {"text": text}}}]);
+    let script = Script::new(vec![
+        thought("rest", json!([]), 300),
+        thought("think", json!([]), 300),
+        thought("answer", answer("two"), 300),
+        thought("answer", answer("one"), 300),
+    ]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    lived.wake().await;
+    let word = |text: &str, thread: &str| Waiting {
+        word: Word { at: String::new(), text: text.to_owned(), thread: thread.to_owned() },
+        seen: 0,
+    };
+    lived.life.cursors.words = vec![word("how is the tea?", "main"), word("how is the mail?", "mail")];
+    for _ in 0..3 {
+        lived.wake().await;
+    }
+    let shown: Vec<bool> = (1..4).map(|at| script.situation(at).contains("the mail?\\n")).collect();
+    assert_eq!(shown, [false, true, false], "the thread that waited longest is next");
+    assert!(lived.life.cursors.words.is_empty());
+    let threads: Vec<Value> = house
+        .records()
+        .into_iter()
+        .filter(|record| record.kind == "message")
+        .map(|record| record.data["thread"].clone())
+        .collect();
+    assert_eq!(threads, ["mail", "main"]);
 }
 
 #[tokio::test]
