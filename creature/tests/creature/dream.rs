@@ -218,8 +218,8 @@ async fn undone_it_leaves_what_came_after() {
     let add =
         GoalChange::Add { title: "count the swifts".to_owned(), checkpoints: Vec::new(), cost_usd: 0.0 };
     let goal = life.toolbox.change(&Change::Goal(add)).unwrap()["id"].as_str().unwrap().to_owned();
-    let (status, reason) = (GoalStatus::Done, "counted".to_owned());
-    life.toolbox.change(&Change::Goal(GoalChange::Close { id: goal.clone(), status, reason })).unwrap();
+    let (outcome, reason) = (GoalStatus::Done, "counted".to_owned());
+    life.toolbox.change(&Change::Goal(GoalChange::Close { id: goal.clone(), outcome, reason })).unwrap();
     bed.wait((24 * 31).hours());
     asleep(&mut life).await;
     let open =
