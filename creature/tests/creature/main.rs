@@ -20,6 +20,7 @@ mod instinct;
 mod keepsakes;
 mod knowing;
 mod life;
+mod lived;
 mod llm;
 mod models;
 mod owners;
