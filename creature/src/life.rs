@@ -122,7 +122,7 @@ impl Life {
     }
 
     /// One wake: up to eight thoughts with no rest between.
-    async fn wake(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
+    pub async fn wake(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         self.cursors.wakes += 1;
         let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts});
         self.remember("heartbeat", beat)?;

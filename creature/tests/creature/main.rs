@@ -28,4 +28,5 @@ mod services;
 mod setbacks;
 mod thought;
 mod tools;
+mod week;
 mod yard;

@@ -1,0 +1,116 @@
+//! The world behind the stand-in broker: a model, a feed and a mailbox, each over real HTTP, and what they saw.
+
+use super::clock::Time;
+use super::script;
+use super::world::offered;
+use crate::broker::{self, Answer, Asked, StandIn};
+use crate::house::in_chat;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// One request to the model, and what it answered.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub at: Timestamp,
+    pub system: String,
+    pub text: String,
+    pub autonomous: bool,
+    pub reply: Value,
+}
+
+impl Ask {
+    /// What stands under a heading; empty where there is none that begins so.
+    pub fn section(&self, title: &str) -> &str {
+        section(&self.text, title)
+    }
+}
+
+/// What stands under the first heading that begins so, up to the next.
+pub fn section<'a>(text: &'a str, title: &str) -> &'a str {
+    let mut from = 0;
+    for line in text.split_inclusive('\n') {
+        from += line.len();
+        if line.strip_prefix("# ").is_some_and(|rest| rest.starts_with(title)) {
+            let rest = &text[from..];
+            let end = rest.find("\n# ").unwrap_or(rest.len());
+            return rest[..end].trim();
+        }
+    }
+    ""
+}
+
+#[derive(Default)]
+pub struct Seen {
+    pub asks: Vec<Ask>,
+    /// Tokens the model says it took, as a thought costs them: a fourth of the characters.
+    pub tokens: usize,
+    items: Vec<&'static str>,
+    letters: Vec<&'static str>,
+    /// The next that many requests to the model are refused.
+    pub outage: usize,
+}
+
+pub struct Outside {
+    pub broker: StandIn,
+    seen: Arc<Mutex<Seen>>,
+}
+
+pub const FEED: &str = "http://news.example/feed.xml";
+
+impl Outside {
+    pub fn new(time: Arc<Time>) -> Self {
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let answering = Arc::clone(&seen);
+        let broker = StandIn::new(move |asked| answer(asked, &mut answering.lock().unwrap(), &time));
+        Self { broker, seen }
+    }
+
+    pub fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap()
+    }
+
+    pub fn publish(&self, title: &'static str) {
+        self.seen().items.push(title);
+    }
+
+    pub fn mail(&self, text: &'static str) {
+        self.seen().letters.push(text);
+    }
+}
+
+fn answer(asked: &Asked, seen: &mut Seen, time: &Time) -> Answer {
+    match asked.path.as_str() {
+        "/status" => broker::status(offered(), &["mail"]),
+        "/llm/openai/v1/chat/completions" if seen.outage > 0 => {
+            seen.outage -= 1;
+            broker::refusal(503, "upstream_unreachable", None)
+        }
+        "/llm/openai/v1/chat/completions" => {
+            let said = |role: &str| -> String {
+                let messages = asked.body["messages"].as_array().unwrap().iter();
+                messages.filter(|m| m["role"] == role).filter_map(|m| m["content"].as_str()).collect()
+            };
+            let (system, text, at) = (said("system"), said("user"), time.now());
+            let reply = script::reply(&system, &text);
+            let answered = in_chat(&reply.to_string());
+            seen.tokens += (system.len() + text.len() + reply.to_string().len()) / 4;
+            seen.asks.push(Ask { at, system, text, autonomous: asked.autonomous, reply });
+            broker::answer(200, &answered)
+        }
+        "/web" if asked.query.get("url").is_some_and(|url| url == FEED) => {
+            let item = |(at, title): (usize, &&str)| {
+                format!("<item><title>{title}</title><link>http://news.example/{at}</link></item>")
+            };
+            let items: String = seen.items.iter().enumerate().rev().map(item).collect();
+            let feed = format!("<rss version=\"2.0\"><channel><title>News</title>{items}</channel></rss>");
+            Answer::Is(200, vec![("content-type", "application/rss+xml".to_owned())], feed)
+        }
+        "/web" => {
+            let page = "<html><title>A page</title><body><p>A page that says little.</p></body></html>";
+            Answer::Is(200, vec![("content-type", "text/html".to_owned())], page.to_owned())
+        }
+        "/service" => broker::passed(200, &json!({"letters": seen.letters})),
+        _ => broker::refusal(404, "not_found", None),
+    }
+}
