@@ -24,21 +24,43 @@ impl Ask {
     pub fn section(&self, title: &str) -> &str {
         section(&self.text, title)
     }
+
+    /// The owner's words in it.
+    pub fn words(&self) -> &str {
+        self.section("Your owner's words")
+    }
+
+    /// A thought of the loop's own, no sub-session's and no dream's.
+    pub fn is_thought(&self) -> bool {
+        script::is_thought(&self.text)
+    }
 }
 
-/// What stands under the first heading that begins so, up to the next.
+/// What stands under the first heading that begins so, up to the next known one.
 pub fn section<'a>(text: &'a str, title: &str) -> &'a str {
-    let mut from = 0;
-    for line in text.split_inclusive('\n') {
-        from += line.len();
-        if line.strip_prefix("# ").is_some_and(|rest| rest.starts_with(title)) {
-            let rest = &text[from..];
-            let end = rest.find("\n# ").unwrap_or(rest.len());
-            return rest[..end].trim();
-        }
-    }
-    ""
+    let starts = |rest: &str| TITLES.iter().any(|title| rest.starts_with(title));
+    let mut headings = text.match_indices("# ").filter(|(at, _)| *at == 0 || text[..*at].ends_with("\n\n"));
+    let Some((at, _)) = headings.find(|(at, _)| text[at + 2..].starts_with(title)) else { return "" };
+    let body = text[at..].find('\n').map_or(text.len(), |line| at + line);
+    let end = headings.find(|(at, _)| starts(&text[at + 2..])).map_or(text.len(), |(at, _)| at);
+    // The last line of a situation asks for the answer.
+    text[body..end].trim().trim_end_matches(ANSWER).trim()
 }
+
+const TITLES: [&str; 11] = [
+    "PURPOSE.md",
+    "Checklist (",
+    "What you remember",
+    "Scratch (",
+    "Goals",
+    "Latest records",
+    "Where you stand",
+    "What there is to do",
+    "Events",
+    "Your owner's words",
+    "Now",
+];
+const ANSWER: &str = "Answer with the one JSON object.";
 
 #[derive(Default)]
 pub struct Seen {

@@ -200,7 +200,7 @@ impl World {
 }
 
 /// Nobody wishes that this life ends.
-struct Never;
+pub struct Never;
 
 impl Leaving for Never {
     async fn asked(&mut self) {
