@@ -10,13 +10,13 @@ use crate::heartbeat::Heart;
 use crate::life::Life;
 use crate::mind::Mind;
 use crate::mind::instinct::Instinct;
-use crate::mind::moment::Word;
+use crate::mind::moment::{Word, main_thread};
 use crate::self_edit::cargo::Limits;
 use crate::senses::asks;
 use crate::senses::cursors::Cursors;
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
-use crate::tools::Toolbox;
+use crate::tools::{Toolbox, permission};
 use memory::{Log, Record};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -72,6 +72,9 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     toolbox.broker = told.broker.clone();
     toolbox.clock = told.clock.clone();
     toolbox.feed = Feed::new(house.feed(), told.clock.clone(), told.life);
+    toolbox.permissions = settings.permissions.clone();
+    toolbox.files = settings.files.clone();
+    odd.extend(permission::unknown(&settings.permissions).map(|said| ("settings", said)));
     let (rules, complaint) = settings.rules();
     toolbox.desk.rules = rules;
     odd.extend(complaint.map(|said| ("settings", said)));
@@ -112,7 +115,13 @@ fn heard(records: &[Record]) -> Vec<Word> {
         record.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
     let words = records.iter().filter(|record| record.kind == "message" && text(record, "from") == "owner");
-    words.map(|record| Word { at: text(record, "at"), text: text(record, "text") }).collect()
+    let thread = |record: &Record| match text(record, "thread") {
+        thread if thread.is_empty() => main_thread(),
+        thread => thread,
+    };
+    words
+        .map(|record| Word { at: text(record, "at"), text: text(record, "text"), thread: thread(record) })
+        .collect()
 }
 
 fn named(commit: &str, standing: Option<&Standing>) -> String {
@@ -144,13 +153,13 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     let Some(standing) = standing else { return Ok(()) };
     for end in &standing.ends {
         if life.cursors.first_telling(end.key()) {
-            life.cursors.news.push(end.told());
+            life.cursors.tell(end.told());
             life.remember("death", end.record())?;
         }
     }
     for fall in &standing.falls {
         if life.cursors.first_telling(fall.key()) {
-            life.cursors.news.push(fall.told());
+            life.cursors.tell(fall.told());
             life.remember("death", fall.record())?;
         }
     }

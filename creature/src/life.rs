@@ -3,27 +3,24 @@
 //! Invariant: a mind that is down, a garbled reply and a failing tool are records and rests, never an
 //! end. What ends a life: the guardian's wish, a rebirth, a memory that cannot be written, a panic.
 
-use crate::birth::LOOK_BACK;
 use crate::config::{Settings, Told};
-use crate::digest::Facts;
 use crate::fault::Fault;
+use crate::feed::Event;
 use crate::heartbeat::{Heart, Stage};
 use crate::last_words::guarded;
-use crate::mind::moment::{Moment, Word};
+use crate::mind::moment::Word;
 use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Mind, Outcome, context};
+use crate::scanning::Scanned;
 use crate::senses::cursors::Cursors;
 use crate::senses::watch::Watch;
-use crate::senses::{budget, papers};
 use crate::setbacks::Setbacks;
 use crate::tools::{Toolbox, failure};
-use memory::{Record, snapshot};
+use crate::wakes::Course;
+use agenda::repeat::Repeats;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-/// Thoughts in one wake, whatever a mind wants.
-const MOST_ROUNDS: u32 = 8;
 
 /// Thoughts between snapshots.
 const SNAPSHOT_EVERY: u64 = 50;
@@ -32,7 +29,7 @@ const SNAPSHOT_EVERY: u64 = 50;
 const MOST_SEEN: u32 = 10;
 
 /// Characters of arguments and of a monologue that stay in a record.
-const MOST_ARGS: usize = 4_000;
+pub(crate) const MOST_ARGS: usize = 4_000;
 const MOST_MONOLOGUE: usize = 8_000;
 
 /// A life from birth to end.
@@ -43,16 +40,18 @@ pub struct Life {
     pub toolbox: Toolbox,
     pub(crate) heart: Heart,
     pub(crate) settings: Settings,
-    watch: Watch,
+    pub(crate) watch: Watch,
     /// Words in memory already, where the inbox cursor was lost.
     pub(crate) heard: Vec<Word>,
     /// What the broker last said: the model it offers, and how much waits for the owner.
     pub(crate) offer: Value,
     pub(crate) asks_waiting: u64,
-    purpose_changed: bool,
-    setbacks: Setbacks,
+    pub(crate) course: Course,
+    pub(crate) setbacks: Setbacks,
+    repeats: Repeats,
+    pub(crate) scanned: Scanned,
     /// What was observed last, by subject: told once, not every wake.
-    observed: BTreeMap<&'static str, String>,
+    pub(crate) observed: BTreeMap<&'static str, String>,
 }
 
 /// What follows a wake.
@@ -80,6 +79,7 @@ impl Life {
         watch: Watch,
         heard: Vec<Word>,
     ) -> Self {
+        let scanned = Scanned::load(&told.house.scanned());
         Self {
             told,
             mind,
@@ -91,8 +91,10 @@ impl Life {
             heard,
             offer: Value::Null,
             asks_waiting: 0,
-            purpose_changed: false,
+            course: Course::default(),
             setbacks: Setbacks::default(),
+            repeats: Repeats::default(),
+            scanned,
             observed: BTreeMap::new(),
         }
     }
@@ -121,18 +123,35 @@ impl Life {
         }
     }
 
-    /// One wake: up to eight thoughts with no rest between.
+    /// One wake: what came due is done, then, where there is a reason, thoughts with no rest between.
     pub async fn wake(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         self.cursors.wakes += 1;
-        let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts});
-        self.remember("heartbeat", beat)?;
         self.heart.stage(Stage::Sensing, Duration::from_secs(30));
         tokio::select! {
             biased;
             () = leaving.asked() => return Ok(Next::Leave),
             looked = self.look_out() => looked?,
         }
-        for round in 0..MOST_ROUNDS {
+        tokio::select! {
+            biased;
+            () = leaving.asked() => return Ok(Next::Leave),
+            ticked = self.tick() => ticked?,
+        }
+        let next = match self.woken()? {
+            true => self.rounds(leaving).await?,
+            false => self.chosen(None),
+        };
+        self.heart.turn();
+        self.save()?;
+        Ok(match next {
+            Next::Rest(rest) => Next::Rest(self.resting(rest)),
+            end => end,
+        })
+    }
+
+    /// Thoughts until one wants to rest, as many as the owner allows in one wake.
+    async fn rounds(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
+        for round in 0..self.settings.agenda.rounds {
             self.heart.stage(Stage::Sensing, Duration::from_secs(30));
             let moment = self.sense(round)?;
             self.heart.stage(Stage::Thinking, self.mind.patience() + Duration::from_secs(10));
@@ -144,93 +163,18 @@ impl Life {
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));
             let next = match outcome {
                 Outcome::Thought { thought, usage } => self.thought(thought, usage, round, leaving).await?,
-                Outcome::Garbled { error, text, usage } => {
-                    tracing::warn!("garbled reply: {}", context::shorten(&error, 300));
-                    self.remember(
-                        "thought",
-                        json!({
-                            "mind": self.mind.name(), "thought": self.cursors.thoughts + 1, "garbled": true,
-                            "error": error, "text": context::shorten(&text, MOST_ARGS), "usage": usage,
-                        }),
-                    )?;
-                    let rest_s = self.setbacks.garbled();
-                    Some(Next::Rest(self.clamped(rest_s)))
-                }
-                Outcome::Down { error, hint, rest_s } => {
-                    let (rest_s, tell) = self.setbacks.down(&error, rest_s);
-                    tracing::warn!(
-                        "the mind is down, next try in {rest_s} s: {}",
-                        context::shorten(&error, 300)
-                    );
-                    if tell {
-                        let text =
-                            format!("{} is down: {}", self.mind.name(), context::shorten(&error, 1_000));
-                        let record = json!({"about": "model", "text": text, "hint": hint, "rest_s": rest_s});
-                        self.remember("observation", record)?;
-                    }
-                    Some(Next::Rest(Duration::from_secs(rest_s)))
-                }
+                Outcome::Garbled { error, text, usage } => Some(self.garbled(&error, &text, &usage)?),
+                Outcome::Down { error, hint, rest_s } => Some(self.down(&error, &hint, rest_s)?),
             };
-            self.heart.turn();
-            self.save()?;
             if let Some(next) = next {
                 return Ok(next);
             }
+            self.heart.turn();
+            self.save()?;
         }
-        Ok(Next::Rest(self.clamped(0)))
-    }
-
-    /// Everything a mind is given, read now.
-    pub fn sense(&mut self, round: u32) -> Result<Moment, Fault> {
-        let house = self.told.house.clone();
-        self.watch.know();
-        self.hear()?;
-        self.hear_outcomes()?;
-        let money = budget::read(&house.budget());
-        self.observe("budget", &money.alarm)?;
-        let purpose = papers::read(&house.purpose());
-        let mark = purpose.mark();
-        if mark != self.cursors.purpose {
-            if !self.cursors.purpose.is_empty() {
-                self.purpose_changed = true;
-                let text = "PURPOSE.md changed";
-                self.remember("observation", json!({"about": "purpose", "text": text, "mark": mark}))?;
-            }
-            self.cursors.purpose = mark;
-        }
-        self.observe("purpose", &purpose.odd)?;
-        let checklist = papers::read(&house.checklist());
-        self.observe("checklist", &checklist.odd)?;
-        let records = match self.told.safe {
-            true => Vec::new(),
-            false => memory::tail(&house.memory(), LOOK_BACK.0, LOOK_BACK.1)
-                .inspect_err(|error| tracing::warn!("failed to {error}"))
-                .map_or(Vec::new(), |tail| tail.records),
-        };
-        let snapshot = match self.told.safe {
-            true => None,
-            false => snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text),
-        };
-        Ok(Moment {
-            now: self.told.clock.text(),
-            life: self.told.life,
-            commit: self.told.commit.clone(),
-            safe: self.told.safe,
-            rehearsal: self.told.rehearsal,
-            thoughts_before: self.cursors.thoughts,
-            round,
-            purpose: purpose.text,
-            purpose_changed: self.purpose_changed,
-            checklist: checklist.text,
-            scratch: papers::read(&house.papers().join("scratch.md")).text,
-            words: self.cursors.words.iter().map(|waiting| waiting.word.clone()).collect(),
-            news: self.cursors.news.clone(),
-            snapshot,
-            records,
-            rest_s: (self.settings.rest.shortest_s, self.settings.rest.longest_s),
-            budget: money.line,
-            asks_waiting: self.asks_waiting,
-        })
+        // What needs more than this is a goal; cut off once, it may end what it began.
+        self.course.overran += 1;
+        Ok(if self.course.overran == 1 { Next::Rest(self.clamped(0)) } else { self.chosen(None) })
     }
 
     /// Remembers a thought and does what it says; none asks for another round.
@@ -257,10 +201,11 @@ impl Life {
         self.remember("thought", record)?;
         self.cursors.thoughts = number;
         self.heart.thought();
-        self.cursors.news.clear();
-        self.cursors.words.iter_mut().for_each(|waiting| waiting.seen += 1);
+        self.seen();
+        let (owner, thread) = (self.toolbox.owner, self.toolbox.thread.clone());
+        let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == thread);
+        shown.for_each(|waiting| waiting.seen += 1);
         self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);
-        self.purpose_changed = false;
         if self.setbacks.over() {
             let text = format!("{} answers again", self.mind.name());
             self.remember("observation", json!({"about": "model", "text": text}))?;
@@ -285,14 +230,28 @@ impl Life {
         }
         // What the owner decided meanwhile is not slept over.
         self.hear_outcomes()?;
-        let sleep_s = if self.cursors.news.is_empty() { thought.sleep_s } else { thought.sleep_s.min(1) };
-        Ok((sleep_s > 0).then(|| Next::Rest(self.clamped(sleep_s))))
+        let (ended, again) = (std::mem::take(&mut self.toolbox.completed), thought.sleep_s == 0);
+        self.course.busy = (again && !ended && !owner).then_some(thought.intent);
+        if again && !ended {
+            return Ok(None);
+        }
+        self.course.overran = 0;
+        Ok(Some(self.chosen((thought.said && !again).then_some(thought.sleep_s))))
     }
 
     /// Runs one call and remembers what came of it; true when the life is to end.
     async fn act(&mut self, call: &ToolCall, number: u64, leaving: &mut impl Leaving) -> Result<bool, Fault> {
         self.heart.stage(Stage::Acting, patience(&call.tool));
         self.toolbox.facts = self.facts();
+        if let Some(why) = self.repeats.blocked(&key(call), self.told.clock.now()) {
+            let why = format!("{} was not run: {why}", call.tool);
+            self.acted(
+                call,
+                number,
+                failure(why, "do something else; if it matters, note why it does not work"),
+            )?;
+            return Ok(false);
+        }
         let calling = guarded(&call.tool, self.toolbox.call(call));
         let result = tokio::select! {
             biased;
@@ -306,8 +265,26 @@ impl Life {
                 "try again in the next life",
             )
         });
+        let result = self.noted(call, result);
         self.acted(call, number, result)?;
         Ok(left)
+    }
+
+    /// The result, with a warning where the same call came to the same too often.
+    fn noted(&mut self, call: &ToolCall, mut result: Value) -> Value {
+        let mut same = result.clone();
+        if let Value::Object(fields) = &mut same {
+            fields.shift_remove("took_ms");
+        }
+        let now = self.told.clock.now();
+        let warning = match call.tool.as_str() {
+            "complete_run" => None,
+            tool => self.repeats.note(&key(call), &same.to_string(), changes(tool), now),
+        };
+        if let (Some(warning), Value::Object(fields)) = (warning, &mut result) {
+            fields.insert("warning".to_owned(), json!(warning));
+        }
+        result
     }
 
     /// Remembers what came of a call.
@@ -315,7 +292,8 @@ impl Life {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let ok = result.get("ok") == Some(&Value::Bool(true));
         if ok && call.tool == "memory.append" && call.args.get("kind") == Some(&json!("message")) {
-            self.cursors.words.clear();
+            let thread = &self.toolbox.thread;
+            self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
         }
         if ok && call.tool == "memory.snapshot" {
             self.cursors.snapshot_at = self.cursors.thoughts;
@@ -324,61 +302,29 @@ impl Life {
             let error = result.get("error").and_then(Value::as_str).unwrap_or("no reason given");
             tracing::warn!("{} failed: {}", call.tool, context::shorten(error, 300));
         }
+        let about = args(call, 300);
+        self.toolbox
+            .feed
+            .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
         let record = json!({
             "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
         });
         self.remember("action", record)
     }
+}
 
-    /// What a snapshot says of this life beside its records.
-    pub(crate) fn facts(&self) -> Facts {
-        Facts {
-            life: self.told.life,
-            commit: self.told.commit.clone(),
-            thoughts: self.cursors.thoughts,
-            mind: self.mind.name(),
-            purpose: papers::read(&self.told.house.purpose()).text,
-        }
-    }
+/// A call as it is compared with others.
+fn key(call: &ToolCall) -> String {
+    format!("{} {}", call.tool, Value::Object(call.args.clone()))
+}
 
-    /// Appends a record to memory.
-    pub fn remember(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
-        let (at, life) = (self.told.clock.text(), self.told.life);
-        let record = Record { at, life, kind: kind.to_owned(), data };
-        self.toolbox
-            .memory
-            .append(&record)
-            .map_err(|cause| Fault::caused("remember", &cause, "is the disk full or .self not writable?"))
-    }
-
-    /// Remembers an observation unless it is what was last observed of this; empty is nothing to observe.
-    pub(crate) fn observe(&mut self, about: &'static str, text: &str) -> Result<(), Fault> {
-        if self.observed.get(about).is_some_and(|last| last == text) {
-            return Ok(());
-        }
-        self.observed.insert(about, text.to_owned());
-        if text.is_empty() {
-            return Ok(());
-        }
-        self.remember("observation", json!({"about": about, "text": text}))
-    }
-
-    /// Keeps the cursors; failing to is told and survived, for memory holds what counts.
-    pub fn save(&mut self) -> Result<(), Fault> {
-        match self.cursors.save(&self.told.house.cursors()) {
-            Ok(()) => self.observe("cursors", ""),
-            Err(cause) => self.observe("cursors", &Fault::caused("keep the cursors", &cause, "").error),
-        }
-    }
-
-    pub(crate) fn clamped(&self, wanted_s: u64) -> Duration {
-        let rest = &self.settings.rest;
-        Duration::from_secs(wanted_s.clamp(rest.shortest_s, rest.longest_s))
-    }
+/// Whether a tool changes the house, so that every other call is worth another try.
+fn changes(tool: &str) -> bool {
+    matches!(tool, "repo.edit" | "repo.apply_patch" | "repo.reset_hard" | "repo.install_deps" | "files.write")
 }
 
 /// Arguments as they are remembered.
-fn args(call: &ToolCall, most: usize) -> Value {
+pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
     let text = Value::Object(call.args.clone()).to_string();
     if text.chars().count() <= most {
         return Value::Object(call.args.clone());
@@ -387,7 +333,7 @@ fn args(call: &ToolCall, most: usize) -> Value {
 }
 
 /// How long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.
-fn patience(tool: &str) -> Duration {
+pub(crate) fn patience(tool: &str) -> Duration {
     let minutes = if tool.starts_with("repo.") || tool == "self_edit" { 45 } else { 5 };
     Duration::from_secs(minutes * 60)
 }

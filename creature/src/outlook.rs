@@ -1,14 +1,21 @@
-//! The outlook of a wake: which mind the broker offers, what the owner said, and what the owner decided.
+//! The outlook of a wake: which mind the broker offers, what the owner said and decided, and all a thought is given.
 //!
 //! Invariant: a broker that is away or babbles changes nothing but what is observed; the mind in use stays.
 
+use crate::birth::LOOK_BACK;
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::instinct::Instinct;
+use crate::mind::moment::{Moment, main_thread};
 use crate::mind::{Mind, context, llm};
-use crate::senses::cursors::Waiting;
-use crate::senses::{asks, inbox};
+use crate::senses::cursors::{Cursors, Waiting};
+use crate::senses::{asks, budget, inbox, papers};
+use agenda::waking;
+use memory::snapshot;
 use serde_json::{Value, json};
+
+/// Characters of events in one thought: what its prompt has room for, less the line on those that wait.
+const MOST_NEWS: usize = 1_800;
 
 impl Life {
     /// Asks the broker how things stand and tells of what is new.
@@ -48,8 +55,92 @@ impl Life {
             self.offer = offer;
         }
         self.mind = mind;
+        self.course.down_until = None;
         self.heart.mind(&self.mind.name());
         said
+    }
+
+    /// Everything a mind is given, read now.
+    pub fn sense(&mut self, round: u32) -> Result<Moment, Fault> {
+        let house = self.told.house.clone();
+        self.watch.know();
+        self.hear()?;
+        self.hear_outcomes()?;
+        self.notice()?;
+        self.attend();
+        let checklist = papers::read(&house.checklist());
+        self.observe("checklist", &checklist.odd)?;
+        self.course.checklist = checklist.mark();
+        let records = match self.told.safe {
+            true => Vec::new(),
+            false => memory::tail(&house.memory(), LOOK_BACK.0, LOOK_BACK.1)
+                .inspect_err(|error| tracing::warn!("failed to {error}"))
+                .map_or(Vec::new(), |tail| tail.records),
+        };
+        let snapshot = match self.told.safe {
+            true => None,
+            false => snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text),
+        };
+        let (owner, thread) = (self.toolbox.owner, self.toolbox.thread.clone());
+        let words = self.cursors.words.iter().map(|waiting| &waiting.word);
+        let words = words.filter(|word| word.thread == thread).cloned().collect();
+        Ok(Moment {
+            now: self.told.clock.text(),
+            life: self.told.life,
+            commit: self.told.commit.clone(),
+            safe: self.told.safe,
+            rehearsal: self.told.rehearsal,
+            thoughts_before: self.cursors.thoughts,
+            round,
+            purpose: papers::read(&house.purpose()).text,
+            purpose_changed: self.course.purpose_changed,
+            checklist: checklist.text,
+            scratch: papers::read(&house.papers().join("scratch.md")).text,
+            words,
+            news: self.news(),
+            snapshot,
+            records,
+            rest_s: (self.settings.rest.shortest_s, self.settings.rest.longest_s),
+            budget: budget::read(&house.budget()).line,
+            asks_waiting: self.asks_waiting,
+            owner,
+            thread,
+            reasons: self.course.why.clone(),
+            stack: self.stack(),
+            ..Moment::default()
+        })
+    }
+
+    /// Turns to the owner where a word waits, one thread at a time; else back to what it does by itself.
+    fn attend(&mut self) {
+        let thread = self.cursors.words.first().map(|waiting| waiting.word.thread.clone());
+        self.toolbox.owner = thread.is_some();
+        match thread {
+            Some(thread) => {
+                self.interrupted();
+                self.toolbox.thread = thread;
+            }
+            None => {
+                self.resumed();
+                self.toolbox.thread = main_thread();
+            }
+        }
+    }
+
+    /// The events this thought is shown. One that answers the owner has none: they wait for the next.
+    fn news(&mut self) -> Vec<String> {
+        let Cursors { news, gathered, .. } = &self.cursors;
+        let shown = if self.toolbox.owner { 0 } else { waking::shown(news, MOST_NEWS) };
+        self.course.shown = shown;
+        let waiting = news.len() - shown;
+        let mut told = Vec::new();
+        if shown > 0 && waiting as u64 + gathered > 0 {
+            told.push(format!(
+                "{waiting} older events wait for a later thought; {gathered} more were too many to keep"
+            ));
+        }
+        told.extend(news.iter().skip(waiting).cloned());
+        told
     }
 
     /// Takes the owner's new words: each is remembered and waits for an answer.
@@ -59,7 +150,8 @@ impl Life {
         let known = std::mem::take(&mut self.heard);
         for word in heard.words.into_iter().filter(|word| !known.contains(word)) {
             tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
-            self.remember("message", json!({"from": "owner", "text": word.text, "at": word.at}))?;
+            let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread});
+            self.remember("message", said)?;
             self.cursors.words.push(Waiting { word, seen: 0 });
         }
         Ok(())
@@ -75,7 +167,7 @@ impl Life {
         for outcome in outcomes {
             if self.cursors.first_telling(outcome.key) {
                 tracing::info!("{}", context::shorten(&outcome.told, 200));
-                self.cursors.news.push(outcome.told);
+                self.cursors.tell(outcome.told);
                 self.remember("observation", outcome.record)?;
             }
         }

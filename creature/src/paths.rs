@@ -100,6 +100,11 @@ impl House {
         self.root.join(".self/mind/agenda.json")
     }
 
+    /// What is known of the sources it follows.
+    pub fn scanned(&self) -> PathBuf {
+        self.root.join(".self/mind/scanned.json")
+    }
+
     /// Sub-sessions under way.
     pub fn sessions(&self) -> PathBuf {
         self.root.join(".self/mind/sessions.json")

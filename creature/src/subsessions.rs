@@ -1,1 +1,287 @@
 //! Sub-sessions at work: each a few thoughts of its own, beside one another, on the creature's budget.
+//!
+//! Invariant: every turn is written down before the next; between rounds the owner's word and a wish to leave are heard.
+
+mod kept;
+pub mod words;
+
+pub use kept::load;
+
+use crate::fault::Fault;
+use crate::heartbeat::Stage;
+use crate::last_words::guarded;
+use crate::life::{Leaving, Life, MOST_ARGS, Next, args, patience};
+use crate::mind::context::shorten;
+use crate::mind::thought::{Thought, ToolCall};
+use crate::mind::{Mind, Outcome};
+use crate::senses::papers;
+use crate::tools::failure;
+use agenda::sessions::{Origin, Session, Status};
+use jiff::Timestamp;
+use memory::snapshot;
+use serde_json::{Value, json};
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+/// Rounds of one wake; then the creature itself thinks again.
+const MOST_ROUNDS: u32 = 8;
+
+/// Characters of a thought, of a call's arguments and of its result in a history.
+const MOST_THOUGHT: usize = 1_500;
+const MOST_CALL: usize = 300;
+const MOST_RESULT: usize = 3_000;
+
+/// How a session says that its objective cannot be reached.
+const FAILED: &str = "[FAILED]";
+
+impl Life {
+    /// Works on what runs apart, in rounds; what follows, if it must follow now.
+    pub async fn work_sessions(&mut self, leaving: &mut impl Leaving) -> Result<Option<Next>, Fault> {
+        // A call without its result at this point is one that a life before did not survive.
+        let cut = self.toolbox.sessions.cut_off(self.told.clock.now());
+        self.toolbox.turned(&cut)?;
+        for _ in 0..MOST_ROUNDS {
+            self.turn_sessions()?;
+            let running: Vec<Session> = self.toolbox.sessions.running().cloned().collect();
+            if running.is_empty() || !matches!(self.mind, Mind::Model(_)) {
+                return Ok(None);
+            }
+            self.heart.stage(Stage::Thinking, self.mind.patience() + Duration::from_secs(10));
+            let outcomes = tokio::select! {
+                biased;
+                () = leaving.asked() => return Ok(Some(Next::Leave)),
+                outcomes = self.ask_all(&running) => outcomes,
+            };
+            let mut next = None;
+            for (session, outcome) in running.iter().zip(outcomes) {
+                let came = match outcome {
+                    Outcome::Thought { thought, usage } => {
+                        self.session_thought(session, thought, usage, leaving).await?
+                    }
+                    Outcome::Garbled { error, text, usage } => {
+                        self.session_misread(&session.id, &error, &text, usage)?;
+                        None
+                    }
+                    Outcome::Down { error, hint: _, rest_s } => {
+                        self.observe("sessions", &format!("sub-sessions wait: {}", shorten(&error, 500)))?;
+                        Some(Next::Rest(Duration::from_secs(rest_s)))
+                    }
+                };
+                match came {
+                    None => {}
+                    Some(Next::Rest(rest)) => next = Some(Next::Rest(rest)),
+                    Some(leaves) => return Ok(Some(leaves)),
+                }
+            }
+            self.heart.turn();
+            self.heart.stage(Stage::Sensing, Duration::from_secs(30));
+            self.hear()?;
+            self.save()?;
+            if next.is_some() || self.cursors.words.iter().any(|waiting| waiting.seen == 0) {
+                self.turn_sessions()?;
+                return Ok(next.or(Some(Next::Rest(Duration::ZERO))));
+            }
+        }
+        self.turn_sessions()?;
+        Ok(None)
+    }
+
+    /// When sub-sessions want the next wake; on instinct they wait for a model, or for their time to be over.
+    pub fn next_session(&self, now: Timestamp) -> Option<Timestamp> {
+        let sessions = &self.toolbox.sessions;
+        match &self.mind {
+            Mind::Model(_) => sessions.next_at(now),
+            Mind::Instinct(_) => sessions.hop_ends_at(),
+        }
+    }
+
+    /// What the hour brings: hops end, waiting ones begin, families that ended are reported.
+    fn turn_sessions(&mut self) -> Result<(), Fault> {
+        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        let now = self.told.clock.now();
+        let mut changed = self.toolbox.sessions.tick(now);
+        // Without a model one that waits had better wait on than let its time run out.
+        if matches!(self.mind, Mind::Model(_)) {
+            let at_once = usize::try_from(self.settings.sessions.at_once).unwrap_or(1);
+            changed.extend(self.toolbox.sessions.begin(now, at_once));
+        }
+        self.toolbox.turned(&changed)?;
+        self.report_sessions()
+    }
+
+    /// Tells of families that ended, each once, also when a life ends in between.
+    fn report_sessions(&mut self) -> Result<(), Fault> {
+        for report in self.toolbox.sessions.reports() {
+            if self.cursors.first_telling(report.key) && !report.silent {
+                let text = match &report.origin {
+                    Origin::Reminder(id) => {
+                        let text =
+                            self.toolbox.sessions.get(report.members.first().map_or("", String::as_str));
+                        let text = text.map_or(String::new(), reminded);
+                        let said = json!({"from": "creature", "thread": report.thread, "text": text, "reminder": id});
+                        self.remember("message", said)?;
+                        None
+                    }
+                    Origin::Tool { .. } => Some(format!("sub-sessions ended: {}", report.text)),
+                    Origin::Pulse(id) => Some(format!("review of {id}: {}", report.text)),
+                    Origin::Checklist => Some(format!("checklist: {}", report.text)),
+                    Origin::Dream => Some(format!("dream: {}", report.text)),
+                };
+                if let Some(text) = text {
+                    let thread = match report.thread.as_str() {
+                        "main" => String::new(),
+                        thread => format!("[thread {thread}] "),
+                    };
+                    self.cursors.news.push(thread + &text);
+                }
+            }
+            // Told and saved before it counts as reported: the other way round a death would lose it.
+            self.save()?;
+            self.toolbox.sessions.reported(&report.members);
+            self.toolbox.keep_sessions();
+        }
+        Ok(())
+    }
+
+    /// Asks the model for a thought of each, all at once.
+    async fn ask_all(&self, running: &[Session]) -> Vec<Outcome> {
+        let Mind::Model(mind) = &self.mind else { return Vec::new() };
+        let house = &self.told.house;
+        let purpose = papers::read(&house.purpose()).text;
+        let snapshot =
+            snapshot::latest(&house.snapshots()).ok().flatten().map_or(String::new(), |found| found.text);
+        let now = self.told.clock.text();
+        together(running.iter().map(|session| {
+            let standing = words::standing(session, &purpose, &snapshot);
+            mind.say(words::system(session, mind.wire()), standing, words::situation(session, &now))
+        }))
+        .await
+    }
+
+    fn session_misread(&mut self, id: &str, error: &str, text: &str, usage: Value) -> Result<(), Fault> {
+        let text = shorten(text, MOST_ARGS);
+        let record = json!({"about": "session", "session": id, "garbled": true, "error": error, "text": text, "usage": usage});
+        self.remember("agenda", record)?;
+        let changed = self.toolbox.sessions.misread(id, error, self.told.clock.now());
+        self.toolbox.turned(&changed)
+    }
+
+    /// Remembers a thought of a session and does what it says; without calls it is the session's answer.
+    async fn session_thought(
+        &mut self,
+        session: &Session,
+        thought: Thought,
+        usage: Value,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<Next>, Fault> {
+        let id = session.id.as_str();
+        let record = json!({
+            "about": "session", "session": id, "thought": shorten(&thought.monologue, MOST_ARGS),
+            "intent": shorten(&thought.intent, MOST_ARGS), "usage": usage,
+        });
+        self.remember("agenda", record)?;
+        let now = self.told.clock.now();
+        let sessions = &mut self.toolbox.sessions;
+        if thought.tool_calls.is_empty() {
+            let said = if thought.monologue.is_empty() { &thought.intent } else { &thought.monologue };
+            let changed = match said.trim_start().strip_prefix(FAILED) {
+                Some(why) => sessions.failed(id, why.trim(), now),
+                None => sessions.answered(id, said, now),
+            };
+            self.toolbox.turned(&changed)?;
+            return Ok(None);
+        }
+        let line = format!("you: {} → {}", thought.monologue, thought.intent);
+        let calls = thought.tool_calls.iter().map(called).collect();
+        sessions.thought(id, &shorten(&line, MOST_THOUGHT), calls);
+        self.toolbox.keep_sessions();
+        for call in &thought.tool_calls {
+            // An earlier call, of this session or another, may have ended it.
+            if self.toolbox.sessions.get(id).is_none_or(|session| session.status != Status::Running) {
+                break;
+            }
+            if self.toolbox.rebirth.is_some() {
+                self.toolbox.sessions.stopped(id, "a rebirth comes first");
+                break;
+            }
+            if self.session_act(session, call, leaving).await? {
+                self.toolbox.sessions.stopped(id, "this life was asked to leave");
+                self.toolbox.keep_sessions();
+                return Ok(Some(Next::Leave));
+            }
+        }
+        self.toolbox.keep_sessions();
+        Ok(self.toolbox.rebirth.take().map(|rebirth| Next::Reborn(rebirth.summary)))
+    }
+
+    /// Runs one call of a session and remembers what came of it; true when the life is to end.
+    async fn session_act(
+        &mut self,
+        session: &Session,
+        call: &ToolCall,
+        leaving: &mut impl Leaving,
+    ) -> Result<bool, Fault> {
+        self.heart.stage(Stage::Acting, patience(&call.tool));
+        let mut left = false;
+        let result = if words::allows(session.mode, &session.tools, &call.tool) {
+            self.toolbox.facts = self.facts();
+            let (owner, thread) = (self.toolbox.owner, self.toolbox.thread.clone());
+            self.toolbox.owner = session.owner;
+            self.toolbox.thread.clone_from(&session.thread);
+            self.toolbox.session = Some(session.id.clone());
+            let calling = guarded(&call.tool, self.toolbox.call(call));
+            let result = tokio::select! {
+                biased;
+                () = leaving.asked() => None,
+                result = self.watch.own(calling) => Some(result),
+            };
+            (self.toolbox.owner, self.toolbox.thread, self.toolbox.session) = (owner, thread, None);
+            left = result.is_none();
+            let stopped =
+                || failure(format!("{} was stopped: this life was asked to leave", call.tool), "try again");
+            result.unwrap_or_else(stopped)
+        } else {
+            let error = format!("{} is not among the tools of this session", call.tool);
+            failure(error, "use those that are listed, or report that another is needed")
+        };
+        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result});
+        self.remember("action", record)?;
+        let line = format!("{} → {}", called(call), shorten(&result.to_string(), MOST_RESULT));
+        self.toolbox.sessions.acted(&session.id, &line);
+        self.toolbox.keep_sessions();
+        Ok(left)
+    }
+}
+
+/// A call in one line.
+fn called(call: &ToolCall) -> String {
+    format!("{} {}", call.tool, args(call, MOST_CALL))
+}
+
+/// What the owner reads when a reminder comes whose prompt ran apart.
+fn reminded(session: &Session) -> String {
+    match session.status {
+        Status::Done => session.answer.clone(),
+        _ => {
+            format!("Reminder: {} (what was to be done for it failed: {})", session.objective, session.answer)
+        }
+    }
+}
+
+/// Waits for all of them beside one another.
+async fn together<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    let mut waiting: Vec<Pin<Box<_>>> = futures.map(Box::pin).collect();
+    let mut done: Vec<Option<T>> = waiting.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        for (future, done) in waiting.iter_mut().zip(&mut done).filter(|(_, done)| done.is_none()) {
+            if let Poll::Ready(value) = future.as_mut().poll(context) {
+                *done = Some(value);
+            }
+        }
+        if done.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}

@@ -1,1 +1,263 @@
-//! Wakes: what comes due by itself is done, and whether this wake needs a thought is decided.
+//! Wakes: what comes due by itself is done, whether this wake needs a thought is decided, and how long the rest is.
+//!
+//! Invariant: a model is called for a reason that stands in the wake's record; instinct costs nothing and looks at
+//! every wake. What is due by the clock is done here, without either.
+
+use crate::fault::Fault;
+use crate::feed::Event;
+use crate::life::{Life, Next};
+use crate::mind::instinct::checklist;
+use crate::mind::{Mind, context};
+use crate::senses::{budget, cursors::Interrupted, papers};
+use agenda::rest::{self, Bounds, Situation};
+use agenda::stack::{Category, Line};
+use agenda::waking::{self, Found};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Seconds between looks at a checklist that has open items.
+const CHECKLIST_S: i64 = 300;
+
+/// Characters of a text that go into an event.
+const MOST_CHARS: usize = 300;
+
+/// How the wakes of this life go; lost with it, at no more cost than a thought.
+#[derive(Debug, Default)]
+pub(crate) struct Course {
+    /// A thought of this life was completed.
+    pub proven: bool,
+    /// Why this wake thinks.
+    pub why: Vec<String>,
+    /// What an autonomous thought meant to do, while it wants another round.
+    pub busy: Option<String>,
+    /// The rounds of the last wake were not enough; how often in a row.
+    pub overran: u32,
+    /// Wakes in a row that thought nothing.
+    pub quiet: u64,
+    /// Until then the mind is not asked, unless by the owner's word.
+    pub down_until: Option<Timestamp>,
+    pub purpose_changed: bool,
+    /// The budget is nearly gone.
+    pub poor: bool,
+    /// Mark of the checklist the thought under way was shown.
+    pub checklist: String,
+    /// Events it was shown.
+    pub shown: usize,
+}
+
+impl Life {
+    /// Does what came due and takes what was said; none of it needs a mind.
+    pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
+        self.watch.know();
+        self.hear()?;
+        self.hear_outcomes()?;
+        self.notice()?;
+        if self.told.safe {
+            return Ok(());
+        }
+        self.scan().await
+    }
+
+    /// Looks at what stands still for long: the purpose, and how the money is.
+    pub(crate) fn notice(&mut self) -> Result<(), Fault> {
+        let house = self.told.house.clone();
+        let money = budget::read(&house.budget());
+        self.course.poor = !money.alarm.is_empty();
+        self.observe("budget", &money.alarm)?;
+        let purpose = papers::read(&house.purpose());
+        let mark = purpose.mark();
+        if mark != self.cursors.purpose {
+            if !self.cursors.purpose.is_empty() {
+                self.course.purpose_changed = true;
+                let text = "PURPOSE.md changed";
+                self.remember("observation", json!({"about": "purpose", "text": text, "mark": mark}))?;
+            }
+            self.cursors.purpose = mark;
+        }
+        self.observe("purpose", &purpose.odd)
+    }
+
+    /// Decides whether this wake thinks, and says why in its record.
+    pub(crate) fn woken(&mut self) -> Result<bool, Fault> {
+        let (paper, now) = (papers::read(&self.told.house.checklist()), self.told.clock.now());
+        let instinct = matches!(self.mind, Mind::Instinct(_));
+        let found = Found {
+            newborn: !self.course.proven,
+            words: self.cursors.words.len(),
+            events: self.cursors.news.len() + usize::from(self.cursors.interrupted.is_some()),
+            purpose_changed: self.course.purpose_changed,
+            checklist_changed: paper.mark() != self.cursors.checklist
+                && !(paper.text.trim().is_empty() && self.cursors.checklist.is_empty()),
+            items_due: self.items_due(&paper.text, now),
+            line: self.ready().map(|line| format!("{} {}", line.id, context::shorten(&line.title, 100))),
+            unfinished: self.course.overran == 1,
+            paused: self.paused(),
+            down: self.course.down_until.is_some_and(|until| now < until),
+        };
+        self.course.why = waking::reasons(&found);
+        if instinct && self.course.why.is_empty() && !found.paused && !found.down {
+            self.course.why.push("instinct looks around".to_owned());
+        }
+        let why = &self.course.why;
+        let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
+        self.toolbox.feed.tell(Event::Wakeup, beat.clone());
+        self.remember("heartbeat", beat)?;
+        self.course.quiet = if self.course.why.is_empty() { self.course.quiet + 1 } else { 0 };
+        Ok(!self.course.why.is_empty())
+    }
+
+    /// Recurring items of the checklist whose time has come.
+    fn items_due(&self, checklist: &str, now: Timestamp) -> Vec<String> {
+        let due = |line: &str| self.cursors.items.get(line).is_none_or(|next_s| *next_s <= now.as_second());
+        let items = checklist::items(checklist).into_iter().filter(|item| item.every_s.is_some());
+        items.filter(|item| due(&item.line)).map(|item| context::shorten(&item.text, 160)).collect()
+    }
+
+    /// A thought was completed: what it was shown is not told again.
+    pub(crate) fn seen(&mut self) {
+        let course = &mut self.course;
+        (course.proven, course.purpose_changed, course.down_until) = (true, false, None);
+        let shown = std::mem::take(&mut course.shown);
+        self.cursors.take_news(shown);
+        self.cursors.checklist = std::mem::take(&mut course.checklist);
+        let now_s = self.told.clock.now().as_second();
+        let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
+        self.cursors.items.retain(|line, _| items.iter().any(|item| item.line == *line));
+        for item in items {
+            let Some(every_s) = item.every_s else { continue };
+            let next_s = self.cursors.items.entry(item.line).or_insert(now_s);
+            if *next_s <= now_s {
+                *next_s = now_s.saturating_add(every_s);
+            }
+        }
+    }
+
+    /// The owner speaks: what was being done by itself waits, and is taken up again once the word is answered.
+    pub(crate) fn interrupted(&mut self) {
+        let Some(what) = self.course.busy.take() else { return };
+        let said = self.cursors.words.iter().map(|waiting| context::shorten(&waiting.word.text, MOST_CHARS));
+        let (said, what) = (said.collect(), context::shorten(&what, MOST_CHARS));
+        self.toolbox.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
+        self.cursors.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
+    }
+
+    /// Takes up again what the owner's word interrupted; what happened meanwhile is an event.
+    pub(crate) fn resumed(&mut self) {
+        let Some(Interrupted { at, what, said }) = self.cursors.interrupted.take() else { return };
+        self.toolbox.feed.tell(Event::Resumed, json!({"what": what, "since": at}));
+        let said = said.join("\" and \"");
+        self.cursors.tell(format!(
+            "Your owner's word interrupted you at {at} while you meant to: {what}. Your owner said \"{said}\", and was \
+             answered. Go on, unless the word changed it."
+        ));
+    }
+
+    /// Whether a word of the owner's waits; asked wherever work can stop and be gone on with.
+    pub(crate) fn owner_waits(&mut self) -> Result<bool, Fault> {
+        self.hear()?;
+        Ok(!self.cursors.words.is_empty())
+    }
+
+    pub(crate) fn paused(&self) -> bool {
+        false
+    }
+
+    /// The stack as it is now.
+    pub(crate) fn stack(&self) -> Vec<Line> {
+        Vec::new()
+    }
+
+    /// The first line of the stack that is worth a thought now.
+    fn ready(&self) -> Option<Line> {
+        let now = self.told.clock.now();
+        self.stack().into_iter().find(|line| line.ready_at <= now)
+    }
+
+    fn situation(&self) -> Situation {
+        match self.ready().map(|line| line.category) {
+            _ if self.course.poor && matches!(self.mind, Mind::Model(_)) => Situation::Poor,
+            Some(Category::Goals) => Situation::Checkpoint,
+            Some(Category::Opportunities) => Situation::Lead,
+            Some(_) => Situation::Normal,
+            None if self.stack().is_empty() => Situation::Quiet(self.course.quiet),
+            None => Situation::Normal,
+        }
+    }
+
+    pub(crate) fn bounds(&self) -> Bounds {
+        let rest = &self.settings.rest;
+        Bounds { shortest_s: rest.shortest_s, longest_s: rest.longest_s, quiet_s: rest.quiet_s }
+    }
+
+    /// The rest a thought chose, or the one that befits how things stand.
+    pub(crate) fn chosen(&self, said: Option<u64>) -> Next {
+        Next::Rest(Duration::from_secs(self.situation().rest_s(said, self.bounds())))
+    }
+
+    /// The rest this wake ends with: none where something waits, and never past what comes due.
+    pub(crate) fn resting(&mut self, rest: Duration) -> Duration {
+        let now = self.told.clock.now();
+        let held = self.paused() || self.course.down_until.is_some_and(|until| now < until);
+        let words = self.cursors.words.iter().any(|waiting| waiting.seen == 0);
+        let events = !held && !(self.cursors.news.is_empty() && self.cursors.interrupted.is_none());
+        let rest = match words || events {
+            true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
+            false => {
+                let rest_s = rest.as_secs() + u64::from(rest.subsec_nanos() > 0);
+                rest::cut(rest_s, self.next_due(now), now, self.bounds()).min(rest)
+            }
+        };
+        self.toolbox.feed.tell(Event::Sleep, json!({"rest_ms": rest.as_millis() as u64}));
+        rest
+    }
+
+    /// The next moment at which something is due by the clock.
+    fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
+        let after = |wait_s: i64| now.checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();
+        let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
+        let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
+        let later = self.stack().into_iter().map(|line| line.ready_at).filter(|at| *at > now);
+        let all = recurring.filter(|at| *at > now).chain(later).chain(look).chain(self.next_look());
+        all.chain(self.toolbox.desk.agenda.next_at(now)).min()
+    }
+
+    /// A reply that could not be read: remembered, and paid for with a rest.
+    pub(crate) fn garbled(&mut self, error: &str, text: &str, usage: &Value) -> Result<Next, Fault> {
+        let error = context::shorten(error, MOST_CHARS);
+        tracing::warn!("garbled reply: {error}");
+        self.toolbox.feed.tell(Event::Error, json!({"about": "garbled reply", "text": error}));
+        let (mind, number) = (self.mind.name(), self.cursors.thoughts + 1);
+        self.remember(
+            "thought",
+            json!({
+                "mind": mind, "thought": number, "garbled": true, "error": error,
+                "text": context::shorten(text, 4_000), "usage": usage,
+            }),
+        )?;
+        self.course.overran = 1;
+        let rest_s = self.setbacks.garbled();
+        Ok(Next::Rest(self.clamped(rest_s)))
+    }
+
+    /// A mind that is down: left alone for a while, and told of once.
+    pub(crate) fn down(&mut self, error: &str, hint: &str, rest_s: u64) -> Result<Next, Fault> {
+        let (rest_s, tell) = self.setbacks.down(error, rest_s);
+        tracing::warn!("the mind is down, next try in {rest_s} s: {}", context::shorten(error, MOST_CHARS));
+        if tell {
+            let text = format!("{} is down: {}", self.mind.name(), context::shorten(error, 1_000));
+            self.toolbox.feed.tell(Event::Error, json!({"about": "model", "text": text}));
+            let record = json!({"about": "model", "text": text, "hint": hint, "rest_s": rest_s});
+            self.remember("observation", record)?;
+        }
+        let span = jiff::SignedDuration::from_secs(rest_s.try_into().unwrap_or(i64::MAX));
+        (self.course.down_until, self.course.overran) = (self.told.clock.now().checked_add(span).ok(), 1);
+        Ok(Next::Rest(Duration::from_secs(rest_s)))
+    }
+
+    pub(crate) fn clamped(&self, wanted_s: u64) -> Duration {
+        let rest = &self.settings.rest;
+        Duration::from_secs(wanted_s.clamp(rest.shortest_s, rest.longest_s))
+    }
+}

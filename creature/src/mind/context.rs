@@ -1,11 +1,15 @@
 //! Context: what of a moment a model is shown, each part within its cap. Pure.
 //!
 //! Invariant: whatever the moment holds, the text is at most the sum of the caps, says what it left
-//! out, is the same for the same moment, and holds the latest failure.
+//! out, is the same for the same moment, and holds the latest failure. What is left out is the oldest
+//! or lowest in rank; what still fails outlives what is settled.
 
-use super::moment::Moment;
+use super::moment::{Moment, Word};
+use super::runtime::runtime;
+use agenda::stack::Line;
 use memory::Record;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Caps in characters; what one thought costs at most.
 #[derive(Clone, Debug)]
@@ -14,8 +18,13 @@ pub struct Caps {
     pub snapshot: usize,
     pub checklist: usize,
     pub scratch: usize,
+    pub goals: usize,
+    /// The owner's directives and the sub-sessions at work included.
+    pub stack: usize,
+    pub state: usize,
     pub words: usize,
     pub news: usize,
+    pub runtime: usize,
     pub records: usize,
     pub record: usize,
     pub most_records: usize,
@@ -28,8 +37,12 @@ impl Default for Caps {
             snapshot: 4_000,
             checklist: 2_000,
             scratch: 4_000,
+            goals: 4_000,
+            stack: 2_000,
+            state: 1_500,
             words: 6_000,
             news: 2_000,
+            runtime: 500,
             records: 24_000,
             record: 1_200,
             most_records: 200,
@@ -44,44 +57,108 @@ pub struct Parts {
     pub snapshot: String,
     pub checklist: String,
     pub scratch: String,
+    pub goals: String,
+    pub stack: String,
+    pub state: String,
     pub words: String,
     pub news: String,
+    pub runtime: String,
     pub records: String,
 }
 
 /// Chooses what is shown of a moment.
 pub fn choose(moment: &Moment, caps: &Caps) -> Parts {
-    let words: Vec<String> =
-        moment.words.iter().map(|word| said(&word.at, &word.text, caps.record)).collect();
-    let news: Vec<String> =
-        moment.news.iter().map(|news| format!("- {}", shorten(news, caps.record))).collect();
+    let words: Vec<String> = moment.words.iter().map(|word| said(word, caps.record)).collect();
+    // The owner is answered with full attention: the state is for a creature that acts by itself.
+    let answers = moment.owner || !moment.words.is_empty();
+    let state = moment.standing.as_ref().filter(|_| !answers).map_or("", |standing| standing.text.as_str());
     Parts {
         purpose: head(&moment.purpose, caps.purpose),
         snapshot: head(moment.snapshot.as_deref().unwrap_or_default(), caps.snapshot),
         checklist: head(&moment.checklist, caps.checklist),
         scratch: head(&moment.scratch, caps.scratch),
+        goals: first(&moment.goals.lines().map(str::to_owned).collect::<Vec<_>>(), caps.goals, "more lines"),
+        stack: stack(moment, caps.stack),
+        state: head(state, caps.state),
         words: newest(&words, caps.words, "older words"),
-        news: newest(&news, caps.news, "older items"),
+        news: news(&moment.news, caps),
+        runtime: runtime(moment, caps.runtime),
         records: records(&moment.records, caps),
     }
 }
 
-fn said(at: &str, text: &str, most: usize) -> String {
-    let at: String = at.chars().take(30).collect();
-    shorten(&format!("- {at} {text}").replace("-  ", "- "), most)
+fn said(word: &Word, most: usize) -> String {
+    let at: String = word.at.chars().take(30).collect();
+    let thread: String = match word.thread.as_str() {
+        "" | "main" => String::new(),
+        other => format!("[{}] ", one_line(other, 40)),
+    };
+    shorten(&format!("- {at} {thread}{}", word.text).replace("-  ", "- "), most)
 }
 
-/// The newest records that fit, oldest first, and the latest failure even where it does not.
+/// How many of the newest events a thought is shown; the others wait for the next.
+pub fn news_shown(news: &[String], caps: &Caps) -> usize {
+    fitting(&events(news, caps), caps.news.saturating_sub(NOTE)).0.len()
+}
+
+fn events(news: &[String], caps: &Caps) -> Vec<String> {
+    // Each has to fit alone, or it would wait for ever.
+    let most = caps.record.min(caps.news.saturating_sub(NOTE + 1));
+    news.iter().map(|news| format!("- {news}")).map(|news| one_line(&news, most)).collect()
+}
+
+/// Newest first: what happened last explains what happened before.
+fn news(news: &[String], caps: &Caps) -> String {
+    let lines = events(news, caps);
+    let (shown, waiting) = fitting(&lines, caps.news.saturating_sub(NOTE));
+    let mut text: Vec<&str> = shown.iter().rev().map(String::as_str).collect();
+    let note = format!("({waiting} older ones wait)");
+    if waiting > 0 {
+        text.push(&note);
+    }
+    head(&text.join("\n"), caps.news)
+}
+
+/// The owner's directives, the lines by rank, and what is at work beside.
+fn stack(moment: &Moment, most: usize) -> String {
+    let said = |what: &str, lines: &[String]| -> Vec<String> {
+        lines.iter().map(|line| one_line(&format!("- {what}: {line}"), 300)).collect()
+    };
+    let directives = newest(&said("your owner's word", &moment.directives), most / 3, "older directives");
+    let sessions = newest(&said("at work apart", &moment.sessions), most / 5, "others at work");
+    let ranked: Vec<String> = moment.stack.iter().enumerate().map(|(at, line)| rank(at, line)).collect();
+    let room = most.saturating_sub(count(&directives) + count(&sessions) + 2);
+    let parts = [directives, first(&ranked, room, "lines of lower rank"), sessions];
+    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    head(&parts.join("\n"), most)
+}
+
+fn rank(at: usize, line: &Line) -> String {
+    let (id, title, why, next) = (&line.id, &line.title, &line.why, &line.next);
+    let ready = format!("{:.0}", line.ready_at);
+    let (place, kind) = (at + 1, format!("{:?}", line.category).to_lowercase());
+    let title = one_line(title, 90);
+    one_line(&format!("{place}. {id} ({kind}) {title}: {why}; from {ready}; next: {next}"), 360)
+}
+
+/// The text in one line of at most `most` characters.
+fn one_line(text: &str, most: usize) -> String {
+    shorten(text, most).replace(['\n', '\r'], " ")
+}
+
+/// The newest records that fit, oldest first; the latest failure and what still fails even where they do not.
 fn records(records: &[Record], caps: &Caps) -> String {
     let over = records.len().saturating_sub(caps.most_records);
     let shown = records.get(over..).unwrap_or_default();
     let lines: Vec<String> = shown.iter().map(|record| line(record, caps.record)).collect();
-    let failure = records.iter().rposition(failed);
-    let failure_line = failure
-        .and_then(|at| records.get(at))
-        .map(|record| format!("latest failure: {}", line(record, caps.record)));
-    // The failure's room is set aside first, or a long newest line could push it out.
-    let reserve = failure_line.as_ref().map_or(0, |line| count(line) + 1);
+    let mut failures = Vec::new();
+    for (at, what) in still_failing(records) {
+        // The latest as whole as any record; of the others the gist.
+        let most = if failures.is_empty() { caps.record } else { caps.record / 3 };
+        failures.extend(records.get(at).map(|record| (at, format!("{what}: {}", line(record, most)))));
+    }
+    // Their room is set aside first, or a long newest line could push them out.
+    let reserve: usize = failures.iter().map(|(_, line)| count(line) + 1).sum();
     let room = caps.records.saturating_sub(reserve);
     let (kept, dropped) = fitting(&lines, room.saturating_sub(NOTE));
     let dropped = dropped + over;
@@ -89,14 +166,34 @@ fn records(records: &[Record], caps: &Caps) -> String {
     if dropped > 0 {
         text += &format!("({dropped} older records left out)\n");
     }
-    let failure_dropped = failure.is_some_and(|at| at < dropped);
-    if let (true, Some(line)) = (failure_dropped, failure_line) {
-        text += &line;
+    for (_, line) in failures.iter().filter(|(at, _)| *at < dropped) {
+        text += line;
         text.push('\n');
     }
     text += &kept.join("\n");
     head(&text, caps.records)
 }
+
+/// Where the latest failure stands, and the newest of those that nothing has settled since.
+fn still_failing(records: &[Record]) -> Vec<(usize, &'static str)> {
+    let (mut found, mut settled) = (Vec::new(), BTreeSet::new());
+    for (at, record) in records.iter().enumerate().rev() {
+        let tool = record.data.get("tool").and_then(Value::as_str);
+        if failed(record) {
+            let open = tool.is_some_and(|tool| !settled.contains(tool));
+            if found.is_empty() {
+                found.push((at, "latest failure"));
+            } else if open && found.len() < MOST_FAILING {
+                found.push((at, "still failing"));
+            }
+        }
+        settled.extend(tool.filter(|_| record.kind == "action"));
+    }
+    found
+}
+
+/// Failures that outlive newer records, the latest included.
+const MOST_FAILING: usize = 4;
 
 /// Room for the note that says what was left out, in characters.
 const NOTE: usize = 60;
@@ -145,6 +242,19 @@ fn newest(lines: &[String], most: usize, what: &str) -> String {
         text = format!("({dropped} {what} left out)\n{text}");
     }
     head(&text, most)
+}
+
+/// The first lines within `most` characters, with a note on what was left out.
+fn first(lines: &[String], most: usize, what: &str) -> String {
+    let (mut used, room) = (0, most.saturating_sub(NOTE));
+    let fits = |line: &&String| {
+        used += count(line) + 1;
+        used <= room
+    };
+    let kept: Vec<&str> = lines.iter().take_while(fits).map(String::as_str).collect();
+    let left = lines.len() - kept.len();
+    let note = if left > 0 { format!("\n({left} {what} left out)") } else { String::new() };
+    head((kept.join("\n") + &note).trim_start_matches('\n'), most)
 }
 
 /// The last lines that fit into `room`, and how many do not.

@@ -81,13 +81,18 @@ impl ModelMind {
     pub async fn think(&self, moment: &Moment) -> Outcome {
         let parts = context::choose(moment, &Caps::default());
         let context = prompt::standing(&parts);
-        self.say(self.system.clone(), context, prompt::situation(moment, &parts)).await
+        self.put(self.system.clone(), context, prompt::situation(moment, &parts), !moment.owner).await
     }
 
-    /// The same with words of another's choosing: sub-sessions and dreams have prompts of their own.
+    /// The same with words of another's choosing: sub-sessions and dreams have prompts of their own,
+    /// and count as what the creature does by itself.
     pub async fn say(&self, system: String, context: String, situation: String) -> Outcome {
-        let schema = prompt::schema(self.wire);
-        let ask = Ask { system, context, situation, schema, schema_name: "thought".to_owned() };
+        self.put(system, context, situation, true).await
+    }
+
+    async fn put(&self, system: String, context: String, situation: String, autonomous: bool) -> Outcome {
+        let (schema, schema_name) = (prompt::schema(self.wire), "thought".to_owned());
+        let ask = Ask { system, context, situation, schema, schema_name, autonomous };
         let reply = match self.client.ask(&ask).await {
             Ok(reply) => reply,
             Err(error) => return failed(&error),

@@ -5,6 +5,8 @@ pub mod instinct;
 pub mod llm;
 pub mod moment;
 pub mod prompt;
+pub mod runtime;
+pub mod standing;
 pub mod thought;
 
 use moment::Moment;

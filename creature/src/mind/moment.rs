@@ -1,5 +1,7 @@
 //! What a mind is given to think about: everything sensed and recalled, already read, nothing fetched later.
 
+use agenda::stack::Line;
+use agenda::standing::Standing;
 use memory::Record;
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +19,10 @@ pub struct Moment {
     pub rehearsal: bool,
     /// Thoughts completed over all lives, this one not counted.
     pub thoughts_before: u64,
-    /// Round within this wake, 0 first; at most 7.
+    /// Round within this wake, 0 first.
     pub round: u32,
+    /// Rounds a wake may have; 0 where nobody said.
+    pub rounds: u32,
     /// Text of `PURPOSE.md`, capped; empty when missing.
     pub purpose: String,
     /// `PURPOSE.md` differs from what the last thought saw.
@@ -41,6 +45,22 @@ pub struct Moment {
     pub budget: String,
     /// Acts that wait for the owner's yes.
     pub asks_waiting: u64,
+    /// The owner's own request is worked on; else the creature acts by itself.
+    pub owner: bool,
+    /// The thread of talk this thought belongs to; empty is `main`.
+    pub thread: String,
+    /// Why this wake needs a thought.
+    pub reasons: Vec<String>,
+    /// The goals with their checkpoints, a line each, by rank.
+    pub goals: String,
+    /// The priority stack, the first goes first.
+    pub stack: Vec<Line>,
+    /// The owner's directives that hold now, a sentence each, oldest first.
+    pub directives: Vec<String>,
+    /// What the owner wants and the loop did, for a creature that acts by itself.
+    pub standing: Option<Standing>,
+    /// Sub-sessions at work, a line each.
+    pub sessions: Vec<String>,
 }
 
 /// One message of the owner's.
@@ -49,4 +69,12 @@ pub struct Word {
     /// When it was written, RFC 3339; empty when the line did not say.
     pub at: String,
     pub text: String,
+    /// The thread of talk it belongs to.
+    #[serde(default = "main_thread")]
+    pub thread: String,
+}
+
+/// The thread of whatever names none.
+pub fn main_thread() -> String {
+    "main".to_owned()
 }

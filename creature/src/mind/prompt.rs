@@ -22,52 +22,29 @@ pub fn system(wire: Wire, tools: &str) -> String {
     MIND.replace("{{shape}}", &shape).replace("{{tools}}", tools.trim_end())
 }
 
-/// What stands for many thoughts: purpose, checklist, snapshot, scratch.
+/// What stands for many thoughts: purpose, checklist, snapshot, scratch, goals.
 pub fn standing(parts: &Parts) -> String {
     let mut text = String::new();
     section(&mut text, "PURPOSE.md", &parts.purpose, "(missing: ask your owner, or write one)");
     section(&mut text, "Checklist (self/HEARTBEAT.md)", &parts.checklist, "");
     section(&mut text, "What you remember (last snapshot)", &parts.snapshot, "");
     section(&mut text, "Scratch (self/scratch.md)", &parts.scratch, "");
+    section(&mut text, "Goals", &parts.goals, "");
     text
 }
 
-/// What is so now: records, news, the owner's words, the hour.
+/// What is so now: records, the agenda, events, the owner's words, the hour.
 pub fn situation(moment: &Moment, parts: &Parts) -> String {
     let mut text = String::new();
     section(&mut text, "Latest records, oldest first", &parts.records, "(none yet)");
-    section(&mut text, "News: your earlier lives, and what your owner decided", &parts.news, "");
+    section(&mut text, "Where you stand with your owner and your work", &parts.state, "");
+    section(&mut text, "What there is to do, by rank", &parts.stack, "");
+    section(&mut text, "Events, newest first", &parts.news, "");
     section(&mut text, "Your owner's words, not yet answered", &parts.words, "");
-    let commit = moment.commit.get(..7).unwrap_or(&moment.commit);
-    let mut now = format!(
-        "{}. Life {}, commit {}, {} thoughts before this one; round {} of 8 in this wake; rests may last {} to {} s.",
-        moment.now,
-        moment.life,
-        if commit.is_empty() { "unknown" } else { commit },
-        moment.thoughts_before,
-        moment.round + 1,
-        moment.rest_s.0,
-        moment.rest_s.1,
-    );
-    if moment.purpose_changed {
-        now += " PURPOSE.md changed since your last thought: read it again.";
+    section(&mut text, "Now", &parts.runtime, "");
+    if moment.owner {
+        text += "Your owner comes first. ";
     }
-    if moment.safe {
-        now += " This is safe mode: earlier lives died early, no tools but talking.";
-    }
-    if moment.rehearsal {
-        now += " This is a rehearsal on a copy of the house: nothing outward happens.";
-    }
-    if !moment.budget.is_empty() {
-        now += &format!(" {}", moment.budget);
-    }
-    if moment.asks_waiting > 0 {
-        now += &format!(
-            " {} of your acts wait for your owner's yes; go on with other things.",
-            moment.asks_waiting
-        );
-    }
-    section(&mut text, "Now", &now, "");
     text += "Answer with the one JSON object.";
     text
 }

@@ -27,6 +27,9 @@ pub struct Thought {
     /// Rest wanted after this thought, in seconds; 0 asks for another round at once.
     #[serde(default)]
     pub sleep_s: u64,
+    /// The rest was named; else it is the loop's to choose.
+    #[serde(skip)]
+    pub said: bool,
 }
 
 /// One call of one tool.
@@ -69,7 +72,8 @@ pub fn from_value(value: &Value) -> Result<Thought, String> {
     // nothing to look at, and another round at once would only be spent money.
     let unsaid = if tool_calls.is_empty() { UNSAID_REST_S } else { 0 };
     let sleep_s = rest(object.get("sleep_s"), unsaid)?;
-    Ok(Thought { monologue, intent, tool_calls, sleep_s })
+    let said = object.get("sleep_s").is_some_and(|said| !said.is_null());
+    Ok(Thought { monologue, intent, tool_calls, sleep_s, said })
 }
 
 /// The first of `names` that is there, as text; missing and null are empty.

@@ -4,10 +4,12 @@
 
 use super::inbox::InboxCursor;
 use super::papers;
+use crate::mind::context::shorten;
 use crate::mind::moment::Word;
 use memory::Record;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -16,6 +18,12 @@ const MOST_BYTES: u64 = 1024 * 1024;
 
 /// Ends and falls remembered as told; the guardian shows eight of each.
 const MOST_TOLD: usize = 64;
+
+/// Events kept until a thought has them; of more, the oldest are only counted.
+const MOST_NEWS: usize = 256;
+
+/// Characters of one event.
+const MOST_EVENT: usize = 1_200;
 
 /// What is kept between lives, replaced whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,8 +41,16 @@ pub struct Cursors {
     pub purpose: String,
     /// Ends, falls and outcomes of asks already in memory.
     pub told: Vec<String>,
-    /// Sentences of deaths, falls and outcomes that no thought has had yet.
+    /// Events that no thought has had yet, oldest first.
     pub news: Vec<String>,
+    /// Events there was no room to keep.
+    pub gathered: u64,
+    /// What the owner's word interrupted, until it is taken up again.
+    pub interrupted: Option<Interrupted>,
+    /// Mark of the checklist a thought was last shown; empty before the first.
+    pub checklist: String,
+    /// Recurring items of the checklist, and when each is due, in seconds since 1970.
+    pub items: BTreeMap<String, i64>,
     /// The owner's words not yet answered.
     pub words: Vec<Waiting>,
     /// What a newer self keeps here; carried, so that a rollback does not lose it.
@@ -50,6 +66,17 @@ pub struct Waiting {
     /// Thoughts that have seen it.
     #[serde(default)]
     pub seen: u32,
+}
+
+/// Work that waits while the owner is answered.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Interrupted {
+    pub at: String,
+    /// What the thought before meant to do next.
+    pub what: String,
+    /// What the owner said.
+    pub said: Vec<String>,
 }
 
 impl Cursors {
@@ -104,6 +131,22 @@ impl Cursors {
         let over = self.told.len().saturating_sub(MOST_TOLD);
         self.told.drain(..over);
         true
+    }
+
+    /// Queues an event for the next thought that has room for it.
+    pub fn tell(&mut self, event: impl Into<String>) {
+        self.news.push(shorten(&event.into(), MOST_EVENT));
+        let over = self.news.len().saturating_sub(MOST_NEWS);
+        self.news.drain(..over);
+        self.gathered += over as u64;
+    }
+
+    /// Takes the newest `shown` events off: a thought had them.
+    pub fn take_news(&mut self, shown: usize) {
+        self.news.truncate(self.news.len().saturating_sub(shown));
+        if self.news.is_empty() {
+            self.gathered = 0;
+        }
     }
 
     /// Replaces the file whole.

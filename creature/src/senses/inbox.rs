@@ -3,7 +3,7 @@
 //! Invariant: a word is rather heard twice than lost: a cursor that may belong to another file is dropped.
 
 use super::papers;
-use crate::mind::moment::Word;
+use crate::mind::moment::{Word, main_thread};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -158,5 +158,6 @@ fn word(line: &[u8]) -> Option<Word> {
         return None;
     }
     let at: String = at.chars().take(40).collect();
-    Some(Word { at, text: text.trim().chars().take(MOST_CHARS).collect() })
+    let text = text.trim().chars().take(MOST_CHARS).collect();
+    Some(Word { at, text, thread: main_thread() })
 }

@@ -38,11 +38,12 @@ use Scope::{House, Outward, Talk};
 
 /// Every tool there is.
 pub const TOOLS: &[Tool] = &[
+    tool("complete_run", &["summary?"], Talk, "end this wake: nothing more is to be done now"),
     tool(
         "memory.append",
         &["text?", "data?", "kind?"],
         Talk,
-        "remember something: `text`, or an object in `data`; kind `observation` unless given; kind `message` with data {from:\"creature\",text} answers the owner",
+        "remember something: `text`, or an object in `data`; kind `observation` unless given; kind `message` with data {text} answers the owner's words",
     ),
     tool(
         "memory.snapshot",
@@ -50,6 +51,32 @@ pub const TOOLS: &[Tool] = &[
         Talk,
         "put a summary of everything in place of older records; without `text` one is made from the records",
     ),
+    tool(
+        "owner.message",
+        &["kind", "text"],
+        Talk,
+        "tell your owner unasked what matters: kind revenue, approval, milestone, broken or weekly_summary; few an hour go, the rest is gathered",
+    ),
+    tool(
+        "reminder.add",
+        &["text", "when", "zone?", "prompt?"],
+        House,
+        "when: `2026-12-01 09:00`, `in 20 min`, `daily 09:00`, `weekly mon,thu 09:00`, `monthly 31 09:00`, `every 45 min 08:00-20:00`; `prompt` runs apart then",
+    ),
+    tool("reminder.list", &[], House, "those to come"),
+    tool("reminder.cancel", &["id"], House, "take one back"),
+    tool("pulse.add", &["text", "every_s?"], House, "a standing concern, reviewed every hour unless said"),
+    tool("pulse.update", &["id", "text?", "every_s?"], House, "change one"),
+    tool("pulse.close", &["id", "why"], House, "end one"),
+    tool("pulse.list", &[], House, "those that are open"),
+    tool(
+        "directive.set",
+        &["text"],
+        House,
+        "keep your owner's word: `focus on … this week`, `… every 10 minutes`, `only message me about …`, `pause until …`, `resume`",
+    ),
+    tool("directive.list", &[], House, "those that hold"),
+    tool("directive.end", &["id"], House, "take one back, at your owner's word"),
     tool(
         "notes.read",
         &["name"],
@@ -72,7 +99,7 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool("files.list", &["path?"], House, "list a folder of your workspace"),
     tool("files.write", &["path", "text"], House, "write a file in your workspace, at most 1 MiB"),
-    tool("files.create_workspace", &["name"], House, "make a folder in your workspace"),
+    tool("files.create_workspace", &["name", "about?"], House, "make a folder in your workspace, with a readme"),
     tool("repo.status", &[], House, "what differs from the last commit"),
     tool("repo.diff", &["path?", "staged?"], House, "the differences themselves"),
     tool(
@@ -146,6 +173,14 @@ pub const TOOLS: &[Tool] = &[
         Outward,
         "the same by a capability of Janee; body is text",
     ),
+    tool(
+        "spawn",
+        &["objective?", "mode?", "depends_on?", "depends_on_previous?", "not_before?", "tools?", "name?", "graph?"],
+        House,
+        "work on `objective` apart; what one thought spawned is reported together as news; mode: minimal (usual: looks, web, files), full (all tools), base_only (looks in the house), none (one answer); depends_on: ids whose answers it waits for; not_before: time or seconds; tools: fewer of its mode; graph: several such objects, depending on each other's `name`",
+    ),
+    tool("sessions.list", &["id?"], House, "sub-sessions and how far they are; with `id` its answer"),
+    tool("sessions.cancel", &["id"], House, "end a sub-session, its children and what waits for it"),
 ];
 
 /// The list as a prompt has it, a line a tool.

@@ -1,4 +1,6 @@
 //! `files.*`: files of the creature's making, inside `.self/workspace` and nowhere else.
+//!
+//! In risky mode the owner names another folder of the house in its place; what the house is made of is none.
 
 use super::Toolbox;
 use super::arguments::Arguments;
@@ -8,6 +10,12 @@ use crate::fault::Fault;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+
+/// What of the house is no workspace, whatever the owner's settings say.
+const HOUSE: [&str; 12] = [
+    ".git", ".ci", ".self", "self", "creature", "guardian", "broker", "console", "scripts", "target", "owner.toml",
+    "PURPOSE.md",
+];
 
 const MOST_READ: u64 = 512 * 1024;
 const MOST_WRITE: usize = 1024 * 1024;
@@ -36,7 +44,7 @@ pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let folder = inside(tools, args, path)?;
     let listing = match fs::read_dir(&folder) {
         // The workspace itself comes to be with its first file.
-        Err(_) if folder == tools.house.workspace() => return Ok(json!({"entries": [], "left_out": 0})),
+        Err(_) if folder == root(tools)? => return Ok(json!({"entries": [], "left_out": 0})),
         listing => listing.map_err(|cause| {
             Fault::caused(format!("list {path}"), &cause, "files.list without `path` shows the top")
         })?,
@@ -61,13 +69,13 @@ pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = (args.words("path")?, args.text("text")?);
     let file = inside(tools, args, path)?;
-    if file == tools.house.workspace() || file.is_dir() || path.ends_with('/') {
+    if file == root(tools)? || file.is_dir() || path.ends_with('/') {
         return Err(args.fault(format!("needs a file's path, and `{path}` is a folder's")));
     }
     if text.len() > MOST_WRITE {
         return Err(args.fault("takes at most 1 MiB as `text`"));
     }
-    let (files, bytes) = weight(&tools.house.workspace(), 0);
+    let (files, bytes) = weight(&root(tools)?, 0);
     if files >= MOST_FILES || bytes + text.len() as u64 > MOST_BYTES {
         let error = format!("the workspace is full: {files} files, {} MiB", bytes / 1024 / 1024);
         return Err(Fault::new(error, "delete what is not needed with repo.run"));
@@ -87,21 +95,56 @@ pub fn create_workspace(tools: &mut Toolbox, args: &Arguments) -> Result<Value, 
     fs::create_dir_all(&folder).map_err(|cause| {
         Fault::caused(format!("create the workspace {name}"), &cause, "choose another name")
     })?;
+    let readme = folder.join("README.md");
+    if !readme.exists() {
+        let about = args.maybe_text("about")?.unwrap_or("What this is for is yet to be written here.");
+        let text = format!("# {name}\n\n{}\n\nMade {} by life {}.\n", about.trim(), tools.clock.text(), tools.life);
+        memory::replace(&readme, text.as_bytes())
+            .map_err(|cause| Fault::caused("write the readme of a workspace", &cause, "is the disk full?"))?;
+    }
     Ok(json!({"path": shown(tools, &folder), "existed": existed}))
+}
+
+/// Where the file tools work: the workspace, or the folder the owner risks.
+fn root(tools: &Toolbox) -> Result<PathBuf, Fault> {
+    let settings = &tools.files;
+    if !settings.risky {
+        return Ok(tools.house.workspace());
+    }
+    let name = settings.risky_root.trim_matches('/');
+    let mut parts = Path::new(name).components();
+    let first = parts.next().map(|part| part.as_os_str().to_string_lossy().to_lowercase());
+    let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+    let houses = |first: &String| HOUSE.iter().any(|known| known.eq_ignore_ascii_case(first));
+    if !plain || first.as_ref().is_none_or(houses) || settings.risky_root.starts_with('/') {
+        let error = format!("work in the risky root `{}`: it is no folder of its own in the house", settings.risky_root);
+        return Err(Fault::new(error, "your owner sets [files] risky_root in owner.toml, as in \"projects\""));
+    }
+    let mut at = tools.house.root().to_path_buf();
+    for part in Path::new(name).components() {
+        at.push(part);
+        if at.is_symlink() {
+            let hint = "your owner names a real folder as [files] risky_root in owner.toml";
+            return Err(Fault::new(format!("work in the risky root {name}: a symbolic link is on the way"), hint));
+        }
+    }
+    Ok(at)
 }
 
 /// The place a path names, if it is inside the workspace and no link is on the way.
 fn inside(tools: &Toolbox, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
+    let top = root(tools)?;
+    let named = shown(tools, &top);
     let refuse = |why: &str| {
         let path: String = path.chars().take(200).collect();
-        Err(args.fault(format!("works inside .self/workspace only: `{path}` {why}")))
+        Err(args.fault(format!("works inside {named} only: `{path}` {why}")))
     };
-    let below = path.strip_prefix(".self/workspace").unwrap_or(path);
+    let below = path.strip_prefix(named.as_str()).unwrap_or(path);
     let below = if below.len() < path.len() { below.trim_start_matches('/') } else { below };
     if below.len() > 1_000 || below.chars().any(char::is_control) || below.contains('\\') {
         return refuse("is no plain path");
     }
-    let mut at = tools.house.workspace();
+    let mut at = top;
     for part in Path::new(below).components() {
         match part {
             Component::Normal(part) => at.push(part),

@@ -5,23 +5,30 @@
 
 mod arguments;
 pub mod catalogue;
+mod directives;
 mod feeds;
 mod files;
+mod owner;
 mod page;
 mod papers;
+pub mod permission;
+mod pulse;
 mod remember;
+mod reminders;
 mod repo_edit;
 mod repo_look;
 mod repo_run;
 mod service;
+mod spawn;
 mod spill;
 mod web;
+mod weekly;
 mod x;
 
 pub use catalogue::catalogue;
 
 use crate::clock::Clock;
-use crate::config::SelfEditSettings;
+use crate::config::{FileSettings, Permission, SelfEditSettings};
 use crate::desk::Desk;
 use crate::digest::Facts;
 use crate::fault::Fault;
@@ -30,11 +37,14 @@ use crate::guardian_post;
 use crate::mind::thought::ToolCall;
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
+use crate::subsessions;
+use agenda::sessions::Sessions;
 use arguments::Arguments;
 use catalogue::{Scope, Tool};
 use hands::{Broker, Held};
 use memory::{Log, Record};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What tools act with. One per life; tools run one after another.
@@ -63,6 +73,16 @@ pub struct Toolbox {
     pub owner: bool,
     /// The thread of talk this is done for; `main` where there is only one.
     pub thread: String,
+    /// Set by `complete_run`: the wake ends with this thought.
+    pub completed: bool,
+    /// When tools may be used, by name or family, where the owner said.
+    pub permissions: BTreeMap<String, Permission>,
+    /// Where the file tools work.
+    pub files: FileSettings,
+    /// What runs apart.
+    pub sessions: Sessions,
+    /// The sub-session that acts now; none for the life's own thoughts.
+    pub session: Option<String>,
     spills: u32,
 }
 
@@ -76,13 +96,19 @@ impl Toolbox {
     pub fn new(house: House, memory: Log, life: u64, safe: bool, rehearsal: bool) -> Self {
         let clock = Clock::default();
         let (desk, odd) = Desk::load(&house);
-        odd.iter().for_each(|said| tracing::warn!("{said}"));
+        let (sessions, lost) = subsessions::load(&house);
+        odd.iter().chain(&lost).for_each(|said| tracing::warn!("{said}"));
         Self {
             feed: Feed::new(house.feed(), clock.clone(), life),
             desk,
             clock,
             owner: false,
+            completed: false,
+            permissions: BTreeMap::new(),
+            files: FileSettings::default(),
             thread: "main".to_owned(),
+            sessions,
+            session: None,
             house,
             memory,
             life,
@@ -128,13 +154,29 @@ impl Toolbox {
         if self.rehearsal && tool.scope == Scope::Outward {
             return Ok(json!({"rehearsal": true, "note": "nothing was done: this is a rehearsal"}));
         }
+        permission::permit(self, tool)?;
         self.dispatch(&args).await
     }
 
     async fn dispatch(&mut self, args: &Arguments<'_>) -> Result<Value, Fault> {
         match args.tool() {
+            "complete_run" => {
+                self.completed = true;
+                Ok(json!({"summary": args.maybe_text("summary")?}))
+            }
             "memory.append" => remember::append(self, args),
             "memory.snapshot" => remember::snapshot(self, args),
+            "owner.message" => owner::message(self, args),
+            "reminder.add" => reminders::add(self, args),
+            "reminder.list" => reminders::list(self),
+            "reminder.cancel" => reminders::cancel(self, args),
+            "pulse.add" => pulse::add(self, args),
+            "pulse.update" => pulse::update(self, args),
+            "pulse.close" => pulse::close(self, args),
+            "pulse.list" => pulse::list(self),
+            "directive.set" => directives::set(self, args),
+            "directive.list" => directives::list(self),
+            "directive.end" => directives::end(self, args),
             "notes.read" => papers::read(self, args),
             "notes.write" => papers::write(self, args),
             "notes.append" => papers::append(self, args),
@@ -166,6 +208,9 @@ impl Toolbox {
             "service.execute" => service::execute(self, args).await,
             "janee.list" => service::janee_list(self).await,
             "janee.execute" => service::janee_execute(self, args).await,
+            "spawn" => spawn::spawn(self, args),
+            "sessions.list" => spawn::list(self, args),
+            "sessions.cancel" => spawn::cancel(self, args),
             other => Err(Fault::new(format!("{other} is listed but not built"), "mend tools/mod.rs")),
         }
     }

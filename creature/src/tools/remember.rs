@@ -1,7 +1,7 @@
 //! `memory.*`: what a mind chooses to remember, beside what the loop records of it.
 
-use super::Toolbox;
 use super::arguments::Arguments;
+use super::{Toolbox, owner};
 use crate::digest::{self, Facts};
 use crate::fault::Fault;
 use crate::senses::papers;
@@ -26,21 +26,18 @@ pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     if RESERVED.contains(&kind) || kind.is_empty() || kind.len() > 32 || !kind.chars().all(plain) {
         return Err(args.fault(format!("cannot write records of kind `{kind}`")));
     }
-    let mut data = match (args.maybe_text("text")?, args.value("data")) {
+    let data = match (args.maybe_text("text")?, args.value("data")) {
         (Some(text), None) if !text.trim().is_empty() => json!({"about": "note", "text": text}),
         (None, Some(data @ Value::Object(_))) => data.clone(),
         (None, Some(_)) => return Err(args.fault("takes an object as `data`")),
         (Some(_), Some(_)) => return Err(args.fault("takes `text` or `data`, not both")),
         (Some(_) | None, None) => return Err(args.fault("needs `text` or `data`")),
     };
-    if let ("message", Value::Object(fields)) = (kind, &mut data) {
-        // The owner's messages come from the inbox alone; nobody else speaks for the owner.
-        fields.shift_remove("about");
-        fields.insert("from".to_owned(), json!("creature"));
-        fields.entry("at").or_insert_with(|| json!(tools.clock.text()));
-    }
     if data.to_string().len() > MOST_BYTES {
         return Err(args.fault("takes at most 32 KiB; write more with notes.write or files.write"));
+    }
+    if kind == "message" {
+        return owner::answer(tools, data);
     }
     tools.record(kind, data)?;
     Ok(json!({"kind": kind}))

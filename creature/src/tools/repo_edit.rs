@@ -1,7 +1,7 @@
 //! `repo.*` that change the creature: edits and patches by the protocol, commits and resets by the guardian.
 
 use super::arguments::Arguments;
-use super::{Rebirth, Toolbox, repo_look};
+use super::{Rebirth, Toolbox, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
 use crate::self_edit::boundary::Area;
@@ -35,6 +35,7 @@ pub async fn commit(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, 
     }
     let crates = changed.iter().any(|(_, path)| path.starts_with("creature/crates/"));
     let files: Vec<String> = changed.into_iter().map(|(_, path)| path).collect();
+    permission::identity(tools, &files).await?;
     match protocol::prove(&tools.house, tools.life, tools.limits, crates).await {
         Ok(proof) => asked(tools, summary, files, json!([]), proof),
         Err(mut failed) => {
@@ -101,6 +102,9 @@ async fn make(
         return Ok(
             json!({"already": true, "applied": report, "note": "everything is there already; nothing was built"}),
         );
+    }
+    if let Err(fault) = permission::identity(tools, &files).await {
+        return Err(told(tools, &summary, &files, Stage::Boundary.failed(fault)));
     }
     let mut extra = Map::new();
     if let Some(purpose) = plan.changes.iter().find(|change| change.area == Area::Purpose) {

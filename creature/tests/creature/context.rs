@@ -1,99 +1,14 @@
-//! What a model is shown: caps hold for anything, the latest failure stays, the same moment gives the same text.
+//! What a model is shown: the newest, the first by rank, the latest failure, and a count of what is left out.
 
-use creature::mind::context::{Caps, choose, head, shorten};
+use agenda::stack::{Category, Line};
+use agenda::standing::Standing;
+use creature::mind::context::{Caps, choose, head, news_shown, shorten};
 use creature::mind::moment::{Moment, Word};
 use creature::mind::prompt;
+use jiff::Timestamp;
 use memory::Record;
 use model::Wire;
-use serde_json::{Value, json};
-
-/// A small generator of numbers; the same seed gives the same run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-
-    fn text(&mut self, most: u64) -> String {
-        let length = self.roll(most);
-        (0..length)
-            .map(|_| ['a', ' ', '\n', 'ü', '漢', '🦀', '"', '\\', '\u{0}', '\u{301}'][self.roll(10) as usize])
-            .collect()
-    }
-
-    fn record(&mut self) -> Record {
-        let kind = ["thought", "action", "observation", "self_change", "death", "message", "of tomorrow"];
-        let data = match self.roll(4) {
-            0 => {
-                json!({"tool": self.text(20), "args": {"a": self.text(4_000)}, "result": {"ok": self.roll(2) == 0, "error": self.text(3_000)}})
-            }
-            1 => {
-                json!({"monologue": self.text(4_000), "intent": self.text(100), "told": self.text(9), "ok": false})
-            }
-            2 => json!([self.text(50), {"deep": [self.text(50)]}]),
-            _ => Value::Null,
-        };
-        Record { at: self.text(30), life: self.roll(9), kind: kind[self.roll(7) as usize].to_owned(), data }
-    }
-
-    fn moment(&mut self) -> Moment {
-        Moment {
-            now: memory::now(),
-            purpose: self.text(20_000),
-            checklist: self.text(8_000),
-            scratch: self.text(9_000),
-            snapshot: (self.roll(2) == 0).then(|| self.text(9_000)),
-            words: (0..self.roll(40)).map(|_| Word { at: self.text(90), text: self.text(9_000) }).collect(),
-            news: (0..self.roll(20)).map(|_| self.text(3_000)).collect(),
-            records: (0..self.roll(300)).map(|_| self.record()).collect(),
-            ..Moment::default()
-        }
-    }
-}
-
-#[test]
-fn the_caps_hold_for_anything() {
-    for seed in 0..16 {
-        let mut dice = Dice(seed);
-        let moment = dice.moment();
-        let size = |most: u64, dice: &mut Dice| dice.roll(most) as usize;
-        let caps = match seed % 2 {
-            0 => Caps::default(),
-            _ => Caps {
-                purpose: size(500, &mut dice),
-                snapshot: size(500, &mut dice),
-                checklist: size(90, &mut dice),
-                scratch: size(90, &mut dice),
-                words: size(500, &mut dice),
-                news: size(500, &mut dice),
-                records: size(3_000, &mut dice),
-                record: size(500, &mut dice),
-                most_records: size(300, &mut dice),
-            },
-        };
-        let parts = choose(&moment, &caps);
-        for (what, text, most) in [
-            ("purpose", &parts.purpose, caps.purpose),
-            ("snapshot", &parts.snapshot, caps.snapshot),
-            ("checklist", &parts.checklist, caps.checklist),
-            ("scratch", &parts.scratch, caps.scratch),
-            ("words", &parts.words, caps.words),
-            ("news", &parts.news, caps.news),
-            ("records", &parts.records, caps.records),
-        ] {
-            assert!(
-                text.chars().count() <= most,
-                "seed {seed}: {what} has {} of {most}",
-                text.chars().count()
-            );
-        }
-        assert_eq!(choose(&moment, &caps), parts, "seed {seed}: another text for the same moment");
-        let whole = prompt::standing(&parts) + &prompt::situation(&moment, &parts);
-        assert!(whole.chars().count() < 52_000);
-    }
-}
+use serde_json::json;
 
 fn action(tool: &str, ok: bool, size: usize) -> Record {
     let result = match ok {
@@ -109,8 +24,16 @@ fn the_latest_failure_stays_however_old_it_is() {
     records.extend((0..400).map(|_| action("saw", true, 5_000)));
     let parts = choose(&Moment { records, ..Moment::default() }, &Caps::default());
     assert!(parts.records.contains("latest failure") && parts.records.contains("the lathe broke"));
-    assert!(!parts.records.contains("the older broke"));
     assert!(parts.records.contains("older records left out"));
+    assert!(parts.records.contains("still failing") && parts.records.contains("the older broke"));
+}
+
+#[test]
+fn what_works_again_no_longer_outlives_newer_records() {
+    let mut records = vec![action("lathe", false, 0), action("lathe", true, 0), action("drill", false, 0)];
+    records.extend((0..400).map(|_| action("saw", true, 5_000)));
+    let parts = choose(&Moment { records, ..Moment::default() }, &Caps::default());
+    assert!(parts.records.contains("the drill broke") && !parts.records.contains("lathe"));
 }
 
 #[test]
@@ -127,7 +50,53 @@ fn of_many_short_lines_the_newest_are_whole() {
     let news = (0..900).map(|n| format!("{n:03}")).collect();
     let moment = Moment { news, ..Moment::default() };
     let text = choose(&moment, &Caps { news: 500, ..Caps::default() }).news;
-    assert!(text.trim_end().ends_with("899") && !text.contains("more characters"), "{text}");
+    assert!(text.starts_with("- 899\n- 898\n") && !text.contains("more characters"), "{text}");
+    let shown = news_shown(&moment.news, &Caps { news: 500, ..Caps::default() });
+    assert!(text.ends_with(&format!("({} older ones wait)", 900 - shown)), "{text}");
+    assert_eq!(text.lines().count(), shown + 1);
+}
+
+fn line(at: usize) -> Line {
+    Line {
+        category: Category::Goals,
+        id: format!("goal-{at}"),
+        title: format!("the {at}th goal"),
+        why: "it ranks so".to_owned(),
+        next: "do it".to_owned(),
+        ready_at: Timestamp::UNIX_EPOCH,
+    }
+}
+
+#[test]
+fn the_stack_shows_the_owners_word_and_the_first_by_rank() {
+    let moment = Moment {
+        stack: (0..500).map(line).collect(),
+        directives: vec!["focus on revenue until Friday".to_owned()],
+        sessions: vec!["sub-2: read three pages".to_owned()],
+        ..Moment::default()
+    };
+    let text = choose(&moment, &Caps::default()).stack;
+    assert!(
+        text.starts_with("- your owner's word: focus on revenue until Friday\n1. goal-0 (goals)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("lines of lower rank left out)") && text.contains("at work apart: sub-2"),
+        "{text}"
+    );
+    assert!(text.lines().filter(|line| line.contains("next: do it")).count() > 5);
+}
+
+#[test]
+fn the_state_never_stands_in_a_thought_that_answers_the_owner() {
+    let standing = Standing { text: "mode continue".to_owned(), ..Standing::default() };
+    let alone = Moment { standing: Some(standing), ..Moment::default() };
+    assert_eq!(choose(&alone, &Caps::default()).state, "mode continue");
+    let asked = Moment { owner: true, ..alone.clone() };
+    assert_eq!(choose(&asked, &Caps::default()).state, "");
+    let word = Word { at: String::new(), text: "hello".to_owned(), thread: "main".to_owned() };
+    let spoken = Moment { words: vec![word], ..alone };
+    assert_eq!(choose(&spoken, &Caps::default()).state, "");
 }
 
 #[test]
@@ -156,10 +125,18 @@ fn the_prompt_speaks_each_wire() {
         assert_eq!(call["additionalProperties"], false);
         assert_eq!(call["properties"][args]["type"], if args == "args" { "object" } else { "string" });
     }
-    let moment =
-        Moment { safe: true, purpose_changed: true, commit: "0123456789".to_owned(), ..Moment::default() };
+    let moment = Moment {
+        safe: true,
+        purpose_changed: true,
+        commit: "0123456789".to_owned(),
+        rounds: 8,
+        reasons: vec!["goal-7 is ready".to_owned()],
+        ..Moment::default()
+    };
     let text = prompt::situation(&moment, &choose(&moment, &Caps::default()));
-    for part in ["safe mode", "PURPOSE.md changed", "commit 0123456,", "round 1 of 8"] {
+    for part in
+        ["safe mode", "PURPOSE.md changed", "commit 0123456,", "round 1 of 8", "Awake for: goal-7 is ready"]
+    {
         assert!(text.contains(part), "{part} is not in {text}");
     }
 }

@@ -241,6 +241,7 @@ async fn memory_papers_and_purpose() {
     assert_eq!(yard.call("memory.append", json!({"text": "seen"})).await["ok"], json!(true));
     assert_eq!(yard.last("observation"), json!({"about": "note", "text": "seen"}));
     assert_eq!(yard.call("memory.append", json!({"text": "x".repeat(32_000)})).await["ok"], json!(true));
+    yard.tools.owner = true;
     yard.call("memory.append", json!({"kind": "message", "data": {"from": "owner", "text": "hi"}})).await;
     assert_eq!(yard.last("message")["from"], json!("creature"), "nobody speaks for the owner");
     let result = yard.call("memory.snapshot", json!({"text": "what I am"})).await;

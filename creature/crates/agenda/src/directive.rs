@@ -1,36 +1,275 @@
 //! Directives: the owner's word on what goes first, understood from plain words, with a time and an expiry.
+//!
+//! Invariant: only the owner gives and ends one; of focus, quiet and pause the newest word holds.
 
+mod plain;
+
+pub use plain::{Understood, reply, understand};
+
+use crate::outbox::Kind;
+use crate::stack::Category;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// All of them.
+/// Directives kept, standing and over, and how many may stand.
+const MOST: usize = 200;
+const MOST_STANDING: usize = 50;
+
+/// Characters of the owner's words that are kept.
+const MOST_CHARS: usize = 200;
+
+/// Seconds between two turns of a standing order.
+const EVERY_S: (u64, u64) = (60, 30 * 86_400);
+
+/// All of them, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Directives {}
+pub struct Directives {
+    pub all: Vec<Directive>,
+}
+
+/// One word of the owner's that holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Directive {
+    pub id: String,
+    pub wish: Wish,
+    /// What the owner said.
+    pub text: String,
+    pub at: Timestamp,
+    /// When it is over by itself; none holds until another word.
+    pub until: Option<Timestamp>,
+    /// When a standing order comes due.
+    pub next: Option<Timestamp>,
+    pub ended: Option<Timestamp>,
+}
+
+/// What is wished.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Wish {
+    /// This goes first: a category of the stack, or a topic of its own.
+    Focus { topic: String },
+    /// Do this every so often.
+    Every { what: String, every_s: u64 },
+    /// No messages but those about this; empty allows none. Answers are always allowed.
+    Quiet { topic: String },
+    /// No work but the owner's words.
+    Pause,
+    /// A wish of a newer self: kept from doing harm by doing nothing.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+/// A kind of wish, to be taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wished {
+    Focus,
+    Quiet,
+    Pause,
+}
 
 /// A change of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum DirectiveChange {
-    Nothing,
+    Set {
+        wish: Wish,
+        text: String,
+        until: Option<Timestamp>,
+    },
+    /// Takes back every wish of this kind.
+    Lift {
+        wished: Wished,
+    },
+    End {
+        id: String,
+    },
+    /// A standing order was followed.
+    Did {
+        id: String,
+    },
+}
+
+impl Wish {
+    /// Whether this wish takes the other's place.
+    fn replaces(&self, other: &Wish) -> bool {
+        match (self, other) {
+            (Wish::Focus { .. }, Wish::Focus { .. }) | (Wish::Quiet { .. }, Wish::Quiet { .. }) => true,
+            (Wish::Every { what: new, .. }, Wish::Every { what: old, .. }) => new.eq_ignore_ascii_case(old),
+            _ => self == other,
+        }
+    }
+
+    fn is(&self, wished: Wished) -> bool {
+        matches!(
+            (self, wished),
+            (Wish::Focus { .. }, Wished::Focus)
+                | (Wish::Quiet { .. }, Wished::Quiet)
+                | (Wish::Pause, Wished::Pause)
+        )
+    }
+}
+
+impl Directive {
+    fn stands(&self, now: Timestamp) -> bool {
+        self.ended.is_none() && self.until.is_none_or(|until| now < until)
+    }
+
+    fn over_at(&self) -> Option<Timestamp> {
+        [self.ended, self.until].into_iter().flatten().min()
+    }
 }
 
 impl Directives {
-    /// The next moment at which one comes due by itself.
-    pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
-        None
+    /// Those that hold, oldest first.
+    pub fn standing(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &Directive> {
+        self.all.iter().filter(move |directive| directive.stands(now))
     }
 
-    /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, _before: Timestamp) -> usize {
-        0
+    /// The rank of categories with those the owner wants first before the others.
+    pub fn order(&self, usual: &[Category], now: Timestamp) -> Vec<Category> {
+        let wanted = self.focus(now).map(plain::categories).unwrap_or_default();
+        let rest = usual.iter().filter(|category| !wanted.contains(category));
+        wanted.iter().chain(rest).copied().collect()
+    }
+
+    /// What the owner wants to go first, in the owner's words.
+    pub fn focus(&self, now: Timestamp) -> Option<&str> {
+        self.standing(now).rev().find_map(|directive| match &directive.wish {
+            Wish::Focus { topic } => Some(topic.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The word that pauses all work but the owner's.
+    pub fn paused(&self, now: Timestamp) -> Option<&Directive> {
+        self.standing(now).rev().find(|directive| directive.wish == Wish::Pause)
+    }
+
+    /// What messages may be about; none where all may be sent, empty where none may.
+    pub fn quiet(&self, now: Timestamp) -> Option<&str> {
+        self.standing(now).rev().find_map(|directive| match &directive.wish {
+            Wish::Quiet { topic } => Some(topic.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether the owner wants to hear of this now.
+    pub fn lets_through(&self, kind: Kind, text: &str, now: Timestamp) -> bool {
+        self.quiet(now).is_none_or(|topic| plain::concerns(topic, kind, text))
+    }
+
+    /// Standing orders that are due.
+    pub fn every(&self, now: Timestamp) -> Vec<&Directive> {
+        self.standing(now).filter(|directive| directive.next.is_some_and(|next| next <= now)).collect()
+    }
+
+    /// What holds, a line each, newest first.
+    pub fn lines(&self, now: Timestamp) -> Vec<String> {
+        let day = |at: Timestamp| at.strftime("%Y-%m-%d %H:%M UTC").to_string();
+        let line = |directive: &Directive| {
+            let until = directive
+                .until
+                .map_or("until you are told otherwise".to_owned(), |at| format!("until {}", day(at)));
+            format!("{} \"{}\", said {}, {until}", directive.id, directive.text, day(directive.at))
+        };
+        self.standing(now).rev().map(line).collect()
+    }
+
+    /// The next moment at which one comes due, or is over, by itself.
+    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
+        self.standing(now).flat_map(|directive| [directive.next, directive.until]).flatten().min()
+    }
+
+    /// Forgets what was over before this time; how many.
+    pub fn purge(&mut self, before: Timestamp) -> usize {
+        let had = self.all.len();
+        self.all.retain(|directive| directive.over_at().is_none_or(|over| over >= before));
+        had - self.all.len()
     }
 }
 
-pub(crate) fn apply(_agenda: &mut Agenda, change: &DirectiveChange, _when: When) -> Result<Value, Refusal> {
-    match change {
-        DirectiveChange::Nothing => Ok(Value::Null),
+pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -> Result<Value, Refusal> {
+    let now = when.now;
+    if !when.owner && !matches!(change, DirectiveChange::Did { .. }) {
+        let hint = "directives are your owner's word; rank your own work with goals and tasks, or ask with owner.message";
+        return Err(Refusal::new("set or end a directive without the owner's word", hint));
     }
+    let end = |directives: &mut Directives, ends: &dyn Fn(&Directive) -> bool| {
+        let ended = directives.all.iter_mut().filter(|directive| directive.stands(now) && ends(directive));
+        ended.map(|directive| directive.ended = Some(now)).count()
+    };
+    match change {
+        DirectiveChange::Set { wish, text, until } => {
+            check(wish, *until, now)?;
+            end(&mut agenda.directives, &|directive| wish.replaces(&directive.wish));
+            room(&mut agenda.directives, now)?;
+            let id = agenda.name("directive");
+            let next = matches!(wish, Wish::Every { .. }).then_some(now);
+            let text = text.chars().take(MOST_CHARS).collect();
+            let wish = wish.clone();
+            let directive =
+                Directive { id: id.clone(), wish, text, at: now, until: *until, next, ended: None };
+            agenda.directives.all.push(directive);
+            Ok(json!({"id": id, "until": until}))
+        }
+        DirectiveChange::Lift { wished } => {
+            Ok(json!({"ended": end(&mut agenda.directives, &|directive| directive.wish.is(*wished))}))
+        }
+        DirectiveChange::End { id } => match end(&mut agenda.directives, &|directive| directive.id == *id) {
+            0 => Err(unknown(id)),
+            _ => Ok(json!({"id": id})),
+        },
+        DirectiveChange::Did { id } => {
+            let found = agenda.directives.all.iter_mut().find(|directive| directive.id == *id);
+            match found.map(|directive| (&mut directive.next, &directive.wish)) {
+                Some((next, Wish::Every { every_s, .. })) => {
+                    *next = Some(crate::spoken::later(now, *every_s));
+                    Ok(json!({"id": id, "next": next}))
+                }
+                _ => Err(unknown(id)),
+            }
+        }
+    }
+}
+
+fn unknown(id: &str) -> Refusal {
+    let id: String = id.chars().take(40).collect();
+    Refusal::new(format!("find the standing directive `{id}`"), "directive.list names those that hold")
+}
+
+fn check(wish: &Wish, until: Option<Timestamp>, now: Timestamp) -> Result<(), Refusal> {
+    let fits = |text: &str| (1..=MOST_CHARS).contains(&text.trim().chars().count());
+    let refused = match wish {
+        Wish::Focus { topic } if !fits(topic) => "a focus needs a topic of at most 200 characters",
+        Wish::Quiet { topic } if topic.chars().count() > MOST_CHARS => "a topic has at most 200 characters",
+        Wish::Every { what, .. } if !fits(what) => "say in at most 200 characters what is to be done",
+        Wish::Every { every_s, .. } if !(EVERY_S.0..=EVERY_S.1).contains(every_s) => {
+            "a standing order comes due every 60 s to 30 days"
+        }
+        Wish::Other => "a wish is focus, every, quiet or pause",
+        _ if until.is_some_and(|until| until <= now) => "it would be over already; give a later time",
+        _ => return Ok(()),
+    };
+    Err(Refusal::new("set the directive", refused))
+}
+
+/// Makes room for one more; the oldest that are over go first.
+fn room(directives: &mut Directives, now: Timestamp) -> Result<(), Refusal> {
+    if directives.standing(now).count() >= MOST_STANDING {
+        return Err(Refusal::new(
+            format!("set more than {MOST_STANDING} directives"),
+            "end one that no longer matters",
+        ));
+    }
+    while directives.all.len() >= MOST {
+        let over = directives.all.iter().position(|directive| !directive.stands(now));
+        directives.all.remove(over.unwrap_or(0));
+    }
+    Ok(())
 }

@@ -1,36 +1,89 @@
 //! Capability gaps: what it could not do, and how often it missed it.
 
+use crate::items::{self, Item, LONGEST_REASON, LONGEST_TITLE};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// All of them.
+/// All of them, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Gaps {}
+pub struct Gaps {
+    pub list: Vec<Gap>,
+}
+
+/// Something it cannot do yet.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Gap {
+    pub id: String,
+    pub what: String,
+    /// How often it was missed, and when last.
+    pub times: u32,
+    pub changed_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    /// What became of it.
+    pub reason: String,
+}
 
 /// A change of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum GapChange {
-    Nothing,
+    /// Missed now, for the first time or again.
+    Note {
+        what: String,
+    },
+    Close {
+        id: String,
+        reason: String,
+    },
 }
 
 impl Gaps {
-    /// The next moment at which one comes due by itself.
-    pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
-        None
-    }
-
     /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, _before: Timestamp) -> usize {
-        0
+    pub fn purge(&mut self, before: Timestamp) -> usize {
+        items::purge(&mut self.list, before)
     }
 }
 
-pub(crate) fn apply(_agenda: &mut Agenda, change: &GapChange, _when: When) -> Result<Value, Refusal> {
+impl Item for Gap {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn about(&self) -> &str {
+        &self.what
+    }
+
+    fn ended_at(&self) -> Option<Timestamp> {
+        self.ended_at
+    }
+}
+
+pub(crate) fn apply(agenda: &mut Agenda, change: &GapChange, when: When) -> Result<Value, Refusal> {
+    let list = &mut agenda.gaps.list;
     match change {
-        GapChange::Nothing => Ok(Value::Null),
+        GapChange::Note { what } => {
+            let what = items::words(what, "the gap", LONGEST_TITLE)?;
+            let same = |gap: &&mut Gap| gap.ended_at.is_none() && gap.what.eq_ignore_ascii_case(&what);
+            if let Some(gap) = list.iter_mut().find(same) {
+                gap.times = gap.times.saturating_add(1);
+                gap.changed_at = when.now;
+                return Ok(json!({"id": gap.id, "times": gap.times}));
+            }
+            items::admit(list, &what)?;
+            let id = agenda.name("gap");
+            let made = json!({"id": id, "times": 1});
+            agenda.gaps.list.push(Gap { id, what, times: 1, changed_at: when.now, ..Gap::default() });
+            Ok(made)
+        }
+        GapChange::Close { id, reason } => {
+            let gap = items::open(list, id)?;
+            gap.ended_at = Some(when.now);
+            gap.reason = items::clip(reason, LONGEST_REASON);
+            Ok(json!({"id": id}))
+        }
     }
 }

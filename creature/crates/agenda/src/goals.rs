@@ -1,36 +1,331 @@
 //! Goals and their checkpoints: what is tried, how often, and what is parked with its reason.
 
+use crate::items::{self, Item, LONGEST_REASON, LONGEST_TITLE, Tries};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// All of them.
+/// Checkpoints of one goal.
+pub const MOST_CHECKPOINTS: usize = 32;
+
+/// Ended goals that are still told of.
+const ENDED_TOLD: usize = 5;
+
+/// All of them, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Goals {}
+pub struct Goals {
+    pub list: Vec<Goal>,
+}
+
+/// Something to reach, by checkpoints in order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Goal {
+    pub id: String,
+    pub title: String,
+    pub status: GoalStatus,
+    /// Why it ended.
+    pub reason: String,
+    pub cost_usd: f64,
+    pub checkpoints: Vec<Checkpoint>,
+    /// The owner asked for it.
+    pub owner: bool,
+    pub thread: String,
+    pub made_at: Timestamp,
+    pub changed_at: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GoalStatus {
+    #[default]
+    Open,
+    Done,
+    Failed,
+    Dropped,
+    /// Too costly to begin without the owner's yes. What a newer self calls otherwise waits as well.
+    #[serde(other)]
+    Awaiting,
+}
+
+/// One step of a goal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Checkpoint {
+    pub text: String,
+    pub status: Status,
+    #[serde(flatten)]
+    pub tries: Tries,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    #[default]
+    Pending,
+    Active,
+    Done,
+    /// The last try failed; it is tried again.
+    Failed,
+    /// Parked until it is made pending again. What a newer self calls otherwise is parked here.
+    #[serde(other)]
+    Blocked,
+}
 
 /// A change of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum GoalChange {
-    Nothing,
+    /// Without checkpoints the goal is its own and only one.
+    Add {
+        title: String,
+        checkpoints: Vec<String>,
+        cost_usd: f64,
+    },
+    Extend {
+        id: String,
+        checkpoints: Vec<String>,
+    },
+    /// `number` counts from 1; without it the next one is meant.
+    Checkpoint {
+        id: String,
+        number: Option<usize>,
+        status: Status,
+        reason: String,
+    },
+    /// The owner's yes.
+    Approve {
+        id: String,
+    },
+    Close {
+        id: String,
+        status: GoalStatus,
+        reason: String,
+    },
 }
 
 impl Goals {
     /// The next moment at which one comes due by itself.
-    pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
-        None
+    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let next = self.list.iter().filter(|goal| goal.status == GoalStatus::Open);
+        let next = next.filter_map(|goal| goal.next()?.1.tries.again_at());
+        next.filter(|at| *at > now).min()
     }
 
     /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, _before: Timestamp) -> usize {
-        0
+    pub fn purge(&mut self, before: Timestamp) -> usize {
+        items::purge(&mut self.list, before)
+    }
+
+    /// A line a goal: open before ended, new before old.
+    pub fn lines(&self) -> Vec<String> {
+        let newest = || self.list.iter().rev();
+        let ended = newest().filter(|goal| goal.ended_at().is_some()).take(ENDED_TOLD);
+        newest().filter(|goal| goal.ended_at().is_none()).chain(ended).map(Goal::line).collect()
     }
 }
 
-pub(crate) fn apply(_agenda: &mut Agenda, change: &GoalChange, _when: When) -> Result<Value, Refusal> {
+impl Goal {
+    /// The checkpoint to work on, and its place; none where all that is left is parked.
+    pub fn next(&self) -> Option<(usize, &Checkpoint)> {
+        let left = |step: &&Checkpoint| !matches!(step.status, Status::Done | Status::Blocked);
+        self.checkpoints.iter().enumerate().find(|(_, step)| left(step))
+    }
+
+    /// The goal and how each of its checkpoints stands, in one line.
+    pub fn line(&self) -> String {
+        let mut line = format!("{} ({}) {}", self.id, self.status.name(), self.title);
+        if !self.reason.is_empty() {
+            line += &format!(" ({})", self.reason);
+        }
+        let several = self.checkpoints.len() > 1;
+        for (step, number) in self.checkpoints.iter().zip(1..).filter(|_| self.ended_at().is_none()) {
+            let text = if several { items::clip(&step.text, 120) } else { String::new() };
+            let reason = items::clip(&step.tries.reason, 120);
+            line += &match reason.is_empty() {
+                true => format!("; {number} {}: {text}", step.status.name()),
+                false => format!(
+                    "; {number} {} (tries {}: {reason}): {text}",
+                    step.status.name(),
+                    step.tries.attempts
+                ),
+            };
+        }
+        line.trim_end_matches([' ', ':']).to_owned()
+    }
+
+    fn extend(&mut self, checkpoints: &[String]) -> Result<(), Refusal> {
+        if self.checkpoints.len() + checkpoints.len() > MOST_CHECKPOINTS {
+            let error = format!("a goal has at most {MOST_CHECKPOINTS} checkpoints");
+            return Err(Refusal::new(error, "make two goals of it"));
+        }
+        for text in checkpoints {
+            let text = items::words(text, "a checkpoint", LONGEST_TITLE)?;
+            self.checkpoints.push(Checkpoint { text, ..Checkpoint::default() });
+        }
+        Ok(())
+    }
+
+    /// Says how a checkpoint stands; a goal whose last one is done is done.
+    fn mark(
+        &mut self,
+        number: Option<usize>,
+        status: Status,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<Value, Refusal> {
+        let at = match number {
+            Some(number) => number.checked_sub(1),
+            None => self.next().map(|(at, _)| at),
+        };
+        let count = self.checkpoints.len();
+        let Some((at, step)) = at.and_then(|at| Some((at, self.checkpoints.get_mut(at)?))) else {
+            let error = format!("{} has no such checkpoint", self.id);
+            return Err(Refusal::new(
+                error,
+                format!("name one from 1 to {count}; what is parked is not next by itself"),
+            ));
+        };
+        let before = step.clone();
+        if matches!(status, Status::Failed | Status::Blocked) {
+            items::words(reason, "the reason", LONGEST_REASON)?;
+        } else if before.status == Status::Blocked {
+            step.tries.forgive();
+        }
+        step.status = status;
+        match status {
+            Status::Done => step.tries.succeed(),
+            Status::Blocked => step.tries.reason = items::clip(reason, LONGEST_REASON),
+            Status::Failed if step.tries.fail(reason, now) => step.status = Status::Blocked,
+            Status::Failed | Status::Pending | Status::Active => {}
+        }
+        let (status, attempts) = (step.status, step.tries.attempts);
+        if *step != before {
+            self.changed_at = now;
+        }
+        if self.checkpoints.iter().all(|step| step.status == Status::Done) {
+            self.status = GoalStatus::Done;
+        }
+        let next = self.next().map(|(at, step)| json!({"number": at + 1, "text": step.text}));
+        Ok(json!({
+            "id": self.id, "checkpoint": at + 1, "status": status.name(), "attempts": attempts,
+            "goal": self.status.name(), "next": next,
+        }))
+    }
+}
+
+impl Item for Goal {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn about(&self) -> &str {
+        &self.title
+    }
+
+    fn ended_at(&self) -> Option<Timestamp> {
+        (!matches!(self.status, GoalStatus::Open | GoalStatus::Awaiting)).then_some(self.changed_at)
+    }
+}
+
+impl GoalStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            GoalStatus::Open => "open",
+            GoalStatus::Awaiting => "awaiting",
+            GoalStatus::Done => "done",
+            GoalStatus::Failed => "failed",
+            GoalStatus::Dropped => "dropped",
+        }
+    }
+}
+
+impl Status {
+    pub const ALL: [Status; 5] =
+        [Status::Pending, Status::Active, Status::Done, Status::Blocked, Status::Failed];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Pending => "pending",
+            Status::Active => "active",
+            Status::Done => "done",
+            Status::Blocked => "blocked",
+            Status::Failed => "failed",
+        }
+    }
+}
+
+pub(crate) fn apply(agenda: &mut Agenda, change: &GoalChange, when: When) -> Result<Value, Refusal> {
+    let now = when.now;
     match change {
-        GoalChange::Nothing => Ok(Value::Null),
+        GoalChange::Add { title, checkpoints, cost_usd } => add(agenda, title, checkpoints, *cost_usd, when),
+        GoalChange::Extend { id, checkpoints } => {
+            let goal = begun(agenda, id)?;
+            // Extended as a whole or not at all: a refusal leaves all as it was.
+            let mut longer = goal.clone();
+            longer.extend(checkpoints)?;
+            longer.changed_at = now;
+            *goal = longer;
+            Ok(json!({"id": id, "checkpoints": goal.checkpoints.len()}))
+        }
+        GoalChange::Checkpoint { id, number, status, reason } => {
+            begun(agenda, id)?.mark(*number, *status, reason, now)
+        }
+        GoalChange::Approve { id } => {
+            let goal = items::open(&mut agenda.goals.list, id)?;
+            items::owners_yes(id, when)?;
+            goal.status = GoalStatus::Open;
+            goal.changed_at = now;
+            Ok(json!({"id": id, "status": goal.status.name()}))
+        }
+        GoalChange::Close { id, status, reason } => {
+            let goal = items::open(&mut agenda.goals.list, id)?;
+            if matches!(status, GoalStatus::Open | GoalStatus::Awaiting) {
+                return Err(Refusal::new("that is no end", "a goal ends as done, failed or dropped"));
+            }
+            goal.status = *status;
+            goal.reason = items::clip(reason, LONGEST_REASON);
+            goal.changed_at = now;
+            Ok(json!({"id": id, "status": status.name()}))
+        }
+    }
+}
+
+fn add(
+    agenda: &mut Agenda,
+    title: &str,
+    steps: &[String],
+    cost_usd: f64,
+    when: When,
+) -> Result<Value, Refusal> {
+    let title = items::words(title, "the title", LONGEST_TITLE)?;
+    let cost_usd = items::usd(cost_usd)?;
+    let awaits = cost_usd > when.rules.goal_cost_usd && !when.owner;
+    let mut goal = Goal {
+        status: if awaits { GoalStatus::Awaiting } else { GoalStatus::Open },
+        cost_usd,
+        owner: when.owner,
+        thread: when.thread.to_owned(),
+        made_at: when.now,
+        changed_at: when.now,
+        ..Goal::default()
+    };
+    goal.extend(if steps.is_empty() { std::slice::from_ref(&title) } else { steps })?;
+    goal.title = title;
+    items::admit(&mut agenda.goals.list, &goal.title)?;
+    goal.id = agenda.name("goal");
+    let made = json!({"id": goal.id, "status": goal.status.name(), "checkpoints": goal.checkpoints.len()});
+    agenda.goals.list.push(goal);
+    Ok(made)
+}
+
+/// The open goal of this name that needs nobody's yes.
+fn begun<'a>(agenda: &'a mut Agenda, id: &str) -> Result<&'a mut Goal, Refusal> {
+    let goal = items::open(&mut agenda.goals.list, id)?;
+    match goal.status {
+        GoalStatus::Awaiting => Err(items::awaits(id)),
+        _ => Ok(goal),
     }
 }

@@ -7,6 +7,7 @@ mod change;
 pub mod directive;
 pub mod gaps;
 pub mod goals;
+pub mod items;
 pub mod opportunities;
 pub mod outbox;
 pub mod presence;
@@ -15,6 +16,7 @@ pub mod reminder;
 pub mod repeat;
 pub mod rest;
 pub mod sessions;
+mod spoken;
 pub mod stack;
 pub mod standing;
 pub mod tasks;
@@ -52,6 +54,8 @@ impl Agenda {
     /// The next moment at which something here comes due by itself.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let all = [
+            self.goals.next_at(now),
+            self.opportunities.next_at(now),
             self.tasks.next_at(now),
             self.directives.next_at(now),
             self.reminders.next_at(now),

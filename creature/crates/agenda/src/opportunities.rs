@@ -1,36 +1,268 @@
 //! Opportunities on their way through the revenue pipeline, and the amounts pending, earned and in it.
 
-use crate::{Agenda, Refusal, When};
+use crate::items::{self, Item, LONGEST_REASON, LONGEST_TITLE};
+use crate::{Agenda, Refusal, Rules, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// All of them.
+/// All of them, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Opportunities {}
+pub struct Opportunities {
+    pub list: Vec<Opportunity>,
+    /// Earned in all, by those forgotten as well.
+    pub earned_usd: f64,
+}
+
+/// A way to earn something.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Opportunity {
+    pub id: String,
+    pub title: String,
+    pub stage: Stage,
+    /// What it is expected to come to.
+    pub amount_usd: f64,
+    pub earned_usd: f64,
+    /// The owner said yes up to this amount.
+    pub approved_usd: f64,
+    /// What is to be done next; empty where the stage says it all.
+    pub next: String,
+    /// Not worth a thought before this.
+    pub not_before: Option<Timestamp>,
+    pub made_at: Timestamp,
+    pub changed_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    /// Why it ended.
+    pub reason: String,
+}
+
+/// Where it stands; it goes forward one stage at a time, and back to any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    #[default]
+    Scan,
+    Evaluate,
+    Propose,
+    Execute,
+    Collect,
+    /// What a newer self calls otherwise is told to the owner as well.
+    #[serde(other)]
+    Report,
+}
 
 /// A change of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum OpportunityChange {
-    Nothing,
+    Add {
+        title: String,
+        amount_usd: f64,
+        next: String,
+    },
+    Move {
+        id: String,
+        #[serde(flatten)]
+        to: Move,
+    },
+    /// The owner's yes to the amount it has.
+    Approve {
+        id: String,
+    },
+    Close {
+        id: String,
+        reason: String,
+    },
+}
+
+/// What becomes of one; what is left out stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Move {
+    pub stage: Option<Stage>,
+    pub amount_usd: Option<f64>,
+    /// Received now, on top of what was.
+    pub earned_usd: Option<f64>,
+    pub next: Option<String>,
+    /// It waits for others until then.
+    pub not_before: Option<Timestamp>,
+}
+
+/// How the money stands, in US dollars.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Totals {
+    /// Expected of what is not executed yet.
+    pub pipeline_usd: f64,
+    /// Executed and not received.
+    pub pending_usd: f64,
+    pub earned_usd: f64,
 }
 
 impl Opportunities {
     /// The next moment at which one comes due by itself.
-    pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
-        None
+    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let open = self.list.iter().filter(|one| one.ended_at.is_none());
+        open.filter_map(|one| one.not_before).filter(|at| *at > now).min()
     }
 
     /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, _before: Timestamp) -> usize {
-        0
+    pub fn purge(&mut self, before: Timestamp) -> usize {
+        items::purge(&mut self.list, before)
+    }
+
+    /// How the money stands.
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals { earned_usd: self.earned_usd, ..Totals::default() };
+        for one in self.list.iter().filter(|one| one.ended_at.is_none()) {
+            match one.stage >= Stage::Collect {
+                true => totals.pending_usd += (one.amount_usd - one.earned_usd).max(0.0),
+                false => totals.pipeline_usd += (one.amount_usd - one.earned_usd).max(0.0),
+            }
+        }
+        totals
     }
 }
 
-pub(crate) fn apply(_agenda: &mut Agenda, change: &OpportunityChange, _when: When) -> Result<Value, Refusal> {
+impl Opportunity {
+    /// More than the creature may take on without the owner's yes.
+    pub fn awaits(&self, rules: &Rules) -> bool {
+        self.amount_usd > rules.ask_above_usd.max(self.approved_usd)
+    }
+
+    fn take(&mut self, to: &Move, when: When) -> Result<(), Refusal> {
+        let stage = to.stage.unwrap_or(self.stage);
+        if let Some(skipped) = self.stage.next().filter(|next| stage > *next) {
+            let error = format!("{} is at {} and cannot go to {}", self.id, self.stage.name(), stage.name());
+            return Err(Refusal::new(error, format!("next is {}", skipped.name())));
+        }
+        if stage != self.stage {
+            // What was next belonged to the stage it left.
+            self.next.clear();
+        }
+        self.stage = stage;
+        if let Some(amount) = to.amount_usd {
+            self.amount_usd = items::usd(amount)?;
+        }
+        if self.stage == Stage::Execute && self.awaits(when.rules) {
+            return Err(items::awaits(&format!("{} of {} USD", self.id, self.amount_usd)));
+        }
+        if let Some(earned) = to.earned_usd {
+            let earned = items::usd(earned)?;
+            if self.stage < Stage::Execute {
+                return Err(Refusal::new("nothing is earned before it is executed", "move it there first"));
+            }
+            self.earned_usd += earned;
+        }
+        self.not_before = to.not_before;
+        if let Some(next) = &to.next {
+            self.next = items::clip(next, LONGEST_TITLE);
+        }
+        Ok(())
+    }
+}
+
+impl Item for Opportunity {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn about(&self) -> &str {
+        &self.title
+    }
+
+    fn ended_at(&self) -> Option<Timestamp> {
+        self.ended_at
+    }
+}
+
+impl Stage {
+    pub const ALL: [Stage; 6] =
+        [Stage::Scan, Stage::Evaluate, Stage::Propose, Stage::Execute, Stage::Collect, Stage::Report];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Scan => "scan",
+            Stage::Evaluate => "evaluate",
+            Stage::Propose => "propose",
+            Stage::Execute => "execute",
+            Stage::Collect => "collect",
+            Stage::Report => "report",
+        }
+    }
+
+    fn next(self) -> Option<Stage> {
+        Self::ALL.into_iter().find(|stage| *stage > self)
+    }
+
+    /// What is to be done at it.
+    pub(crate) fn work(self) -> &'static str {
+        match self {
+            Stage::Scan => "find out what it is and who pays",
+            Stage::Evaluate => "weigh what it brings against what it costs",
+            Stage::Propose => "propose it to who would pay",
+            Stage::Execute => "do the work",
+            Stage::Collect => "get paid",
+            Stage::Report => "tell your owner what came of it, then close it",
+        }
+    }
+}
+
+pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When) -> Result<Value, Refusal> {
+    let list = &mut agenda.opportunities.list;
+    let now = when.now;
     match change {
-        OpportunityChange::Nothing => Ok(Value::Null),
+        OpportunityChange::Add { title, amount_usd, next } => {
+            let title = items::words(title, "the title", LONGEST_TITLE)?;
+            let (amount_usd, next) = (items::usd(*amount_usd)?, items::clip(next, LONGEST_TITLE));
+            items::admit(list, &title)?;
+            let id = agenda.name("opportunity");
+            let one = Opportunity {
+                id,
+                title,
+                amount_usd,
+                next,
+                made_at: now,
+                changed_at: now,
+                ..Opportunity::default()
+            };
+            let made = json!({"id": one.id, "stage": one.stage.name()});
+            agenda.opportunities.list.push(one);
+            Ok(made)
+        }
+        OpportunityChange::Move { id, to } => {
+            let one = items::open(list, id)?;
+            let mut moved = one.clone();
+            moved.take(to, when)?;
+            let earned = moved.earned_usd - one.earned_usd;
+            if moved != *one {
+                moved.changed_at = now;
+            }
+            let awaits = moved.awaits(when.rules) && moved.stage < Stage::Execute;
+            let note =
+                awaits.then_some("execute waits for your owner's yes: ask with owner.message, kind approval");
+            let came = json!({
+                "id": id, "stage": moved.stage.name(), "amount_usd": moved.amount_usd,
+                "earned_usd": moved.earned_usd, "note": note,
+            });
+            *one = moved;
+            agenda.opportunities.earned_usd += earned;
+            Ok(came)
+        }
+        OpportunityChange::Approve { id } => {
+            let one = items::open(list, id)?;
+            items::owners_yes(id, when)?;
+            one.approved_usd = one.amount_usd;
+            one.changed_at = now;
+            Ok(json!({"id": id, "approved_usd": one.approved_usd}))
+        }
+        OpportunityChange::Close { id, reason } => {
+            let one = items::open(list, id)?;
+            one.ended_at = Some(now);
+            one.changed_at = now;
+            one.reason = items::clip(reason, LONGEST_REASON);
+            Ok(json!({"id": id, "earned_usd": one.earned_usd}))
+        }
     }
 }

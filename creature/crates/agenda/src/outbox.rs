@@ -1,36 +1,318 @@
 //! The outbox: which messages to the owner go now, which wait for a summary, and which are chatter.
+//!
+//! Invariant: never more messages an hour than the rules allow; what was taken in and is urgent is never dropped.
+//! A message is taken in (`Say`), handed out (`due`), and struck off once it was told (`Delivered`).
 
-use crate::{Agenda, Refusal, When};
+use crate::directive::Directives;
+use crate::{Agenda, Refusal, Rules, When, spoken};
 use jiff::Timestamp;
+use jiff::civil::{Time, Weekday};
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// All of them.
+/// Messages that may wait; of more, the oldest that are not urgent are dropped and counted.
+const MOST_WAITING: usize = 200;
+
+/// Characters of one message, and of a summary of several.
+pub const MOST_CHARS: usize = 1_000;
+const MOST_SUMMARY: usize = 4_000;
+
+/// What was said is not said again for a day.
+const FRESH_S: u64 = 86_400;
+const MOST_SAID: usize = 100;
+
+const HOUR_S: u64 = 3_600;
+
+/// When the week is summed up: Mondays at this hour of the owner's.
+const WEEKLY: Time = Time::constant(9, 0, 0, 0);
+
+/// Talk without content, whatever it is wrapped in.
+const CHATTER: [&str; 16] = [
+    "just checking in",
+    "checking in",
+    "nothing new",
+    "nothing to report",
+    "no news",
+    "no updates",
+    "no update",
+    "all quiet",
+    "all good",
+    "all is well",
+    "everything is fine",
+    "still here",
+    "still working",
+    "hope you are well",
+    "good morning",
+    "have a nice day",
+];
+
+/// What a message is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Revenue,
+    Approval,
+    Milestone,
+    Broken,
+    WeeklySummary,
+    /// To the owner's own words; it goes at once and is not counted here.
+    Answer,
+    /// Chatter, or a kind of a newer self.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl Kind {
+    /// The owner must hear of it sooner or later.
+    pub fn urgent(self) -> bool {
+        matches!(self, Kind::Approval | Kind::Broken)
+    }
+
+    /// The kind of this name.
+    pub fn named(name: &str) -> Kind {
+        serde_json::from_value(Value::String(name.to_owned())).unwrap_or(Kind::Other)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Revenue => "revenue",
+            Kind::Approval => "approval",
+            Kind::Milestone => "milestone",
+            Kind::Broken => "broken",
+            Kind::WeeklySummary => "weekly_summary",
+            Kind::Answer => "answer",
+            Kind::Other => "other",
+        }
+    }
+}
+
+/// Everything that goes to the owner unasked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Outbox {}
+pub struct Outbox {
+    /// Oldest first.
+    pub waiting: Vec<Waiting>,
+    /// When messages went out in the last hour, oldest first.
+    pub sent: Vec<Timestamp>,
+    /// What was said in the last day, by number.
+    pub said: Vec<(Timestamp, u64)>,
+    /// Messages dropped for want of room since the last summary.
+    pub dropped: u64,
+    /// When the week is over; none before the first one began.
+    pub weekly_at: Option<Timestamp>,
+}
 
-/// A change of them.
+/// One message on its way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Waiting {
+    pub id: String,
+    pub at: Timestamp,
+    pub kind: Kind,
+    pub text: String,
+    pub thread: String,
+}
+
+/// One message that may go out now: a single one, or several gathered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery {
+    pub ids: Vec<String>,
+    pub kind: Kind,
+    pub text: String,
+    pub thread: String,
+}
+
+/// How the week stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Week {
+    /// It runs.
+    Running,
+    /// None was ever counted: to be begun with `WeekBegan`.
+    Unbegun,
+    /// It is time to sum it up: with `Say` of kind `weekly_summary`, or `WeekBegan` where there is nothing to say.
+    Over,
+}
+
+/// A change of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum OutboxChange {
-    Nothing,
+    Say { kind: Kind, text: String },
+    Delivered { ids: Vec<String> },
+    WeekBegan,
 }
 
 impl Outbox {
-    /// The next moment at which one comes due by itself.
-    pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
-        None
+    /// What may go out now, the urgent first: singly where one waits, gathered where several do.
+    pub fn due(&self, directives: &Directives, rules: &Rules, now: Timestamp) -> Vec<Delivery> {
+        let room = (rules.messages_per_hour as usize).saturating_sub(self.recent(now).count());
+        let mut open: Vec<&Waiting> = self.waiting.iter().collect();
+        open.retain(|waiting| directives.lets_through(waiting.kind, &waiting.text, now));
+        open.sort_by_key(|waiting| !waiting.kind.urgent());
+        let mut due = Vec::new();
+        while let (Some(first), true) = (open.first().copied(), due.len() < room) {
+            let (mine, others): (Vec<&Waiting>, Vec<&Waiting>) =
+                open.into_iter().partition(|waiting| waiting.thread == first.thread);
+            let (delivery, left) = gathered(&mine, self.dropped);
+            due.push(delivery);
+            open = left.iter().copied().chain(others).collect();
+        }
+        due
     }
 
-    /// Forgets what was finished before this time; how many.
+    fn recent(&self, now: Timestamp) -> impl Iterator<Item = Timestamp> {
+        self.sent.iter().copied().filter(move |sent| now < spoken::later(*sent, HOUR_S))
+    }
+
+    /// How the week stands.
+    pub fn week(&self, now: Timestamp) -> Week {
+        match self.weekly_at {
+            None => Week::Unbegun,
+            Some(at) if at <= now => Week::Over,
+            Some(_) => Week::Running,
+        }
+    }
+
+    /// The next moment at which one may go out, or the week is over.
+    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let room = self.recent(now).map(|sent| spoken::later(sent, HOUR_S)).next();
+        let room = room.filter(|_| !self.waiting.is_empty());
+        [room, self.weekly_at].into_iter().flatten().min()
+    }
+
+    /// Nothing here is ever finished and kept; a day's sayings forget themselves.
     pub fn purge(&mut self, _before: Timestamp) -> usize {
         0
     }
 }
 
-pub(crate) fn apply(_agenda: &mut Agenda, change: &OutboxChange, _when: When) -> Result<Value, Refusal> {
+pub(crate) fn apply(agenda: &mut Agenda, change: &OutboxChange, when: When) -> Result<Value, Refusal> {
+    let now = when.now;
     match change {
-        OutboxChange::Nothing => Ok(Value::Null),
+        OutboxChange::Say { kind, text } => say(agenda, *kind, text, when),
+        OutboxChange::Delivered { ids } => {
+            let outbox = &mut agenda.outbox;
+            let had = outbox.waiting.len();
+            outbox.waiting.retain(|waiting| !ids.contains(&waiting.id));
+            if outbox.waiting.len() < had {
+                outbox.sent = outbox.recent(now).collect();
+                outbox.sent.push(now);
+                if ids.len() > 1 {
+                    outbox.dropped = 0;
+                }
+            }
+            Ok(json!({"delivered": had - outbox.waiting.len(), "waiting": outbox.waiting.len()}))
+        }
+        OutboxChange::WeekBegan => {
+            agenda.outbox.weekly_at = monday(now, &when.rules.time_zone);
+            Ok(json!({"weekly_at": agenda.outbox.weekly_at}))
+        }
     }
+}
+
+fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value, Refusal> {
+    let (now, text) = (when.now, text.trim());
+    worth(kind, text)?;
+    let number = number(text);
+    let outbox = &mut agenda.outbox;
+    outbox.said.retain(|(said, _)| now < spoken::later(*said, FRESH_S));
+    if outbox.said.iter().any(|(_, said)| *said == number) {
+        return Err(Refusal::new(
+            "say the same to the owner twice in a day",
+            "it is on its way or was told; go on",
+        ));
+    }
+    if outbox.waiting.len() >= MOST_WAITING {
+        let Some(at) = outbox.waiting.iter().position(|waiting| !waiting.kind.urgent()) else {
+            let error = format!("take in another message: {MOST_WAITING} urgent ones wait already");
+            return Err(Refusal::new(error, "the owner reads them first; keep this in your notes"));
+        };
+        outbox.waiting.remove(at);
+        outbox.dropped += 1;
+    }
+    let over = (outbox.said.len() + 1).saturating_sub(MOST_SAID);
+    outbox.said.drain(..over);
+    outbox.said.push((now, number));
+    if kind == Kind::WeeklySummary {
+        outbox.weekly_at = monday(now, &when.rules.time_zone);
+    }
+    let id = agenda.name("message");
+    let (text, thread) = (text.to_owned(), when.thread.to_owned());
+    agenda.outbox.waiting.push(Waiting { id: id.clone(), at: now, kind, text, thread });
+    let due = agenda.outbox.due(&agenda.directives, when.rules, now);
+    let goes_now = due.iter().any(|delivery| delivery.ids.contains(&id));
+    Ok(json!({"id": id, "goes": if goes_now { "now" } else { "later, with what else waits" }}))
+}
+
+/// Refuses what an owner would not want to be disturbed for.
+fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
+    let kinds = "a kind is revenue, approval, milestone, broken or weekly_summary; anything else belongs in your notes";
+    let chatter = "only what the owner can use goes out: what happened, how much, what is to be decided";
+    match kind {
+        Kind::Other => {
+            return Err(Refusal::new("message the owner without a reason: that is chatter", kinds));
+        }
+        Kind::Answer => {
+            let hint = "answer the owner's words with memory.append of kind message";
+            return Err(Refusal::new("send an answer unasked", hint));
+        }
+        Kind::Revenue | Kind::Approval | Kind::Milestone | Kind::Broken | Kind::WeeklySummary => {}
+    }
+    if text.chars().count() > MOST_CHARS {
+        return Err(Refusal::new(
+            format!("send more than {MOST_CHARS} characters"),
+            "say what matters, and where the rest is",
+        ));
+    }
+    let plain: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
+    let mut plain = plain.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut needed = 2;
+    for phrase in CHATTER {
+        if plain.contains(phrase) {
+            plain = plain.replace(phrase, " ");
+            needed = 5;
+        }
+    }
+    match plain.split_whitespace().count() < needed {
+        true => Err(Refusal::new("send the owner chatter: this says nothing", chatter)),
+        false => Ok(()),
+    }
+}
+
+/// One message of as many as fit, and those that did not.
+fn gathered<'a>(waiting: &[&'a Waiting], dropped: u64) -> (Delivery, Vec<&'a Waiting>) {
+    let kind = waiting.first().map_or(Kind::Other, |first| first.kind);
+    let thread = waiting.first().map_or(String::new(), |first| first.thread.clone());
+    if let [one] = waiting {
+        return (Delivery { ids: vec![one.id.clone()], kind, text: one.text.clone(), thread }, Vec::new());
+    }
+    let (mut ids, mut text, mut left) = (Vec::new(), String::new(), Vec::new());
+    for one in waiting {
+        let line = format!("\n- {}: {}", one.kind.name().replace('_', " "), one.text);
+        match text.chars().count() + line.chars().count() < MOST_SUMMARY {
+            true => {
+                text.push_str(&line);
+                ids.push(one.id.clone());
+            }
+            false => left.push(*one),
+        }
+    }
+    let gone = if dropped > 0 { format!("; {dropped} older ones found no room") } else { String::new() };
+    let text = format!("{} messages gathered{gone}:{text}", ids.len());
+    (Delivery { ids, kind, text, thread }, left)
+}
+
+/// The next Monday on which a week is summed up.
+fn monday(now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+    let today = zone.to_datetime(now).date().yesterday().ok()?;
+    let mondays = (1..=2).filter_map(|nth| today.nth_weekday(nth, Weekday::Monday).ok());
+    mondays.filter_map(|day| spoken::instant(day.to_datetime(WEEKLY), zone)).find(|at| *at > now)
+}
+
+/// A number for a text, the same in every life (FNV-1a).
+fn number(text: &str) -> u64 {
+    let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }

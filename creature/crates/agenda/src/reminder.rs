@@ -1,36 +1,186 @@
 //! Reminders: once, daily, weekly, monthly or every so often within a window, right across time zones and sleep.
+//!
+//! Invariant: what was missed fires once; the next is always later than the last time it fired.
+
+mod schedule;
+
+pub use schedule::Schedule;
 
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// All of them.
+/// Reminders kept, to come and finished, and how many may be to come.
+const MOST: usize = 500;
+const MOST_OPEN: usize = 200;
+
+/// Characters of a reminder, and of the prompt that runs apart for it.
+const MOST_TEXT: usize = 500;
+const MOST_PROMPT: usize = 2_000;
+
+/// All of them, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Reminders {}
+pub struct Reminders {
+    pub all: Vec<Reminder>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reminder {
+    pub id: String,
+    pub text: String,
+    /// What a sub-session of its own is asked when it is due.
+    pub prompt: Option<String>,
+    /// Where it is delivered.
+    pub thread: String,
+    pub schedule: Schedule,
+    /// Time zone its hours are meant in, as in `Europe/Berlin`.
+    pub zone: String,
+    pub next: Option<Timestamp>,
+    pub last: Option<Timestamp>,
+    pub finished: Option<Timestamp>,
+}
+
+/// A reminder whose time has come, perhaps long ago.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Due {
+    pub id: String,
+    pub text: String,
+    pub prompt: Option<String>,
+    pub thread: String,
+    pub for_at: Timestamp,
+}
 
 /// A change of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum ReminderChange {
-    Nothing,
+    /// Without a zone the hours are the owner's.
+    Add {
+        text: String,
+        prompt: Option<String>,
+        schedule: Schedule,
+        zone: Option<String>,
+    },
+    Cancel {
+        id: String,
+    },
+    /// It was delivered at this time.
+    Fired {
+        id: String,
+        at: Timestamp,
+    },
 }
 
 impl Reminders {
+    /// Those still to come.
+    pub fn open(&self) -> impl Iterator<Item = &Reminder> {
+        self.all.iter().filter(|reminder| reminder.finished.is_none())
+    }
+
+    /// Those whose time has come, the earliest first; each once, however often it was missed.
+    pub fn due(&self, now: Timestamp) -> Vec<Due> {
+        let due = self.open().filter_map(|reminder| {
+            let for_at = reminder.next.filter(|next| *next <= now)?;
+            let Reminder { id, text, prompt, thread, .. } = reminder.clone();
+            Some(Due { id, text, prompt, thread, for_at })
+        });
+        let mut due: Vec<Due> = due.collect();
+        due.sort_by_key(|due| due.for_at);
+        due
+    }
+
     /// The next moment at which one comes due by itself.
     pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
-        None
+        self.open().filter_map(|reminder| reminder.next).min()
     }
 
     /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, _before: Timestamp) -> usize {
-        0
+    pub fn purge(&mut self, before: Timestamp) -> usize {
+        let had = self.all.len();
+        self.all.retain(|reminder| reminder.finished.is_none_or(|finished| finished >= before));
+        had - self.all.len()
+    }
+
+    fn find(&mut self, id: &str) -> Result<&mut Reminder, Refusal> {
+        let found = self.all.iter_mut().find(|reminder| reminder.id == id && reminder.finished.is_none());
+        found.ok_or_else(|| {
+            let id: String = id.chars().take(40).collect();
+            Refusal::new(format!("find the reminder `{id}`"), "reminder.list names those to come")
+        })
     }
 }
 
-pub(crate) fn apply(_agenda: &mut Agenda, change: &ReminderChange, _when: When) -> Result<Value, Refusal> {
+pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) -> Result<Value, Refusal> {
+    let now = when.now;
     match change {
-        ReminderChange::Nothing => Ok(Value::Null),
+        ReminderChange::Add { text, prompt, schedule, zone } => {
+            let (text, prompt) = checked(text, prompt.as_deref())?;
+            schedule.check()?;
+            let usual = when.rules.time_zone.iana_name().unwrap_or("UTC").to_owned();
+            let zone = zone.clone().unwrap_or(usual);
+            let hours = TimeZone::get(&zone).map_err(|_| {
+                let zone: String = zone.chars().take(40).collect();
+                Refusal::new(
+                    format!("find the time zone `{zone}`"),
+                    "name one as in Europe/Berlin, or leave it out",
+                )
+            })?;
+            let Some(next) = schedule.next(now, &hours) else {
+                let hint = format!(
+                    "it is {} now; give a later time",
+                    now.to_zoned(hours).strftime("%Y-%m-%d %H:%M %Q")
+                );
+                return Err(Refusal::new("remind of what is past", hint));
+            };
+            if agenda.reminders.open().count() >= MOST_OPEN {
+                return Err(Refusal::new(
+                    format!("keep more than {MOST_OPEN} reminders"),
+                    "cancel some first",
+                ));
+            }
+            while agenda.reminders.all.len() >= MOST {
+                let finished = agenda.reminders.all.iter().position(|reminder| reminder.finished.is_some());
+                agenda.reminders.all.remove(finished.unwrap_or(0));
+            }
+            let id = agenda.name("reminder");
+            let told =
+                json!({"id": id, "next": next.to_zoned(hours).strftime("%Y-%m-%d %H:%M:%S %Q").to_string()});
+            let (thread, schedule, next) = (when.thread.to_owned(), schedule.clone(), Some(next));
+            let reminder = Reminder { id, text, prompt, thread, schedule, zone, next, ..Reminder::default() };
+            agenda.reminders.all.push(reminder);
+            Ok(told)
+        }
+        ReminderChange::Cancel { id } => {
+            agenda.reminders.find(id)?.finished = Some(now);
+            Ok(json!({"id": id}))
+        }
+        ReminderChange::Fired { id, at } => {
+            let reminder = agenda.reminders.find(id)?;
+            // A zone that is gone must not cost the reminder.
+            let hours = TimeZone::get(&reminder.zone).unwrap_or_else(|_| when.rules.time_zone.clone());
+            let after = reminder.next.map_or(*at, |next| next.max(*at));
+            reminder.last = Some(*at);
+            reminder.next = reminder.schedule.next(after, &hours);
+            if reminder.next.is_none() {
+                reminder.finished = Some(*at);
+            }
+            Ok(json!({"id": id, "next": reminder.next}))
+        }
     }
+}
+
+fn checked(text: &str, prompt: Option<&str>) -> Result<(String, Option<String>), Refusal> {
+    let (text, prompt) = (text.trim(), prompt.map(str::trim).filter(|prompt| !prompt.is_empty()));
+    if text.is_empty() || text.chars().count() > MOST_TEXT {
+        return Err(Refusal::new("keep that reminder", format!("its text has 1 to {MOST_TEXT} characters")));
+    }
+    if prompt.is_some_and(|prompt| prompt.chars().count() > MOST_PROMPT) {
+        return Err(Refusal::new("keep that prompt", format!("it has at most {MOST_PROMPT} characters")));
+    }
+    Ok((text.to_owned(), prompt.map(str::to_owned)))
 }

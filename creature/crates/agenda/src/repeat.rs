@@ -1,1 +1,59 @@
-//! Repeats: the same call with the same result, noticed before it becomes a loop.
+//! Repeats: the same call with the same result, noticed before it becomes a loop. Pure.
+
+use jiff::{SignedDuration, Timestamp};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Times at which a repeat is warned of; one more is not made.
+const WARNED_AT: u32 = 3;
+
+/// What was long ago may well be done again.
+const LONG_AGO: SignedDuration = SignedDuration::from_hours(1);
+
+/// Calls kept in mind.
+const MOST: usize = 64;
+
+/// Calls made of late, and how often each came to the same.
+#[derive(Clone, Debug, Default)]
+pub struct Repeats {
+    calls: Vec<Call>,
+}
+
+#[derive(Clone, Debug)]
+struct Call {
+    call: u64,
+    result: u64,
+    times: u32,
+    at: Timestamp,
+}
+
+impl Repeats {
+    /// Why this call is not to be made again; none where it may be.
+    pub fn blocked(&self, call: &str, now: Timestamp) -> Option<String> {
+        let call = number(call);
+        let last = self.calls.iter().find(|known| known.call == call)?;
+        (last.times >= WARNED_AT && now.duration_since(last.at) < LONG_AGO)
+            .then(|| format!("the same call came to the same {} times", last.times))
+    }
+
+    /// Notes what a call came to; the warning, where it came to the same three times. What changed the house makes
+    /// every other call worth another try.
+    pub fn note(&mut self, call: &str, result: &str, changed: bool, now: Timestamp) -> Option<String> {
+        let (call, result) = (number(call), number(result));
+        self.calls
+            .retain(|known| now.duration_since(known.at) < LONG_AGO && (!changed || known.call == call));
+        let before = self.calls.iter().position(|known| known.call == call).map(|at| self.calls.remove(at));
+        let times = before.filter(|known| known.result == result).map_or(1, |known| known.times + 1);
+        self.calls.push(Call { call, result, times, at: now });
+        let over = self.calls.len().saturating_sub(MOST);
+        self.calls.drain(..over);
+        (times >= WARNED_AT).then(|| {
+            format!("{times} times the same call came to the same; a fourth is not made, do something else")
+        })
+    }
+}
+
+fn number(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,1 +1,66 @@
-//! The rest after a wake: how long, within bounds, and why.
+//! The rest after a wake: how long by how things stand, within the owner's bounds, cut to what comes due. Pure.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Seconds by which a quiet rest grows with each quiet wake in a row.
+const QUIET_STEP_S: u64 = 300;
+
+/// What the owner allows, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    pub shortest_s: u64,
+    /// The longest rest a thought may choose.
+    pub longest_s: u64,
+    /// The longest rest with nothing to do.
+    pub quiet_s: u64,
+}
+
+/// How things stand at the end of a wake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Situation {
+    /// A checkpoint of a goal is ready.
+    Checkpoint,
+    /// An opportunity is to be followed.
+    Lead,
+    Normal,
+    /// Nothing to do, for so many wakes in a row.
+    Quiet(u64),
+    /// The budget is nearly gone.
+    Poor,
+}
+
+impl Situation {
+    /// The rest by default, in seconds.
+    pub fn usual_s(self) -> u64 {
+        match self {
+            Situation::Checkpoint => 60,
+            Situation::Lead => 120,
+            Situation::Normal => 300,
+            Situation::Quiet(wakes) => 900 + QUIET_STEP_S * wakes.min(10),
+            Situation::Poor => 3_600,
+        }
+    }
+
+    /// The rest to take, in seconds, where the thought itself `said` one or none.
+    pub fn rest_s(self, said: Option<u64>, bounds: Bounds) -> u64 {
+        match (self, said) {
+            // Dear thoughts are not had because the last one wished it.
+            (Situation::Poor, _) => self.usual_s(),
+            (Situation::Quiet(_), None) => self.usual_s().clamp(bounds.shortest_s, bounds.quiet_s),
+            (_, said) => said.unwrap_or(self.usual_s()).clamp(bounds.shortest_s, bounds.longest_s),
+        }
+    }
+}
+
+/// A rest no longer than until `due`, to the millisecond; what is overdue waits for the shortest rest.
+pub fn cut(rest_s: u64, due: Option<Timestamp>, now: Timestamp, bounds: Bounds) -> Duration {
+    let rest = Duration::from_secs(rest_s);
+    let Some(due) = due else { return rest };
+    match u64::try_from(due.as_millisecond().saturating_sub(now.as_millisecond())) {
+        Ok(wait_ms) if wait_ms > 0 => rest.min(Duration::from_millis(wait_ms)),
+        _ => rest.min(Duration::from_secs(bounds.shortest_s)),
+    }
+}

@@ -1,1 +1,302 @@
 //! Sub-sessions: a graph of objectives that run apart, and what becomes of each.
+//!
+//! Invariant: total. Whatever is told in whatever order, a session that began ends at last, and is reported once.
+//! Invariant: one starts only when all it hangs on is done; what fails takes along all that hangs on it.
+
+mod spawn;
+mod turns;
+
+pub use spawn::{Request, Spawned};
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Seconds of one hop; then a continuation begins with the history.
+pub const HOP_S: i64 = 300;
+
+/// Hops a session may take, the first counted.
+pub const MOST_HOPS: u32 = 3;
+
+/// Thoughts of one hop: a quick model spends money faster than time.
+pub const HOP_ROUNDS: u32 = 8;
+
+/// The root spawns sessions of depth one, those spawn sessions of depth two, and there it ends.
+pub const MOST_DEPTH: u32 = 2;
+
+/// Sessions that have not been reported yet.
+pub const MOST_OPEN: usize = 64;
+
+/// Reported sessions that are kept to be looked at and built upon.
+pub const MOST_KEPT: usize = 32;
+
+/// Characters of an answer, of all that one is given by others, and of a history.
+pub const MOST_ANSWER: usize = 4_000;
+pub const MOST_GIVEN: usize = 8_000;
+pub const MOST_HISTORY: usize = 14_000;
+
+/// What a review answers that found nothing to say.
+pub const NO_ACTION: &str = "[NO_ACTION]";
+
+/// How much of the creature a session is given: prompts and tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Looks, reads the web, writes papers and files.
+    #[default]
+    Minimal,
+    /// Purpose, what is remembered, and every tool.
+    Full,
+    /// The bare frame, and looking within the house.
+    BaseOnly,
+    /// The objective alone; one answer without tools.
+    None,
+}
+
+/// Who wanted a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// A thought or a session called the tool: `thought-12` or `session-3`.
+    Tool {
+        parent: String,
+    },
+    Pulse(String),
+    Reminder(String),
+    Checklist,
+    Dream,
+}
+
+impl Default for Origin {
+    fn default() -> Self {
+        Self::Tool { parent: String::new() }
+    }
+}
+
+/// How far a session is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    #[default]
+    Waiting,
+    Running,
+    Done,
+    Failed,
+    Cancelled,
+}
+
+impl Status {
+    pub fn ended(self) -> bool {
+        !matches!(self, Status::Waiting | Status::Running)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Waiting => "waiting",
+            Status::Running => "running",
+            Status::Done => "done",
+            Status::Failed => "failed",
+            Status::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// One objective that runs apart.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// As in `session-7`.
+    pub id: String,
+    pub origin: Origin,
+    pub depth: u32,
+    /// The root thread: where its report goes.
+    pub thread: String,
+    /// It works on the owner's own request.
+    pub owner: bool,
+    pub objective: String,
+    pub mode: Mode,
+    /// Tools it is held to; empty are all of its mode.
+    pub tools: Vec<String>,
+    pub depends_on: Vec<String>,
+    pub not_before: Option<Timestamp>,
+    pub status: Status,
+    pub spawned_at: Timestamp,
+    /// The hop it is in, 1 first.
+    pub hop: u32,
+    pub hop_began: Timestamp,
+    pub hop_rounds: u32,
+    /// Replies in a row that could not be read.
+    pub misread: u32,
+    /// Deaths while it acted.
+    pub cuts: u32,
+    /// Calls it made that have no result yet; the first may be under way.
+    pub acting: Vec<String>,
+    /// Answers of those it hung on.
+    pub given: Vec<String>,
+    /// What it thought and saw, oldest first.
+    pub history: Vec<String>,
+    /// Lines of history dropped to stay within bounds.
+    pub forgotten: u32,
+    /// What it came to, or why it did not.
+    pub answer: String,
+    pub ended_at: Option<Timestamp>,
+    pub reported: bool,
+}
+
+impl Session {
+    /// Whose children it is reported with: those of one parent together, all others by themselves.
+    pub fn family(&self) -> &str {
+        match &self.origin {
+            Origin::Tool { parent } => parent,
+            Origin::Pulse(_) | Origin::Reminder(_) | Origin::Checklist | Origin::Dream => &self.id,
+        }
+    }
+
+    /// Whether it looked and found nothing to say.
+    pub fn silent(&self) -> bool {
+        let review = !matches!(self.origin, Origin::Tool { .. });
+        review && self.status == Status::Done && self.answer.trim_start().starts_with(NO_ACTION)
+    }
+
+    /// It in one line.
+    pub fn line(&self) -> String {
+        let how = match self.status {
+            Status::Running => format!("running, hop {}, {} thoughts in it", self.hop, self.hop_rounds),
+            Status::Waiting => match (self.depends_on.is_empty(), self.not_before) {
+                (false, _) => format!("waits for {}", self.depends_on.join(", ")),
+                (true, Some(at)) => format!("waits until {at:.0}"),
+                (true, None) => "waits for its turn".to_owned(),
+            },
+            ended => ended.name().to_owned(),
+        };
+        format!("{} ({how}): {}", self.id, cut(&self.objective, 120))
+    }
+}
+
+/// Children of one parent that have all ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The same for the same report, and for no other.
+    pub key: String,
+    pub thread: String,
+    pub origin: Origin,
+    pub members: Vec<String>,
+    /// What became of each.
+    pub text: String,
+    /// A review without anything to say: nobody is told.
+    pub silent: bool,
+}
+
+/// All of them, replaced whole in `.self/mind/sessions.json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sessions {
+    /// The number of the last one.
+    pub next: u64,
+    pub all: Vec<Session>,
+    /// What a newer self keeps here; carried, so that a rollback does not lose it.
+    #[serde(flatten)]
+    pub newer: Map<String, Value>,
+}
+
+impl Sessions {
+    pub fn get(&self, id: &str) -> Option<&Session> {
+        self.all.iter().find(|session| session.id == id)
+    }
+
+    pub fn running(&self) -> impl Iterator<Item = &Session> {
+        self.all.iter().filter(|session| session.status == Status::Running)
+    }
+
+    /// Whether a wake has work here now.
+    pub fn needs_work(&self, now: Timestamp) -> bool {
+        self.running().next().is_some()
+            || self.all.iter().any(|session| self.ready(session, now))
+            || !self.reports().is_empty()
+    }
+
+    /// The next moment at which there is work here; now where there is.
+    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.needs_work(now) {
+            return Some(now);
+        }
+        let free = self.all.iter().filter(|session| session.status == Status::Waiting && self.fed(session));
+        free.filter_map(|session| session.not_before).min()
+    }
+
+    /// When the first hop under way is over.
+    pub fn hop_ends_at(&self) -> Option<Timestamp> {
+        let hop = SignedDuration::from_secs(HOP_S);
+        self.running().map(|session| session.hop_began.checked_add(hop).unwrap_or(session.hop_began)).min()
+    }
+
+    /// Those that have not ended, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        self.all.iter().filter(|session| !session.status.ended()).map(Session::line).collect()
+    }
+
+    /// Families of which all have ended and none may still be added, not reported yet.
+    pub fn reports(&self) -> Vec<Report> {
+        let mut reports = Vec::new();
+        for (at, first) in self.all.iter().enumerate().filter(|(_, session)| !session.reported) {
+            let family = first.family();
+            let kin = |session: &&Session| !session.reported && session.family() == family;
+            let begun = self.all.iter().take(at).any(|session| kin(&session));
+            let members: Vec<&Session> = self.all.iter().filter(kin).collect();
+            let may_grow = self.get(family).is_some_and(|parent| !parent.status.ended());
+            if begun || may_grow || members.iter().any(|session| !session.status.ended()) {
+                continue;
+            }
+            let share = 1_500 / members.len().max(1);
+            let told = members.iter().map(|session| {
+                format!("{} {}: {}", session.id, session.status.name(), cut(&session.answer, share.max(80)))
+            });
+            reports.push(Report {
+                key: format!("{}@{}", first.id, first.spawned_at),
+                thread: first.thread.clone(),
+                origin: first.origin.clone(),
+                text: told.collect::<Vec<_>>().join("; "),
+                silent: members.iter().all(|session| session.silent()),
+                members: members.into_iter().map(|session| session.id.clone()).collect(),
+            });
+        }
+        reports
+    }
+
+    /// Takes these for reported, and lets go of the oldest that nobody builds upon.
+    pub fn reported(&mut self, members: &[String]) {
+        for session in self.all.iter_mut().filter(|session| members.contains(&session.id)) {
+            session.reported = session.status.ended();
+        }
+        let kept = self.all.iter().filter(|session| session.reported).count();
+        let mut over = kept.saturating_sub(MOST_KEPT);
+        let waiting = self.all.iter().filter(|session| session.status == Status::Waiting);
+        let needed: Vec<String> = waiting.flat_map(|session| session.depends_on.clone()).collect();
+        self.all.retain(|session| {
+            let goes = over > 0 && session.reported && !needed.contains(&session.id);
+            over -= usize::from(goes);
+            !goes
+        });
+    }
+
+    /// Whether all it hangs on is done.
+    fn fed(&self, session: &Session) -> bool {
+        let done = |id: &String| self.get(id).is_some_and(|on| on.status == Status::Done);
+        session.depends_on.iter().all(done)
+    }
+
+    fn ready(&self, session: &Session, now: Timestamp) -> bool {
+        session.status == Status::Waiting
+            && session.not_before.is_none_or(|at| at <= now)
+            && self.fed(session)
+    }
+}
+
+/// The head of a text, in one line.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.chars().count() > most {
+        true => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+        false => text,
+    }
+}

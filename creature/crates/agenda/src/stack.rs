@@ -1,9 +1,23 @@
 //! The priority stack: everything there is to do, ranked, each line with why it ranks and what is next.
 
-use crate::{Agenda, Refusal, When};
+use crate::goals::{Goal, GoalStatus};
+use crate::items::{self, Item, backoff_s, later, span};
+use crate::opportunities::{Opportunity, Stage};
+use crate::tasks::Task;
+use crate::{Agenda, Change, Refusal, Rules, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Lines whose last look is remembered.
+const MOST_LOOKS: usize = 4_096;
+
+/// A day: how long what can wait waits for its next look, and how long a category may be passed over.
+const DAY_S: i64 = 86_400;
+
+/// Changed papers that are named in a line.
+const NAMED: usize = 5;
 
 /// What a line of the stack is about, in the order they rank by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -15,6 +29,7 @@ pub enum Category {
     Gaps,
     Presence,
     Knowledge,
+    /// What it looks at again and again of its own accord.
     Scanning,
 }
 
@@ -28,6 +43,18 @@ impl Category {
         Category::Knowledge,
         Category::Scanning,
     ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Goals => "goals",
+            Category::Opportunities => "opportunities",
+            Category::Tasks => "tasks",
+            Category::Gaps => "gaps",
+            Category::Presence => "presence",
+            Category::Knowledge => "knowledge",
+            Category::Scanning => "scanning",
+        }
+    }
 }
 
 /// One line of the stack.
@@ -45,17 +72,261 @@ pub struct Line {
     pub ready_at: Timestamp,
 }
 
-/// What was looked at without anything coming of it.
+/// When each line was last thought about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Looked {}
+pub struct Looked {
+    pub lines: BTreeMap<String, Look>,
+    /// The last look at any line of a category, by its name.
+    pub categories: BTreeMap<String, Timestamp>,
+    /// The first look of all.
+    pub since: Option<Timestamp>,
+}
+
+/// The last look at one line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Look {
+    pub at: Timestamp,
+    /// Looks in a row that found it as it was.
+    pub times: u32,
+    /// What was next then.
+    pub next: String,
+}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum LookedChange {
-    Nothing,
+    /// A thought had this line before it.
+    At { id: String, category: Category, next: String },
 }
 
-pub(crate) fn apply(_agenda: &mut Agenda, _change: &LookedChange, _when: When) -> Result<Value, Refusal> {
-    Ok(Value::Null)
+impl Line {
+    /// The change that says that a thought had this line before it; told before what the thought does is done,
+    /// so that what it changes counts as changed since.
+    pub fn looked(&self) -> Change {
+        let (id, next) = (self.id.clone(), self.next.clone());
+        Change::Looked(LookedChange::At { id, category: self.category, next })
+    }
+}
+
+/// Everything there is to do: what is ready before what is not, then by rank; of one rank what was not looked at
+/// as it is now goes first, then the oldest. `changed` are the papers that changed since they were last read.
+pub fn stack(agenda: &Agenda, rules: &Rules, changed: &[String], now: Timestamp) -> Vec<Line> {
+    let order = effective(agenda, rules, now);
+    let mut entries = Found::all(agenda, rules, changed, now);
+    let passed_over = passed_over(agenda, &entries, now);
+    let place =
+        |order: &[Category], category| order.iter().position(|one| *one == category).unwrap_or(order.len());
+    for entry in &mut entries {
+        let category = entry.line.category;
+        entry.rank = place(&order, category) + 1;
+        if passed_over.contains(&category) {
+            entry.rank = 0;
+            entry.line.why += "; passed over for a day";
+        } else if entry.rank <= place(&rules.order, category) {
+            entry.line.why += "; your owner put it first";
+        }
+    }
+    entries.sort_by_key(|entry| (entry.line.ready_at.max(now), entry.rank, entry.seen_at, entry.since));
+    entries.into_iter().map(|entry| entry.line).collect()
+}
+
+/// The lines worth a thought now.
+pub fn ready(lines: &[Line], now: Timestamp) -> impl Iterator<Item = &Line> {
+    lines.iter().filter(move |line| line.ready_at <= now)
+}
+
+/// When the next line becomes worth a thought.
+pub fn next_ready(lines: &[Line], now: Timestamp) -> Option<Timestamp> {
+    lines.iter().map(|line| line.ready_at).filter(|at| *at > now).min()
+}
+
+/// Categories by rank, as the owner's settings and word have it.
+fn effective(_agenda: &Agenda, rules: &Rules, _now: Timestamp) -> Vec<Category> {
+    rules.order.clone()
+}
+
+/// Categories with something ready that no thought came to for a day: rank alone shall starve nothing.
+fn passed_over(agenda: &Agenda, entries: &[Entry], now: Timestamp) -> Vec<Category> {
+    let (looked, long_ago) = (&agenda.looked, later(now, -DAY_S));
+    let waits = |category: &Category| {
+        let last = looked.categories.get(category.name()).copied().or(looked.since);
+        let ready = |entry: &Entry| entry.line.category == *category && entry.line.ready_at <= long_ago;
+        last.is_some_and(|last| last <= long_ago) && entries.iter().any(ready)
+    };
+    Category::ALL.into_iter().filter(waits).collect()
+}
+
+/// A line on its way to its place.
+struct Entry {
+    line: Line,
+    rank: usize,
+    /// When it was looked at as it is; the beginning of time where it changed since.
+    seen_at: Timestamp,
+    /// How old it is.
+    since: Timestamp,
+}
+
+/// The lines of an agenda, in no order yet.
+struct Found<'a> {
+    agenda: &'a Agenda,
+    rules: &'a Rules,
+    now: Timestamp,
+    entries: Vec<Entry>,
+}
+
+impl<'a> Found<'a> {
+    fn all(agenda: &'a Agenda, rules: &'a Rules, changed: &[String], now: Timestamp) -> Vec<Entry> {
+        let mut found = Self { agenda, rules, now, entries: Vec::new() };
+        agenda.goals.list.iter().for_each(|goal| found.goal(goal));
+        agenda.opportunities.list.iter().for_each(|one| found.opportunity(one));
+        agenda.tasks.list.iter().for_each(|task| found.task(task));
+        found.gaps_and_places();
+        found.papers(changed);
+        found.entries
+    }
+
+    /// Puts a line down, put off if it was looked at since it changed; what can wait is put off by a day.
+    fn put(&mut self, mut line: Line, since: Timestamp, changed_at: Timestamp, can_wait: bool) {
+        let look = self.agenda.looked.lines.get(&line.id);
+        let look = look.filter(|look| look.at >= changed_at && look.next == line.next);
+        if let Some(look) = look {
+            let wait_s = if can_wait { DAY_S } else { backoff_s(look.times) };
+            line.ready_at = line.ready_at.max(later(look.at, wait_s));
+        }
+        let seen_at = look.map_or(Timestamp::MIN, |look| look.at);
+        self.entries.push(Entry { line, rank: 0, seen_at, since });
+    }
+
+    fn goal(&mut self, goal: &Goal) {
+        let line = |why: String, next: String, ready_at: Timestamp| Line {
+            category: Category::Goals,
+            id: goal.id.clone(),
+            title: goal.title.clone(),
+            why,
+            next,
+            ready_at,
+        };
+        match (goal.status, goal.next()) {
+            (GoalStatus::Awaiting, _) => {
+                let why = format!("would cost {} USD and waits for your owner's yes", goal.cost_usd);
+                self.put(line(why, ask(&goal.id), goal.made_at), goal.made_at, goal.changed_at, true);
+            }
+            (GoalStatus::Open, Some((at, step))) => {
+                let of = if goal.owner { "your owner's goal" } else { "a goal of yours" };
+                let mut why = format!("{of}, checkpoint {} of {}", at + 1, goal.checkpoints.len());
+                if step.tries.failures > 0 {
+                    why += &format!(", {}", step.tries.said());
+                }
+                let ready_at = step.tries.again_at().unwrap_or(goal.made_at);
+                self.put(line(why, step.text.clone(), ready_at), goal.made_at, goal.changed_at, false);
+            }
+            _ => {}
+        }
+    }
+
+    fn opportunity(&mut self, one: &Opportunity) {
+        if one.ended_at().is_some() {
+            return;
+        }
+        let awaits = one.stage == Stage::Propose && one.awaits(self.rules);
+        let mut why = format!("{} USD at stage {}", one.amount_usd, one.stage.name());
+        if awaits {
+            why += ", waits for your owner's yes";
+        }
+        let next = match (awaits, one.next.as_str()) {
+            (true, _) => ask(&one.id),
+            (false, "") => one.stage.work().to_owned(),
+            (false, next) => next.to_owned(),
+        };
+        let (id, title) = (one.id.clone(), one.title.clone());
+        let ready_at = one.not_before.unwrap_or(one.made_at);
+        let line = Line { category: Category::Opportunities, id, title, why, next, ready_at };
+        self.put(line, one.made_at, one.changed_at.max(ready_at.min(self.now)), awaits);
+    }
+
+    fn task(&mut self, task: &Task) {
+        if task.ended_at.is_some() {
+            return;
+        }
+        let own_round = task.every_s.is_some() && !task.owner;
+        let category = if own_round { Category::Scanning } else { Category::Tasks };
+        let late_s = self.now.as_second() - task.at.as_second();
+        let mut why = match late_s {
+            0.. => format!("due since {}", span(late_s)),
+            _ => format!("due in {}", span(-late_s)),
+        };
+        if let Some(every_s) = task.every_s {
+            why += &format!(", every {}", span(every_s));
+        }
+        if task.tries.failures > 0 {
+            why += &format!(", {}", task.tries.said());
+        }
+        let title = items::clip(&task.text, 80);
+        let line =
+            Line { category, id: task.id.clone(), title, why, next: task.text.clone(), ready_at: task.at };
+        // A turn that came due is new, whatever was seen of it before.
+        self.put(line, task.at, task.changed_at.max(task.at.min(self.now)), false);
+    }
+
+    fn gaps_and_places(&mut self) {
+        for gap in self.agenda.gaps.list.iter().filter(|gap| gap.ended_at.is_none()) {
+            let why = format!("missed {} times", gap.times);
+            let next = "learn it, build it, or note why not, and close it".to_owned();
+            let (id, title) = (gap.id.clone(), gap.what.clone());
+            let line = Line { category: Category::Gaps, id, title, why, next, ready_at: gap.changed_at };
+            self.put(line, gap.changed_at, gap.changed_at, true);
+        }
+        for (name, place) in &self.agenda.presence.places {
+            let Some(ready_at) = place.due_at() else { continue };
+            let ago = span(self.now.as_second() - place.last_at.as_second());
+            let (id, title) = (format!("presence-{name}"), format!("be seen on {name}"));
+            let (why, next) =
+                (format!("last seen there {ago} ago"), "post something worth reading".to_owned());
+            let line = Line { category: Category::Presence, id, title, why, next, ready_at };
+            self.put(line, ready_at, place.last_at, true);
+        }
+    }
+
+    fn papers(&mut self, changed: &[String]) {
+        if changed.is_empty() {
+            return;
+        }
+        let mut named = changed.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        if changed.len() > NAMED {
+            named += &format!(" and {} more", changed.len() - NAMED);
+        }
+        let line = Line {
+            category: Category::Knowledge,
+            id: "knowledge".to_owned(),
+            title: "papers changed".to_owned(),
+            why: format!("{} changed since you last read them", changed.len()),
+            next: items::clip(&format!("read {named}; keep what matters"), 300),
+            ready_at: Timestamp::MIN,
+        };
+        self.put(line, Timestamp::MIN, Timestamp::MIN, true);
+    }
+}
+
+fn ask(id: &str) -> String {
+    format!("ask your owner for a yes to {id} (owner.message, kind approval), once; then wait")
+}
+
+pub(crate) fn apply(agenda: &mut Agenda, change: &LookedChange, when: When) -> Result<Value, Refusal> {
+    let LookedChange::At { id, category, next } = change;
+    let entries = Found::all(agenda, when.rules, &[], when.now);
+    let anew = entries.iter().any(|entry| entry.line.id == *id && entry.seen_at == Timestamp::MIN);
+    let looked = &mut agenda.looked;
+    looked.since.get_or_insert(when.now);
+    looked.categories.insert(category.name().to_owned(), when.now);
+    if looked.lines.len() >= MOST_LOOKS && !looked.lines.contains_key(id) {
+        let oldest = looked.lines.iter().min_by_key(|(_, look)| look.at).map(|(id, _)| id.clone());
+        oldest.map(|id| looked.lines.remove(&id));
+    }
+    let look = looked.lines.entry(id.clone()).or_default();
+    look.times = if anew || look.next != *next { 1 } else { look.times.saturating_add(1) };
+    look.at = when.now;
+    look.next.clone_from(next);
+    Ok(json!({"id": id, "times": look.times}))
 }

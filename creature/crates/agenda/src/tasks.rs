@@ -1,36 +1,158 @@
 //! Tasks the creature scheduled for itself, each with its time.
 
+use crate::items::{self, Item, LONGEST_REASON, LONGEST_TITLE, Tries};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// All of them.
+/// Shortest and longest time between two turns of one that recurs, in seconds.
+pub const EVERY_S: (i64, i64) = (60, 366 * 86_400);
+
+/// All of them, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Tasks {}
+pub struct Tasks {
+    pub list: Vec<Task>,
+}
+
+/// Something to do at its time, once or again and again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Task {
+    pub id: String,
+    pub text: String,
+    /// When it is due; a try that failed puts that off.
+    pub at: Timestamp,
+    pub every_s: Option<i64>,
+    /// The owner asked for it.
+    pub owner: bool,
+    pub thread: String,
+    #[serde(flatten)]
+    pub tries: Tries,
+    pub changed_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    /// How it ended.
+    pub outcome: String,
+}
 
 /// A change of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum TaskChange {
-    Nothing,
+    Add {
+        text: String,
+        at: Timestamp,
+        every_s: Option<i64>,
+    },
+    /// It was done, or tried and `failed` says why.
+    Done {
+        id: String,
+        failed: Option<String>,
+    },
+    /// It is not wanted any more.
+    Close {
+        id: String,
+        reason: String,
+    },
 }
 
 impl Tasks {
     /// The next moment at which one comes due by itself.
-    pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
-        None
+    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let open = self.list.iter().filter(|task| task.ended_at.is_none());
+        open.map(|task| task.at).filter(|at| *at > now).min()
     }
 
     /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, _before: Timestamp) -> usize {
-        0
+    pub fn purge(&mut self, before: Timestamp) -> usize {
+        items::purge(&mut self.list, before)
     }
 }
 
-pub(crate) fn apply(_agenda: &mut Agenda, change: &TaskChange, _when: When) -> Result<Value, Refusal> {
+impl Task {
+    /// Its next turn after this time; those that were missed are not made up for.
+    fn turn_after(&self, now: Timestamp, every_s: i64) -> Timestamp {
+        let late_s = now.as_second().saturating_sub(self.at.as_second()).max(0);
+        items::later(self.at, every_s.saturating_mul(late_s / every_s.max(1) + 1))
+    }
+
+    fn end(&mut self, outcome: &str, now: Timestamp) {
+        self.ended_at = Some(now);
+        self.outcome = items::clip(outcome, LONGEST_REASON);
+    }
+
+    /// One turn of it is over; what failed too often ends, or waits for its next turn.
+    fn turned(&mut self, failed: Option<&str>, now: Timestamp) {
+        let over = match failed {
+            None => {
+                self.tries.succeed();
+                true
+            }
+            Some(why) => self.tries.fail(why, now),
+        };
+        self.changed_at = now;
+        match (over, self.every_s) {
+            (false, _) => self.at = self.tries.again_at().unwrap_or(now),
+            (true, Some(every_s)) => {
+                self.at = self.turn_after(now, every_s);
+                self.tries.failures = 0;
+            }
+            (true, None) => self.end(failed.unwrap_or("done"), now),
+        }
+    }
+}
+
+impl Item for Task {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn about(&self) -> &str {
+        &self.text
+    }
+
+    fn ended_at(&self) -> Option<Timestamp> {
+        self.ended_at
+    }
+}
+
+pub(crate) fn apply(agenda: &mut Agenda, change: &TaskChange, when: When) -> Result<Value, Refusal> {
+    let list = &mut agenda.tasks.list;
     match change {
-        TaskChange::Nothing => Ok(Value::Null),
+        TaskChange::Add { text, at, every_s } => {
+            let text = items::words(text, "the text", LONGEST_TITLE)?;
+            if every_s.is_some_and(|every_s| !(EVERY_S.0..=EVERY_S.1).contains(&every_s)) {
+                let hint = format!("it is from {} to {} seconds", EVERY_S.0, EVERY_S.1);
+                return Err(Refusal::new("every_s is out of bounds", hint));
+            }
+            items::admit(list, &text)?;
+            let task = Task {
+                id: agenda.name("task"),
+                text,
+                at: *at,
+                every_s: *every_s,
+                owner: when.owner,
+                thread: when.thread.to_owned(),
+                changed_at: when.now,
+                ..Task::default()
+            };
+            let made = json!({"id": task.id, "at": at});
+            agenda.tasks.list.push(task);
+            Ok(made)
+        }
+        TaskChange::Done { id, failed } => {
+            let task = items::open(list, id)?;
+            if let Some(why) = failed {
+                items::words(why, "the reason", LONGEST_REASON)?;
+            }
+            task.turned(failed.as_deref(), when.now);
+            let next = task.ended_at.is_none().then_some(task.at);
+            Ok(json!({"id": id, "next_at": next, "attempts": task.tries.attempts}))
+        }
+        TaskChange::Close { id, reason } => {
+            items::open(list, id)?.end(reason, when.now);
+            Ok(json!({"id": id}))
+        }
     }
 }

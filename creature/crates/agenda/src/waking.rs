@@ -1,1 +1,70 @@
-//! Waking: why a wake needs a thought, or that it needs none.
+//! Waking: why a wake needs a thought, or that it needs none; and which events that thought is shown. Pure.
+//!
+//! Invariant: a mind that costs money is asked for a reason that can be named, or not at all.
+
+/// Characters one event takes at most where a thought is shown it, its mark and the end of its line included.
+const MOST_EVENT: usize = 1_203;
+
+/// How things stand when a wake asks whether to think.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// No thought of this life was completed: until one is, nobody knows that it can think.
+    pub newborn: bool,
+    /// Words of the owner's that wait for an answer.
+    pub words: usize,
+    /// Events no thought has had yet.
+    pub events: usize,
+    pub purpose_changed: bool,
+    pub checklist_changed: bool,
+    /// Recurring items of the checklist whose time has come.
+    pub items_due: Vec<String>,
+    /// The first line of the stack that is ready.
+    pub line: Option<String>,
+    /// The last wake ended before its work did.
+    pub unfinished: bool,
+    /// The owner paused it.
+    pub paused: bool,
+    /// The mind asked not to be asked yet.
+    pub down: bool,
+}
+
+/// Why a thought is worth its price, the weightiest first; empty when nothing is.
+pub fn reasons(found: &Found) -> Vec<String> {
+    let count = |number: usize, one: &str, more: &str| match number {
+        0 => None,
+        1 => Some(one.to_owned()),
+        number => Some(format!("{number} {more}")),
+    };
+    let so = |is: bool, why: &str| is.then(|| why.to_owned());
+    let words = count(found.words, "your owner's word waits", "words of your owner's wait");
+    let newborn = so(found.newborn, "the first thought of this life");
+    if found.down {
+        return words.into_iter().collect();
+    }
+    if found.paused {
+        return [words, newborn].into_iter().flatten().collect();
+    }
+    let due = (!found.items_due.is_empty())
+        .then(|| format!("due on the checklist: {}", found.items_due.join("; ")));
+    let all = [
+        words,
+        newborn,
+        count(found.events, "an event waits", "events wait"),
+        so(found.purpose_changed, "PURPOSE.md changed"),
+        so(found.checklist_changed, "the checklist changed"),
+        due,
+        found.line.as_ref().map(|line| format!("ready: {line}")),
+        so(found.unfinished, "the last wake ended before its work did"),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// How many events a thought is shown: the newest that fit into `most` characters. The others wait for the next.
+pub fn shown(events: &[String], most: usize) -> usize {
+    let mut used = 0;
+    let fits = |event: &&String| {
+        used += (event.chars().count() + 3).min(MOST_EVENT);
+        used <= most
+    };
+    events.iter().rev().take_while(fits).count()
+}

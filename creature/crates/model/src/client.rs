@@ -110,11 +110,14 @@ impl Client {
             Wire::Anthropic => (anthropic::PATH, anthropic::body(&self.endpoint, ask, form)),
             Wire::OpenAi => (openai::PATH, openai::body(&self.endpoint, ask, form)),
         };
-        let request = self
+        let mut request = self
             .http
             .post(format!("{}{path}", self.base))
             .headers(self.headers.clone())
             .body(body.to_string());
+        if ask.autonomous {
+            request = request.header("x-feral-class", "autonomous");
+        }
         let answer = request.send().await.map_err(|error| self.no_answer(&error))?;
         let status = answer.status();
         if status != StatusCode::OK {

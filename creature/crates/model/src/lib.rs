@@ -56,6 +56,8 @@ pub struct Ask {
     pub schema: Value,
     /// Its name; letters, digits, `_` and `-`.
     pub schema_name: String,
+    /// Nobody asked for it: the broker counts it against what a creature may spend by itself.
+    pub autonomous: bool,
 }
 
 /// What a call cost, in the same words for both wires.

@@ -4,7 +4,7 @@
 #[macro_use]
 mod server;
 
-use model::{Client, Kind, Usage, Wire};
+use model::{Ask, Client, Kind, Usage, Wire};
 use serde_json::{Value, json};
 use server::{Server, Step, TOKEN, ask, bad, good};
 
@@ -55,6 +55,21 @@ async fn openai_sends_and_reads_what_the_api_says() {
     assert_eq!(reply.usage, usage);
     assert_eq!(serde_json::to_value(reply.usage).unwrap()["input_tokens"], 12);
     assert_eq!(client.name(), "openai gpt-test");
+}
+
+#[tokio::test]
+async fn what_nobody_asked_for_says_so() {
+    loopback!();
+    for wire in [Wire::Anthropic, Wire::OpenAi] {
+        let server = Server::new(vec![bad(503, "", "overloaded_error", "busy"), good(wire)]);
+        let client = server.client(wire);
+        client.ask(&Ask { autonomous: true, ..ask() }).await.unwrap();
+        client.ask(&ask()).await.unwrap();
+        let classes: Vec<_> =
+            server.seen().iter().map(|seen| seen.header("x-feral-class").map(str::to_owned)).collect();
+        let class = Some("autonomous".to_owned());
+        assert_eq!(classes, [class.clone(), class, None], "a retry says it too");
+    }
 }
 
 #[tokio::test]

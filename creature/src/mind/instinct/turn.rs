@@ -150,6 +150,7 @@ impl<'a> Turn<'a> {
             intent: clip(&self.intent, 200),
             tool_calls: self.calls,
             sleep_s: if again { 0 } else { rest_s },
+            said: true,
         }
     }
 }

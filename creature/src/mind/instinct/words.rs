@@ -5,14 +5,18 @@ use super::text::{clip, number, word};
 use super::turn::Turn;
 use super::{idle, tasks};
 use crate::mind::moment::Moment;
+use agenda::directive;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 /// What it answers to words it does not know.
 const ABLE: &str = "I run on instinct, without a model, and cannot understand free text. \
     From a message I can do: `status`; `note <text>`; `read <url>`; `feed <url>`; `draft <text>`; \
     `draft about <topic>`; `snapshot`; `map`; and a fenced ```diff block, which I apply to my own \
-    source by the self-edit protocol. To steer me, edit PURPOSE.md or self/HEARTBEAT.md; for a \
-    mind that reads, give me a model in owner.toml.";
+    source by the self-edit protocol. I keep to `focus on <what> this week`, `check <what> every 10 minutes`, \
+    `only message me about <what>`, `pause until friday`, `resume`. To steer me further, edit PURPOSE.md or \
+    self/HEARTBEAT.md; for a mind that reads, give me a model in owner.toml.";
 
 const SAFE: &str = "I run in safe mode after repeated deaths and can only talk; \
     ask again when that is over.";
@@ -49,6 +53,12 @@ fn answer(said: &str, turn: &mut Turn) {
         let facts = idle::facts(turn);
         turn.say("I tell how things stand.");
         return turn.tell_owner(&facts);
+    }
+    let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
+    // What is noted was noted at hearing, by the owner's clock; the sentence is the same in every zone.
+    if let Some(understood) = directive::understand(said, now, &TimeZone::UTC) {
+        turn.say("I know what that asks of me and keep to it.");
+        return turn.tell_owner(&directive::reply(&understood));
     }
     let Some(task) = tasks::parse(said) else {
         turn.say("I cannot understand that and say what I can do.");

@@ -181,7 +181,9 @@ fn no_moment_makes_it_panic_or_ramble() {
         let mut mind = Instinct::paced(&House::new("/dev/null/none"), PACE);
         let mut records: Vec<Record> = Vec::new();
         for _ in 0..25 {
-            let words = (0..dice.roll(4)).map(|_| Word { at: dice.time(), text: dice.text() }).collect();
+            let words = (0..dice.roll(4))
+                .map(|_| Word { at: dice.time(), text: dice.text(), thread: "main".to_owned() })
+                .collect();
             let moment = Moment {
                 now: dice.time(),
                 life: dice.0 >> dice.roll(64),

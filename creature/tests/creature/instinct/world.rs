@@ -75,7 +75,7 @@ impl World {
     }
 
     pub fn says(mut self, text: &str) -> World {
-        self.moment.words.push(Word { at: String::new(), text: text.to_owned() });
+        self.moment.words.push(Word { at: String::new(), text: text.to_owned(), thread: "main".to_owned() });
         self
     }
 

@@ -114,6 +114,7 @@ pub fn ask() -> Ask {
         situation: "It is \"now\".".to_string(),
         schema: json!({"type": "object", "properties": {"b": {}, "a": {}}}),
         schema_name: "thought".to_string(),
+        autonomous: false,
     }
 }
 

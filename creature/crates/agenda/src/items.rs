@@ -1,0 +1,181 @@
+//! What items of every kind share: they are found by name, admitted within bounds, tried, and forgotten once ended.
+
+use crate::{Refusal, When};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Items of one kind; past this the one that ended first makes room.
+pub const MOST: usize = 1_000;
+
+/// Characters of a title or step, and of a reason.
+pub const LONGEST_TITLE: usize = 300;
+pub const LONGEST_REASON: usize = 300;
+
+/// Failures with one reason after which a thing is parked.
+pub const SAME_FAILURES: u32 = 3;
+
+/// Failures for any reason after which it is parked all the same.
+pub const MOST_FAILURES: u32 = 9;
+
+/// What has a name, is about something and ends.
+pub(crate) trait Item {
+    fn id(&self) -> &str;
+    /// No two open items of a kind are about the same.
+    fn about(&self) -> &str;
+    fn ended_at(&self) -> Option<Timestamp>;
+}
+
+/// The open item of this name.
+pub(crate) fn open<'a, T: Item>(list: &'a mut [T], id: &str) -> Result<&'a mut T, Refusal> {
+    match list.iter_mut().find(|item| item.id() == id) {
+        Some(item) if item.ended_at().is_none() => Ok(item),
+        Some(_) => Err(Refusal::new(format!("{id} has ended"), "add a new one")),
+        None => Err(Refusal::new(format!("there is no {}", clip(id, 80)), "agenda.list names all there are")),
+    }
+}
+
+/// Makes room for an item about this; refused where an open one is about the same, or all are open.
+pub(crate) fn admit<T: Item>(list: &mut Vec<T>, about: &str) -> Result<(), Refusal> {
+    let same = |known: &&T| known.ended_at().is_none() && known.about().eq_ignore_ascii_case(about);
+    if let Some(known) = list.iter().find(same) {
+        return Err(Refusal::new(format!("{} is about that already", known.id()), "go on with that one"));
+    }
+    if list.len() >= MOST {
+        let ended = list.iter().enumerate().filter_map(|(at, known)| Some((known.ended_at()?, at)));
+        let Some((_, oldest)) = ended.min() else {
+            return Err(Refusal::new(format!("there are {MOST} open ones"), "close some with agenda.close"));
+        };
+        list.remove(oldest);
+    }
+    Ok(())
+}
+
+/// Refuses what only the owner may say.
+pub(crate) fn owners_yes(id: &str, when: When) -> Result<(), Refusal> {
+    match when.owner {
+        true => Ok(()),
+        false => Err(awaits(id)),
+    }
+}
+
+/// Says that an item waits for the owner.
+pub(crate) fn awaits(id: &str) -> Refusal {
+    let hint = "ask with owner.message, kind approval, and go on with something else; only your owner's word approves";
+    Refusal::new(format!("{id} waits for your owner's yes"), hint)
+}
+
+/// Forgets what ended before this time; how many.
+pub(crate) fn purge<T: Item>(list: &mut Vec<T>, before: Timestamp) -> usize {
+    let all = list.len();
+    list.retain(|item| item.ended_at().is_none_or(|ended| ended >= before));
+    all - list.len()
+}
+
+/// How often a thing was tried, and why it failed last.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tries {
+    pub attempts: u32,
+    pub failures: u32,
+    /// Failures in a row with the same reason.
+    pub same: u32,
+    pub reason: String,
+    pub failed_at: Option<Timestamp>,
+}
+
+impl Tries {
+    /// Counts a failure; true when it is one too many and the thing is to be parked.
+    pub(crate) fn fail(&mut self, reason: &str, now: Timestamp) -> bool {
+        let same = gist(reason) == gist(&self.reason);
+        self.attempts = self.attempts.saturating_add(1);
+        self.failures = self.failures.saturating_add(1);
+        self.same = if same { self.same.saturating_add(1) } else { 1 };
+        self.reason = clip(reason, LONGEST_REASON);
+        self.failed_at = Some(now);
+        self.same >= SAME_FAILURES || self.failures >= MOST_FAILURES
+    }
+
+    pub(crate) fn succeed(&mut self) {
+        *self = Self { attempts: self.attempts.saturating_add(1), ..Self::default() };
+    }
+
+    /// As if it had never failed; the attempts stay counted.
+    pub(crate) fn forgive(&mut self) {
+        *self = Self { attempts: self.attempts, ..Self::default() };
+    }
+
+    /// From when on it is worth another try: later with each failure.
+    pub(crate) fn again_at(&self) -> Option<Timestamp> {
+        self.failed_at.map(|at| later(at, backoff_s(self.failures)))
+    }
+
+    /// In a few words; empty where nothing failed.
+    pub fn said(&self) -> String {
+        match self.failures {
+            0 => String::new(),
+            times => format!("failed {times} of {SAME_FAILURES} times, last: {}", clip(&self.reason, 120)),
+        }
+    }
+}
+
+/// 60 s, 120, 240 … to an hour.
+pub(crate) fn backoff_s(times: u32) -> i64 {
+    (60_i64 << times.saturating_sub(1).min(6)).min(3_600)
+}
+
+/// A reason without what differs from time to time: numbers, hashes, signs, capitals.
+fn gist(reason: &str) -> String {
+    let words = reason.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| !word.contains(|c: char| c.is_ascii_digit()));
+    words.collect::<String>().to_lowercase()
+}
+
+/// Words on one line, at most `most` characters; refused where there are none.
+pub(crate) fn words(text: &str, what: &str, most: usize) -> Result<String, Refusal> {
+    match clip(text, most) {
+        text if text.is_empty() => Err(Refusal::new(format!("{what} is empty"), "say it in a few words")),
+        text => Ok(text),
+    }
+}
+
+/// `text` on one line and at most `most` characters, with an ellipsis where it was cut.
+pub(crate) fn clip(text: &str, most: usize) -> String {
+    let mut line = String::with_capacity(text.len().min(most * 4));
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if let Some((end, _)) = line.char_indices().nth(most) {
+        let cut = line.char_indices().nth(most.saturating_sub(1)).map_or(end, |(cut, _)| cut);
+        line.truncate(cut);
+        line.push('…');
+    }
+    line
+}
+
+/// An amount of dollars, to the cent.
+pub(crate) fn usd(amount: f64) -> Result<f64, Refusal> {
+    match (0.0..=1e9).contains(&amount) {
+        true => Ok((amount * 100.0).round() / 100.0),
+        false => {
+            Err(Refusal::new(format!("{amount} is no amount"), "it is from 0 to 1,000,000,000 US dollars"))
+        }
+    }
+}
+
+/// `at` and so many seconds; where that is no time, the end of all.
+pub(crate) fn later(at: Timestamp, seconds: i64) -> Timestamp {
+    at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+}
+
+/// A span as people say it.
+pub(crate) fn span(seconds: i64) -> String {
+    match seconds.max(0) {
+        s @ 0..=119 => format!("{s} s"),
+        s @ 120..=7_199 => format!("{} min", s / 60),
+        s @ 7_200..=172_799 => format!("{} h", s / 3_600),
+        s => format!("{} days", s / 86_400),
+    }
+}

@@ -1,0 +1,136 @@
+//! When a reminder comes: read from a few words, and the next time by the clock of a place.
+
+use crate::{Refusal, spoken};
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
+
+/// Days looked ahead: a month of 31 days and one more to be sure.
+const AHEAD_DAYS: i32 = 33;
+
+/// Seconds between two within a window.
+const EVERY_S: (u64, u64) = (60, 86_400);
+
+/// The window of what comes every so often, unless said.
+const DAY: (Time, Time) = (Time::constant(8, 0, 0, 0), Time::constant(20, 0, 0, 0));
+
+/// When it comes. Hours are those of a place: skipped by a clock put forward they come as much later, shown twice the
+/// first time counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Schedule {
+    Once {
+        at: Timestamp,
+    },
+    Daily {
+        time: Time,
+    },
+    /// Days from 1, Monday, to 7.
+    Weekly {
+        days: Vec<i8>,
+        time: Time,
+    },
+    /// On this day, or on the last of a month that is shorter.
+    Monthly {
+        day: i8,
+        time: Time,
+    },
+    /// Each day from `from`, then every so often, `to` included; past midnight where `to` is earlier.
+    Every {
+        every_s: u64,
+        from: Time,
+        to: Time,
+    },
+    /// A schedule of a newer self: it waits for that one.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl Schedule {
+    /// Reads `2026-12-01 09:00`, `in 20 min`, `daily 09:00`, `weekly mon,thu 09:00`, `monthly 31 09:00`,
+    /// `every 45 min` or `every 2 h 06:00-22:00`.
+    pub fn read(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Schedule> {
+        let text = text.trim().to_lowercase();
+        let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "at").collect();
+        match words.as_slice() {
+            ["daily", time] => Some(Schedule::Daily { time: spoken::time(time)? }),
+            ["weekly", days, time] => {
+                let days: Option<Vec<i8>> = days
+                    .split(',')
+                    .map(|day| spoken::weekday(day).map(|day| day.to_monday_one_offset()))
+                    .collect();
+                Some(Schedule::Weekly { days: days?, time: spoken::time(time)? })
+            }
+            ["monthly", day, time] => {
+                Some(Schedule::Monthly { day: day.parse().ok()?, time: spoken::time(time)? })
+            }
+            ["every", length @ .., window] if window.contains('-') => {
+                let (from, to) = window.split_once('-')?;
+                let (from, to) = (spoken::time(from)?, spoken::time(to)?);
+                Some(Schedule::Every { every_s: spoken::length_s(length)?, from, to })
+            }
+            ["every", length @ ..] => {
+                Some(Schedule::Every { every_s: spoken::length_s(length)?, from: DAY.0, to: DAY.1 })
+            }
+            ["in", length @ ..] => Some(Schedule::Once { at: spoken::later(now, spoken::length_s(length)?) }),
+            [instant] if instant.ends_with('z') => {
+                Some(Schedule::Once { at: instant.to_uppercase().parse().ok()? })
+            }
+            moment => Some(Schedule::Once { at: spoken::begin(moment, now, zone)? }),
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let hint = match self {
+            Schedule::Weekly { days, .. }
+                if days.is_empty() || !days.iter().all(|day| (1..=7).contains(day)) =>
+            {
+                "days are 1, Monday, to 7"
+            }
+            Schedule::Monthly { day, .. } if !(1..=31).contains(day) => "a day of the month is 1 to 31",
+            Schedule::Every { every_s, .. } if !(EVERY_S.0..=EVERY_S.1).contains(every_s) => {
+                "within a window it comes every 60 s to 24 h; beyond that say daily, weekly or monthly"
+            }
+            Schedule::Other => "a schedule is once, daily, weekly, monthly or every",
+            _ => return Ok(()),
+        };
+        Err(Refusal::new("keep that schedule", hint))
+    }
+
+    /// The first time after this one; none where it never comes again.
+    pub fn next(&self, after: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+        if let Schedule::Once { at } = self {
+            return Some(*at).filter(|at| *at > after);
+        }
+        // From the day before: an hour that was skipped, or a window, may reach into today.
+        let first = zone.to_datetime(after).date().yesterday().ok()?;
+        let days = (0..=AHEAD_DAYS).filter_map(|ahead| first.checked_add(ahead.days()).ok());
+        days.filter_map(|day| self.on(day, after, zone)).next()
+    }
+
+    /// The first time after `after` that belongs to this day.
+    fn on(&self, day: Date, after: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+        let shown = |day: Date, time: Time| spoken::instant(day.to_datetime(time), zone);
+        let single = match self {
+            Schedule::Daily { time } => shown(day, *time),
+            Schedule::Weekly { days, time } => {
+                days.contains(&day.weekday().to_monday_one_offset()).then(|| shown(day, *time))?
+            }
+            Schedule::Monthly { day: wanted, time } => {
+                (day.day() == (*wanted).min(day.days_in_month())).then(|| shown(day, *time))?
+            }
+            Schedule::Every { every_s, from, to } => {
+                let last = if to < from { day.tomorrow().ok()? } else { day };
+                let (from, to) = (shown(day, *from)?, shown(last, *to)?);
+                let every_s = i64::try_from((*every_s).max(1)).ok()?;
+                let turns = (after.as_second() - from.as_second()).div_euclid(every_s) + 1;
+                let at = from.as_second() + turns.max(0) * every_s;
+                Timestamp::from_second(at).ok().filter(|at| *at <= to)
+            }
+            Schedule::Once { .. } | Schedule::Other => None,
+        };
+        single.filter(|at| *at > after)
+    }
+}

@@ -1,0 +1,231 @@
+//! Turns of sub-sessions: begun, thought, acted, answered, failed, cut off, run out of time, cancelled.
+//!
+//! Every turn returns the ids it changed the standing of; told of one that is not running, it does nothing.
+
+use super::{
+    HOP_ROUNDS, HOP_S, MOST_ANSWER, MOST_GIVEN, MOST_HISTORY, MOST_HOPS, Session, Sessions, Status, cut,
+};
+use crate::Refusal;
+use jiff::{SignedDuration, Timestamp};
+
+/// Replies in a row that cannot be read, and deaths while acting, before a session has failed.
+const MOST_MISREAD: u32 = 3;
+const MOST_CUTS: u32 = 2;
+
+impl Sessions {
+    /// Starts those that may run, the oldest first, until `at_once` are under way.
+    pub fn begin(&mut self, now: Timestamp, at_once: usize) -> Vec<String> {
+        let room = at_once.saturating_sub(self.running().count());
+        let ready = self.all.iter().filter(|session| self.ready(session, now)).take(room);
+        let begun: Vec<String> = ready.map(|session| session.id.clone()).collect();
+        for id in &begun {
+            let on = self.get(id).map(|session| session.depends_on.clone()).unwrap_or_default();
+            let share = MOST_GIVEN / on.len().max(1);
+            let told = |on: &Session| {
+                let text = format!("{} ({}): {}", on.id, cut(&on.objective, 120), on.answer);
+                text.chars().take(share).collect()
+            };
+            let given: Vec<String> = on.iter().filter_map(|id| self.get(id)).map(told).collect();
+            let Some(session) = self.at(id, Status::Waiting) else { continue };
+            (session.status, session.hop, session.hop_began, session.given) =
+                (Status::Running, 1, now, given);
+        }
+        begun
+    }
+
+    /// Whatever the hour brings: who overstayed a hop goes on in the next, or has failed.
+    pub fn tick(&mut self, now: Timestamp) -> Vec<String> {
+        let (mut changed, mut over) = (Vec::new(), Vec::new());
+        for session in self.all.iter_mut().filter(|session| session.status == Status::Running) {
+            // A clock set back gives no hop more than its time.
+            session.hop_began = session.hop_began.min(now);
+            let late = now.duration_since(session.hop_began) >= SignedDuration::from_secs(HOP_S);
+            if !late && session.hop_rounds < HOP_ROUNDS {
+                continue;
+            }
+            let why =
+                if late { format!("{HOP_S} s are over") } else { format!("{HOP_ROUNDS} thoughts are over") };
+            if session.hop >= MOST_HOPS {
+                over.push((session.id.clone(), why));
+                continue;
+            }
+            // A night slept through is one hop, not all of them.
+            (session.hop, session.hop_began, session.hop_rounds) = (session.hop + 1, now, 0);
+            session.note(format!(
+                "({why}: hop {} of {MOST_HOPS} begins here; go on, and come to an end)",
+                session.hop
+            ));
+            changed.push(session.id.clone());
+        }
+        for (id, why) in over {
+            changed.extend(self.failed(&id, &format!("not done within {MOST_HOPS} hops: {why}"), now));
+        }
+        changed
+    }
+
+    /// It thought, and makes these calls.
+    pub fn thought(&mut self, id: &str, line: &str, calls: Vec<String>) {
+        let Some(session) = self.at(id, Status::Running) else { return };
+        session.hop_rounds += 1;
+        session.misread = 0;
+        session.note(line.to_owned());
+        session.acting = calls;
+    }
+
+    /// The first of its calls has a result.
+    pub fn acted(&mut self, id: &str, line: &str) {
+        let Some(session) = self.at(id, Status::Running) else { return };
+        if !session.acting.is_empty() {
+            session.acting.remove(0);
+        }
+        session.note(line.to_owned());
+    }
+
+    /// Its remaining calls are not made.
+    pub fn stopped(&mut self, id: &str, why: &str) {
+        let Some(session) = self.at(id, Status::Running) else { return };
+        let calls = std::mem::take(&mut session.acting);
+        if !calls.is_empty() {
+            session.note(format!("(not run, {why}: {})", calls.join(", ")));
+        }
+    }
+
+    /// Its reply could not be read.
+    pub fn misread(&mut self, id: &str, why: &str, now: Timestamp) -> Vec<String> {
+        let Some(session) = self.at(id, Status::Running) else { return Vec::new() };
+        session.misread += 1;
+        session.hop_rounds += 1;
+        session.note(format!("(your reply could not be read: {})", cut(why, 300)));
+        match session.misread >= MOST_MISREAD {
+            true => self.failed(id, &format!("{MOST_MISREAD} replies could not be read: {why}"), now),
+            false => Vec::new(),
+        }
+    }
+
+    /// It came to its end.
+    pub fn answered(&mut self, id: &str, answer: &str, now: Timestamp) -> Vec<String> {
+        self.end(id, Status::Done, answer, now)
+    }
+
+    /// It cannot go on; what hangs on it fails with it.
+    pub fn failed(&mut self, id: &str, why: &str, now: Timestamp) -> Vec<String> {
+        let mut changed = self.end(id, Status::Failed, why, now);
+        changed.extend(self.cascade(now));
+        changed
+    }
+
+    /// Ends one that waits or runs, with its children; what hangs on them fails.
+    pub fn cancel(&mut self, id: &str, now: Timestamp) -> Result<Vec<String>, Refusal> {
+        match self.get(id) {
+            None => {
+                return Err(Refusal::new(
+                    format!("cancel {:?}: no sub-session is called that", cut(id, 40)),
+                    "see sessions.list",
+                ));
+            }
+            Some(session) if session.status.ended() => {
+                let error = format!("cancel {id}: it is {} already", session.status.name());
+                return Err(Refusal::new(error, "its answer is in sessions.list {id}"));
+            }
+            Some(_) => {}
+        }
+        let kin =
+            |session: &&Session| !session.status.ended() && (session.id == id || session.family() == id);
+        let ids: Vec<String> = self.all.iter().filter(kin).map(|session| session.id.clone()).collect();
+        let mut changed = Vec::new();
+        for id in ids {
+            changed.extend(self.end(&id, Status::Cancelled, "cancelled", now));
+        }
+        changed.extend(self.cascade(now));
+        Ok(changed)
+    }
+
+    /// A life ended in the middle: who was acting is told so, for nobody knows whether it happened.
+    pub fn cut_off(&mut self, now: Timestamp) -> Vec<String> {
+        let mut lost = Vec::new();
+        for session in self.all.iter_mut().filter(|session| !session.acting.is_empty()) {
+            let calls = std::mem::take(&mut session.acting);
+            let (first, rest) =
+                calls.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+            let mut line =
+                format!("(you were cut off: {first} may have happened or not, look before you do it again");
+            if !rest.is_empty() {
+                line += &format!("; not run: {}", rest.join(", "));
+            }
+            session.note(line + ")");
+            session.cuts += 1;
+            // A call that kills its life must not kill the next ones too.
+            if session.cuts >= MOST_CUTS {
+                lost.push((
+                    session.id.clone(),
+                    format!("cut off {MOST_CUTS} times, the last time at {first}"),
+                ));
+            }
+        }
+        lost.into_iter().flat_map(|(id, why)| self.failed(&id, &why, now)).collect()
+    }
+
+    /// Fails what waits for something that has failed or is gone.
+    pub(super) fn cascade(&mut self, now: Timestamp) -> Vec<String> {
+        let mut changed = Vec::new();
+        loop {
+            let doomed =
+                self.all.iter().filter(|session| session.status == Status::Waiting).find_map(|session| {
+                    let broken = |on: &String| match self.get(on) {
+                        None => Some(format!("{on}, which it waits for, is gone")),
+                        Some(on) if on.status == Status::Failed || on.status == Status::Cancelled => {
+                            Some(format!(
+                                "{}, which it waits for, is {}: {}",
+                                on.id,
+                                on.status.name(),
+                                cut(&on.answer, 300)
+                            ))
+                        }
+                        Some(_) => None,
+                    };
+                    session.depends_on.iter().find_map(broken).map(|why| (session.id.clone(), why))
+                });
+            let Some((id, why)) = doomed else { return changed };
+            changed.extend(self.end(&id, Status::Failed, &why, now));
+        }
+    }
+
+    fn end(&mut self, id: &str, status: Status, answer: &str, now: Timestamp) -> Vec<String> {
+        let Some(session) = self.all.iter_mut().find(|session| session.id == id && !session.status.ended())
+        else {
+            return Vec::new();
+        };
+        if status == Status::Done && session.status != Status::Running {
+            return Vec::new();
+        }
+        (session.status, session.ended_at) = (status, Some(now));
+        session.answer = answer.chars().take(MOST_ANSWER).collect();
+        session.acting.clear();
+        session.given.clear();
+        session.history.clear();
+        vec![session.id.clone()]
+    }
+
+    fn at(&mut self, id: &str, status: Status) -> Option<&mut Session> {
+        self.all.iter_mut().find(|session| session.id == id && session.status == status)
+    }
+}
+
+impl Session {
+    /// Adds a line to its history; the oldest go when there are too many characters.
+    fn note(&mut self, line: String) {
+        self.history.push(line.chars().take(MOST_ANSWER + 400).collect());
+        let mut length: usize = self.history.iter().map(|line| line.chars().count() + 1).sum();
+        let fewest = self.history.len().saturating_sub(1);
+        let mut over = 0;
+        for line in self.history.iter().take(fewest) {
+            if length <= MOST_HISTORY {
+                break;
+            }
+            length -= line.chars().count() + 1;
+            over += 1;
+        }
+        self.history.drain(..over);
+        self.forgotten += over as u32;
+    }
+}

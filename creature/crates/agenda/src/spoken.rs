@@ -1,0 +1,127 @@
+//! Times as people say them: weekdays, hours, lengths, and until when; whatever is not certain is not understood.
+
+use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan};
+
+const NUMBERS: [&str; 12] =
+    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// A day of the week by its name or the first letters of it.
+pub fn weekday(word: &str) -> Option<Weekday> {
+    let known = |day: &&str| word.len() >= 3 && day.starts_with(word);
+    let at = DAYS.iter().position(known)?;
+    Weekday::from_monday_zero_offset(i8::try_from(at).ok()?).ok()
+}
+
+/// An hour of the day: `18:00`, `6pm`, `6:30pm`, `noon`.
+pub fn time(word: &str) -> Option<Time> {
+    if word == "noon" {
+        return Some(Time::constant(12, 0, 0, 0));
+    }
+    let (clock, half) = match (word.strip_suffix("am"), word.strip_suffix("pm")) {
+        (Some(clock), _) => (clock, Some(0)),
+        (_, Some(clock)) => (clock, Some(12)),
+        _ => (word, None),
+    };
+    let (hour, minute) = match (clock.split_once(':'), half) {
+        (Some((hour, minute)), _) if minute.len() == 2 => (hour, minute),
+        (None, Some(_)) => (clock, "0"),
+        _ => return None,
+    };
+    let (hour, minute) = (hour.parse::<i8>().ok()?, minute.parse().ok()?);
+    let hour = match half {
+        None => hour,
+        Some(after) if (1..=12).contains(&hour) => hour % 12 + after,
+        Some(_) => return None,
+    };
+    Time::new(hour, minute, 0, 0).ok()
+}
+
+/// A length in seconds: `10 minutes`, `an hour`, `two days`, `45min`, `week`.
+pub fn length_s(words: &[&str]) -> Option<u64> {
+    let (count, unit) = match words {
+        [unit] if unit.starts_with(|first: char| first.is_ascii_digit()) => {
+            unit.split_at(unit.find(|c: char| !c.is_ascii_digit())?)
+        }
+        [unit] => ("1", *unit),
+        ["a" | "an", unit] => ("1", *unit),
+        [count, unit] => (*count, *unit),
+        _ => return None,
+    };
+    let named = || NUMBERS.iter().position(|name| *name == count).map(|at| at as u64 + 1);
+    let count = count.parse().ok().or_else(named)?;
+    let unit_s = match unit {
+        "s" | "sec" | "second" | "seconds" => 1,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60,
+        "h" | "hour" | "hours" => 3_600,
+        "d" | "day" | "days" => 86_400,
+        "week" | "weeks" => 604_800,
+        _ => return None,
+    };
+    (1..=1_000).contains(&count).then(|| count * unit_s)
+}
+
+/// When what these words say is over: `today`, `this week`, `until friday`, `for 3 days`; always later than now.
+pub fn until(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+    let over = match words {
+        ["for", "the", "rest", "of", "the", unit] | ["for", "the", unit @ "day"] => close(unit, now, zone),
+        ["for", "today"] | ["today"] => close("day", now, zone),
+        ["for", "this", unit] | ["this", unit] => close(unit, now, zone),
+        ["for", "the", "next", length @ ..] | ["for", length @ ..] => Some(later(now, length_s(length)?)),
+        ["until" | "till", rest @ ..] => begin(rest, now, zone),
+        _ => None,
+    };
+    over.filter(|over| *over > now)
+}
+
+/// A moment to come: `tomorrow`, `friday 18:00`, `6pm`, `2026-12-01`, `next week`.
+pub fn begin(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+    let here = zone.to_datetime(now);
+    let (today, midnight) = (here.date(), Time::midnight());
+    let (day, hour) = match words {
+        ["the", "end", "of", "the" | "this", unit] | ["next", unit @ ("week" | "month")] => {
+            return close(unit, now, zone);
+        }
+        [day, "at", hour] | [day, hour] => (*day, time(hour)?),
+        [hour] if time(hour).is_some_and(|hour| hour > here.time()) => ("today", time(hour)?),
+        [hour] if time(hour).is_some() => ("tomorrow", time(hour)?),
+        [day] => (*day, midnight),
+        _ => return None,
+    };
+    let date = match day {
+        "today" => today,
+        "tomorrow" => today.tomorrow().ok()?,
+        day => match (weekday(day), day.parse::<Date>()) {
+            (Some(day), _) => today.nth_weekday(1, day).ok()?,
+            (None, Ok(date)) => date,
+            // A date with its hour in one word.
+            (None, Err(_)) => return instant(day.to_uppercase().parse().ok()?, zone),
+        },
+    };
+    instant(date.to_datetime(hour), zone)
+}
+
+/// The end of this day, week or month.
+fn close(unit: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+    let today = zone.to_datetime(now).date();
+    let next = match unit {
+        "day" => today.tomorrow(),
+        "week" => today.nth_weekday(1, Weekday::Monday),
+        "month" => today.last_of_month().checked_add(1.day()),
+        _ => return None,
+    };
+    instant(next.ok()?.to_datetime(Time::midnight()), zone)
+}
+
+/// The moment at which a clock there shows this; in a gap the later, in a fold the earlier.
+pub fn instant(shown: DateTime, zone: &TimeZone) -> Option<Timestamp> {
+    zone.to_ambiguous_zoned(shown).compatible().ok().map(|zoned| zoned.timestamp())
+}
+
+/// So many seconds later.
+pub fn later(now: Timestamp, seconds: u64) -> Timestamp {
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+}

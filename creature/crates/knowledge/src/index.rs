@@ -1,0 +1,75 @@
+//! The index file: an SQLite database whose tables are rebuilt rather than mended.
+//!
+//! Papers are few and kept whole; of records only the words are kept, and their place: a row's number is the number
+//! of its file and its offset there, so that the newest come first without a search.
+
+use crate::{Error, Places};
+use rusqlite::Connection;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// Of the tables below; an index of another version is built anew.
+const VERSION: i64 = 1;
+
+const TABLES: &str = "
+    CREATE TABLE files (number INTEGER PRIMARY KEY, kind TEXT, path TEXT UNIQUE, stamp TEXT);
+    CREATE VIRTUAL TABLE papers USING fts5(text, tokenize = 'porter unicode61 remove_diacritics 2');
+    CREATE TABLE logs (number INTEGER PRIMARY KEY, head BLOB UNIQUE, low INTEGER, high INTEGER);
+    CREATE VIRTUAL TABLE records USING fts5(text, content = '', columnsize = 0,
+        tokenize = 'porter unicode61 remove_diacritics 2');";
+
+/// An open index.
+pub(crate) struct Index {
+    pub(crate) database: Connection,
+}
+
+impl Index {
+    /// Opens it, or makes an empty one.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(Error::file(format!("create {}", folder.display())))?;
+        }
+        let mut database = Connection::open(path)?;
+        database.busy_timeout(Duration::from_secs(5))?;
+        // A journal beside the file, no shared memory, nothing in a temporary folder: only this folder is ours.
+        database.execute_batch(
+            "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;
+             PRAGMA cache_size = -16000;",
+        )?;
+        let version = |database: &Connection| {
+            database.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+        };
+        match version(&database)? {
+            VERSION => {}
+            0 => {
+                let making = database.transaction()?;
+                making.execute_batch(TABLES)?;
+                making.pragma_update(None, "user_version", VERSION)?;
+                making.commit()?;
+            }
+            _ => return Err(Error::stale()),
+        }
+        Ok(Self { database })
+    }
+
+    /// Takes in what changed; how many bytes of memory still wait.
+    pub(crate) fn catch_up(&mut self, places: &Places, most_bytes: u64) -> Result<u64, Error> {
+        self.take_papers(places)?;
+        self.take_records(places, most_bytes)
+    }
+}
+
+/// Moves an index that cannot be used out of the way; one is kept, for whoever wonders.
+pub(crate) fn set_aside(path: &Path) -> Result<(), Error> {
+    let journal = path.with_extension("sqlite-journal");
+    match fs::remove_file(&journal) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(Error::file(format!("remove {}", journal.display()))(error));
+        }
+        _ => {}
+    }
+    let aside = path.with_extension("garbage.sqlite");
+    fs::rename(path, &aside).map_err(Error::file(format!("set aside {}", path.display())))
+}

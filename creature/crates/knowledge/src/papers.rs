@@ -1,0 +1,113 @@
+//! Papers in the index: small files, taken in whole when their size or time says that they changed.
+
+use crate::index::Index;
+use crate::{Error, Kind, Places};
+use rusqlite::{Transaction, params};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Papers of one folder, the last by name; snapshots are named by their time.
+const MOST_PAPERS: usize = 2_000;
+
+/// Bytes of one paper.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Characters of one piece, as a hit is one; facts are pieces by the line.
+const PIECE: usize = 2_000;
+
+/// A row's number is its file's, and below this many bits the piece's.
+pub(crate) const PIECE_BITS: u32 = 16;
+
+impl Index {
+    /// Takes in papers that are new or changed, and forgets those that are gone.
+    pub(crate) fn take_papers(&mut self, places: &Places) -> Result<(), Error> {
+        let mut known: BTreeMap<String, (i64, String)> = BTreeMap::new();
+        {
+            let mut asking = self.database.prepare("SELECT path, number, stamp FROM files")?;
+            let mut rows = asking.query([])?;
+            while let Some(row) = rows.next()? {
+                known.insert(row.get(0)?, (row.get(1)?, row.get(2)?));
+            }
+        }
+        let taking = self.database.transaction()?;
+        for (kind, path, stamp) in papers(places) {
+            let name = path.strip_prefix(&places.root).unwrap_or(&path).display().to_string();
+            match known.remove(&name) {
+                Some((_, before)) if before == stamp => continue,
+                Some((number, _)) => forget(&taking, number)?,
+                None => {}
+            }
+            // One that cannot be read now is looked at again when it changed.
+            let text = read(&path).unwrap_or_default();
+            let sql = "INSERT INTO files (kind, path, stamp) VALUES (?1, ?2, ?3)";
+            taking.execute(sql, params![kind.name(), name, stamp])?;
+            let number = taking.last_insert_rowid();
+            let sql = "INSERT INTO papers (rowid, text) VALUES (?1, ?2)";
+            let mut adding = taking.prepare(sql)?;
+            for (at, piece) in pieces(kind, &text).into_iter().take(1 << PIECE_BITS).enumerate() {
+                let row = (number << PIECE_BITS) + at as i64;
+                adding.execute(params![row, piece])?;
+            }
+        }
+        for (number, _) in known.into_values() {
+            forget(&taking, number)?;
+        }
+        Ok(taking.commit()?)
+    }
+}
+
+fn forget(taking: &Transaction, number: i64) -> Result<(), Error> {
+    let (first, last) = (number << PIECE_BITS, ((number + 1) << PIECE_BITS) - 1);
+    let sql = "DELETE FROM papers WHERE rowid BETWEEN ?1 AND ?2";
+    taking.execute(sql, params![first, last])?;
+    taking.execute("DELETE FROM files WHERE number = ?1", [number])?;
+    Ok(())
+}
+
+/// Every paper there is, with what tells one state of it from another.
+fn papers(places: &Places) -> Vec<(Kind, PathBuf, String)> {
+    let mut all = Vec::new();
+    for (kind, place) in &places.papers {
+        let mut paths = match fs::read_dir(place) {
+            Ok(listing) => listing.flatten().map(|entry| entry.path()).collect(),
+            Err(_) => vec![place.clone()],
+        };
+        paths.retain(|path| path.extension().is_some_and(|end| end == "md"));
+        paths.sort_unstable_by(|a, b| b.cmp(a));
+        for path in paths.into_iter().take(MOST_PAPERS) {
+            // A link could lead out of what may be told.
+            if let Ok(found) = fs::symlink_metadata(&path)
+                && found.is_file()
+            {
+                let stamp = format!("{}-{}.{:09}", found.len(), found.mtime(), found.mtime_nsec());
+                all.push((*kind, path, stamp));
+            }
+        }
+    }
+    all
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A paper cut between lines; a fact is a line.
+fn pieces(kind: Kind, text: &str) -> Vec<String> {
+    let most = if kind == Kind::Fact { 0 } else { PIECE };
+    let mut pieces: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        match pieces.last_mut() {
+            Some(last) if last.len() + line.len() < most => {
+                last.push('\n');
+                last.push_str(line);
+            }
+            _ => pieces.push(line.to_owned()),
+        }
+    }
+    pieces
+}

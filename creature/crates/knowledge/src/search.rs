@@ -1,0 +1,175 @@
+//! Questions to the index, and what answers them: papers by weight, records newest first, each with a snippet.
+
+use crate::index::Index;
+use crate::leaves::Line;
+use crate::papers::PIECE_BITS;
+use crate::records::{Known, OFFSET_BITS};
+use crate::{Error, Kind, Places};
+use rusqlite::params;
+use serde::Serialize;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+
+/// Words and phrases of one question that count, and the characters of each.
+const MOST_TERMS: usize = 12;
+const MOST_TERM: usize = 64;
+
+/// Characters of a snippet.
+const SNIPPET: usize = 280;
+
+/// Bytes of a record that are read for its snippet; longer than memory writes.
+const MOST_LINE: u64 = 5 << 20;
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Words, and phrases in double quotes; what has all of them, or else any.
+    pub words: String,
+    /// Only of this kind.
+    pub kind: Option<Kind>,
+    pub most: usize,
+}
+
+/// What answers it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    pub hits: Vec<Hit>,
+    /// Nothing has all the words; these have some.
+    pub some_words: bool,
+    /// Bytes of memory that are not indexed yet, the oldest.
+    pub waiting_bytes: u64,
+    /// The index was begun anew.
+    pub anew: bool,
+}
+
+/// One place that answers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hit {
+    pub kind: &'static str,
+    pub path: String,
+    /// When it was remembered; records only.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub at: String,
+    pub text: String,
+}
+
+impl Index {
+    pub(crate) fn search(&self, places: &Places, asked: &Question) -> Result<Found, Error> {
+        let terms = terms(&asked.words);
+        if terms.is_empty() || asked.most == 0 {
+            return Ok(Found::default());
+        }
+        let quoted: Vec<String> = terms.iter().map(|term| format!("\"{term}\"")).collect();
+        let hits = self.answers(places, asked, &terms, &quoted.join(" "))?;
+        if !hits.is_empty() || quoted.len() == 1 {
+            return Ok(Found { hits, ..Found::default() });
+        }
+        let hits = self.answers(places, asked, &terms, &quoted.join(" OR "))?;
+        Ok(Found { hits, some_words: true, ..Found::default() })
+    }
+
+    fn answers(
+        &self,
+        places: &Places,
+        asked: &Question,
+        terms: &[String],
+        query: &str,
+    ) -> Result<Vec<Hit>, Error> {
+        let mut hits = match asked.kind {
+            Some(Kind::Memory) => Vec::new(),
+            kind => self.in_papers(query, kind, asked.most)?,
+        };
+        let records = match asked.kind {
+            None | Some(Kind::Memory) => self.in_records(places, query, terms, asked.most)?,
+            Some(_) => Vec::new(),
+        };
+        // Each side has its half where both have much to say.
+        let half = asked.most.div_ceil(2);
+        hits.truncate(half.max(asked.most.saturating_sub(records.len())));
+        hits.extend(records);
+        hits.truncate(asked.most);
+        Ok(hits)
+    }
+
+    fn in_papers(&self, query: &str, kind: Option<Kind>, most: usize) -> Result<Vec<Hit>, Error> {
+        let sql = format!(
+            "SELECT files.kind, files.path, snippet(papers, 0, '', '', '…', 40) FROM papers
+             JOIN files ON files.number = papers.rowid >> {PIECE_BITS}
+             WHERE papers MATCH ?1 AND (?2 IS NULL OR files.kind = ?2) ORDER BY papers.rank LIMIT ?3"
+        );
+        let mut asking = self.database.prepare(&sql)?;
+        let mut rows = asking.query(params![query, kind.map(Kind::name), most as i64])?;
+        let mut hits = Vec::new();
+        while let Some(row) = rows.next()? {
+            let name: String = row.get(0)?;
+            let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == name) else { continue };
+            let text: String = row.get(2)?;
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            hits.push(Hit { kind: kind.name(), path: row.get(1)?, at: String::new(), text });
+        }
+        Ok(hits)
+    }
+
+    fn in_records(
+        &self,
+        places: &Places,
+        query: &str,
+        terms: &[String],
+        most: usize,
+    ) -> Result<Vec<Hit>, Error> {
+        let logs = self.logs(places)?;
+        let sql = "SELECT rowid FROM records WHERE records MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
+        let mut asking = self.database.prepare(sql)?;
+        let mut rows = asking.query(params![query, most as i64])?;
+        let mut hits = Vec::new();
+        while let Some(row) = rows.next()? {
+            let row: i64 = row.get(0)?;
+            let log = logs.iter().find(|log| log.number == row >> OFFSET_BITS);
+            let offset = row & ((1 << OFFSET_BITS) - 1);
+            hits.extend(log.and_then(|log| hit(places, log, offset.unsigned_abs(), terms)));
+        }
+        Ok(hits)
+    }
+}
+
+/// The record at this offset; none where there is none any more.
+fn hit(places: &Places, log: &Known, offset: u64, terms: &[String]) -> Option<Hit> {
+    let mut file = File::open(&log.path).ok()?;
+    file.seek(SeekFrom::Start(offset)).ok()?;
+    let mut bytes = Vec::new();
+    BufReader::new(file.take(MOST_LINE)).read_until(b'\n', &mut bytes).ok()?;
+    let line: Line = serde_json::from_slice(&bytes).ok()?;
+    let path = log.path.strip_prefix(&places.root).unwrap_or(&log.path).display().to_string();
+    let text = format!("{}: {}", line.kind, around(&line.data.0, terms));
+    Some(Hit { kind: Kind::Memory.name(), path, at: line.at.into_owned(), text })
+}
+
+/// The words and phrases of a question, without what means something to the index.
+fn terms(words: &str) -> Vec<String> {
+    let mut terms = Vec::new();
+    for (at, part) in words.split('"').enumerate() {
+        match at % 2 {
+            1 => terms.push(part.split_whitespace().collect::<Vec<_>>().join(" ")),
+            _ => terms.extend(part.split_whitespace().map(ToOwned::to_owned)),
+        }
+    }
+    let short = |term: String| term.chars().filter(|letter| !letter.is_control()).take(MOST_TERM).collect();
+    let mut terms: Vec<String> = terms.into_iter().map(short).collect();
+    terms.retain(|term| term.chars().any(char::is_alphanumeric));
+    terms.truncate(MOST_TERMS);
+    terms
+}
+
+/// The text around the first place that looks like one of the terms.
+fn around(text: &str, terms: &[String]) -> String {
+    let flat: Vec<char> = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().collect();
+    let low: String = flat.iter().map(|letter| letter.to_lowercase().next().unwrap_or(*letter)).collect();
+    // Words are found by their stem; the first letters are as near as one gets without one.
+    let stem = |term: &String| term.to_lowercase().chars().take(5).collect::<String>();
+    let place = terms.iter().filter_map(|term| low.find(&stem(term))).min().unwrap_or(0);
+    let place = low.get(..place).map_or(0, |before| before.chars().count());
+    let from = place.saturating_sub(SNIPPET / 3);
+    let part: String = flat.iter().skip(from).take(SNIPPET).collect();
+    let (begin, end) = (if from > 0 { "…" } else { "" }, if from + SNIPPET < flat.len() { "…" } else { "" });
+    format!("{begin}{part}{end}")
+}

@@ -1,0 +1,1 @@
+//! The autonomous state of a moment: gathered from its records and its stack. Pure.

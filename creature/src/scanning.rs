@@ -1,0 +1,149 @@
+//! Scanning: looks at the feeds and pages that PURPOSE.md and the checklist name; only what is new becomes an event.
+//!
+//! Invariant: no model is asked to look; instinct follows its sources itself.
+
+use crate::fault::Fault;
+use crate::heartbeat::Stage;
+use crate::life::Life;
+use crate::mind::Mind;
+use crate::mind::context::shorten;
+use crate::mind::instinct::sources::{self, Named};
+use crate::mind::instinct::text::{host, number};
+use crate::pace::Pace;
+use crate::senses::papers;
+use hands::Broker;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// Sources looked at in one wake; the others wait for the next.
+const MOST_LOOKS: usize = 3;
+
+/// New items of a feed that are told by title, and items remembered as known.
+const MOST_TOLD: usize = 3;
+const MOST_KNOWN: usize = 64;
+
+/// Bytes of the file that are read.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What is known of every source, by its address, replaced whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Scanned {
+    pub sources: BTreeMap<String, Source>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Source {
+    /// When it is looked at next, in seconds since 1970.
+    pub next_s: i64,
+    /// Failures in a row.
+    pub fails: u32,
+    /// Items of a feed that were there before, or what a page said, as numbers.
+    pub known: Vec<u64>,
+}
+
+impl Scanned {
+    /// Reads the file; garbage costs a look more, nothing else.
+    pub fn load(path: &Path) -> Self {
+        let read = papers::head(path, 0, MOST_BYTES).ok();
+        read.and_then(|(bytes, _)| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+}
+
+impl Life {
+    /// Sources to follow; none on instinct, while paused, and where there is no way out.
+    fn followed(&self) -> Vec<Named> {
+        if matches!(self.mind, Mind::Instinct(_)) || self.told.broker.is_none() || self.paused() {
+            return Vec::new();
+        }
+        let house = &self.told.house;
+        sources::named(&papers::read(&house.purpose()).text, &papers::read(&house.checklist()).text)
+    }
+
+    /// When the next source is to be looked at.
+    pub(crate) fn next_look(&self) -> Option<Timestamp> {
+        let next_s = |named: Named| self.scanned.sources.get(&named.url).map_or(0, |source| source.next_s);
+        self.followed().into_iter().map(next_s).min().and_then(|next_s| Timestamp::from_second(next_s).ok())
+    }
+
+    /// Looks at the sources that are due.
+    pub(crate) async fn scan(&mut self) -> Result<(), Fault> {
+        let (followed, now_s) = (self.followed(), self.told.clock.now().as_second());
+        let Some(broker) = self.told.broker.clone() else { return Ok(()) };
+        let next_s = |named: &Named| self.scanned.sources.get(&named.url).map_or(0, |source| source.next_s);
+        let mut due: Vec<(i64, Named)> = followed
+            .iter()
+            .map(|named| (next_s(named), named.clone()))
+            .filter(|due| due.0 <= now_s)
+            .collect();
+        due.sort_by_key(|due| due.0);
+        if due.is_empty() {
+            return Ok(());
+        }
+        for (_, named) in due.into_iter().take(MOST_LOOKS) {
+            self.heart.stage(Stage::Sensing, Duration::from_secs(180));
+            let looked = look(&broker, &named).await;
+            self.looked(&named, looked)?;
+        }
+        self.scanned.sources.retain(|url, _| followed.iter().any(|named| named.url == *url));
+        let text = serde_json::to_vec(&self.scanned).unwrap_or_default();
+        if let Err(error) = memory::replace(&self.told.house.scanned(), &text) {
+            tracing::warn!("failed to {error}");
+        }
+        Ok(())
+    }
+
+    /// Takes in one look: what is new is an event, a failure is paced and told of once.
+    fn looked(&mut self, named: &Named, looked: Result<Vec<(u64, String)>, String>) -> Result<(), Fault> {
+        let now_s = self.told.clock.now().as_second();
+        let first = !self.scanned.sources.contains_key(&named.url);
+        let source = self.scanned.sources.entry(named.url.clone()).or_default();
+        let found = match looked {
+            Ok(found) => found,
+            Err(error) => {
+                source.fails = source.fails.saturating_add(1);
+                source.next_s = now_s.saturating_add(sources::backoff_s(Pace::BUILT, source.fails));
+                let text = format!("{} could not be looked at: {}", named.url, shorten(&error, 300));
+                return match source.fails {
+                    1 => self.remember("observation", json!({"about": "source", "text": text})),
+                    _ => Ok(()),
+                };
+            }
+        };
+        (source.fails, source.next_s) = (0, now_s.saturating_add(Pace::BUILT.source_pace_s as i64));
+        let new: Vec<&(u64, String)> = found.iter().filter(|item| !source.known.contains(&item.0)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut text =
+            format!("{} {} (others' words):", host(&named.url), if first { "says" } else { "has news" });
+        new.iter().take(MOST_TOLD).for_each(|(_, said)| text += &format!(" {said};"));
+        if new.len() > MOST_TOLD {
+            text += &format!(" and {} more", new.len() - MOST_TOLD);
+        }
+        source.known.extend(new.iter().map(|item| item.0));
+        let over = source.known.len().saturating_sub(MOST_KNOWN);
+        source.known.drain(..over);
+        self.cursors.tell(text.clone());
+        self.remember("observation", json!({"about": "source", "text": text}))
+    }
+}
+
+/// What stands at a source, each thing with its number and in a few words.
+async fn look(broker: &Broker, named: &Named) -> Result<Vec<(u64, String)>, String> {
+    if named.feed {
+        let feed = hands::fetch_feed(broker, &named.url, 20).await.map_err(|error| error.message)?;
+        let item = |item: &hands::Item| {
+            (number(&item.id), format!("\"{}\" {}", shorten(&item.title, 140), shorten(&item.url, 200)))
+        };
+        return Ok(feed.items.iter().map(item).collect());
+    }
+    let page = hands::fetch_text(broker, &named.url, 4_000).await.map_err(|error| error.message)?;
+    let gist = hands::summarise(&page.text, 2).join(" ");
+    Ok(vec![(number(&page.text), format!("\"{}\" {}", shorten(&page.title, 140), shorten(&gist, 400)))])
+}

@@ -1,0 +1,121 @@
+//! The words put to a sub-session and the tools it has, by its mode. Pure.
+//!
+//! Invariant: what a mode's prompt lists is what its calls are held to.
+
+use crate::mind::context::head;
+use crate::tools::catalogue::{TOOLS, Tool, takes};
+use agenda::sessions::{MOST_HOPS, Mode, Session};
+use model::Wire;
+
+const BASE: &str = include_str!("../../prompts/sub_base.md");
+const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
+const FULL: &str = include_str!("../../prompts/sub_full.md");
+
+/// Looking within the house.
+const LOOKING: &[&str] = &[
+    "notes.read",
+    "files.read",
+    "files.list",
+    "repo.status",
+    "repo.diff",
+    "repo.map",
+    "repo.read",
+    "knowledge.search",
+    "skill.list",
+    "skill.load",
+    "sessions.list",
+];
+
+/// Beside looking: reading what is outside, and writing what others of the house will read.
+const WORKING: &[&str] = &[
+    "memory.append",
+    "notes.write",
+    "notes.append",
+    "files.write",
+    "files.create_workspace",
+    "web.fetch_text",
+    "web.search",
+    "feed.read",
+    "x.search",
+    "x.get_mentions",
+    "service.list",
+    "knowledge.write",
+    "fact.add",
+    "pulse.list",
+    "pulse.update",
+    "reminder.list",
+];
+
+/// What ends or steers the life itself stays with its own thoughts.
+const NEVER: &[&str] = &["complete_run", "dream.now", "dream.undo", "purpose.rewrite"];
+
+/// Characters of purpose and of the snapshot that a full session is given.
+const MOST_PURPOSE: usize = 4_000;
+const MOST_SNAPSHOT: usize = 4_000;
+
+/// Whether a session of this mode, held to these tools, may use one.
+pub fn allows(mode: Mode, held: &[String], tool: &str) -> bool {
+    let given = match mode {
+        Mode::None => false,
+        Mode::BaseOnly => LOOKING.contains(&tool),
+        Mode::Minimal => LOOKING.contains(&tool) || WORKING.contains(&tool),
+        Mode::Full => !NEVER.contains(&tool),
+    };
+    given && (held.is_empty() || held.iter().any(|held| held == tool))
+}
+
+/// The standing words: the same for every thought of a session.
+pub fn system(session: &Session, wire: Wire) -> String {
+    let args = match wire {
+        Wire::Anthropic => r#""args_json": "{\"name\": \"value\"}""#,
+        Wire::OpenAi => r#""args": {"name": "value"}"#,
+    };
+    let shape = format!(
+        r#"{{"monologue": "…", "intent": "…", "tool_calls": [{{"tool": "family.verb", {args}}}], "sleep_s": 0}}"#
+    );
+    let rest = match session.mode {
+        Mode::None => {
+            return format!(
+                "Answer exactly one JSON object, with your answer in `monologue` and no tool calls:\n\n{shape}"
+            );
+        }
+        Mode::BaseOnly => "",
+        Mode::Minimal => MINIMAL,
+        Mode::Full => FULL,
+    };
+    let may = |tool: &&Tool| {
+        allows(session.mode, &session.tools, tool.name) && (session.depth < 2 || tool.name != "spawn")
+    };
+    let line = |tool: &Tool| format!("- {} {}: {}\n", tool.name, takes(tool), tool.meaning);
+    let tools: String = TOOLS.iter().filter(may).map(line).collect();
+    format!("{}{rest}\n# Tools\n\n{tools}", BASE.replace("{{shape}}", &shape))
+}
+
+/// What stands for the whole session: the objective, what it builds on, and who it is for in full mode.
+pub fn standing(session: &Session, purpose: &str, snapshot: &str) -> String {
+    let mut text = String::new();
+    if session.mode == Mode::Full {
+        text += &format!("# PURPOSE.md\n\n{}\n\n", head(purpose, MOST_PURPOSE));
+        text += &format!("# What you remember (last snapshot)\n\n{}\n\n", head(snapshot, MOST_SNAPSHOT));
+    }
+    text += &format!("# Your objective\n\n{}\n", session.objective);
+    if !session.given.is_empty() {
+        text += &format!("\n# Answers you build on\n\n{}\n", session.given.join("\n\n"));
+    }
+    text
+}
+
+/// What is so now: its history and the hour.
+pub fn situation(session: &Session, now: &str) -> String {
+    let mut text = String::new();
+    if session.forgotten > 0 {
+        text += &format!("({} older lines of your history left out)\n", session.forgotten);
+    }
+    if !session.history.is_empty() {
+        text += &format!("# Your history, oldest first\n\n{}\n\n", session.history.join("\n"));
+    }
+    let (id, hop, round) = (&session.id, session.hop, session.hop_rounds + 1);
+    text + &format!(
+        "# Now\n\n{now}. {id}, hop {hop} of {MOST_HOPS}, thought {round} in it. Answer with the one JSON object."
+    )
+}

@@ -1,0 +1,32 @@
+//! `directive.*`: the owner's standing word, where plain words were not understood by themselves.
+
+use super::Toolbox;
+use super::arguments::Arguments;
+use crate::fault::Fault;
+use agenda::Change;
+use agenda::directive::{self, Directive, DirectiveChange};
+use serde_json::{Value, json};
+
+pub fn set(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let text = args.words("text")?;
+    let understood = directive::understand(text, tools.clock.now(), &tools.desk.rules.time_zone).ok_or_else(|| {
+        let hint = "say it as in: focus on revenue this week · check my mail every 10 minutes · only message me about \
+            money · pause until friday · resume";
+        Fault::new("directive.set cannot read `text`", hint)
+    })?;
+    let done = tools.change(&Change::Directive(understood.change.clone()))?;
+    Ok(json!({"noted": directive::reply(&understood), "done": done}))
+}
+
+pub fn list(tools: &Toolbox) -> Result<Value, Fault> {
+    let line = |directive: &Directive| {
+        let Directive { id, text, at, until, next, .. } = directive;
+        json!({"id": id, "text": text, "at": at, "until": until, "next": next})
+    };
+    let standing = tools.desk.agenda.directives.standing(tools.clock.now());
+    Ok(json!({"directives": standing.map(line).collect::<Vec<_>>()}))
+}
+
+pub fn end(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    tools.change(&Change::Directive(DirectiveChange::End { id: args.words("id")?.to_owned() }))
+}

@@ -1,0 +1,139 @@
+//! `owner.message`, and the post: what goes to the owner unasked, when there is reason and room for it.
+//!
+//! Invariant: a message is remembered under its number before it is struck off; an end between the two costs nothing.
+
+use super::Toolbox;
+use super::arguments::Arguments;
+use crate::fault::Fault;
+use agenda::Change;
+use agenda::outbox::{Kind, OutboxChange, Week};
+use jiff::{SignedDuration, Timestamp};
+use memory::Record;
+use serde_json::{Value, json};
+
+/// Records looked back on for what was asked, answered and delivered.
+const LOOK_BACK: (usize, u64) = (400, 4 << 20);
+
+/// After an answer the owner is still listening for this long.
+const LISTENING: SignedDuration = SignedDuration::from_hours(1);
+
+pub fn message(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (kind, text) = (Kind::named(args.words("kind")?.trim()), args.words("text")?);
+    if kind == Kind::Answer {
+        return answer(tools, json!({"text": text}));
+    }
+    let said = tools.change(&Change::Outbox(OutboxChange::Say { kind, text: text.to_owned() }))?;
+    tools.deliver()?;
+    Ok(said)
+}
+
+/// Answers the owner's words on the thread `data` names, else on the one worked on.
+pub fn answer(tools: &mut Toolbox, mut data: Value) -> Result<Value, Fault> {
+    let thread = match data.get("thread").and_then(Value::as_str).filter(|thread| !thread.is_empty()) {
+        Some(thread) => thread.chars().take(64).collect(),
+        None => tools.thread.clone(),
+    };
+    if !(tools.owner && thread == tools.thread) && !tools.listening(&thread) {
+        let error = format!("no words of your owner's wait for an answer on `{thread}`");
+        let hint = "owner.message with a kind (revenue, approval, milestone, broken, weekly_summary) tells what matters; \
+            keep the rest in memory or notes";
+        return Err(Fault::new(error, hint));
+    }
+    if let Value::Object(fields) = &mut data {
+        // The owner's messages come from the inbox alone; nobody else speaks for the owner.
+        fields.shift_remove("about");
+        fields.insert("from".to_owned(), json!("creature"));
+        fields.insert("kind".to_owned(), json!("answer"));
+        fields.insert("thread".to_owned(), json!(thread));
+        fields.entry("at").or_insert_with(|| json!(tools.clock.text()));
+    }
+    tools.record("message", data)?;
+    Ok(json!({"kind": "message"}))
+}
+
+impl Toolbox {
+    /// Sums up the week when it is over, and sends what may go out now; how many messages went.
+    pub fn post(&mut self) -> Result<usize, Fault> {
+        match self.desk.agenda.outbox.week(self.clock.now()) {
+            Week::Running => {}
+            Week::Unbegun => drop(self.change(&Change::Outbox(OutboxChange::WeekBegan))?),
+            Week::Over => self.sum_up()?,
+        }
+        self.deliver()
+    }
+
+    /// Sends what the outbox gives out.
+    fn deliver(&mut self) -> Result<usize, Fault> {
+        if self.desk.agenda.outbox.waiting.is_empty() {
+            return Ok(0);
+        }
+        // A life may have ended between telling and striking off.
+        let told: Vec<String> = self.messages().iter().flat_map(|record| ids(&record.data)).collect();
+        let waiting = self.desk.agenda.outbox.waiting.iter().map(|waiting| waiting.id.clone());
+        let again: Vec<String> = waiting.filter(|id| told.contains(id)).collect();
+        if !again.is_empty() {
+            self.change(&Change::Outbox(OutboxChange::Delivered { ids: again }))?;
+        }
+        let agenda = &self.desk.agenda;
+        let due = agenda.outbox.due(&agenda.directives, &self.desk.rules, self.clock.now());
+        for delivery in &due {
+            let (kind, text, ids) = (delivery.kind.name(), &delivery.text, &delivery.ids);
+            let data = json!({"from": "creature", "kind": kind, "text": text, "thread": delivery.thread, "ids": ids, "at": self.clock.text()});
+            self.record("message", data)?;
+            self.change(&Change::Outbox(OutboxChange::Delivered { ids: ids.clone() }))?;
+        }
+        Ok(due.len())
+    }
+
+    fn sum_up(&mut self) -> Result<(), Fault> {
+        let text = super::weekly::text(&self.desk.agenda, &self.facts, self.clock.now());
+        let said = Change::Outbox(OutboxChange::Say { kind: Kind::WeeklySummary, text });
+        let thread = std::mem::replace(&mut self.thread, "main".to_owned());
+        let said = self.change(&said);
+        self.thread = thread;
+        if let Err(refused) = said {
+            tracing::warn!("failed to sum up the week: {}", refused.error);
+            self.change(&Change::Outbox(OutboxChange::WeekBegan))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the owner waits for an answer on this thread, or had one within the hour.
+    fn listening(&self, thread: &str) -> bool {
+        let messages = self.messages();
+        let mine = |record: &&Record| thread_of(&record.data) == thread;
+        let said = |record: &Record, key: &str, what: &str| {
+            record.data.get(key).and_then(Value::as_str) == Some(what)
+        };
+        let mut after = None;
+        for record in messages.iter().rev().filter(mine) {
+            if said(record, "from", "owner") {
+                let answered: Option<Timestamp> = after.and_then(|record: &Record| record.at.parse().ok());
+                return answered.is_none_or(|at| self.clock.now().duration_since(at) <= LISTENING);
+            }
+            // Records of an older self have no kind: all it said was answers.
+            if record.data.get("kind").is_none() || said(record, "kind", "answer") {
+                after = Some(record);
+            }
+        }
+        false
+    }
+
+    /// Messages of late, both ways.
+    fn messages(&self) -> Vec<Record> {
+        let tail = memory::tail(&self.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
+        let records = tail
+            .inspect_err(|error| tracing::warn!("failed to {error}"))
+            .map_or(Vec::new(), |tail| tail.records);
+        records.into_iter().filter(|record| record.kind == "message").collect()
+    }
+}
+
+fn thread_of(data: &Value) -> &str {
+    data.get("thread").and_then(Value::as_str).unwrap_or("main")
+}
+
+fn ids(data: &Value) -> Vec<String> {
+    let ids = data.get("ids").and_then(Value::as_array);
+    ids.into_iter().flatten().filter_map(|id| id.as_str().map(str::to_owned)).collect()
+}

@@ -1,0 +1,38 @@
+//! `reminder.*`: words, or a prompt of their own, that come back at their time.
+
+use super::Toolbox;
+use super::arguments::Arguments;
+use crate::fault::Fault;
+use agenda::Change;
+use agenda::reminder::{Reminder, ReminderChange, Schedule};
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+pub fn add(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (text, when) = (args.words("text")?.to_owned(), args.words("when")?);
+    let zone = args.maybe_text("zone")?;
+    let hours = match zone.map(TimeZone::get) {
+        None => tools.desk.rules.time_zone.clone(),
+        Some(Ok(hours)) => hours,
+        Some(Err(_)) => return Err(args.fault("knows time zones by names as in Europe/Berlin")),
+    };
+    let schedule = Schedule::read(when, tools.clock.now(), &hours).ok_or_else(|| {
+        let hint = "`when` is as in: 2026-12-01 09:00 · in 20 min · tomorrow 9am · daily 09:00 · weekly mon,thu 09:00 · \
+            monthly 31 09:00 · every 45 min 08:00-20:00";
+        Fault::new("reminder.add cannot read `when`", hint)
+    })?;
+    let (prompt, zone) = (args.maybe_text("prompt")?.map(str::to_owned), zone.map(str::to_owned));
+    tools.change(&Change::Reminder(ReminderChange::Add { text, prompt, schedule, zone }))
+}
+
+pub fn list(tools: &Toolbox) -> Result<Value, Fault> {
+    let line = |reminder: &Reminder| {
+        let Reminder { id, text, prompt, thread, zone, next, .. } = reminder;
+        json!({"id": id, "text": text, "next": next, "zone": zone, "thread": thread, "prompt": prompt})
+    };
+    Ok(json!({"reminders": tools.desk.agenda.reminders.open().map(line).collect::<Vec<_>>()}))
+}
+
+pub fn cancel(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    tools.change(&Change::Reminder(ReminderChange::Cancel { id: args.words("id")?.to_owned() }))
+}

@@ -1,0 +1,146 @@
+//! `spawn` and `sessions.*`: work that runs apart, how far it is, and its end.
+
+use super::Toolbox;
+use super::arguments::Arguments;
+use super::catalogue;
+use crate::fault::Fault;
+use crate::subsessions::words;
+use agenda::sessions::{Mode, Origin, Request, Session};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+
+/// Sessions of one call.
+const MOST_AT_ONCE: usize = 16;
+
+/// The furthest moment a session may wait for, in seconds: a year.
+const MOST_WAIT_S: i64 = 366 * 86_400;
+
+const KEYS: [&str; 7] =
+    ["name", "objective", "mode", "depends_on", "depends_on_previous", "not_before", "tools"];
+
+pub fn spawn(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let alone: Map<String, Value> =
+        KEYS.iter().filter_map(|key| Some(((*key).to_owned(), args.value(key)?.clone()))).collect();
+    let asked = match args.value("graph") {
+        None => vec![alone],
+        Some(_) if !alone.is_empty() => return Err(args.fault("takes `graph` or one objective, not both")),
+        Some(Value::Array(list)) if (1..=MOST_AT_ONCE).contains(&list.len()) => {
+            let objects = list.iter().map(|one| one.as_object().cloned());
+            objects.collect::<Option<Vec<_>>>().ok_or_else(|| args.fault("takes objects in `graph`"))?
+        }
+        Some(_) => return Err(args.fault(format!("takes a list of 1 to {MOST_AT_ONCE} objects as `graph`"))),
+    };
+    let mut dropped = Vec::new();
+    let mut requests = Vec::new();
+    for one in &asked {
+        let (request, warnings) = request(tools, args, one)?;
+        requests.push(request);
+        dropped.push(warnings);
+    }
+    let spawned = tools.spawn(requests)?;
+    let shown = spawned.into_iter().zip(dropped).map(|(spawned, mut warnings)| {
+        warnings.extend(spawned.warnings);
+        let line = tools.sessions.get(&spawned.id).map(Session::line);
+        json!({"id": spawned.id, "is": line, "warnings": warnings})
+    });
+    Ok(
+        json!({"spawned": shown.collect::<Vec<_>>(), "note": "they are reported together as news when all have ended"}),
+    )
+}
+
+pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let Some(id) = args.maybe_text("id")? else {
+        let lines: Vec<String> = tools.sessions.all.iter().map(Session::line).collect();
+        return Ok(json!({"sessions": lines}));
+    };
+    let session = tools.sessions.get(id).ok_or_else(|| args.fault(format!("knows no sub-session {id:?}")))?;
+    Ok(json!({
+        "id": id, "status": session.status, "objective": session.objective, "depends_on": session.depends_on,
+        "answer": session.answer, "history": session.history, "thread": session.thread,
+    }))
+}
+
+pub fn cancel(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let now = tools.clock.now();
+    let refused = |refused: agenda::Refusal| Fault::new(refused.error, refused.hint);
+    let changed = tools.sessions.cancel(args.words("id")?, now).map_err(refused)?;
+    tools.turned(&changed)?;
+    Ok(json!({"ended": changed}))
+}
+
+/// Reads one request; what of its tools is dropped comes beside it.
+fn request(
+    tools: &Toolbox,
+    args: &Arguments,
+    one: &Map<String, Value>,
+) -> Result<(Request, Vec<String>), Fault> {
+    if let Some(key) = one.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(args.fault(format!("takes no `{key}` in `graph`")));
+    }
+    let text = |key: &str| match one.get(key) {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(_) => Err(args.fault(format!("takes text as `{key}`"))),
+    };
+    let list = |key: &str| match one.get(key) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(text)) => Ok(vec![text.clone()]),
+        Some(Value::Array(items)) => {
+            let texts = items.iter().map(|item| item.as_str().map(ToOwned::to_owned));
+            texts
+                .collect::<Option<Vec<_>>>()
+                .ok_or_else(|| args.fault(format!("takes a list of text as `{key}`")))
+        }
+        Some(_) => Err(args.fault(format!("takes a list of text as `{key}`"))),
+    };
+    let mode = match text("mode")?.as_str() {
+        "" | "minimal" => Mode::Minimal,
+        "full" => Mode::Full,
+        "base_only" => Mode::BaseOnly,
+        "none" => Mode::None,
+        _ => return Err(args.fault("takes minimal, full, base_only or none as `mode`")),
+    };
+    let asked = list("tools")?;
+    let usable = |tool: &String| catalogue::find(tool).is_ok() && words::allows(mode, &[], tool);
+    let (held, dropped): (Vec<String>, Vec<String>) = asked.into_iter().partition(usable);
+    if held.is_empty() && !dropped.is_empty() {
+        let error = format!("names no tool that a session of this mode has: {}", dropped.join(", "));
+        return Err(args.fault(error.chars().take(300).collect::<String>()));
+    }
+    let parent = tools.session.clone().unwrap_or_else(|| format!("thought-{}", tools.facts.thoughts));
+    let request = Request {
+        name: text("name")?,
+        origin: Origin::Tool { parent },
+        thread: tools.thread.clone(),
+        owner: tools.owner,
+        objective: text("objective")?,
+        mode,
+        depends_on: list("depends_on")?,
+        depends_on_previous: one.get("depends_on_previous") == Some(&Value::Bool(true)),
+        not_before: not_before(tools, args, one.get("not_before"))?,
+        tools: held,
+    };
+    let warnings = dropped.iter().map(|tool| format!("{tool} is not among the tools of this mode: dropped"));
+    Ok((request, warnings.collect()))
+}
+
+/// A moment, or seconds from now.
+fn not_before(tools: &Toolbox, args: &Arguments, said: Option<&Value>) -> Result<Option<Timestamp>, Fault> {
+    let now = tools.clock.now();
+    let wrong =
+        || args.fault("takes a time as in 2030-01-31T08:00:00Z, or seconds from now, as `not_before`");
+    let at = match said {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::String(text)) => text.trim().parse::<Timestamp>().map_err(|_| wrong())?,
+        Some(Value::Number(number)) => {
+            let wait_s =
+                number.as_i64().filter(|wait_s| (0..=MOST_WAIT_S).contains(wait_s)).ok_or_else(wrong)?;
+            now.checked_add(SignedDuration::from_secs(wait_s)).map_err(|_| wrong())?
+        }
+        Some(_) => return Err(wrong()),
+    };
+    match at.duration_since(now).as_secs() > MOST_WAIT_S {
+        true => Err(args.fault("takes a time within a year as `not_before`")),
+        false => Ok(Some(at)),
+    }
+}

@@ -1,0 +1,189 @@
+//! The caps of a thought, for arbitrary moments: each part within its own, the same text for the same moment.
+
+use agenda::stack::{Category, Line};
+use agenda::standing::Standing;
+use creature::mind::context::{self, Caps, choose, news_shown};
+use creature::mind::moment::{Moment, Word};
+use creature::mind::prompt;
+use creature::tools;
+use jiff::Timestamp;
+use memory::Record;
+use model::Wire;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Odd letters, line ends, and now and then a text far past every cap.
+fn text() -> impl Strategy<Value = String> {
+    let odd = prop::sample::select(vec![
+        'a', ' ', '\n', '\r', 'ü', '漢', '🦀', '"', '\\', '\0', '\u{301}', '\u{202e}',
+    ]);
+    let short = prop::collection::vec(odd, 0..60).prop_map(|letters| letters.into_iter().collect::<String>());
+    prop_oneof![
+        4 => short.clone(),
+        2 => any::<String>(),
+        2 => (short, 0_usize..900).prop_map(|(piece, times)| piece.repeat(times)),
+    ]
+}
+
+fn record() -> impl Strategy<Value = Record> {
+    let kind =
+        prop::sample::select(vec!["thought", "action", "message", "death", "heartbeat", "of tomorrow"]);
+    (kind, text(), text(), any::<bool>(), 0..4_u8, 0..9_u64).prop_map(|(kind, at, text, ok, shape, life)| {
+        let data = match shape {
+            0 => json!({"tool": text, "args": {"a": text}, "result": {"ok": ok, "error": text}}),
+            1 => json!({"monologue": text, "intent": text, "told": text, "ok": ok, "garbled": ok}),
+            2 => json!([text, {"deep": [text]}]),
+            _ => Value::Null,
+        };
+        Record { at, life, kind: kind.to_owned(), data }
+    })
+}
+
+fn line() -> impl Strategy<Value = Line> {
+    (0..7_usize, text(), text(), text(), text()).prop_map(|(category, id, title, why, next)| Line {
+        category: Category::ALL[category],
+        id,
+        title,
+        why,
+        next,
+        ready_at: Timestamp::UNIX_EPOCH,
+    })
+}
+
+fn moment() -> impl Strategy<Value = Moment> {
+    let papers = (text(), text(), text(), prop::option::of(text()), text());
+    let many = |most| prop::collection::vec(text(), 0..most);
+    let lists = (many(30), many(12), many(9), many(9), prop::collection::vec(line(), 0..40));
+    let words = prop::collection::vec((text(), text(), text()), 0..20);
+    let flags = (any::<[bool; 4]>(), any::<[u64; 4]>(), any::<u32>(), [text(), text(), text(), text()]);
+    let records = prop::collection::vec(record(), 0..60);
+    (papers, lists, words, flags, records, prop::option::of(text())).prop_map(
+        |(papers, lists, words, (flags, numbers, round, texts), records, state)| {
+            let (purpose, checklist, scratch, snapshot, goals) = papers;
+            let (news, directives, sessions, reasons, stack) = lists;
+            let word = |(at, text, thread)| Word { at, text, thread };
+            let [now, commit, thread, budget] = texts;
+            Moment {
+                now,
+                life: numbers[0],
+                commit,
+                safe: flags[0],
+                rehearsal: flags[1],
+                thoughts_before: numbers[1],
+                round,
+                rounds: round,
+                purpose,
+                purpose_changed: flags[2],
+                checklist,
+                scratch,
+                words: words.into_iter().map(word).collect(),
+                news,
+                snapshot,
+                records,
+                rest_s: (numbers[2], numbers[3]),
+                budget,
+                asks_waiting: numbers[0],
+                owner: flags[3],
+                thread,
+                reasons,
+                goals,
+                stack,
+                directives,
+                standing: state.map(|text| Standing { text, ..Standing::default() }),
+                sessions,
+            }
+        },
+    )
+}
+
+fn caps() -> impl Strategy<Value = Caps> {
+    let small = prop::array::uniform13(0..700_usize).prop_map(|sizes| Caps {
+        purpose: sizes[0],
+        snapshot: sizes[1],
+        checklist: sizes[2],
+        scratch: sizes[3],
+        goals: sizes[4],
+        stack: sizes[5],
+        state: sizes[6],
+        words: sizes[7],
+        news: sizes[8],
+        runtime: sizes[9],
+        records: sizes[10],
+        record: sizes[11],
+        most_records: sizes[12],
+    });
+    prop_oneof![Just(Caps::default()), small]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_part_keeps_its_cap(moment in moment(), caps in caps()) {
+        let parts = choose(&moment, &caps);
+        for (what, text, most) in [
+            ("purpose", &parts.purpose, caps.purpose),
+            ("snapshot", &parts.snapshot, caps.snapshot),
+            ("checklist", &parts.checklist, caps.checklist),
+            ("scratch", &parts.scratch, caps.scratch),
+            ("goals", &parts.goals, caps.goals),
+            ("stack", &parts.stack, caps.stack),
+            ("state", &parts.state, caps.state),
+            ("words", &parts.words, caps.words),
+            ("news", &parts.news, caps.news),
+            ("runtime", &parts.runtime, caps.runtime),
+            ("records", &parts.records, caps.records),
+        ] {
+            let size = text.chars().count();
+            prop_assert!(size <= most, "{what} has {size} of {most}");
+        }
+        prop_assert_eq!(&choose(&moment, &caps), &parts, "another text for the same moment");
+    }
+
+    #[test]
+    fn a_thought_keeps_the_sum_and_shows_its_latest_failure(moment in moment()) {
+        let caps = Caps::default();
+        let parts = choose(&moment, &caps);
+        let whole = prompt::standing(&parts) + &prompt::situation(&moment, &parts);
+        prop_assert!(whole.chars().count() < 57_000, "{}", whole.chars().count());
+        if let Some(failure) = moment.records.iter().rfind(|record| context::failed(record)) {
+            prop_assert!(parts.records.contains(&context::line(failure, caps.record)));
+        }
+        if moment.owner || !moment.words.is_empty() {
+            prop_assert_eq!(parts.state, "");
+        }
+    }
+
+    #[test]
+    fn events_are_shown_newest_first_and_none_waits_for_ever(news in prop::collection::vec(text(), 1..60)) {
+        let caps = Caps::default();
+        let (mut waiting, mut wakes) = (news, 0);
+        while !waiting.is_empty() {
+            let shown = news_shown(&waiting, &caps);
+            prop_assert!(shown > 0 && wakes < 60);
+            let left = waiting.len() - shown;
+            let text = choose(&Moment { news: waiting.clone(), ..Moment::default() }, &caps).news;
+            prop_assert_eq!(text.contains(&format!("({left} older ones wait)")), left > 0);
+            waiting.truncate(left);
+            wakes += 1;
+        }
+    }
+}
+
+#[test]
+fn the_caps_are_what_the_owner_was_promised() {
+    let caps = Caps::default();
+    let promised = [caps.snapshot, caps.goals, caps.stack, caps.news, caps.scratch, caps.state, caps.runtime];
+    assert_eq!(promised, [4_000, 4_000, 2_000, 2_000, 4_000, 1_500, 500]);
+}
+
+#[test]
+fn the_standing_words_and_the_list_of_tools_keep_their_caps() {
+    let words = include_str!("../../prompts/mind.md").replace("{{shape}}", "").replace("{{tools}}", "");
+    assert!(words.chars().count() <= 2_000, "mind.md has {} characters", words.chars().count());
+    let tools = tools::catalogue();
+    assert!(tools.chars().count() <= 9_000, "the list of tools has {} characters", tools.chars().count());
+    for wire in [Wire::Anthropic, Wire::OpenAi] {
+        assert!(prompt::system(wire, tools).chars().count() <= 2_000 + 9_000 + 300);
+    }
+}
