@@ -47,7 +47,7 @@ pub fn section<'a>(text: &'a str, title: &str) -> &'a str {
     text[body..end].trim().trim_end_matches(ANSWER).trim()
 }
 
-const TITLES: [&str; 11] = [
+const TITLES: [&str; 14] = [
     "PURPOSE.md",
     "Checklist (",
     "What you remember",
@@ -59,6 +59,9 @@ const TITLES: [&str; 11] = [
     "Events",
     "Your owner's words",
     "Now",
+    "Your objective",
+    "Answers you build on",
+    "Your history",
 ];
 const ANSWER: &str = "Answer with the one JSON object.";
 

@@ -89,6 +89,8 @@ impl World {
                 None => self.died(chance.as_deref_mut().unwrap()),
             };
             self.wakes.push((began, rest.as_secs()));
+            let hour = self.wakes.iter().rev().take(400).take_while(|(at, _)| began.duration_since(*at).as_hours() < 1);
+            assert!(hour.count() < 400, "it spins: 400 wakes within the hour before {began}; {}", self.last());
             self.rest(rest, until);
         }
     }
@@ -192,6 +194,12 @@ impl World {
             Event::Mails(text) => self.outside.mail(text),
             Event::Suspends(_) => unreachable!("handled by the rest itself"),
         }
+    }
+
+    /// The latest records, for a complaint.
+    pub fn last(&self) -> String {
+        let lines: Vec<String> = self.house.last_records(12).iter().map(|record| format!("\n{} {} {}", record.at, record.kind, record.data)).collect();
+        lines.concat()
     }
 
     pub fn deaths(&self) -> usize {
