@@ -42,10 +42,19 @@ pub struct Facts {
     pub purpose: String,
 }
 
-/// Builds the snapshot from the records since the last one and that one's text.
-pub fn digest(facts: &Facts, records: &[Record], before: Option<&str>) -> String {
-    let since = records.iter().rposition(|record| record.kind == "snapshot").map_or(0, |at| at + 1);
-    let fresh = records.get(since..).unwrap_or_default();
+/// The records that no snapshot has taken in yet, without the last `kept`: those stay as they are, for the next.
+pub fn fresh(records: &[Record], kept: usize) -> &[Record] {
+    let last = records.iter().rposition(|record| record.kind == "snapshot");
+    let left = |at: usize| records.get(at).and_then(|record| record.data.get("kept")?.as_u64()).unwrap_or(0);
+    let since = last.map_or(0, |at| match usize::try_from(left(at)).unwrap_or(0) {
+        0 => at + 1,
+        left => at.saturating_sub(left),
+    });
+    records.get(since..records.len().saturating_sub(kept)).unwrap_or_default()
+}
+
+/// Builds the snapshot from the records that are fresh and the text of the last one.
+pub fn digest(facts: &Facts, fresh: &[Record], before: Option<&str>) -> String {
     let before = before.unwrap_or_default();
     let lines = |title: &str| old_lines(before, title);
     let sections = [

@@ -1,1 +1,259 @@
 //! The dream: nightly, facts are merged, the pulse is tended and what is long finished forgotten; it can be undone.
+//!
+//! Invariant: each part is by itself: one that fails, or panics, is what came of it, and the next begins.
+//! Invariant: whatever ends the life in the middle, the next one ends the dream; doing a part again does no harm.
+
+mod asked;
+mod night;
+mod pulse;
+mod undoing;
+mod upkeep;
+
+pub(crate) use asked::{Act, act, acts};
+pub use night::{Came, Night, UnderWay};
+pub use undoing::three_way;
+pub(crate) use undoing::undo;
+pub use upkeep::{changed, looked};
+pub(crate) use upkeep::{lengths, listed};
+
+use crate::fault::Fault;
+use crate::feed::Event;
+use crate::heartbeat::Stage;
+use crate::last_words::guarded;
+use crate::life::{Leaving, Life};
+use crate::paths::House;
+use crate::self_edit::boundary;
+use crate::senses::papers;
+use crate::tools::{Toolbox, failure};
+use agenda::Change;
+use jiff::{Timestamp, ToSpan};
+use knowledge::{Kind, Places, facts};
+use serde_json::{Value, json};
+use std::io;
+use std::time::Duration;
+
+/// In this order; the parts that change something come before those that look at what there is then.
+const PARTS: [&str; 7] = ["facts", "thought", "pulse", "purge", "snapshot", "index", "upkeep"];
+
+/// Parts whose before and after are kept.
+const KEPT: [&str; 4] = ["facts", "thought", "pulse", "purge"];
+
+/// Hours after which what is finished is forgotten: thirty days.
+const FINISHED_H: i64 = 30 * 24;
+
+/// Bytes of memory that one dream indexes; some ten seconds' work.
+const MOST_INDEXED: u64 = 128 << 20;
+
+/// Bytes of the facts; as much as any paper.
+pub(crate) const MOST_FACTS: u64 = 256 * 1024;
+
+impl Life {
+    /// When the next dream comes; never in safe mode or a rehearsal.
+    pub fn next_dream(&self, now: Timestamp) -> Timestamp {
+        if self.told.safe || self.told.rehearsal {
+            return Timestamp::MAX;
+        }
+        Night::load(&self.told.house).next(&self.settings.dream.at, now)
+    }
+
+    /// Dreams if it is time, or ends the dream that was cut off. Asked to leave, it leaves the rest to the next life.
+    pub async fn dream_if_due(&mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
+        if self.told.safe || self.told.rehearsal {
+            return Ok(());
+        }
+        let (house, now) = (self.told.house.clone(), self.told.clock.now());
+        let mut night = Night::load(&house);
+        let first = night.since.is_none();
+        if !first && night.next(&self.settings.dream.at, now) > now {
+            return Ok(());
+        }
+        let due = !first || night.wanted || night.under_way.is_some();
+        night.since = Some(now);
+        if due && night.under_way.is_none() {
+            let name = now.strftime("%Y%m%dT%H%M%S.%3fZ").to_string();
+            night.under_way = Some(UnderWay { name, at: now, ..UnderWay::default() });
+            night.wanted = false;
+        }
+        // What cannot be written down would come again at each wake.
+        match night.save(&house) {
+            Err(fault) => self.observe("dream", &fault.error),
+            Ok(()) if due => self.dream(night, leaving).await,
+            Ok(()) => Ok(()),
+        }
+    }
+
+    async fn dream(&mut self, mut night: Night, leaving: &mut impl Leaving) -> Result<(), Fault> {
+        let house = self.told.house.clone();
+        let Some(mut under) = night.under_way.take() else { return Ok(()) };
+        tracing::info!("dreaming {}", under.name);
+        for part in PARTS {
+            if !under.begin(part) {
+                continue;
+            }
+            night.under_way = Some(under.clone());
+            if let Err(fault) = night.save(&house) {
+                return self.observe("dream", &fault.error);
+            }
+            let result = {
+                let name = under.name.clone();
+                let doing = async {
+                    match self.part(part, &name, &mut night, leaving).await {
+                        Ok(Some(said)) => json!({"said": said}),
+                        Ok(None) => Value::Null,
+                        Err(fault) => failure(fault.error, fault.hint),
+                    }
+                };
+                guarded(part, doing).await
+            };
+            let text = |key: &str| result.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
+            match (text("said"), text("error")) {
+                (Some(said), _) => under.ended(part, Ok(said)),
+                (None, Some(error)) => {
+                    tracing::warn!("dreaming, {part}: {error}");
+                    under.ended(part, Err(Fault::new(error, "")));
+                }
+                // Asked to leave: this part was not tried.
+                (None, None) => {
+                    under.begun.remove(part);
+                    night.under_way = Some(under);
+                    return night.save(&house).or_else(|fault| self.observe("dream", &fault.error));
+                }
+            }
+        }
+        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        if let Err(fault) = undoing::end(&house, &under) {
+            self.observe("dream", &fault.error)?;
+        }
+        let told = json!({"name": under.name, "parts": under.came});
+        self.remember("dream", told.clone())?;
+        self.toolbox.feed.tell(Event::Action, json!({"dream": told}));
+        night.under_way = None;
+        night.save(&house).or_else(|fault| self.observe("dream", &fault.error))
+    }
+
+    /// One part; none where the life was asked to leave before it was done.
+    async fn part(
+        &mut self,
+        part: &str,
+        dream: &str,
+        night: &mut Night,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<String>, Fault> {
+        let patience = if part == "index" { 180 } else { 60 };
+        self.heart.stage(Stage::Remembering, Duration::from_secs(patience));
+        if KEPT.contains(&part) {
+            undoing::before(&self.toolbox, dream, part)?;
+        }
+        let said = match part {
+            "facts" => merged(&self.told.house)?,
+            "thought" => match self.asked(night, leaving).await? {
+                Some(said) => said,
+                None => return Ok(None),
+            },
+            "pulse" => pulse::tend(&mut self.toolbox)?,
+            "purge" => self.purged()?,
+            "snapshot" => {
+                self.toolbox.facts = self.facts();
+                let kept = self.toolbox.keep_snapshot(None)?;
+                self.cursors.snapshot_at = self.cursors.thoughts;
+                if kept.unchanged { "nothing to take in".to_owned() } else { kept.path }
+            }
+            "index" => {
+                let house = &self.told.house;
+                let come = knowledge::tend(&house.index(), &places(house), MOST_INDEXED)
+                    .map_err(|cause| Fault::caused("tend the index", &cause, "is the disk full?"))?;
+                format!("{} KiB of memory are not indexed yet", come.waiting_bytes >> 10)
+            }
+            _ => self.kept_up(night),
+        };
+        if KEPT.contains(&part) {
+            undoing::after(&self.toolbox, dream, part)?;
+        }
+        Ok(Some(said))
+    }
+
+    fn purged(&mut self) -> Result<String, Fault> {
+        let now = self.told.clock.now();
+        let before = now.checked_sub(FINISHED_H.hours()).unwrap_or(Timestamp::MIN);
+        let done = self.toolbox.change(&Change::Purge { before })?;
+        Ok(format!("{} forgotten", done.get("purged").unwrap_or(&Value::Null)))
+    }
+
+    /// Says what grew too long, once until it is condensed or a quarter longer.
+    fn kept_up(&mut self, night: &mut Night) -> String {
+        let mut long = Vec::new();
+        for (what, chars, most) in lengths(&self.toolbox) {
+            if chars <= most {
+                night.told.remove(what);
+                continue;
+            }
+            let said = night.told.get(what).copied();
+            if said.is_none_or(|said| chars > said + said / 4) {
+                night.told.insert(what.to_owned(), chars);
+                self.cursors
+                    .news
+                    .push(format!("Upkeep: {what} has {chars} characters; condense it to less than {most}."));
+            }
+            long.push(what);
+        }
+        if long.is_empty() {
+            "all is short enough".to_owned()
+        } else {
+            format!("too long: {}", long.join(", "))
+        }
+    }
+}
+
+fn merged(house: &House) -> Result<String, Fault> {
+    let text = facts_text(house)?;
+    let merged = facts::merge(&text);
+    if merged.gone.is_empty() {
+        return Ok("no two facts are the same".to_owned());
+    }
+    keep_facts(house, &merged.text)?;
+    Ok(format!("{} facts merged", merged.gone.len()))
+}
+
+/// The facts, whole; what cannot be read whole is not to be rewritten.
+pub(crate) fn facts_text(house: &House) -> Result<String, Fault> {
+    let whole = "make self/facts.md plain text of at most 256 KiB";
+    match papers::head(&house.facts(), 0, MOST_FACTS + 1) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(Fault::caused("read self/facts.md", &error, whole)),
+        Ok((bytes, size)) if size > MOST_FACTS => {
+            Err(Fault::new(format!("self/facts.md is too long: {} bytes read", bytes.len()), whole))
+        }
+        Ok((bytes, _)) => {
+            String::from_utf8(bytes).map_err(|cause| Fault::caused("read self/facts.md", &cause, whole))
+        }
+    }
+}
+
+pub(crate) fn keep_facts(house: &House, text: &str) -> Result<(), Fault> {
+    let path = "self/facts.md";
+    boundary::no_links(house.root(), path)?;
+    let hint = "is the disk full, or the file not writable?";
+    memory::replace(&house.facts(), text.as_bytes())
+        .map_err(|cause| Fault::caused("write self/facts.md", &cause, hint))?;
+    looked(house, path);
+    Ok(())
+}
+
+fn pulse_chars(tools: &Toolbox) -> usize {
+    pulse::open(tools).iter().map(|concern| concern.text.chars().count()).sum()
+}
+
+/// Where knowledge is.
+pub(crate) fn places(house: &House) -> Places {
+    Places {
+        root: house.root().to_owned(),
+        papers: vec![
+            (Kind::Note, house.papers().join("notes")),
+            (Kind::Note, house.papers().join("diary.md")),
+            (Kind::Skill, house.skills()),
+            (Kind::Fact, house.facts()),
+            (Kind::Snapshot, house.snapshots()),
+        ],
+        memory: house.memory(),
+    }
+}

@@ -1,32 +1,71 @@
-//! Keeps a snapshot of what this life remembers: gathers the records and facts, and writes the digest.
+//! Keeps a snapshot of what is remembered: the records since the last one, merged with its text; the last few stay whole.
+//!
+//! Invariant: each snapshot stands on the one before, one is made at a time, and no record is taken in twice.
 
-use crate::digest::digest;
+use crate::digest::{Facts, digest, fresh};
 use crate::fault::Fault;
 use crate::life::Life;
+use crate::senses::papers;
+use crate::tools::Toolbox;
 use memory::snapshot;
 use serde_json::json;
 
 /// Records and bytes read for one snapshot: fifty thoughts of eight calls each, and room.
 const LOOK_BACK: (usize, u64) = (2_000, 4 << 20);
 
+/// Records that are left as they are, for the next snapshot.
+const KEPT: usize = 10;
+
+/// A snapshot as it was kept.
+pub(crate) struct Keepsake {
+    pub path: String,
+    pub chars: usize,
+    /// There was nothing to take in: this is the one before.
+    pub unchanged: bool,
+}
+
+impl Toolbox {
+    /// Writes a snapshot, in these words or drawn from the records.
+    pub(crate) fn keep_snapshot(&mut self, words: Option<&str>) -> Result<Keepsake, Fault> {
+        let name = |path: &std::path::Path| {
+            format!(".self/snapshots/{}", path.file_name().unwrap_or_default().to_string_lossy())
+        };
+        let read =
+            |cause: memory::Error| Fault::caused("read memory for a snapshot", &cause, "write one as `text`");
+        let (text, kept) = match words {
+            // A mind that finds its own words had all of it before its eyes.
+            Some(words) => (words.to_owned(), 0),
+            None => {
+                let (most, bytes) = LOOK_BACK;
+                let records = memory::tail(&self.house.memory(), most, bytes).map_err(read)?.records;
+                let before = snapshot::latest(&self.house.snapshots()).map_err(read)?;
+                let fresh = fresh(&records, KEPT);
+                if let (Some(before), true) = (&before, fresh.is_empty()) {
+                    let chars = before.text.chars().count();
+                    return Ok(Keepsake { path: name(&before.path), chars, unchanged: true });
+                }
+                let facts = Facts { purpose: papers::read(&self.house.purpose()).text, ..self.facts.clone() };
+                let text = digest(&facts, fresh, before.as_ref().map(|before| before.text.as_str()));
+                (text, KEPT.min(records.len()))
+            }
+        };
+        let hint = "is the disk full, or .self/snapshots not writable?";
+        let path = snapshot::write(&self.house.snapshots(), &text)
+            .map_err(|cause| Fault::caused("write the snapshot", &cause, hint))?;
+        let path = name(&path);
+        self.record("snapshot", json!({"path": path, "thoughts": self.facts.thoughts, "kept": kept}))?;
+        Ok(Keepsake { path, chars: text.chars().count(), unchanged: false })
+    }
+}
+
 impl Life {
-    /// Writes a snapshot of the records since the last. One that cannot be written is no reason to die.
+    /// Keeps a snapshot of this life so far. One that cannot be written is no reason to die.
     pub(crate) fn keep_snapshot(&mut self) -> Result<(), Fault> {
-        let house = self.told.house.clone();
-        let (most, bytes) = LOOK_BACK;
-        let records = memory::tail(&house.memory(), most, bytes).map_or(Vec::new(), |tail| tail.records);
-        let before = snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text);
-        let facts = self.facts();
+        self.toolbox.facts = self.facts();
         self.cursors.snapshot_at = self.cursors.thoughts;
-        match snapshot::write(&house.snapshots(), &digest(&facts, &records, before.as_deref())) {
-            Ok(path) => {
-                let path = path.strip_prefix(house.root()).unwrap_or(&path).display().to_string();
-                self.remember("snapshot", json!({"path": path, "thoughts": self.cursors.thoughts}))
-            }
-            Err(cause) => {
-                let said = Fault::caused("write a snapshot", &cause, "").error;
-                self.observe("snapshot", &said)
-            }
+        match self.toolbox.keep_snapshot(None) {
+            Ok(_) => Ok(()),
+            Err(fault) => self.observe("snapshot", &fault.error),
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod config;
 pub mod desk;
 pub mod digest;
 pub mod dream;
+pub mod due;
 pub mod endings;
 pub mod fault;
 pub mod feed;

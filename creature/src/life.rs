@@ -143,7 +143,8 @@ impl Life {
         };
         self.heart.turn();
         self.save()?;
-        Ok(match next {
+        let Next::Rest(rest) = next else { return Ok(next) };
+        Ok(match self.apart(rest, leaving).await? {
             Next::Rest(rest) => Next::Rest(self.resting(rest)),
             end => end,
         })

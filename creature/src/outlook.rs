@@ -82,6 +82,10 @@ impl Life {
             false => snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text),
         };
         let (owner, thread) = (self.toolbox.owner, self.toolbox.thread.clone());
+        let (stack, now) = (self.stack(), self.told.clock.now());
+        // Only what the wake began with counts as looked at: later rounds see the rest because this was done.
+        let line = stack.iter().find(|line| line.ready_at <= now);
+        self.course.line = line.filter(|_| round == 0 && !owner).cloned();
         let words = self.cursors.words.iter().map(|waiting| &waiting.word);
         let words = words.filter(|word| word.thread == thread).cloned().collect();
         Ok(Moment {
@@ -106,7 +110,11 @@ impl Life {
             owner,
             thread,
             reasons: self.course.why.clone(),
-            stack: self.stack(),
+            rounds: self.settings.agenda.rounds,
+            goals: self.toolbox.desk.agenda.goals.lines().join("\n"),
+            stack,
+            directives: self.toolbox.desk.agenda.directives.lines(now),
+            sessions: self.toolbox.sessions.lines(),
             ..Moment::default()
         })
     }
@@ -152,6 +160,12 @@ impl Life {
             tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
             let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread});
             self.remember("message", said)?;
+            if let Some(reply) = self.directed(&word.text, &word.thread).filter(|_| !self.told.safe) {
+                let data =
+                    json!({"from": "creature", "kind": "answer", "thread": word.thread, "text": reply});
+                self.remember("message", data)?;
+                continue;
+            }
             self.cursors.words.push(Waiting { word, seen: 0 });
         }
         Ok(())

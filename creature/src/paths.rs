@@ -125,6 +125,16 @@ impl House {
         self.root.join(".self/mind/dreams")
     }
 
+    /// When it dreamt, and how far a dream under way has come.
+    pub fn dream(&self) -> PathBuf {
+        self.root.join(".self/mind/dream.json")
+    }
+
+    /// Papers of knowledge as they were when last looked at.
+    pub fn looked(&self) -> PathBuf {
+        self.root.join(".self/mind/looked.json")
+    }
+
     /// What it holds for true, a line each.
     pub fn facts(&self) -> PathBuf {
         self.root.join("self/facts.md")

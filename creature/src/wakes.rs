@@ -5,12 +5,12 @@
 
 use crate::fault::Fault;
 use crate::feed::Event;
-use crate::life::{Life, Next};
+use crate::life::{Leaving, Life, Next};
 use crate::mind::instinct::checklist;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, cursors::Interrupted, papers};
 use agenda::rest::{self, Bounds, Situation};
-use agenda::stack::{Category, Line};
+use agenda::stack::{self, Category, Line};
 use agenda::waking::{self, Found};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -44,6 +44,12 @@ pub(crate) struct Course {
     pub checklist: String,
     /// Events it was shown.
     pub shown: usize,
+    /// The first ready line of the stack it was shown, once a wake.
+    pub line: Option<Line>,
+    /// The owner's pause was told in the feed.
+    pub held: bool,
+    /// The owner's word stopped sub-sessions.
+    pub stopped: bool,
 }
 
 impl Life {
@@ -56,6 +62,7 @@ impl Life {
         if self.told.safe {
             return Ok(());
         }
+        self.attend_hour()?;
         self.scan().await
     }
 
@@ -90,7 +97,9 @@ impl Life {
             checklist_changed: paper.mark() != self.cursors.checklist
                 && !(paper.text.trim().is_empty() && self.cursors.checklist.is_empty()),
             items_due: self.items_due(&paper.text, now),
-            line: self.ready().map(|line| format!("{} {}", line.id, context::shorten(&line.title, 100))),
+            line: stack::ready(&self.stack(), now)
+                .next()
+                .map(|line| format!("{} {}", line.id, context::shorten(&line.title, 100))),
             unfinished: self.course.overran == 1,
             paused: self.paused(),
             down: self.course.down_until.is_some_and(|until| now < until),
@@ -118,11 +127,14 @@ impl Life {
     pub(crate) fn seen(&mut self) {
         let course = &mut self.course;
         (course.proven, course.purpose_changed, course.down_until) = (true, false, None);
-        let shown = std::mem::take(&mut course.shown);
+        let (shown, line) = (std::mem::take(&mut course.shown), course.line.take());
         self.cursors.take_news(shown);
         self.cursors.checklist = std::mem::take(&mut course.checklist);
         let now_s = self.told.clock.now().as_second();
         let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
+        if let Some(line) = line {
+            self.made(&line.looked());
+        }
         self.cursors.items.retain(|line, _| items.iter().any(|item| item.line == *line));
         for item in items {
             let Some(every_s) = item.every_s else { continue };
@@ -159,29 +171,61 @@ impl Life {
         Ok(!self.cursors.words.is_empty())
     }
 
+    /// Whether the owner's word is that it pauses.
     pub(crate) fn paused(&self) -> bool {
-        false
+        self.toolbox.desk.agenda.directives.paused(self.told.clock.now()).is_some()
     }
 
     /// The stack as it is now.
     pub(crate) fn stack(&self) -> Vec<Line> {
-        Vec::new()
+        if self.told.safe {
+            return Vec::new();
+        }
+        let desk = &self.toolbox.desk;
+        stack::stack(&desk.agenda, &desk.rules, &[], self.told.clock.now())
     }
 
-    /// The first line of the stack that is worth a thought now.
-    fn ready(&self) -> Option<Line> {
-        let now = self.told.clock.now();
-        self.stack().into_iter().find(|line| line.ready_at <= now)
+    /// Nothing is done now that nobody asked for.
+    fn held(&self, now: Timestamp) -> bool {
+        self.told.safe || self.paused() || self.course.down_until.is_some_and(|until| now < until)
     }
 
     fn situation(&self) -> Situation {
-        match self.ready().map(|line| line.category) {
+        let (lines, now) = (self.stack(), self.told.clock.now());
+        match stack::ready(&lines, now).next().map(|line| line.category) {
             _ if self.course.poor && matches!(self.mind, Mind::Model(_)) => Situation::Poor,
+            _ if self.paused() => Situation::Quiet(self.course.quiet),
             Some(Category::Goals) => Situation::Checkpoint,
             Some(Category::Opportunities) => Situation::Lead,
             Some(_) => Situation::Normal,
-            None if self.stack().is_empty() => Situation::Quiet(self.course.quiet),
+            None if lines.is_empty() => Situation::Quiet(self.course.quiet),
             None => Situation::Normal,
+        }
+    }
+
+    /// What runs apart has its turns when the wake's own thoughts are done.
+    pub(crate) async fn apart(&mut self, rest: Duration, leaving: &mut impl Leaving) -> Result<Next, Fault> {
+        let now = self.told.clock.now();
+        if self.held(now) {
+            return Ok(Next::Rest(rest));
+        }
+        if std::mem::take(&mut self.course.stopped) {
+            self.toolbox.feed.tell(Event::Resumed, json!({"what": "sub-sessions"}));
+        }
+        match self.work_sessions(leaving).await? {
+            None => Ok(Next::Rest(rest)),
+            Some(Next::Rest(wait)) if wait.is_zero() => {
+                self.course.stopped = true;
+                self.toolbox
+                    .feed
+                    .tell(Event::Paused, json!({"why": "the owner's word", "what": "sub-sessions"}));
+                Ok(Next::Rest(rest))
+            }
+            Some(Next::Rest(wait)) => {
+                self.course.down_until = now.checked_add(wait).ok();
+                Ok(Next::Rest(wait.max(rest)))
+            }
+            Some(end) => Ok(end),
         }
     }
 
@@ -198,29 +242,33 @@ impl Life {
     /// The rest this wake ends with: none where something waits, and never past what comes due.
     pub(crate) fn resting(&mut self, rest: Duration) -> Duration {
         let now = self.told.clock.now();
-        let held = self.paused() || self.course.down_until.is_some_and(|until| now < until);
+        let held = self.held(now);
         let words = self.cursors.words.iter().any(|waiting| waiting.seen == 0);
         let events = !held && !(self.cursors.news.is_empty() && self.cursors.interrupted.is_none());
         let rest = match words || events {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
                 let rest_s = rest.as_secs() + u64::from(rest.subsec_nanos() > 0);
-                rest::cut(rest_s, self.next_due(now), now, self.bounds()).min(rest)
+                rest::cut(rest_s, self.next_due(now, held), now, self.bounds()).min(rest)
             }
         };
         self.toolbox.feed.tell(Event::Sleep, json!({"rest_ms": rest.as_millis() as u64}));
         rest
     }
 
-    /// The next moment at which something is due by the clock.
-    fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+    /// The next moment at which something is due by the clock; while it is held, only what is done without a mind.
+    fn next_due(&self, now: Timestamp, held: bool) -> Option<Timestamp> {
+        let hour = self.toolbox.desk.agenda.next_at(now);
+        if held {
+            return hour.into_iter().chain(self.course.down_until).filter(|at| *at > now).min();
+        }
         let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
         let after = |wait_s: i64| now.checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();
         let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
-        let later = self.stack().into_iter().map(|line| line.ready_at).filter(|at| *at > now);
-        let all = recurring.filter(|at| *at > now).chain(later).chain(look).chain(self.next_look());
-        all.chain(self.toolbox.desk.agenda.next_at(now)).min()
+        let ready = stack::next_ready(&self.stack(), now).filter(|_| self.situation() != Situation::Poor);
+        let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(self.next_look());
+        all.chain(self.next_session(now)).chain(hour).min()
     }
 
     /// A reply that could not be read: remembered, and paid for with a rest.

@@ -70,8 +70,8 @@ pub struct Parts {
 pub fn choose(moment: &Moment, caps: &Caps) -> Parts {
     let words: Vec<String> = moment.words.iter().map(|word| said(word, caps.record)).collect();
     // The owner is answered with full attention: the state is for a creature that acts by itself.
-    let answers = moment.owner || !moment.words.is_empty();
-    let state = moment.standing.as_ref().filter(|_| !answers).map_or("", |standing| standing.text.as_str());
+    let state =
+        moment.standing.as_ref().filter(|_| !moment.answers()).map_or("", |standing| standing.text.as_str());
     Parts {
         purpose: head(&moment.purpose, caps.purpose),
         snapshot: head(moment.snapshot.as_deref().unwrap_or_default(), caps.snapshot),

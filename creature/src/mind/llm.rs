@@ -30,7 +30,17 @@ pub fn offered(
     status: &Value,
     settings: &ModelSettings,
 ) -> Result<Option<ModelMind>, String> {
-    let Some(offer) = status.get("model").filter(|offer| !offer.is_null()) else { return Ok(None) };
+    let offer = status.get("model").filter(|offer| !offer.is_null());
+    offer.map(|offer| named(broker, offer, settings, None)).transpose()
+}
+
+/// The model of an offer, or another one of this name that is reached in the same way.
+pub fn named(
+    broker: &Broker,
+    offer: &Value,
+    settings: &ModelSettings,
+    name: Option<&str>,
+) -> Result<ModelMind, String> {
     let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
     let wire = match word("wire") {
         "anthropic" => Wire::Anthropic,
@@ -44,13 +54,13 @@ pub fn offered(
     let endpoint = Endpoint {
         wire,
         base_url: format!("{}{}", broker.base(), word("path")),
-        model: word("name").to_owned(),
+        model: name.unwrap_or(word("name")).to_owned(),
         token: broker.token().to_owned(),
         deadline,
         max_tokens: settings.max_tokens.filter(|most| *most > 0).unwrap_or(MAX_TOKENS),
     };
     let client = Client::new(endpoint).map_err(|error| format!("failed to {error} ({})", error.hint))?;
-    Ok(Some(ModelMind { client, wire, deadline, system: prompt::system(wire, tools::catalogue()) }))
+    Ok(ModelMind { client, wire, deadline, system: prompt::system(wire, tools::catalogue()) })
 }
 
 /// A model and how it is spoken to.
@@ -81,7 +91,7 @@ impl ModelMind {
     pub async fn think(&self, moment: &Moment) -> Outcome {
         let parts = context::choose(moment, &Caps::default());
         let context = prompt::standing(&parts);
-        self.put(self.system.clone(), context, prompt::situation(moment, &parts), !moment.owner).await
+        self.put(self.system.clone(), context, prompt::situation(moment, &parts), !moment.answers()).await
     }
 
     /// The same with words of another's choosing: sub-sessions and dreams have prompts of their own,

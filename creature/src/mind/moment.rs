@@ -63,6 +63,13 @@ pub struct Moment {
     pub sessions: Vec<String>,
 }
 
+impl Moment {
+    /// Whether this thought answers the owner.
+    pub fn answers(&self) -> bool {
+        self.owner || !self.words.is_empty()
+    }
+}
+
 /// One message of the owner's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Word {

@@ -12,14 +12,18 @@ const MIND: &str = include_str!("../../prompts/mind.md");
 
 /// The system prompt: who it is, the shape of the answer, the tools.
 pub fn system(wire: Wire, tools: &str) -> String {
+    MIND.replace("{{shape}}", &shape(wire)).replace("{{tools}}", tools.trim_end())
+}
+
+/// The shape of an answer, for whatever prompt asks for one.
+pub fn shape(wire: Wire) -> String {
     let args = match wire {
         Wire::Anthropic => r#""args_json": "{\"name\": \"value\"}""#,
         Wire::OpenAi => r#""args": {"name": "value"}"#,
     };
-    let shape = format!(
+    format!(
         r#"{{"monologue": "…", "intent": "…", "tool_calls": [{{"tool": "family.verb", {args}}}], "sleep_s": 60}}"#
-    );
-    MIND.replace("{{shape}}", &shape).replace("{{tools}}", tools.trim_end())
+    )
 }
 
 /// What stands for many thoughts: purpose, checklist, snapshot, scratch, goals.

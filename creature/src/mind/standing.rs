@@ -1,1 +1,146 @@
 //! The autonomous state of a moment: gathered from its records and its stack. Pure.
+//!
+//! Invariant: whatever the records hold, there is a state; where none can be composed, one sentence stands in its place.
+
+use super::context::failed;
+use super::moment::Moment;
+use agenda::standing::{Dated, Input, Standing, actionable, compose, sentences};
+use jiff::{SignedDuration, Timestamp};
+use memory::Record;
+use serde_json::Value;
+
+/// The state as the moment's records, stack and directives have it; never in a thought that answers the owner.
+pub fn standing(moment: &Moment) -> Option<Standing> {
+    if moment.answers() {
+        return None;
+    }
+    let composed = moment.now.parse().ok().map(|now| compose(&gather(moment, now)));
+    Some(match composed {
+        Some(Ok(standing)) => standing,
+        Some(Err(refusal)) => {
+            tracing::warn!("failed to {} ({})", refusal.error, refusal.hint);
+            Standing::fallback()
+        }
+        None => Standing::fallback(),
+    })
+}
+
+/// What the state is composed of.
+pub fn gather(moment: &Moment, now: Timestamp) -> Input {
+    let mut input = Input::at(now);
+    for record in &moment.records {
+        // A time that cannot be read is no time to be fresh by.
+        let Ok(at) = record.at.parse::<Timestamp>() else { continue };
+        match record.kind.as_str() {
+            "message" => message(&mut input, record, at),
+            "action" => input.outcomes.push(outcome(record, at)),
+            "observation" => cooling(&mut input, record, at),
+            _ => {}
+        }
+        if failed(record) {
+            input.failure = Some(Dated { resolved: false, ..outcome(record, at) });
+        }
+    }
+    settle(&mut input);
+    let paused = |word: &String| word.trim_start().to_lowercase().starts_with("pause");
+    input.paused = moment.directives.iter().any(paused);
+    input.directives.clone_from(&moment.directives);
+    input.open =
+        moment.stack.iter().map(|line| format!("{} {}: {}", line.id, line.title, line.next)).collect();
+    // While everything on the stack waits, so does the loop.
+    let ready = moment.stack.iter().map(|line| line.ready_at).min();
+    input.cooling_until = input.cooling_until.max(ready.filter(|at| *at > now));
+    input.awaiting = moment.asks_waiting;
+    input
+}
+
+/// The owner's words, with who they say they are; and what the creature promised.
+fn message(input: &mut Input, record: &Record, at: Timestamp) {
+    let text = text(record, "text");
+    let dated = |text: &str| Dated { at, text: text.to_owned(), resolved: false, until: None };
+    if text_is(record, "from", "owner") {
+        input.said.push(dated(text));
+        let known = sentences(text).into_iter().filter(|sentence| names_someone(sentence));
+        input.identities.extend(known.map(dated));
+        return;
+    }
+    // Any word of the creature's after it is an answer; what was promised with it is still to be kept.
+    input.said.iter_mut().for_each(|said| said.resolved = true);
+    let promises = sentences(text).into_iter().filter(|sentence| promises(sentence));
+    input.commitments.extend(promises.map(dated));
+}
+
+/// Lower case with spaces around, so that whole words are found.
+fn padded(sentence: &str) -> String {
+    format!(" {} ", sentence.to_lowercase().replace('’', "'").replace([',', '.', '!', ':'], " "))
+}
+
+fn promises(sentence: &str) -> bool {
+    let said = padded(sentence);
+    [" i will ", " i'll ", " i am going to ", " i'm going to "].iter().any(|promise| said.contains(promise))
+        && !said.contains(" not ")
+}
+
+fn names_someone(sentence: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        " my name ",
+        " call me ",
+        " i am ",
+        " i'm ",
+        " your name ",
+        " my email ",
+        " your account ",
+        " my account ",
+        " your handle ",
+    ];
+    let said = padded(sentence);
+    !sentence.ends_with('?') && !actionable(sentence) && NAMES.iter().any(|name| said.contains(name))
+}
+
+fn outcome(record: &Record, at: Timestamp) -> Dated {
+    let result = record.data.get("result");
+    let told = |key: &str| result.and_then(|result| result.get(key)).and_then(Value::as_str);
+    let resolved = result.and_then(|result| result.get("ok")) == Some(&Value::Bool(true));
+    let what = match record.kind.as_str() {
+        "action" => text(record, "tool").to_owned(),
+        other => other.to_owned(),
+    };
+    let detail = told("error").or_else(|| told("note")).or_else(|| told("path"));
+    let detail = detail.unwrap_or_else(|| {
+        ["error", "told", "text"]
+            .iter()
+            .map(|key| text(record, key))
+            .find(|said| !said.is_empty())
+            .unwrap_or_default()
+    });
+    let detail = if detail.is_empty() && resolved { "done" } else { detail };
+    Dated { at, text: format!("{what}: {detail}"), resolved, until: None }
+}
+
+/// A model that is down says how long it is left alone.
+fn cooling(input: &mut Input, record: &Record, at: Timestamp) {
+    let rest_s = record.data.get("rest_s").and_then(Value::as_i64).unwrap_or(0);
+    if text_is(record, "about", "model") {
+        input.cooling_until = at.checked_add(SignedDuration::from_secs(rest_s)).ok();
+    }
+}
+
+/// A failed act is settled by a later one of the same tool that went well.
+fn settle(input: &mut Input) {
+    let name = |outcome: &Dated| outcome.text.split(':').next().unwrap_or_default().to_owned();
+    let mut well = std::collections::BTreeSet::new();
+    for outcome in input.outcomes.iter_mut().rev() {
+        match outcome.resolved {
+            true => drop(well.insert(name(outcome))),
+            false => outcome.resolved = well.contains(&name(outcome)),
+        }
+    }
+}
+
+fn text<'a>(record: &'a Record, key: &str) -> &'a str {
+    record.data.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn text_is(record: &Record, key: &str, wanted: &str) -> bool {
+    text(record, key) == wanted
+}

@@ -3,12 +3,14 @@
 //! Invariant: a result is an object with `ok`; no result is longer than a thought can hold, the whole is kept beside it.
 //! Invariant: in safe mode only talking tools run; in a rehearsal nothing outward does.
 
+mod agenda;
 mod arguments;
 pub mod catalogue;
 mod directives;
 mod feeds;
 mod files;
 mod owner;
+mod knowledge;
 mod page;
 mod papers;
 pub mod permission;
@@ -20,6 +22,7 @@ mod repo_look;
 mod repo_run;
 mod service;
 mod spawn;
+mod skills;
 mod spill;
 mod web;
 mod weekly;
@@ -180,7 +183,27 @@ impl Toolbox {
             "notes.read" => papers::read(self, args),
             "notes.write" => papers::write(self, args),
             "notes.append" => papers::append(self, args),
+            "knowledge.write" => knowledge::write(self, args),
+            "knowledge.search" => knowledge::search(self, args),
+            "fact.add" => knowledge::add_fact(self, args),
+            "skill.write" => skills::write(self, args),
+            "skill.load" => skills::load(self, args),
+            "skill.list" => skills::list(self),
+            "dream.now" => knowledge::dream_now(self),
+            "dream.undo" => knowledge::dream_undo(self, args),
             "purpose.rewrite" => papers::rewrite_purpose(self, args).await,
+            "goal.add" => agenda::goal_add(self, args),
+            "goal.extend" => agenda::goal_extend(self, args),
+            "goal.checkpoint" => agenda::goal_checkpoint(self, args),
+            "opportunity.add" => agenda::opportunity_add(self, args),
+            "opportunity.move" => agenda::opportunity_move(self, args),
+            "task.add" => agenda::task_add(self, args),
+            "task.done" => agenda::task_done(self, args),
+            "gap.note" => agenda::gap_note(self, args),
+            "presence.note" => agenda::presence_note(self, args),
+            "agenda.list" => agenda::list(self, args),
+            "agenda.close" => agenda::close(self, args),
+            "agenda.approve" => agenda::approve(self, args),
             "files.read" => files::read(self, args),
             "files.list" => files::list(self, args),
             "files.write" => files::write(self, args),

@@ -111,7 +111,7 @@ fn text_of(tools: &Toolbox, path: &str) -> Result<Option<String>, Fault> {
     }
 }
 
-fn keep(tools: &Toolbox, args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
+pub(super) fn keep(tools: &Toolbox, args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
     if text.len() > MOST_PAPER {
         return Err(
             args.fault(format!("would make {path} longer than 256 KiB; go on in another notes/<slug>"))
@@ -127,7 +127,7 @@ fn keep(tools: &Toolbox, args: &Arguments, path: &str, text: &str) -> Result<Val
     Ok(json!({"path": path, "bytes": text.len()}))
 }
 
-fn replace(tools: &Toolbox, path: &str, text: &str) -> Result<(), Fault> {
+pub(super) fn replace(tools: &Toolbox, path: &str, text: &str) -> Result<(), Fault> {
     let hint = "is the disk full, or the file not writable?";
     memory::replace(&tools.house.root().join(path), text.as_bytes())
         .map_err(|cause| Fault::caused("write a paper", &cause, hint))

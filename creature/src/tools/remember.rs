@@ -2,10 +2,7 @@
 
 use super::arguments::Arguments;
 use super::{Toolbox, owner};
-use crate::digest::{self, Facts};
 use crate::fault::Fault;
-use crate::senses::papers;
-use memory::snapshot;
 use serde_json::{Value, json};
 
 /// Kinds that tell what happened; a mind may not write them itself.
@@ -15,10 +12,6 @@ const MOST_BYTES: usize = 32 * 1024;
 
 /// Characters of a snapshot; all of it goes into every thought from then on.
 const MOST_SNAPSHOT: usize = 8_000;
-
-/// Records a made snapshot is drawn from.
-const MOST_RECORDS: usize = 400;
-const MOST_RECORD_BYTES: u64 = 4 * 1024 * 1024;
 
 pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let kind = args.maybe_text("kind")?.unwrap_or("observation");
@@ -51,24 +44,8 @@ pub fn snapshot(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         Some(text) if text.chars().count() > MOST_SNAPSHOT => {
             return Err(args.fault(format!("takes at most {MOST_SNAPSHOT} characters as `text`")));
         }
-        Some(text) => text.to_owned(),
-        None => made(tools)?,
+        text => text,
     };
-    let hint = "is the disk full, or .self/snapshots not writable?";
-    let path = snapshot::write(&tools.house.snapshots(), &text)
-        .map_err(|cause| Fault::caused("write the snapshot", &cause, hint))?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let path = format!(".self/snapshots/{name}");
-    tools.record("snapshot", json!({"path": path, "thoughts": tools.facts.thoughts}))?;
-    Ok(json!({"path": path, "chars": text.chars().count()}))
-}
-
-fn made(tools: &Toolbox) -> Result<String, Fault> {
-    let read =
-        |cause: memory::Error| Fault::caused("read memory for a snapshot", &cause, "write one as `text`");
-    let tail = memory::tail(&tools.house.memory(), MOST_RECORDS, MOST_RECORD_BYTES).map_err(read)?;
-    let before = snapshot::latest(&tools.house.snapshots()).map_err(read)?;
-    let purpose = papers::read(&tools.house.purpose()).text;
-    let facts = Facts { purpose, ..tools.facts.clone() };
-    Ok(digest::digest(&facts, &tail.records, before.as_ref().map(|snapshot| snapshot.text.as_str())))
+    let kept = tools.keep_snapshot(text)?;
+    Ok(json!({"path": kept.path, "chars": kept.chars, "unchanged": kept.unchanged}))
 }

@@ -1,7 +1,7 @@
 //! `x.*`: posts on X where the broker has an account, drafts in `self/drafts/` where none is.
 
 use super::arguments::Arguments;
-use super::{Toolbox, waits};
+use super::{Toolbox, agenda, waits};
 use crate::fault::Fault;
 use crate::self_edit::boundary;
 use hands::Broker;
@@ -27,12 +27,23 @@ pub async fn reply(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, F
     send(tools, args, text, Some(to)).await
 }
 
-async fn send(tools: &Toolbox, args: &Arguments<'_>, text: &str, to: Option<&str>) -> Result<Value, Fault> {
+async fn send(
+    tools: &mut Toolbox,
+    args: &Arguments<'_>,
+    text: &str,
+    to: Option<&str>,
+) -> Result<Value, Fault> {
     let Some(broker) = account(tools).await? else {
         return draft(tools, args, text, to);
     };
     match x::post(broker, text, to).await {
-        Ok(posted) => Ok(json!({"id": posted.id, "to": to})),
+        Ok(posted) => {
+            // It is posted: a presence that cannot be kept must not make it look as if it were not.
+            if let Err(fault) = agenda::seen(tools, "x", text, None) {
+                tracing::warn!("failed to {fault}");
+            }
+            Ok(json!({"id": posted.id, "to": to}))
+        }
         Err(error) => waits(error),
     }
 }

@@ -28,6 +28,7 @@ mod senses;
 mod services;
 mod setbacks;
 mod spawning;
+mod subsessions;
 mod thought;
 mod tools;
 mod week;

@@ -119,11 +119,10 @@ impl Goals {
         items::purge(&mut self.list, before)
     }
 
-    /// A line a goal: open before ended, new before old.
+    /// A line a goal, as they rank: open before ended, and of the ended the newest.
     pub fn lines(&self) -> Vec<String> {
-        let newest = || self.list.iter().rev();
-        let ended = newest().filter(|goal| goal.ended_at().is_some()).take(ENDED_TOLD);
-        newest().filter(|goal| goal.ended_at().is_none()).chain(ended).map(Goal::line).collect()
+        let ended = self.list.iter().rev().filter(|goal| goal.ended_at().is_some()).take(ENDED_TOLD);
+        self.list.iter().filter(|goal| goal.ended_at().is_none()).chain(ended).map(Goal::line).collect()
     }
 }
 
@@ -197,7 +196,10 @@ impl Goal {
         step.status = status;
         match status {
             Status::Done => step.tries.succeed(),
-            Status::Blocked => step.tries.reason = items::clip(reason, LONGEST_REASON),
+            Status::Blocked => {
+                step.tries.forgive();
+                step.tries.reason = items::clip(reason, LONGEST_REASON);
+            }
             Status::Failed if step.tries.fail(reason, now) => step.status = Status::Blocked,
             Status::Failed | Status::Pending | Status::Active => {}
         }

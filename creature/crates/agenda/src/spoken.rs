@@ -1,6 +1,6 @@
 //! Times as people say them: weekdays, hours, lengths, and until when; whatever is not certain is not understood.
 
-use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::civil::{DateTime, Time, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
@@ -93,11 +93,12 @@ pub fn begin(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestam
     let date = match day {
         "today" => today,
         "tomorrow" => today.tomorrow().ok()?,
-        day => match (weekday(day), day.parse::<Date>()) {
+        day => match (weekday(day), day.to_uppercase().parse::<DateTime>()) {
             (Some(day), _) => today.nth_weekday(1, day).ok()?,
-            (None, Ok(date)) => date,
-            // A date with its hour in one word.
-            (None, Err(_)) => return instant(day.to_uppercase().parse().ok()?, zone),
+            // A date, perhaps with its hour in one word.
+            (None, Ok(shown)) if words.len() == 1 => return instant(shown, zone),
+            (None, Ok(shown)) => shown.date(),
+            (None, Err(_)) => return None,
         },
     };
     instant(date.to_datetime(hour), zone)

@@ -1,5 +1,6 @@
 //! The priority stack: everything there is to do, ranked, each line with why it ranks and what is next.
 
+use crate::directive::{Directive, Wish};
 use crate::goals::{Goal, GoalStatus};
 use crate::items::{self, Item, backoff_s, later, span};
 use crate::opportunities::{Opportunity, Stage};
@@ -113,19 +114,22 @@ impl Line {
 /// Everything there is to do: what is ready before what is not, then by rank; of one rank what was not looked at
 /// as it is now goes first, then the oldest. `changed` are the papers that changed since they were last read.
 pub fn stack(agenda: &Agenda, rules: &Rules, changed: &[String], now: Timestamp) -> Vec<Line> {
-    let order = effective(agenda, rules, now);
+    let order = agenda.directives.order(&rules.order, now);
+    let focus = agenda.directives.focus(now).map(str::to_lowercase);
     let mut entries = Found::all(agenda, rules, changed, now);
     let passed_over = passed_over(agenda, &entries, now);
-    let place =
-        |order: &[Category], category| order.iter().position(|one| *one == category).unwrap_or(order.len());
-    for entry in &mut entries {
-        let category = entry.line.category;
-        entry.rank = place(&order, category) + 1;
-        if passed_over.contains(&category) {
-            entry.rank = 0;
-            entry.line.why += "; passed over for a day";
-        } else if entry.rank <= place(&rules.order, category) {
-            entry.line.why += "; your owner put it first";
+    let place = |order: &[Category], category| order.iter().position(|one| *one == category);
+    for Entry { line, rank, .. } in &mut entries {
+        let now_at = place(&order, line.category).unwrap_or(order.len());
+        let meant = focus.as_ref().is_some_and(|topic| line.title.to_lowercase().contains(topic));
+        let moved = place(&rules.order, line.category).is_some_and(|usual| now_at < usual);
+        *rank = now_at + 2;
+        if passed_over.contains(&line.category) {
+            *rank = 0;
+            line.why += "; passed over for a day";
+        } else if meant || moved {
+            *rank = if meant { 1 } else { *rank };
+            line.why += "; your owner put it first";
         }
     }
     entries.sort_by_key(|entry| (entry.line.ready_at.max(now), entry.rank, entry.seen_at, entry.since));
@@ -140,11 +144,6 @@ pub fn ready(lines: &[Line], now: Timestamp) -> impl Iterator<Item = &Line> {
 /// When the next line becomes worth a thought.
 pub fn next_ready(lines: &[Line], now: Timestamp) -> Option<Timestamp> {
     lines.iter().map(|line| line.ready_at).filter(|at| *at > now).min()
-}
-
-/// Categories by rank, as the owner's settings and word have it.
-fn effective(_agenda: &Agenda, rules: &Rules, _now: Timestamp) -> Vec<Category> {
-    rules.order.clone()
 }
 
 /// Categories with something ready that no thought came to for a day: rank alone shall starve nothing.
@@ -182,6 +181,7 @@ impl<'a> Found<'a> {
         agenda.goals.list.iter().for_each(|goal| found.goal(goal));
         agenda.opportunities.list.iter().for_each(|one| found.opportunity(one));
         agenda.tasks.list.iter().for_each(|task| found.task(task));
+        agenda.directives.standing(now).for_each(|directive| found.order(directive));
         found.gaps_and_places();
         found.papers(changed);
         found.entries
@@ -268,6 +268,16 @@ impl<'a> Found<'a> {
             Line { category, id: task.id.clone(), title, why, next: task.text.clone(), ready_at: task.at };
         // A turn that came due is new, whatever was seen of it before.
         self.put(line, task.at, task.changed_at.max(task.at.min(self.now)), false);
+    }
+
+    /// What the owner wants done every so often is a task like any other.
+    fn order(&mut self, directive: &Directive) {
+        let (Wish::Every { what, every_s }, Some(due)) = (&directive.wish, directive.next) else { return };
+        let every = span(i64::try_from(*every_s).unwrap_or(i64::MAX));
+        let why = format!("your owner wants it every {every}");
+        let (id, title, next) = (directive.id.clone(), items::clip(what, 80), what.clone());
+        let line = Line { category: Category::Tasks, id, title, why, next, ready_at: due };
+        self.put(line, due, due.min(self.now), false);
     }
 
     fn gaps_and_places(&mut self) {

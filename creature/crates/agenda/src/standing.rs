@@ -1,6 +1,43 @@
 //! The autonomous state: what stands between the owner's word and the loop, in one short block.
+//!
+//! Invariant: at most 1,500 characters, the same for the same input, and no secret of anybody's in it.
+//! What is left out is the oldest and the settled, and it is counted; the latest failure always stands.
 
+mod secrets;
+mod statements;
+
+pub use secrets::redact;
+pub use statements::{actionable, sentences};
+
+use crate::Refusal;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+
+/// Characters of the owner's side, the loop's side and the footer, line ends included.
+pub const OWNER: usize = 900;
+pub const LOOP: usize = 400;
+pub const FOOTER: usize = 200;
+
+const HOUR_S: i64 = 3_600;
+const DAY_S: i64 = 24 * HOUR_S;
+
+/// How long each is good for, in seconds; a state as a whole for an hour.
+const STATEMENT_S: i64 = 7 * DAY_S;
+const COMMITMENT_S: i64 = 14 * DAY_S;
+const IDENTITY_S: i64 = 90 * DAY_S;
+const OUTCOME_S: i64 = DAY_S;
+
+/// Items and identities that are shown.
+const MOST_PENDING: usize = 8;
+const MOST_IDENTITIES: usize = 3;
+
+/// Characters of one line, and of a text that are looked at; of the owner's words more.
+const MOST_LINE: usize = 200;
+const MOST_TEXT: usize = 500;
+const MOST_SAID: usize = 4_000;
+
+/// Texts of a kind that are looked at: what is shown is a few lines.
+const MOST_TEXTS: usize = 40;
 
 /// What a creature that acts by itself should do with what is under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,4 +62,243 @@ pub struct Standing {
     pub pending_items: Vec<String>,
     /// From 0, nothing is known, to 1.
     pub confidence: f64,
+}
+
+/// A text with its time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dated {
+    pub at: Timestamp,
+    pub text: String,
+    /// Answered, kept or done; what is not goes first.
+    pub resolved: bool,
+    /// Void from then on, where that is sooner than usual.
+    pub until: Option<Timestamp>,
+}
+
+/// All a state is composed of; any order, any length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    pub now: Timestamp,
+    /// What the owner said.
+    pub said: Vec<Dated>,
+    /// The owner's directives that hold now, oldest first.
+    pub directives: Vec<String>,
+    /// What the creature promised.
+    pub commitments: Vec<Dated>,
+    /// Who the owner is, and as whom it acts.
+    pub identities: Vec<Dated>,
+    /// What the loop did.
+    pub outcomes: Vec<Dated>,
+    pub failure: Option<Dated>,
+    /// Nothing more is tried until then.
+    pub cooling_until: Option<Timestamp>,
+    /// What is open, the first goes first.
+    pub open: Vec<String>,
+    /// Acts that wait for the owner's yes.
+    pub awaiting: u64,
+    /// The owner said pause, and it holds.
+    pub paused: bool,
+}
+
+impl Input {
+    /// Nothing known but the hour.
+    pub fn at(now: Timestamp) -> Self {
+        Self {
+            now,
+            said: Vec::new(),
+            directives: Vec::new(),
+            commitments: Vec::new(),
+            identities: Vec::new(),
+            outcomes: Vec::new(),
+            failure: None,
+            cooling_until: None,
+            open: Vec::new(),
+            awaiting: 0,
+            paused: false,
+        }
+    }
+}
+
+impl Standing {
+    /// What stands in its place where none can be composed; the thought goes on.
+    pub fn fallback() -> Self {
+        let text = "How things stand with your owner could not be gathered: go on by the stack, and begin \
+            nothing that cannot be undone.";
+        Self { text: text.to_owned(), ..Self::default() }
+    }
+}
+
+/// Composes the state; refused where the times make no sense, for then nothing fresh can be told from old.
+pub fn compose(input: &Input) -> Result<Standing, Refusal> {
+    let all = [&input.said, &input.commitments, &input.identities, &input.outcomes];
+    let tomorrow = input.now.saturating_add(SignedDuration::from_secs(DAY_S)).unwrap_or(Timestamp::MAX);
+    if all.into_iter().flatten().chain(&input.failure).any(|dated| dated.at > tomorrow) {
+        return Err(Refusal::new(
+            "compose the state: records are of after tomorrow",
+            "the clock was set back; it passes",
+        ));
+    }
+    let said: Vec<Dated> = fresh(&input.said, input.now, STATEMENT_S, MOST_SAID);
+    let (statements, conflicts) = statements::standing(&said);
+    let (owner_summary, owner_left) = owner_side(input, &statements);
+    let (loop_summary, loop_left) = loop_side(input);
+    let mut pending_items: Vec<String> =
+        input.open.iter().take(MOST_PENDING).map(|item| cut(&clean(item, MOST_TEXT), 120)).collect();
+    if input.awaiting > 0 {
+        pending_items.push(format!("{} acts wait for the owner's yes", input.awaiting));
+    }
+    let mode = mode(input, &said);
+    let newest = statements.first().map(|statement| statement.at);
+    let doubts = [
+        (newest.is_none() && input.directives.is_empty(), 40),
+        (newest.is_some_and(|at| seconds(input.now, at) > DAY_S), 10),
+        (conflicts > 0, 20),
+        (owner_left + loop_left > 0, 10),
+        (input.failure.is_some(), 10),
+    ];
+    let doubt: u8 = doubts.iter().map(|(is, weight)| if *is { *weight } else { 0 }).sum();
+    let confidence = f64::from(95 - doubt) / 100.0;
+    let footer = footer(input, mode, confidence);
+    let text = format!("{owner_summary}\n{loop_summary}\n{footer}");
+    Ok(Standing { text, mode, owner_summary, loop_summary, pending_items, confidence })
+}
+
+fn owner_side(input: &Input, statements: &[statements::Statement]) -> (String, usize) {
+    let now = input.now;
+    let said = |statement: &statements::Statement| {
+        let replaced = match &statement.replaced {
+            Some(older) => format!(" [conflict: the last word wins; not: {}]", cut(older, 60)),
+            None => String::new(),
+        };
+        format!("- {}: {}{replaced}", age(now, statement.at), cut(&statement.text, MOST_LINE))
+    };
+    let mut lines: Vec<String> = statements.iter().filter(|s| !s.resolved).map(said).collect();
+    lines.extend(
+        input.directives.iter().rev().map(|word| format!("- holds: {}", cut(&clean(word, MOST_TEXT), 120))),
+    );
+    let promised =
+        fresh(&input.commitments, now, COMMITMENT_S, MOST_TEXT).into_iter().filter(|dated| !dated.resolved);
+    lines.extend(promised.map(|kept| format!("- you promised, {}: {}", age(now, kept.at), kept.text)));
+    let known = fresh(&input.identities, now, IDENTITY_S, MOST_TEXT).into_iter().take(MOST_IDENTITIES);
+    lines.extend(known.map(|known| format!("- who, {}: {}", age(now, known.at), cut(&known.text, 90))));
+    lines.extend(statements.iter().filter(|s| s.resolved).map(|s| said(s) + " (answered)"));
+    if lines.is_empty() {
+        lines.push("- nothing that asks for an act".to_owned());
+    }
+    fit("Your owner:", &lines, OWNER)
+}
+
+fn loop_side(input: &Input) -> (String, usize) {
+    let now = input.now;
+    let mut lines = Vec::new();
+    if let Some(failure) = &input.failure {
+        lines.push(format!(
+            "- latest failure, {}: {}",
+            age(now, failure.at),
+            cut(&clean(&failure.text, MOST_TEXT), 150)
+        ));
+    }
+    if let Some(until) = input.cooling_until.filter(|until| *until > now) {
+        lines.push(format!("- cooling down until {until:.0}"));
+    }
+    let outcomes = fresh(&input.outcomes, now, OUTCOME_S, MOST_TEXT);
+    let (done, open): (Vec<&Dated>, Vec<&Dated>) = outcomes.iter().partition(|outcome| outcome.resolved);
+    let told = |outcome: &Dated| format!("- {}: {}", age(now, outcome.at), cut(&outcome.text, 100));
+    lines.extend(open.into_iter().chain(done).map(told));
+    if lines.is_empty() {
+        lines.push("- nothing done yet".to_owned());
+    }
+    fit("Your work:", &lines, LOOP)
+}
+
+fn mode(input: &Input, said: &[Dated]) -> Mode {
+    let spoke = said.first().map(|word| word.at);
+    let did = input.outcomes.iter().map(|outcome| outcome.at).max();
+    match () {
+        () if input.paused => Mode::Pause,
+        () if input.awaiting > 0 && input.open.is_empty() => Mode::AwaitConfirmation,
+        // The owner spoke after the last thing done: what was under way was interrupted.
+        () if !input.open.is_empty() && did.is_some() && spoke > did => Mode::Resume,
+        () => Mode::Continue,
+    }
+}
+
+fn footer(input: &Input, mode: Mode, confidence: f64) -> String {
+    let first = input.open.first().map(|item| cut(&clean(item, MOST_TEXT), 48));
+    let hint = match (mode, first) {
+        (Mode::Pause, _) => "pause: begin nothing until your owner says resume".to_owned(),
+        (Mode::AwaitConfirmation, _) => "await confirmation: nothing else is open".to_owned(),
+        (Mode::Resume, Some(item)) => format!("resume {item}"),
+        (_, Some(item)) => format!("continue with {item}"),
+        (_, None) => "continue; with nothing worth it, rest".to_owned(),
+    };
+    let until = input.now.saturating_add(SignedDuration::from_secs(HOUR_S)).unwrap_or(Timestamp::MAX);
+    let line =
+        format!("Hint: {hint}. Confidence {confidence:.2}; as of {:.0}, void after {until:.0}.", input.now);
+    cut(&line, FOOTER)
+}
+
+/// What is still good of them, cleaned, newest first; of two at once the later in the list is newer.
+fn fresh(all: &[Dated], now: Timestamp, good_s: i64, most: usize) -> Vec<Dated> {
+    let holds = |dated: &&Dated| {
+        seconds(now, dated.at) < good_s
+            && dated.until.is_none_or(|until| until > now)
+            && !dated.text.is_empty()
+    };
+    let mut good: Vec<&Dated> = all.iter().rev().filter(holds).collect();
+    good.sort_by_key(|dated| std::cmp::Reverse(dated.at));
+    good.truncate(MOST_TEXTS);
+    good.into_iter().map(|dated| Dated { text: clean(&dated.text, most), ..dated.clone() }).collect()
+}
+
+/// One line without secrets, of a text's beginning.
+fn clean(text: &str, most: usize) -> String {
+    let printed = |letter: &char| !letter.is_control() || letter.is_whitespace();
+    let mut letters = text.chars().filter(printed);
+    let mut head: String = letters.by_ref().take(most).collect();
+    if letters.next().is_some() {
+        // A key that is cut in two would no longer look like one.
+        let is_token = |letter: char| letter.is_ascii_alphanumeric() || "_-.+/=~:@".contains(letter);
+        head.truncate(head.trim_end_matches(is_token).len());
+    }
+    redact(&head)
+}
+
+/// The title, the first lines that fit, and how many do not; the first always stands.
+fn fit(title: &str, lines: &[String], most: usize) -> (String, usize) {
+    let (mut text, mut shown) = (title.to_owned(), 0);
+    // Room for the note and the end of the line.
+    let room = most.saturating_sub(25);
+    for line in lines {
+        if shown > 0 && text.chars().count() + line.chars().count() + 1 > room {
+            break;
+        }
+        text += &format!("\n{}", cut(line, room.saturating_sub(title.len() + 1)));
+        shown += 1;
+    }
+    let left = lines.len() - shown;
+    if left > 0 {
+        text += &format!("\n({left} more left out)");
+    }
+    (text, left)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+fn seconds(now: Timestamp, at: Timestamp) -> i64 {
+    now.duration_since(at).as_secs()
+}
+
+fn age(now: Timestamp, at: Timestamp) -> String {
+    match seconds(now, at) {
+        ..60 => "just now".to_owned(),
+        s @ 60..HOUR_S => format!("{} min ago", s / 60),
+        s if s < 2 * DAY_S => format!("{} h ago", s / HOUR_S),
+        s => format!("{} d ago", s / DAY_S),
+    }
 }

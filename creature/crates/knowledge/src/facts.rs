@@ -122,8 +122,7 @@ pub fn merge(text: &str) -> Merged {
 pub fn unite(text: &str, numbers: &[usize], words: &str) -> Result<Merged, String> {
     let wanted: BTreeSet<usize> = numbers.iter().copied().collect();
     let facts = list(text);
-    let chosen: Vec<&Fact> =
-        wanted.iter().filter_map(|number| facts.get(number.checked_sub(1)?)).collect();
+    let chosen: Vec<&Fact> = wanted.iter().filter_map(|number| facts.get(number.checked_sub(1)?)).collect();
     if chosen.len() != wanted.len() || wanted.len() != numbers.len() || wanted.len() < 2 {
         return Err(format!("{numbers:?} are not two or more facts, each once"));
     }
@@ -232,7 +231,8 @@ fn words(text: &str) -> Vec<String> {
     let trim = |word: &str| {
         let word = word.trim_end_matches(['\'', '.', ',', '-', '/', ':']);
         let word = word.trim_start_matches(['\'', '.', ',', '/', ':']);
-        let signed = word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let signed =
+            word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         if signed { word.to_owned() } else { word.trim_start_matches('-').to_owned() }
     };
     words.map(trim).filter(|word| !word.is_empty()).collect()

@@ -76,7 +76,9 @@ impl Index {
             let sql = "SELECT number, low, high FROM logs WHERE head = ?1";
             let found = self
                 .database
-                .query_row(sql, [&head], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)))
+                .query_row(sql, [&head], |row| {
+                    Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+                })
                 .optional()?;
             let (number, low, high) = match found {
                 Some((number, low, high)) => (number, low.unsigned_abs(), high.unsigned_abs()),

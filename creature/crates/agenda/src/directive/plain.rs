@@ -34,11 +34,11 @@ const AFTER: [&str; 8] = [
     "please",
     "thanks",
     "thank you",
-    "now",
     "from now on",
     "for now",
     "until further notice",
     "until i say so",
+    "now",
 ];
 
 /// What makes a sentence mean something else than it seems.

@@ -1,0 +1,177 @@
+//! What of the owner's words asks for an act, and which of two that contradict each other holds: the last.
+
+use super::Dated;
+use std::collections::BTreeSet;
+
+/// Statements that are weighed against each other.
+const MOST: usize = 40;
+
+/// One sentence that asks for an act.
+pub(super) struct Statement {
+    pub at: jiff::Timestamp,
+    pub text: String,
+    pub resolved: bool,
+    /// The older sentence it stands against.
+    pub replaced: Option<String>,
+}
+
+/// With these an order begins; what begins otherwise is talk, unless it says what is wanted.
+const ORDERS: &str = "add always answer archive ask avoid backup build buy call cancel change check clean close \
+    collect compare continue create delete deploy do don't dont draft drop edit email ensure fetch find finish fix \
+    focus follow forget get give go ignore improve increase install invest investigate keep learn limit list look \
+    mail make measure message monitor move never only open order pause pay plan post prefer prepare prioritise \
+    prioritize publish put read refactor remember remind remove rename reply report research resume review rewrite \
+    run save schedule search sell send set share ship show sort spend start stay stop summarise summarize switch \
+    take talk tell test track translate try turn tweet update upload use wait watch work write";
+
+/// What may stand before an order without changing it.
+const POLITE: &str = "please ok okay and then also now so hey hi hello feral just well yes no thanks but instead \
+    today tomorrow";
+
+const WISHES: [&str; 14] = [
+    "i want",
+    "i need",
+    "i'd like",
+    "i would like",
+    "you should",
+    "you must",
+    "you may not",
+    "make sure",
+    "let's",
+    "from now on",
+    "need you to",
+    "no longer",
+    "has to be",
+    "must not",
+];
+
+const AGAINST: &str = "don't dont not never stop no without avoid cancel forget longer quit ignore drop";
+
+const IDLE: &str = "a an and are about all any as at be by can could do every for from have i i'd if in is it \
+    just like make me more must my need now of on or our please should so sure than that the them then there \
+    they this to too today tomorrow up us want we will with would you your one two three four five ten until when only again always each";
+
+const UNITS: &str = "second minute min hour day week month year am pm";
+
+/// The sentences of a text.
+pub fn sentences(text: &str) -> Vec<&str> {
+    let end = |at: usize, letter: char| {
+        let next = text.get(at + letter.len_utf8()..).and_then(|rest| rest.chars().next());
+        matches!(letter, '\n' | ';')
+            || matches!(letter, '.' | '!' | '?') && next.is_none_or(char::is_whitespace)
+    };
+    let (mut from, mut found) = (0, Vec::new());
+    for (at, letter) in text.char_indices().filter(|(at, letter)| end(*at, *letter)) {
+        let to = at + letter.len_utf8();
+        found.push(text.get(from..to).unwrap_or_default());
+        from = to;
+    }
+    found.push(text.get(from..).unwrap_or_default());
+    found
+        .into_iter()
+        .map(|sentence| sentence.trim_end_matches(';').trim())
+        .filter(|s| !s.is_empty())
+        .collect()
+}
+
+/// Whether a sentence asks for an act: an order, a wish or a request, no question and no small talk.
+pub fn actionable(sentence: &str) -> bool {
+    let words = words(sentence);
+    let said: Vec<&str> = words.iter().map(String::as_str).skip_while(|word| among(POLITE, word)).collect();
+    let (first, second) = (said.first().copied().unwrap_or(""), said.get(1).copied().unwrap_or(""));
+    if matches!(first, "can" | "could" | "would" | "will") && second == "you" {
+        return true;
+    }
+    if sentence.trim_end().ends_with('?') {
+        return false;
+    }
+    let joined = said.join(" ");
+    let wish = WISHES.iter().any(|wish| joined.starts_with(wish) || joined.contains(&format!(" {wish} ")));
+    let is_told = matches!(second, "is" | "was" | "are" | "were" | "has" | "had");
+    wish || among(ORDERS, first) && !is_told
+}
+
+/// The statements that hold, newest first, and how many contradicted an older one; `said` is newest first.
+pub(super) fn standing(said: &[Dated]) -> (Vec<Statement>, usize) {
+    let mut kept: Vec<(Statement, Subject)> = Vec::new();
+    let mut conflicts = 0;
+    let all = said.iter().flat_map(|dated| sentences(&dated.text).into_iter().rev().map(move |s| (dated, s)));
+    for (dated, sentence) in all.filter(|(_, sentence)| actionable(sentence)).take(MOST) {
+        let subject = Subject::of(sentence);
+        match kept.iter_mut().find(|(_, newer)| newer.stands_against(&subject)) {
+            // Said again it is the same word, and as fresh as the last time.
+            Some((_, newer)) if newer.all == subject.all => {}
+            Some((newer, _)) => {
+                conflicts += usize::from(newer.replaced.is_none());
+                newer.replaced.get_or_insert_with(|| sentence.to_owned());
+            }
+            None => {
+                let (at, resolved) = (dated.at, dated.resolved);
+                let text = sentence.to_owned();
+                kept.push((Statement { at, text, resolved, replaced: None }, subject));
+            }
+        }
+    }
+    (kept.into_iter().map(|(statement, _)| statement).collect(), conflicts)
+}
+
+/// What a sentence is about.
+struct Subject {
+    /// Whether it forbids.
+    against: bool,
+    about: BTreeSet<String>,
+    all: Vec<String>,
+}
+
+impl Subject {
+    fn of(sentence: &str) -> Self {
+        let all = words(sentence);
+        let first = all.iter().map(String::as_str).find(|word| !among(POLITE, word)).unwrap_or_default();
+        // How often and at what hour is no other subject: "every 10 minutes", "at 10".
+        let is_time = |at: usize| {
+            let (before, next) = (at.checked_sub(1).and_then(|at| all.get(at)), all.get(at + 1));
+            before.is_some_and(|word| word == "at") || next.is_some_and(|word| among(UNITS, stem(word)))
+        };
+        let is_about = |(at, word): &(usize, &String)| {
+            let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+            !among(AGAINST, word)
+                && ![IDLE, UNITS].iter().any(|list| among(list, stem(word)) || among(list, word))
+                && !(is_number && is_time(*at))
+        };
+        let about: BTreeSet<String> =
+            all.iter().enumerate().filter(is_about).map(|(_, word)| stem(word).to_owned()).collect();
+        let alone = |what: &str| (false, BTreeSet::from([what.to_owned()]));
+        let (against, about) = match first {
+            // There is one focus, and one answer to whether work goes on.
+            "focus" | "prioritise" | "prioritize" => alone("(focus)"),
+            "pause" | "resume" => alone("(work)"),
+            "stop" | "continue" | "go" if about.len() < 2 => alone("(work)"),
+            _ => (all.iter().any(|word| among(AGAINST, word)), about),
+        };
+        Self { against, about, all }
+    }
+
+    fn stands_against(&self, older: &Subject) -> bool {
+        if self.about.is_empty() || self.against == older.against {
+            return self.all == older.all || self.about == older.about && !self.about.is_empty();
+        }
+        let shared = self.about.intersection(&older.about).count();
+        shared > 0 && shared * 2 >= self.about.len().min(older.about.len())
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    let text = text.to_lowercase().replace('’', "'");
+    let parts = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
+    parts.map(|word| word.trim_matches('\'').to_owned()).filter(|word| !word.is_empty()).collect()
+}
+
+fn among(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|known| known == word)
+}
+
+/// `posts` and `posting` are about what `post` is about.
+fn stem(word: &str) -> &str {
+    let stems = ["ing", "s"].iter().find_map(|end| word.strip_suffix(end));
+    stems.filter(|stem| stem.len() > 2).unwrap_or(word)
+}

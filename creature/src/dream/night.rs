@@ -1,0 +1,116 @@
+//! Nights: when the next dream comes, and how far the one under way has come.
+//!
+//! Invariant: a dream is counted from when it begins; cut off, it is ended by the next life, and no part is begun thrice.
+
+use crate::fault::Fault;
+use crate::paths::House;
+use crate::senses::papers;
+use jiff::civil::Time;
+use jiff::{Timestamp, ToSpan, tz::TimeZone};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Bytes of the file that are read.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Times a part is begun; one that ends the life is not begun for ever.
+const MOST_TRIES: u32 = 2;
+
+/// What is kept of dreams between lives, replaced whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Night {
+    /// From here on nights count: the last dream, or the first look.
+    pub since: Option<Timestamp>,
+    /// Asked for by a tool.
+    pub wanted: bool,
+    pub under_way: Option<UnderWay>,
+    /// Mark of what a model was last asked about: it is not asked the same twice.
+    pub asked: String,
+    /// Characters of what grew too long, when that was last said.
+    pub told: BTreeMap<String, usize>,
+    /// What a newer self keeps here.
+    #[serde(flatten)]
+    pub newer: Map<String, Value>,
+}
+
+/// A dream that is not ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UnderWay {
+    pub name: String,
+    pub at: Timestamp,
+    pub begun: BTreeMap<String, u32>,
+    pub came: Vec<Came>,
+}
+
+/// What came of one part.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Came {
+    pub part: String,
+    pub ok: bool,
+    pub said: String,
+}
+
+impl Night {
+    /// Reads the file; a lost or garbage one costs a dream at worst.
+    pub fn load(house: &House) -> Self {
+        let path = house.dream();
+        let Ok((bytes, _)) = papers::head(&path, 0, MOST_BYTES) else { return Self::default() };
+        serde_json::from_slice(&bytes).unwrap_or_else(|error| {
+            tracing::warn!("dream.json is garbage, set aside: {error}");
+            let _ = memory::set_aside(&path);
+            Self::default()
+        })
+    }
+
+    pub fn save(&self, house: &House) -> Result<(), Fault> {
+        let text = serde_json::to_vec(self).unwrap_or_default();
+        memory::replace(&house.dream(), &text)
+            .map_err(|cause| Fault::caused("keep dream.json", &cause, "is the disk full?"))
+    }
+
+    /// When the next dream comes; `at` is a time of day in UTC, as in `01:00`.
+    pub fn next(&self, at: &str, now: Timestamp) -> Timestamp {
+        if self.wanted || self.under_way.is_some() {
+            return now;
+        }
+        // A clock that was put back does not cost nights.
+        let since = self.since.unwrap_or(now).min(now);
+        let at = at.parse::<Time>().unwrap_or(Time::constant(1, 0, 0, 0));
+        let that_day = since.to_zoned(TimeZone::UTC).date().to_datetime(at);
+        let tonight = that_day.to_zoned(TimeZone::UTC).map(|night| night.timestamp());
+        match tonight {
+            Ok(tonight) if tonight > since => tonight,
+            Ok(tonight) => tonight.checked_add(24.hours()).unwrap_or(tonight),
+            Err(_) => now,
+        }
+    }
+}
+
+impl UnderWay {
+    /// Whether this part is still to be done; one that was begun too often is given up, and that is what came of it.
+    pub fn begin(&mut self, part: &str) -> bool {
+        if self.came.iter().any(|came| came.part == part) {
+            return false;
+        }
+        let begun = self.begun.entry(part.to_owned()).or_default();
+        if *begun >= MOST_TRIES {
+            let said = format!("given up: begun {begun} times and never ended");
+            self.came.push(Came { part: part.to_owned(), ok: false, said });
+            return false;
+        }
+        *begun += 1;
+        true
+    }
+
+    pub fn ended(&mut self, part: &str, came: Result<String, Fault>) {
+        let (ok, said) = match came {
+            Ok(said) => (true, said),
+            Err(fault) => (false, fault.error),
+        };
+        self.came.push(Came { part: part.to_owned(), ok, said });
+    }
+}

@@ -1,0 +1,156 @@
+//! What is due by the clock, done without a thought: reminders, concerns, standing orders, messages, the pause.
+//!
+//! Invariant: told before it is struck off; an end between the two tells nothing twice. What is refused is said and
+//! costs no life.
+
+use crate::fault::Fault;
+use crate::feed::Event;
+use crate::life::Life;
+use crate::mind::context::shorten;
+use agenda::Change;
+use agenda::directive::{self, DirectiveChange, Wish};
+use agenda::pulse::PulseChange;
+use agenda::reminder::{Due, ReminderChange};
+use agenda::sessions::{Mode, Origin, Request};
+use agenda::tasks::TaskChange;
+use serde_json::{Value, json};
+
+/// Records looked back on for what was told already.
+const LOOK_BACK: (usize, u64) = (400, 4 << 20);
+
+impl Life {
+    /// Does all of it.
+    pub(crate) fn attend_hour(&mut self) -> Result<(), Fault> {
+        self.toolbox.facts = self.facts();
+        self.remind()?;
+        if !self.paused() {
+            self.review()?;
+            self.order();
+        }
+        if let Err(fault) = self.toolbox.post() {
+            self.observe("outbox", &format!("failed to {}", fault.error))?;
+        }
+        self.pause();
+        Ok(())
+    }
+
+    /// Says in the feed when the owner's pause begins and ends.
+    fn pause(&mut self) {
+        let paused = self.paused();
+        if std::mem::replace(&mut self.course.held, paused) != paused {
+            let event = if paused { Event::Paused } else { Event::Resumed };
+            self.toolbox.feed.tell(event, json!({"why": "your word"}));
+        }
+    }
+
+    /// Delivers reminders to their threads; one with a prompt runs apart, where there is a model.
+    fn remind(&mut self) -> Result<(), Fault> {
+        let due = self.toolbox.desk.agenda.reminders.due(self.told.clock.now());
+        if due.is_empty() {
+            return Ok(());
+        }
+        let tail = memory::tail(&self.told.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
+        let records = tail.map_or(Vec::new(), |tail| tail.records);
+        for due in due {
+            let (id, at) = (json!(due.id), json!(due.for_at));
+            let told = records.iter().any(|record| {
+                record.data.get("reminder") == Some(&id) && record.data.get("for_at") == Some(&at)
+            });
+            if !told && !self.reminds_apart(&due) {
+                let said = json!({
+                    "from": "creature", "kind": "reminder", "thread": due.thread, "text": due.text,
+                    "reminder": id, "for_at": at, "at": self.told.clock.text(),
+                });
+                self.remember("message", said)?;
+            }
+            let at = self.told.clock.now();
+            self.made(&Change::Reminder(ReminderChange::Fired { id: due.id, at }));
+        }
+        Ok(())
+    }
+
+    /// Whether the reminder's prompt runs apart, or did before this life began.
+    fn reminds_apart(&mut self, due: &Due) -> bool {
+        let Some(prompt) = &due.prompt else { return false };
+        let origin = Origin::Reminder(due.id.clone());
+        let mut all = self.toolbox.sessions.all.iter();
+        if all.any(|session| session.origin == origin && session.spawned_at >= due.for_at) {
+            return true;
+        }
+        let request = Request {
+            origin,
+            thread: due.thread.clone(),
+            objective: format!("{prompt}\n\nYour owner is reminded of: {}", due.text),
+            ..Request::default()
+        };
+        let spawned = self.spawn_session(request);
+        spawned.inspect_err(|fault| tracing::info!("failed to {}; the text is told", fault.error)).is_ok()
+    }
+
+    /// Begins the reviews of concerns that are due, each apart; they wait for a mind that can.
+    fn review(&mut self) -> Result<(), Fault> {
+        let now = self.told.clock.now();
+        let due: Vec<_> = self.toolbox.desk.agenda.pulse.due(now).into_iter().cloned().collect();
+        for concern in due {
+            let request = Request {
+                origin: Origin::Pulse(concern.id.clone()),
+                thread: concern.thread,
+                objective: format!("Review this standing concern: {}", concern.text),
+                mode: Mode::Minimal,
+                ..Request::default()
+            };
+            if let Err(fault) = self.spawn_session(request) {
+                self.observe("pulse", &format!("failed to review concerns: {}", fault.error))?;
+            }
+            self.made(&Change::Pulse(PulseChange::Reviewed { id: concern.id }));
+        }
+        Ok(())
+    }
+
+    /// Makes tasks of the owner's standing orders that are due, unless the last turn is still to be done.
+    fn order(&mut self) {
+        let now = self.told.clock.now();
+        let due: Vec<_> = self.toolbox.desk.agenda.directives.every(now).into_iter().cloned().collect();
+        for order in due {
+            if let Wish::Every { what, .. } = order.wish {
+                let waits = |task: &agenda::tasks::Task| task.ended_at.is_none() && task.text == what;
+                if !self.toolbox.desk.agenda.tasks.list.iter().any(waits) {
+                    self.as_owner("main", |life| {
+                        life.made(&Change::Task(TaskChange::Add { text: what, at: now, every_s: None }));
+                    });
+                }
+            }
+            self.made(&Change::Directive(DirectiveChange::Did { id: order.id }));
+        }
+    }
+
+    /// Takes a word of the owner's that is a directive as one; the reply where it was.
+    pub(crate) fn directed(&mut self, text: &str, thread: &str) -> Option<String> {
+        let (now, zone) = (self.told.clock.now(), self.toolbox.desk.rules.time_zone.clone());
+        let understood = directive::understand(text, now, &zone)?;
+        let change = Change::Directive(understood.change.clone());
+        if !self.as_owner(thread, |life| life.made(&change)) {
+            return None;
+        }
+        if matches!(understood.change, DirectiveChange::Set { wish: Wish::Focus { .. }, .. }) {
+            self.cursors
+                .tell(format!("Your owner said \"{}\": what you do next follows it.", shorten(text, 300)));
+        }
+        Some(directive::reply(&understood))
+    }
+
+    /// Does something as the owner's own request.
+    fn as_owner<T>(&mut self, thread: &str, act: impl FnOnce(&mut Self) -> T) -> T {
+        let (owner, before) = (self.toolbox.owner, self.toolbox.thread.clone());
+        (self.toolbox.owner, self.toolbox.thread) = (true, thread.to_owned());
+        let done = act(self);
+        (self.toolbox.owner, self.toolbox.thread) = (owner, before);
+        done
+    }
+
+    /// Makes a change nobody waits for; whether it was made.
+    pub(crate) fn made(&mut self, change: &Change) -> bool {
+        let made: Result<Value, Fault> = self.toolbox.change(change);
+        made.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
+    }
+}

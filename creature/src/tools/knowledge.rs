@@ -1,0 +1,102 @@
+//! `knowledge.*` and `fact.add`: notes to be found again, the search over all that is kept, and facts with their source.
+
+use super::Toolbox;
+use super::arguments::Arguments;
+use super::papers::{is_slug, keep};
+use crate::dream;
+use crate::fault::Fault;
+use crate::self_edit::boundary;
+use knowledge::facts::{self, Fact};
+use knowledge::{Kind, Question};
+use serde_json::{Value, json};
+
+/// Bytes of memory that one search indexes before it answers; two seconds' work.
+const MOST_INDEXED: u64 = 32 << 20;
+
+pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (path, text) = (paper(tools, args, "notes")?, args.words("text")?);
+    let kept = keep(tools, args, &path, text)?;
+    dream::looked(&tools.house, &path);
+    Ok(kept)
+}
+
+pub fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let words = args.words("query")?.to_owned();
+    let most = args.number("most", 8, 1..=30)?;
+    let kinds: Vec<&str> = Kind::ALL.into_iter().map(Kind::name).collect();
+    let kind = match args.maybe_text("kind")? {
+        None => None,
+        Some(name) => {
+            let name = name.trim_end_matches('s');
+            let known = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+            Some(known.ok_or_else(|| args.fault(format!("takes as `kind` one of {}", kinds.join(", "))))?)
+        }
+    };
+    let house = &tools.house;
+    let asked = Question { words, kind, most };
+    let found =
+        knowledge::search(&house.index(), &dream::places(house), MOST_INDEXED, &asked).map_err(|cause| {
+            Fault::caused("search", &cause, "is the disk full? notes.read and repo.run still work")
+        })?;
+    let mut notes = Vec::new();
+    if found.some_words {
+        notes.push("nothing has all these words; these have some".to_owned());
+    }
+    if found.waiting_bytes > 0 && matches!(kind, None | Some(Kind::Memory)) {
+        let waiting = found.waiting_bytes.div_ceil(1 << 20);
+        notes.push(format!(
+            "{waiting} MiB of the oldest records are not indexed yet; the next search reads on"
+        ));
+    }
+    Ok(json!({"hits": found.hits, "note": notes.join("; ")}))
+}
+
+pub fn add_fact(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let text = args.words("text")?;
+    if text.chars().count() > facts::MOST_TEXT {
+        return Err(args.fault(format!("takes one statement of at most {} characters", facts::MOST_TEXT)));
+    }
+    let source = args.maybe_text("source")?.unwrap_or("myself");
+    let fact = Fact::new(text, source, &tools.clock.text().chars().take(10).collect::<String>());
+    let before = dream::facts_text(&tools.house)?;
+    let after = match facts::add(&before, &fact) {
+        Ok(after) => after,
+        Err(known) => {
+            let note = "it is known already";
+            return Ok(
+                json!({"known": known.text, "source": known.source, "date": known.date, "note": note}),
+            );
+        }
+    };
+    if after.len() as u64 > dream::MOST_FACTS {
+        return Err(args.fault("would make self/facts.md longer than 256 KiB; condense it first"));
+    }
+    dream::keep_facts(&tools.house, &after)?;
+    Ok(json!({"path": "self/facts.md", "facts": facts::list(&after).len()}))
+}
+
+pub fn dream_now(tools: &mut Toolbox) -> Result<Value, Fault> {
+    let mut night = dream::Night::load(&tools.house);
+    night.wanted = true;
+    night.save(&tools.house)?;
+    Ok(json!({"note": "the dream comes with your next wake"}))
+}
+
+pub fn dream_undo(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (name, restored) = dream::undo(tools, args.maybe_text("name")?)?;
+    Ok(json!({"undone": name, "restored": restored}))
+}
+
+/// The path of a paper by its name in a folder of papers.
+pub(super) fn paper(tools: &Toolbox, args: &Arguments, folder: &str) -> Result<String, Fault> {
+    let name = args.words("name")?.trim();
+    let name = name.strip_prefix("self/").unwrap_or(name);
+    let name = name.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
+    let name = name.strip_suffix(".md").unwrap_or(name);
+    if !is_slug(name) {
+        return Err(args.fault("takes a name of letters, digits, - and _, at most 60"));
+    }
+    let path = format!("self/{folder}/{name}.md");
+    boundary::no_links(tools.house.root(), &path)?;
+    Ok(path)
+}

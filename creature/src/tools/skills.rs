@@ -1,0 +1,54 @@
+//! `skill.*`: small documents on how to do things, written by the creature for itself and loaded by name.
+
+use super::Toolbox;
+use super::arguments::Arguments;
+use super::knowledge::paper;
+use super::page::head;
+use super::papers::replace;
+use crate::dream::{listed, looked};
+use crate::fault::Fault;
+use crate::senses::papers;
+use serde_json::{Value, json};
+
+/// Characters of one skill, and how many there may be.
+const MOST_CHARS: usize = 16_000;
+const MOST_SKILLS: usize = 200;
+
+pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (path, text) = (paper(tools, args, "skills")?, args.words("text")?);
+    if text.chars().count() > MOST_CHARS {
+        return Err(args.fault(format!("takes at most {MOST_CHARS} characters; a skill is small")));
+    }
+    let new = !tools.house.root().join(&path).exists();
+    if new && listed(&tools.house.skills()).len() >= MOST_SKILLS {
+        return Err(args.fault(format!("would make more than {MOST_SKILLS} skills; gather some into one")));
+    }
+    replace(tools, &path, text)?;
+    looked(&tools.house, &path);
+    Ok(json!({"path": path, "chars": text.chars().count(), "new": new}))
+}
+
+pub fn load(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let path = paper(tools, args, "skills")?;
+    let file = tools.house.root().join(&path);
+    if !file.is_file() {
+        return Err(Fault::new(format!("there is no {path}"), "skill.list names them all"));
+    }
+    let found = papers::read(&file);
+    looked(&tools.house, &path);
+    Ok(json!({"path": path, "text": found.text, "odd": found.odd}))
+}
+
+/// Every skill with its first line, which says what it is for.
+pub fn list(tools: &mut Toolbox) -> Result<Value, Fault> {
+    let all = listed(&tools.house.skills());
+    let skill = |path: &std::path::PathBuf| {
+        let text = papers::read(path).text;
+        let about =
+            text.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.is_empty());
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        json!({"name": name, "about": head(about.unwrap_or_default(), 120), "chars": text.chars().count()})
+    };
+    let skills: Vec<Value> = all.iter().take(MOST_SKILLS).map(skill).collect();
+    Ok(json!({"skills": skills}))
+}

@@ -1,0 +1,320 @@
+//! Sub-sessions with a model over real HTTP: worked on beside one another, stopped, cut off, reported once.
+
+use crate::broker::{self, Answer, Asked, StandIn, loopback};
+use crate::house::TempHouse;
+use agenda::sessions::{HOP_S, Mode, Origin, Request, Status};
+use creature::birth::birth;
+use creature::clock::Clock;
+use creature::config::Told;
+use creature::life::{Leaving, Life, Next};
+use creature::mind::thought::ToolCall;
+use creature::paths::House;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Asked to leave once this many ms are over; never without.
+struct After(Option<tokio::time::Instant>);
+
+impl Leaving for After {
+    async fn asked(&mut self) {
+        match self.0 {
+            Some(at) => tokio::time::sleep_until(at).await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// A house with a virtual clock whose model answers by what it is asked.
+struct Scene {
+    house: TempHouse,
+    second: Arc<AtomicI64>,
+    asked: Arc<Mutex<Vec<String>>>,
+    broker: StandIn,
+}
+
+impl Scene {
+    fn new(mut model: impl FnMut(&str) -> Value + Send + 'static) -> Self {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let noting = Arc::clone(&asked);
+        let broker = StandIn::new(move |request: &Asked| match request.path.as_str() {
+            "/status" => broker::status(broker::offer("openai"), &[]),
+            "/llm/openai/v1/chat/completions" => {
+                let text = request.body["messages"].to_string();
+                noting.lock().unwrap().push(text.clone());
+                match model(&text) {
+                    Value::Null => broker::refusal(402, "budget_exhausted", Some(60)),
+                    said => {
+                        let message = json!({"role": "assistant", "content": said.to_string()});
+                        broker::answer(
+                            200,
+                            &json!({"model": "scripted", "usage": {"prompt_tokens": 9, "completion_tokens": 4},
+                                "choices": [{"finish_reason": "stop", "message": message}]}),
+                        )
+                    }
+                }
+            }
+            _ => Answer::Hangs,
+        });
+        Self { house: TempHouse::new(), second: Arc::new(AtomicI64::new(1_900_000_000)), asked, broker }
+    }
+
+    async fn born(&self, life: u64) -> Life {
+        let second = Arc::clone(&self.second);
+        let clock = Clock::told(move || Timestamp::from_second(second.load(Ordering::Relaxed)).unwrap());
+        let told = Told {
+            house: House::new(self.house.path("")),
+            life,
+            commit: String::new(),
+            safe: false,
+            rehearsal: false,
+            broker: Some(self.broker.client()),
+            clock,
+        };
+        birth(told).await.unwrap()
+    }
+
+    fn later(&self, seconds: i64) {
+        self.second.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn says(monologue: &str) -> Value {
+    json!({"monologue": monologue, "intent": "i", "tool_calls": [], "sleep_s": 0})
+}
+
+fn calls(tool: &str, args: Value) -> Value {
+    json!({"monologue": "m", "intent": "i", "tool_calls": [{"tool": tool, "args": args}], "sleep_s": 0})
+}
+
+async fn work(life: &mut Life) -> Option<Next> {
+    life.work_sessions(&mut After(None)).await.unwrap()
+}
+
+async fn spawn(life: &mut Life, args: Value) -> Value {
+    let Value::Object(args) = args else { panic!("no object") };
+    life.toolbox.call(&ToolCall { tool: "spawn".to_owned(), args }).await
+}
+
+fn objective(origin: Origin, text: &str) -> Request {
+    Request { origin, thread: "garden".to_owned(), objective: text.to_owned(), ..Request::default() }
+}
+
+#[tokio::test]
+async fn a_graph_is_worked_off_and_reported_once() {
+    loopback!();
+    let scene = Scene::new(|text| match text {
+        text if text.contains("Sum up") && text.contains("the mat hides the key") => says("It is the mat."),
+        text if text.contains("Fail here") => says("[FAILED] no such door"),
+        text if text.contains("Write it down") && !text.contains("key.txt") => {
+            calls("files.write", json!({"path": "key.txt", "text": "mat"}))
+        }
+        text if text.contains("Write it down") && !text.contains("not among the tools") => {
+            calls("x.post", json!({"text": "the mat!"}))
+        }
+        _ => says("the mat hides the key"),
+    });
+    let mut life = scene.born(1).await;
+    let graph = json!({"graph": [
+        {"objective": "Write it down", "name": "write"},
+        {"objective": "Sum up", "mode": "none", "depends_on": ["write"]},
+        {"objective": "Fail here", "mode": "base_only", "name": "fail"},
+        {"objective": "Never begun", "depends_on": ["fail"]},
+    ]});
+    assert_eq!(spawn(&mut life, graph).await["ok"], true);
+    assert!(work(&mut life).await.is_none());
+    assert_eq!(std::fs::read_to_string(scene.house.path(".self/workspace/key.txt")).unwrap(), "mat");
+    let news = life.cursors.news.join("\n");
+    for said in
+        ["session-1 done: the mat hides", "session-2 done: It is the mat.", "session-3 failed: no such door"]
+    {
+        assert_eq!(news.matches(said).count(), 1, "{said}: {news}");
+    }
+    assert!(news.contains("session-4 failed: session-3, which it waits for"), "{news}");
+    let acts: Vec<Value> =
+        scene.house.records().into_iter().filter(|r| r.kind == "action").map(|r| r.data).collect();
+    assert_eq!(
+        (acts[0]["session"].clone(), acts[0]["result"]["ok"].clone()),
+        (json!("session-1"), json!(true))
+    );
+    assert!(acts[1]["result"]["error"].as_str().unwrap().contains("x.post is not among the tools"));
+    let end = scene.house.record("agenda", |data| data["session"] == "session-2" && data["status"] == "done");
+    assert_eq!(end.data["answer"], "It is the mat.");
+    let asked = scene.asked();
+    let sum = asked.iter().find(|text| text.contains("Sum up")).unwrap();
+    assert!(!sum.contains("web.search"), "a session of mode none is shown tools: {sum}");
+    let told = life.cursors.news.len();
+    let asked = asked.len();
+    drop(life);
+    let mut life = scene.born(2).await;
+    assert!(work(&mut life).await.is_none());
+    assert_eq!((life.cursors.news.len(), scene.asked().len()), (told, asked), "told or asked again");
+}
+
+#[tokio::test]
+async fn sessions_are_asked_beside_one_another() {
+    loopback!();
+    let server = Arc::new(tiny_http::Server::http("127.0.0.1:0").unwrap());
+    let serving = Arc::clone(&server);
+    let thread = std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for request in serving.incoming_requests() {
+            if request.url() == "/status" {
+                let status = json!({"model": broker::offer("openai"), "services": []});
+                let _ = request.respond(tiny_http::Response::from_string(status.to_string()));
+                continue;
+            }
+            held.push(request);
+            if held.len() == 2 {
+                for request in held.drain(..) {
+                    let message = json!({"role": "assistant", "content": says("both were here").to_string()});
+                    let body =
+                        json!({"model": "m", "choices": [{"finish_reason": "stop", "message": message}]});
+                    let _ = request.respond(tiny_http::Response::from_string(body.to_string()));
+                }
+            }
+        }
+    });
+    let base = format!("http://{}", server.server_addr().to_ip().unwrap());
+    let house = TempHouse::new();
+    let told = Told {
+        house: House::new(house.path("")),
+        life: 1,
+        commit: String::new(),
+        safe: false,
+        rehearsal: false,
+        broker: Some(hands::Broker::new(&base, broker::TOKEN).unwrap()),
+        clock: Clock::default(),
+    };
+    let mut life = birth(told).await.unwrap();
+    for text in ["one", "two"] {
+        life.spawn_session(objective(Origin::Tool { parent: "thought-1".to_owned() }, text)).unwrap();
+    }
+    let worked = tokio::time::timeout(Duration::from_secs(20), work(&mut life)).await;
+    assert!(worked.expect("one was waited for before the other was asked").is_none());
+    assert!(life.toolbox.sessions.all.iter().all(|session| session.answer == "both were here"));
+    server.unblock();
+    thread.join().unwrap();
+}
+
+#[tokio::test]
+async fn the_owners_word_stops_work_between_rounds_and_it_goes_on_after() {
+    loopback!();
+    let inbox = Arc::new(Mutex::new(None::<std::path::PathBuf>));
+    let spoken = Arc::clone(&inbox);
+    let scene = Scene::new(move |text| {
+        if text.contains("scratch") && text.contains("hop 1 of 3, thought 2") {
+            return says("read");
+        }
+        let path = spoken.lock().unwrap().take().expect("asked again before the owner was heard");
+        std::fs::write(path, "{\"at\":\"2030-01-01T00:00:00Z\",\"text\":\"stop, look at me\"}\n").unwrap();
+        calls("notes.read", json!({"name": "scratch"}))
+    });
+    *inbox.lock().unwrap() = Some(scene.house.path(".self/inbox.jsonl"));
+    let mut life = scene.born(1).await;
+    life.spawn_session(objective(Origin::Checklist, "Read the scratch")).unwrap();
+    assert!(matches!(work(&mut life).await, Some(Next::Rest(rest)) if rest.is_zero()));
+    assert_eq!(scene.asked().len(), 1);
+    assert_eq!(life.cursors.words.len(), 1);
+    life.cursors.words.clear();
+    assert!(work(&mut life).await.is_none());
+    assert_eq!(life.cursors.news, ["[thread garden] checklist: session-1 done: read"]);
+}
+
+#[tokio::test]
+async fn one_that_was_cut_off_is_told_so_in_the_next_life() {
+    loopback!();
+    let scene = Scene::new(|text| match text.contains("You were asked to look") {
+        true if text.contains("you were cut off") && text.contains("may have happened") => {
+            says("careful now")
+        }
+        _ => calls("web.fetch_text", json!({"url": "https://example.org"})),
+    });
+    let mut life = scene.born(1).await;
+    life.spawn_session(objective(Origin::Dream, "You were asked to look")).unwrap();
+    // Dropped in the middle of a call that never answers: what a death leaves behind.
+    let working = tokio::time::timeout(Duration::from_millis(900), work(&mut life)).await;
+    assert!(working.is_err());
+    drop(life);
+    let mut life = scene.born(2).await;
+    assert!(work(&mut life).await.is_none());
+    assert_eq!(life.toolbox.sessions.get("session-1").unwrap().answer, "careful now");
+}
+
+#[tokio::test]
+async fn a_wish_to_leave_and_a_rebirth_leave_nothing_half_known() {
+    loopback!();
+    let scene = Scene::new(|_| calls("web.fetch_text", json!({"url": "https://example.org"})));
+    let mut life = scene.born(1).await;
+    life.spawn_session(objective(Origin::Dream, "look")).unwrap();
+    let soon = tokio::time::Instant::now() + Duration::from_millis(900);
+    assert!(matches!(life.work_sessions(&mut After(Some(soon))).await.unwrap(), Some(Next::Leave)));
+    let stopped = scene.house.record("action", |data| data["session"] == "session-1");
+    assert!(stopped.data["result"]["error"].as_str().unwrap().contains("asked to leave"));
+    let mut life = scene.born(2).await;
+    assert!(life.toolbox.sessions.get("session-1").unwrap().acting.is_empty());
+    life.toolbox.rebirth = Some(creature::tools::Rebirth { summary: "wings".to_owned() });
+    assert!(matches!(work(&mut life).await, Some(Next::Reborn(summary)) if summary == "wings"));
+    let history = life.toolbox.sessions.get("session-1").unwrap().history.join("\n");
+    assert!(history.contains("a rebirth comes first") && !history.contains("cut off"), "{history}");
+}
+
+#[tokio::test]
+async fn reviews_stay_silent_reminders_are_delivered_and_an_outage_is_a_rest() {
+    loopback!();
+    let scene = Scene::new(|text| match text {
+        text if text.contains("Review the shop") => says("[NO_ACTION] all well"),
+        text if text.contains("Wake the owner") => says("Good morning: it is dry outside."),
+        text if text.contains("No money") => Value::Null,
+        _ => says("the roof leaks"),
+    });
+    let mut life = scene.born(1).await;
+    life.spawn_session(objective(Origin::Pulse("pulse-1".to_owned()), "Review the shop")).unwrap();
+    life.spawn_session(objective(Origin::Pulse("pulse-2".to_owned()), "Review the roof")).unwrap();
+    life.spawn_session(objective(Origin::Reminder("reminder-1".to_owned()), "Wake the owner")).unwrap();
+    assert!(work(&mut life).await.is_none());
+    assert_eq!(life.cursors.news, ["[thread garden] review of pulse-2: session-2 done: the roof leaks"]);
+    let message = scene.house.record("message", |data| data["reminder"] == "reminder-1");
+    assert_eq!(message.data["text"], "Good morning: it is dry outside.");
+    assert_eq!(
+        (message.data["from"].clone(), message.data["thread"].clone()),
+        (json!("creature"), json!("garden"))
+    );
+    life.spawn_session(objective(Origin::Dream, "No money")).unwrap();
+    assert!(matches!(work(&mut life).await, Some(Next::Rest(rest)) if rest.as_secs() > 0));
+    scene.house.record("observation", |data| data["about"] == "sessions");
+    for _ in 0..3 {
+        scene.later(HOP_S);
+        work(&mut life).await;
+    }
+    let session = life.toolbox.sessions.get("session-4").unwrap();
+    assert_eq!(session.status, Status::Failed);
+    assert!(life.cursors.news.last().unwrap().contains("not done within 3 hops"));
+}
+
+#[tokio::test]
+async fn one_that_waits_begins_in_its_time_and_thinks_no_more_than_its_hops_allow() {
+    loopback!();
+    let scene = Scene::new(|_| calls("notes.read", json!({"name": "scratch"})));
+    let mut life = scene.born(1).await;
+    let now = life.told.clock.now();
+    spawn(&mut life, json!({"objective": "Later", "not_before": 3600, "mode": "full"})).await;
+    assert!(work(&mut life).await.is_none());
+    assert_eq!(scene.asked().len(), 0);
+    assert_eq!(life.next_session(now).unwrap().as_second() - now.as_second(), 3_600);
+    scene.later(3_600);
+    for _ in 0..6 {
+        assert!(work(&mut life).await.is_none());
+    }
+    assert_eq!(scene.asked().len(), 24);
+    assert!(scene.asked()[0].contains("Be curious about small things"));
+    let session = life.toolbox.sessions.get("session-1").unwrap();
+    assert_eq!((session.status, session.mode), (Status::Failed, Mode::Full));
+    assert_eq!(life.next_session(life.told.clock.now()), None);
+}
