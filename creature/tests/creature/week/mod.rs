@@ -21,6 +21,9 @@ fn a_week_of_life() {
     println!("{} wakes, {} lives, {} asks in {:?}", world.wakes.len(), world.lives, world.outside.seen().asks.len(), began.elapsed());
     let records = world.house.last_records(100_000);
     let asks = world.outside.seen().asks.clone();
+    if let Ok(to) = std::env::var("KEEP") {
+        std::fs::copy(world.house.path(".self/memory.jsonl"), to).unwrap();
+    }
     for kind in ["thought", "message", "heartbeat", "agenda", "action"] {
         println!("{kind}: {}", checks::of(&records, kind).count());
     }
