@@ -9,7 +9,6 @@ mod pulse;
 mod undoing;
 mod upkeep;
 
-pub(crate) use asked::{Act, act, acts};
 pub use night::{Came, Night, UnderWay};
 pub use undoing::three_way;
 pub(crate) use undoing::undo;
@@ -191,8 +190,7 @@ impl Life {
             if said.is_none_or(|said| chars > said + said / 4) {
                 night.told.insert(what.to_owned(), chars);
                 self.cursors
-                    .news
-                    .push(format!("Upkeep: {what} has {chars} characters; condense it to less than {most}."));
+                    .tell(format!("Upkeep: {what} has {chars} characters; condense it to less than {most}."));
             }
             long.push(what);
         }

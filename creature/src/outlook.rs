@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Moment, main_thread};
-use crate::mind::{Mind, context, llm};
+use crate::mind::{Mind, context, llm, standing};
 use crate::senses::cursors::{Cursors, Waiting};
 use crate::senses::{asks, budget, inbox, papers};
 use agenda::waking;
@@ -88,7 +88,7 @@ impl Life {
         self.course.line = line.filter(|_| round == 0 && !owner).cloned();
         let words = self.cursors.words.iter().map(|waiting| &waiting.word);
         let words = words.filter(|word| word.thread == thread).cloned().collect();
-        Ok(Moment {
+        let mut moment = Moment {
             now: self.told.clock.text(),
             life: self.told.life,
             commit: self.told.commit.clone(),
@@ -116,7 +116,9 @@ impl Life {
             directives: self.toolbox.desk.agenda.directives.lines(now),
             sessions: self.toolbox.sessions.lines(),
             ..Moment::default()
-        })
+        };
+        moment.standing = standing::standing(&moment);
+        Ok(moment)
     }
 
     /// Turns to the owner where a word waits, one thread at a time; else back to what it does by itself.

@@ -133,7 +133,7 @@ impl Life {
                         "main" => String::new(),
                         thread => format!("[thread {thread}] "),
                     };
-                    self.cursors.news.push(thread + &text);
+                    self.cursors.tell(thread + &text);
                 }
             }
             // Told and saved before it counts as reported: the other way round a death would lose it.

@@ -3,6 +3,7 @@
 //! Invariant: a model is called for a reason that stands in the wake's record; instinct costs nothing and looks at
 //! every wake. What is due by the clock is done here, without either.
 
+use crate::dream;
 use crate::fault::Fault;
 use crate::feed::Event;
 use crate::life::{Leaving, Life, Next};
@@ -46,6 +47,8 @@ pub(crate) struct Course {
     pub shown: usize,
     /// The first ready line of the stack it was shown, once a wake.
     pub line: Option<Line>,
+    /// Papers of knowledge that another changed.
+    pub changed: Vec<String>,
     /// The owner's pause was told in the feed.
     pub held: bool,
     /// The owner's word stopped sub-sessions.
@@ -63,6 +66,7 @@ impl Life {
             return Ok(());
         }
         self.attend_hour()?;
+        self.course.changed = dream::changed(&self.told.house);
         self.scan().await
     }
 
@@ -165,12 +169,6 @@ impl Life {
         ));
     }
 
-    /// Whether a word of the owner's waits; asked wherever work can stop and be gone on with.
-    pub(crate) fn owner_waits(&mut self) -> Result<bool, Fault> {
-        self.hear()?;
-        Ok(!self.cursors.words.is_empty())
-    }
-
     /// Whether the owner's word is that it pauses.
     pub(crate) fn paused(&self) -> bool {
         self.toolbox.desk.agenda.directives.paused(self.told.clock.now()).is_some()
@@ -182,7 +180,7 @@ impl Life {
             return Vec::new();
         }
         let desk = &self.toolbox.desk;
-        stack::stack(&desk.agenda, &desk.rules, &[], self.told.clock.now())
+        stack::stack(&desk.agenda, &desk.rules, &self.course.changed, self.told.clock.now())
     }
 
     /// Nothing is done now that nobody asked for.
@@ -203,9 +201,12 @@ impl Life {
         }
     }
 
-    /// What runs apart has its turns when the wake's own thoughts are done.
+    /// The night has its dream, and what runs apart its turns, when the wake's own thoughts are done.
     pub(crate) async fn apart(&mut self, rest: Duration, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         let now = self.told.clock.now();
+        if !self.told.safe && !self.paused() {
+            self.dream_if_due(leaving).await?;
+        }
         if self.held(now) {
             return Ok(Next::Rest(rest));
         }
@@ -268,7 +269,7 @@ impl Life {
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         let ready = stack::next_ready(&self.stack(), now).filter(|_| self.situation() != Situation::Poor);
         let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(self.next_look());
-        all.chain(self.next_session(now)).chain(hour).min()
+        all.chain(self.next_session(now)).chain(hour).chain([self.next_dream(now)]).min()
     }
 
     /// A reply that could not be read: remembered, and paid for with a rest.

@@ -41,7 +41,7 @@ use crate::mind::thought::ToolCall;
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
 use crate::subsessions;
-use agenda::sessions::Sessions;
+use ::agenda::sessions::Sessions;
 use arguments::Arguments;
 use catalogue::{Scope, Tool};
 use hands::{Broker, Held};
