@@ -2,7 +2,7 @@
 
 use super::clock::time;
 use super::outside::Ask;
-use super::world::World;
+use crate::house::TempHouse;
 use creature::tools::catalogue;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
@@ -45,26 +45,34 @@ pub fn context_within_caps(asks: &[Ask]) {
     }
 }
 
-/// No thought of a model without a reason, and no request that no thought stands for, but `lost` that were cut off.
-pub fn nothing_without_reason(world: &World, records: &[Record], lost: usize) {
-    let thoughts: Vec<&Record> = of(records, "thought").collect();
+/// No thought of a model in a wake without a reason, no more requests than thoughts but `lost` that were cut off, and
+/// each says whose it is.
+pub fn nothing_without_reason(asks: &[Ask], records: &[Record], lost: usize) {
+    let wakes: BTreeMap<(u64, u64), &Record> = of(records, "heartbeat").map(|record| (wake(record), record)).collect();
+    let thoughts: Vec<&Record> = of(records, "thought").filter(|record| record.data["mind"] != "instinct").collect();
     for thought in &thoughts {
-        let reasons = thought.data["reasons"].as_array().map_or(0, Vec::len);
-        assert!(reasons > 0, "a thought without a reason: {}", thought.data);
+        let why = &wakes[&wake(thought)].data["why"];
+        assert!(why.as_array().is_some_and(|why| !why.is_empty()), "a thought without a reason: {}", thought.data);
     }
-    let asked = world.outside.seen().asks.iter().filter(|ask| ask.is_thought()).count();
-    assert!(asked >= thoughts.len(), "{asked} asked, {} thought", thoughts.len());
-    assert!(asked <= thoughts.len() + lost, "{asked} asked, {} thought, {lost} lost", thoughts.len());
+    let asked: Vec<&Ask> = asks.iter().filter(|ask| ask.is_thought()).collect();
+    assert!(asked.len() >= thoughts.len(), "{} asked, {} thought", asked.len(), thoughts.len());
+    assert!(asked.len() <= thoughts.len() + lost, "{} asked, {} thought, {lost} lost", asked.len(), thoughts.len());
+    for ask in asked {
+        assert_eq!(ask.autonomous, ask.words().is_empty(), "whose is it? {}", ask.section("Now"));
+    }
+}
+
+fn wake(record: &Record) -> (u64, u64) {
+    (record.life, record.data["wake"].as_u64().unwrap())
 }
 
 /// At most so many tokens on any day.
-pub fn tokens_within(world: &World, most: usize) {
+pub fn tokens_within(asks: &[Ask], most: usize) {
     let mut days: BTreeMap<String, usize> = BTreeMap::new();
-    for ask in &world.outside.seen().asks {
+    for ask in asks {
         let tokens = (count(&ask.system) + count(&ask.text) + count(&ask.reply.to_string())) / 4;
         *days.entry(ask.at.strftime("%F").to_string()).or_default() += tokens;
     }
-    println!("tokens by day: {days:?}");
     assert!(days.values().all(|tokens| *tokens <= most), "more than {most} tokens on a day: {days:?}");
 }
 
@@ -98,14 +106,16 @@ pub fn owner_answered(records: &[Record], within: SignedDuration) {
     }
 }
 
-/// Goals in the order in which they were reached.
+/// Goals by their titles, in the order in which they were reached.
 pub fn goals_reached(records: &[Record]) -> Vec<String> {
+    let added = |id: &str| {
+        let mut made = of(records, "agenda").filter(|record| record.data["done"]["id"] == id);
+        made.find_map(|record| record.data["change"]["goal"]["title"].as_str().map(str::to_owned)).unwrap()
+    };
     let mut reached: Vec<String> = Vec::new();
     for record in of(records, "agenda").filter(|record| record.data["done"]["goal"] == "done") {
         let id = record.data["done"]["id"].as_str().unwrap().to_owned();
-        if !reached.contains(&id) {
-            reached.push(id);
-        }
+        reached.push(added(&id));
     }
     reached
 }
@@ -116,4 +126,44 @@ pub fn of<'a>(records: &'a [Record], kind: &'a str) -> impl Iterator<Item = &'a 
 
 pub fn word(record: &Record, key: &str) -> String {
     record.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Every reminder told at its second, once; after a sleep or a death a little later, never before.
+pub fn reminded(records: &[Record], expected: &[(String, Timestamp)], late: impl Fn(Timestamp) -> SignedDuration) {
+    let mut told: Vec<(String, Timestamp)> = Vec::new();
+    for record in of(records, "message").filter(|record| record.data["kind"] == "reminder") {
+        let (at, due) = (time(&record.at), time(record.data["for_at"].as_str().unwrap()));
+        assert!(at >= due && at <= due + late(due), "{} was due {due} and told {at}", record.data["text"]);
+        told.push((word(record, "text"), due));
+    }
+    told.sort_by_key(|(_, at)| *at);
+    let sorted = |list: &[(String, Timestamp)]| {
+        let mut list = list.to_vec();
+        list.sort_by(|one, other| (one.1, &one.0).cmp(&(other.1, &other.0)));
+        list
+    };
+    assert_eq!(sorted(&told), sorted(expected));
+}
+
+/// One dream for each night, by the folders that are kept of them.
+pub fn dreamt(house: &TempHouse, nights: &[&str]) {
+    let folders = std::fs::read_dir(house.path(".self/mind/dreams")).unwrap();
+    let mut names: Vec<String> = folders.map(|folder| folder.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    let days: Vec<&str> = names.iter().map(|name| &name[..8]).collect();
+    assert_eq!(days, nights, "{names:?}");
+}
+
+/// The mind's own files, read as they are.
+pub fn kept(house: &TempHouse, name: &str) -> Value {
+    let text = std::fs::read_to_string(house.path(&format!(".self/mind/{name}.json"))).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// How each sub-session with this objective ended.
+pub fn ended(house: &TempHouse, objective: &str) -> Vec<String> {
+    let sessions = kept(house, "sessions");
+    let all = sessions["all"].as_array().unwrap().iter();
+    let mine = all.filter(|session| session["objective"] == objective);
+    mine.map(|session| session["status"].as_str().unwrap().to_owned()).collect()
 }

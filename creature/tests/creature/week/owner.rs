@@ -1,6 +1,8 @@
 //! The scripted owner: what is said, saved, published and posted in a week, hour by hour.
 
-use super::world::Event;
+use super::clock::time;
+use super::world::{Event, PURPOSE};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -41,13 +43,20 @@ pub fn goals() -> Vec<Event> {
     ]
 }
 
+/// The reminders of that morning.
+pub fn standing() -> Vec<Event> {
+    vec![
+        remind("stretch", "daily 08:30"),
+        remind("water the plants", "weekly sun 02:30"),
+        remind("the night train", "2026-10-23 02:15"),
+        remind("drink", "every 3 h 09:00-18:00"),
+    ]
+}
+
 pub fn week() -> Vec<(&'static str, Event)> {
     let mut plan: Vec<(&'static str, Event)> = goals().into_iter().map(|goal| ("2026-10-20T06:01:00Z", goal)).collect();
+    plan.extend(standing().into_iter().map(|word| ("2026-10-20T06:10:00Z", word)));
     plan.extend([
-        ("2026-10-20T06:10:00Z", remind("stretch", "daily 08:30")),
-        ("2026-10-20T06:10:00Z", remind("water the plants", "weekly sun 02:30")),
-        ("2026-10-20T06:10:00Z", remind("the night train", "2026-10-23 02:15")),
-        ("2026-10-20T06:10:00Z", remind("drink", "every 3 h 09:00-18:00")),
         ("2026-10-20T06:11:00Z", wish("pulse.add", &json!({"text": "worry about the roof"}))),
         ("2026-10-20T07:00:00Z", wish("opportunity.add", &json!({"title": "a talk on small tools", "amount_usd": 40}))),
         ("2026-10-20T07:00:30Z", wish("opportunity.add", &json!({"title": "a large contract", "amount_usd": 900}))),
@@ -64,19 +73,54 @@ pub fn week() -> Vec<(&'static str, Event)> {
         ("2026-10-21T11:00:00Z", Event::Mails("an invitation")),
         (LISTED.0, Event::Saves("self/HEARTBEAT.md", "- [ ] think of a name\n".to_owned())),
         (LISTED.1, Event::Saves("self/HEARTBEAT.md", "- [x] think of a name\n".to_owned())),
-        ("2026-10-22T07:00:00Z", loud()),
         ("2026-10-22T07:01:00Z", wish("owner.message", &json!({"kind": "revenue", "text": "Just checking in."}))),
         ("2026-10-22T12:00:00Z", Event::Publishes("Flat files, again")),
         (SUSPENDED.0, Event::Suspends(Duration::from_secs(9 * 3_600))),
-        ("2026-10-23T09:00:00Z", Event::Saves("PURPOSE.md", "# Purpose\n\nBe a lighthouse.\n".to_owned())),
-        ("2026-10-23T12:00:00Z", says("don't message me unless it's about money")),
+        ("2026-10-23T09:00:00Z", Event::Saves("PURPOSE.md", PURPOSE.replace("curious", "patient"))),
+        ("2026-10-23T12:00:00Z", says("don't message me unless it's about money until sunday")),
+        ("2026-10-23T12:05:00Z", wish("owner.message", &json!({"kind": "milestone", "text": "The guide has a cover."}))),
         (PAUSED.0, says("pause")),
         ("2026-10-24T09:00:00Z", Event::Publishes("Something for later")),
         ("2026-10-24T10:00:00Z", says("are you there?")),
         (PAUSED.1, says("resume")),
         ("2026-10-26T12:00:00Z", says("what did you do?")),
     ]);
+    plan.extend(LOUD.iter().enumerate().map(|(at, hour)| {
+        let text = format!("Chapter {at} of the guide stands.");
+        (*hour, wish("owner.message", &json!({"kind": "milestone", "text": text})))
+    }));
     plan
+}
+
+/// More than an owner wants to read in an hour.
+const LOUD: [&str; 9] = [
+    "2026-10-22T07:10:00Z",
+    "2026-10-22T07:12:00Z",
+    "2026-10-22T07:14:00Z",
+    "2026-10-22T07:16:00Z",
+    "2026-10-22T07:18:00Z",
+    "2026-10-22T07:20:00Z",
+    "2026-10-22T07:22:00Z",
+    "2026-10-22T07:24:00Z",
+    "2026-10-22T07:26:00Z",
+];
+
+/// What the reminders come to: each text and every time it is told.
+pub fn reminded() -> Vec<(String, Timestamp)> {
+    let mut all = Vec::new();
+    for day in 20..=26 {
+        // Summer time ends on the 25th.
+        let hour = |local: i32| if day < 25 { local - 2 } else { local - 1 };
+        all.push(("stretch".to_owned(), time(&format!("2026-10-{day}T{:02}:30:00Z", hour(8)))));
+        for local in [9, 12, 15, 18] {
+            all.push(("drink".to_owned(), time(&format!("2026-10-{day}T{:02}:00:00Z", hour(local)))));
+        }
+    }
+    // Shown twice that night, it is told the first time.
+    all.push(("water the plants".to_owned(), time("2026-10-25T00:30:00Z")));
+    all.push(("the night train".to_owned(), time("2026-10-23T00:15:00Z")));
+    all.sort_by_key(|(_, at)| *at);
+    all
 }
 
 /// Two roots, one that hangs on both, one that fails, and one that hangs on that.
@@ -91,8 +135,3 @@ fn graph() -> Value {
     ]})
 }
 
-/// More than an owner wants to read in an hour.
-fn loud() -> Event {
-    let line = |at: usize| format!("- [ ] {at}");
-    Event::Says(format!("be loud {}", (0..12).map(line).collect::<Vec<_>>().join(" ")))
-}

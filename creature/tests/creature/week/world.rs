@@ -56,6 +56,7 @@ impl World {
         let mut house = TempHouse::in_memory();
         house.broker = Some(outside.broker.base());
         house.write("owner.toml", settings);
+        house.write("PURPOSE.md", PURPOSE);
         let mut plan: Vec<_> = plan.into_iter().map(|(at, event)| (time(at), event)).collect();
         plan.sort_by_key(|(at, _)| *at);
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
@@ -231,6 +232,8 @@ async fn cut<T>(future: impl Future<Output = T>, mut polls: u64) -> Option<T> {
 
 /// Rests of a minute to half an hour, in Berlin.
 pub const SETTINGS: &str = "[rest]\nshortest_s = 1\nlongest_s = 300\n[agenda]\ntime_zone = \"Europe/Berlin\"\n";
+
+pub const PURPOSE: &str = "# Purpose\n\nBe curious about small things.\n\nfeed: http://news.example/feed.xml\n";
 
 /// What the stand-in's status says of a model in one of the wires.
 pub fn offered() -> Value {
