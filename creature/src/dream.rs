@@ -12,8 +12,8 @@ mod upkeep;
 pub use night::{Came, Night, UnderWay};
 pub use undoing::three_way;
 pub(crate) use undoing::undo;
+pub(crate) use upkeep::listed;
 pub use upkeep::{changed, looked};
-pub(crate) use upkeep::{lengths, listed};
 
 use crate::fault::Fault;
 use crate::feed::Event;
@@ -23,7 +23,7 @@ use crate::life::{Leaving, Life};
 use crate::paths::House;
 use crate::self_edit::boundary;
 use crate::senses::papers;
-use crate::tools::{Toolbox, failure};
+use crate::tools::failure;
 use agenda::Change;
 use jiff::{Timestamp, ToSpan};
 use knowledge::{Kind, Places, facts};
@@ -181,7 +181,7 @@ impl Life {
     /// Says what grew too long, once until it is condensed or a quarter longer.
     fn kept_up(&mut self, night: &mut Night) -> String {
         let mut long = Vec::new();
-        for (what, chars, most) in lengths(&self.toolbox) {
+        for (what, chars, most) in upkeep::lengths(&self.toolbox) {
             if chars <= most {
                 night.told.remove(what);
                 continue;
@@ -235,10 +235,6 @@ pub(crate) fn keep_facts(house: &House, text: &str) -> Result<(), Fault> {
         .map_err(|cause| Fault::caused("write self/facts.md", &cause, hint))?;
     looked(house, path);
     Ok(())
-}
-
-fn pulse_chars(tools: &Toolbox) -> usize {
-    pulse::open(tools).iter().map(|concern| concern.text.chars().count()).sum()
 }
 
 /// Where knowledge is.

@@ -158,11 +158,18 @@ impl Life {
         let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.inbox);
         self.observe("inbox", &heard.odd)?;
         let known = std::mem::take(&mut self.heard);
-        for word in heard.words.into_iter().filter(|word| !known.contains(word)) {
-            tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
-            let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread});
-            self.remember("message", said)?;
-            if let Some(reply) = self.directed(&word.text, &word.thread).filter(|_| !self.told.safe) {
+        let new = !heard.words.is_empty();
+        for word in heard.words {
+            let before = known.iter().find(|known| known.word == word);
+            if before.is_some_and(|known| known.answered) {
+                continue;
+            }
+            if before.is_none() {
+                tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
+                let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread});
+                self.remember("message", said)?;
+            }
+            if let Some(reply) = self.directed(&word.text, &word.thread) {
                 let data =
                     json!({"from": "creature", "kind": "answer", "thread": word.thread, "text": reply});
                 self.remember("message", data)?;
@@ -170,7 +177,7 @@ impl Life {
             }
             self.cursors.words.push(Waiting { word, seen: 0 });
         }
-        Ok(())
+        if new { self.save() } else { Ok(()) }
     }
 
     /// Takes what the owner decided: each is remembered and told to the next thought.

@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use crate::feed::Event;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::instinct::checklist;
+use crate::mind::moment::main_thread;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, cursors::Interrupted, papers};
 use agenda::rest::{self, Bounds, Situation};
@@ -49,6 +50,8 @@ pub(crate) struct Course {
     pub line: Option<Line>,
     /// Papers of knowledge that another changed.
     pub changed: Vec<String>,
+    /// The last thought chose its rest itself.
+    pub chose: bool,
     /// The owner's pause was told in the feed.
     pub held: bool,
     /// The owner's word stopped sub-sessions.
@@ -58,6 +61,7 @@ pub(crate) struct Course {
 impl Life {
     /// Does what came due and takes what was said; none of it needs a mind.
     pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
+        (self.toolbox.owner, self.toolbox.thread) = (false, main_thread());
         self.watch.know();
         self.hear()?;
         self.hear_outcomes()?;
@@ -127,18 +131,20 @@ impl Life {
         items.filter(|item| due(&item.line)).map(|item| context::shorten(&item.text, 160)).collect()
     }
 
-    /// A thought was completed: what it was shown is not told again.
+    /// A thought was completed: what it was shown is not told again. One that answers the owner leaves the rest be.
     pub(crate) fn seen(&mut self) {
-        let course = &mut self.course;
-        (course.proven, course.purpose_changed, course.down_until) = (true, false, None);
-        let (shown, line) = (std::mem::take(&mut course.shown), course.line.take());
-        self.cursors.take_news(shown);
-        self.cursors.checklist = std::mem::take(&mut course.checklist);
-        let now_s = self.told.clock.now().as_second();
-        let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
-        if let Some(line) = line {
+        (self.course.proven, self.course.down_until) = (true, None);
+        if self.toolbox.owner {
+            return;
+        }
+        self.course.purpose_changed = false;
+        self.cursors.take_news(std::mem::take(&mut self.course.shown));
+        self.cursors.checklist = std::mem::take(&mut self.course.checklist);
+        if let Some(line) = self.course.line.take() {
             self.made(&line.looked());
         }
+        let now_s = self.told.clock.now().as_second();
+        let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
         self.cursors.items.retain(|line, _| items.iter().any(|item| item.line == *line));
         for item in items {
             let Some(every_s) = item.every_s else { continue };
@@ -196,8 +202,7 @@ impl Life {
             Some(Category::Goals) => Situation::Checkpoint,
             Some(Category::Opportunities) => Situation::Lead,
             Some(_) => Situation::Normal,
-            None if lines.is_empty() => Situation::Quiet(self.course.quiet),
-            None => Situation::Normal,
+            None => Situation::Quiet(self.course.quiet),
         }
     }
 
@@ -236,7 +241,8 @@ impl Life {
     }
 
     /// The rest a thought chose, or the one that befits how things stand.
-    pub(crate) fn chosen(&self, said: Option<u64>) -> Next {
+    pub(crate) fn chosen(&mut self, said: Option<u64>) -> Next {
+        self.course.chose = said.is_some();
         Next::Rest(Duration::from_secs(self.situation().rest_s(said, self.bounds())))
     }
 
@@ -244,7 +250,11 @@ impl Life {
     pub(crate) fn resting(&mut self, rest: Duration) -> Duration {
         let now = self.told.clock.now();
         let held = self.held(now);
-        let words = self.cursors.words.iter().any(|waiting| waiting.seen == 0);
+        let words = match self.cursors.words.is_empty() {
+            // The owner is answered: what waited for it is looked at again.
+            true => self.toolbox.owner,
+            false => self.cursors.words.iter().any(|waiting| waiting.seen == 0),
+        };
         let events = !held && !(self.cursors.news.is_empty() && self.cursors.interrupted.is_none());
         let rest = match words || events {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
@@ -267,7 +277,11 @@ impl Life {
         let after = |wait_s: i64| now.checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();
         let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
-        let ready = stack::next_ready(&self.stack(), now).filter(|_| self.situation() != Situation::Poor);
+        // A thought that had the stack before it and chose its rest meant it.
+        let ready = match self.course.chose || self.situation() == Situation::Poor {
+            true => None,
+            false => stack::next_ready(&self.stack(), now),
+        };
         let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(self.next_look());
         all.chain(self.next_session(now)).chain(hour).chain([self.next_dream(now)]).min()
     }

@@ -10,9 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Characters from which on each asks to be condensed.
-pub const FACTS: usize = 10_000;
-pub const PULSE: usize = 5_000;
-pub const SKILLS: usize = 20_000;
+const FACTS: usize = 10_000;
+const PULSE: usize = 5_000;
+const SKILLS: usize = 20_000;
 
 /// Papers that are watched.
 const MOST_PAPERS: usize = 2_000;
@@ -59,13 +59,13 @@ pub fn looked(house: &House, path: &str) {
 }
 
 /// What grew too long, as what it is and its characters.
-pub fn lengths(tools: &Toolbox) -> [(&'static str, usize, usize); 3] {
+pub(super) fn lengths(tools: &Toolbox) -> [(&'static str, usize, usize); 3] {
     let house = &tools.house;
     let chars = |path: &Path| papers::read(path).text.chars().count();
     let skills = listed(&house.skills()).iter().map(|path| chars(path)).sum();
     [
         ("self/facts.md", chars(&house.facts()), FACTS),
-        ("the pulse", super::pulse_chars(tools), PULSE),
+        ("the pulse", tools.desk.agenda.pulse.chars(), PULSE),
         ("self/skills/", skills, SKILLS),
     ]
 }

@@ -4,7 +4,9 @@
 
 use super::context::failed;
 use super::moment::Moment;
+use agenda::directive::understand;
 use agenda::standing::{Dated, Input, Standing, actionable, compose, sentences};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
 use serde_json::Value;
@@ -42,7 +44,7 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
         }
     }
     settle(&mut input);
-    let paused = |word: &String| word.trim_start().to_lowercase().starts_with("pause");
+    let paused = |word: &String| padded(word).contains(" pause ");
     input.paused = moment.directives.iter().any(paused);
     input.directives.clone_from(&moment.directives);
     input.open =
@@ -59,7 +61,10 @@ fn message(input: &mut Input, record: &Record, at: Timestamp) {
     let text = text(record, "text");
     let dated = |text: &str| Dated { at, text: text.to_owned(), resolved: false, until: None };
     if text_is(record, "from", "owner") {
-        input.said.push(dated(text));
+        // A directive is told as what holds now; its words would outlive it.
+        if understand(text, at, &TimeZone::UTC).is_none() {
+            input.said.push(dated(text));
+        }
         let known = sentences(text).into_iter().filter(|sentence| names_someone(sentence));
         input.identities.extend(known.map(dated));
         return;
@@ -72,7 +77,7 @@ fn message(input: &mut Input, record: &Record, at: Timestamp) {
 
 /// Lower case with spaces around, so that whole words are found.
 fn padded(sentence: &str) -> String {
-    format!(" {} ", sentence.to_lowercase().replace('’', "'").replace([',', '.', '!', ':'], " "))
+    format!(" {} ", sentence.to_lowercase().replace('’', "'").replace([',', '.', '!', ':', '"'], " "))
 }
 
 fn promises(sentence: &str) -> bool {

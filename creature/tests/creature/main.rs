@@ -1,6 +1,7 @@
 //! Every test of the creature's own crate, in one binary: they run inside each self-edit, and one links faster than ten.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod agenda;
 mod bad_state;
 mod boundary;
 mod broker;
@@ -9,12 +10,15 @@ mod config;
 mod context;
 mod context_caps;
 mod digest;
+mod dream;
 mod endings;
 mod formats;
 mod guardian_post;
 mod heartbeat;
 mod house;
 mod instinct;
+mod keepsakes;
+mod knowing;
 mod life;
 mod llm;
 mod models;
@@ -28,6 +32,7 @@ mod senses;
 mod services;
 mod setbacks;
 mod spawning;
+mod standing;
 mod subsessions;
 mod thought;
 mod tools;

@@ -103,6 +103,11 @@ pub enum LookedChange {
 }
 
 impl Line {
+    /// Nothing can be done about it but to ask the owner.
+    pub fn awaits(&self) -> bool {
+        self.next == ask(&self.id)
+    }
+
     /// The change that says that a thought had this line before it; told before what the thought does is done,
     /// so that what it changes counts as changed since.
     pub fn looked(&self) -> Change {

@@ -81,7 +81,7 @@ pub struct Input {
     pub now: Timestamp,
     /// What the owner said.
     pub said: Vec<Dated>,
-    /// The owner's directives that hold now, oldest first.
+    /// The owner's directives that hold now, newest first.
     pub directives: Vec<String>,
     /// What the creature promised.
     pub commitments: Vec<Dated>,
@@ -174,7 +174,7 @@ fn owner_side(input: &Input, statements: &[statements::Statement]) -> (String, u
     };
     let mut lines: Vec<String> = statements.iter().filter(|s| !s.resolved).map(said).collect();
     lines.extend(
-        input.directives.iter().rev().map(|word| format!("- holds: {}", cut(&clean(word, MOST_TEXT), 120))),
+        input.directives.iter().map(|word| format!("- holds: {}", cut(&clean(word, MOST_TEXT), 120))),
     );
     let promised =
         fresh(&input.commitments, now, COMMITMENT_S, MOST_TEXT).into_iter().filter(|dated| !dated.resolved);
