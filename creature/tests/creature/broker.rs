@@ -32,13 +32,8 @@ pub struct Asked {
     pub path: String,
     pub query: BTreeMap<String, String>,
     pub body: Value,
-<<<<<<< HEAD
-    /// What the creature says of its own accord, and not for the owner.
-    pub autonomous: bool,
-=======
     /// What it says of its class; none where it says nothing.
     pub class: Option<String>,
->>>>>>> mind-d
 }
 
 pub enum Answer {
@@ -160,8 +155,6 @@ impl Drop for StandIn {
 fn read(request: &mut tiny_http::Request) -> Asked {
     let mut body = String::new();
     request.as_reader().read_to_string(&mut body).unwrap();
-    let class = request.headers().iter().find(|header| header.field.equiv("x-feral-class"));
-    let autonomous = class.is_some_and(|header| header.value.as_str() == "autonomous");
     let url = request.url().to_owned();
     let (path, query) = url.split_once('?').unwrap_or((&url, ""));
     let query = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -173,7 +166,6 @@ fn read(request: &mut tiny_http::Request) -> Asked {
         path: path.to_owned(),
         query: query.map(|(name, value)| (name.to_owned(), plain(value))).collect(),
         body: serde_json::from_str(&body).unwrap_or(Value::Null),
-        autonomous,
     }
 }
 

@@ -120,7 +120,7 @@ fn answer(asked: &Asked, seen: &mut Seen, time: &Time) -> Answer {
             let reply = script::reply(&system, &text);
             let answered = in_chat(&reply.to_string());
             seen.tokens += (system.len() + text.len() + reply.to_string().len()) / 4;
-            seen.asks.push(Ask { at, system, text, autonomous: asked.autonomous, reply });
+            seen.asks.push(Ask { at, system, text, autonomous: asked.class.as_deref() == Some("autonomous"), reply });
             broker::answer(200, &answered)
         }
         "/web" if asked.query.get("url").is_some_and(|url| url == FEED) => {
