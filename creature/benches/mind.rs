@@ -8,10 +8,11 @@ use agenda::{Agenda, Change, Rules, When};
 use creature::birth::birth;
 use creature::clock::Clock;
 use creature::config::Told;
-use creature::life::Life;
+use creature::life::{Leaving, Life};
 use creature::mind::{context, prompt};
 use creature::paths::House;
 use creature::tools;
+use jiff::Timestamp;
 use memory::{Record, snapshot};
 use model::Wire;
 use serde_json::{Value, json};
@@ -90,7 +91,7 @@ fn agenda(items: usize) -> Agenda {
     let rules = Rules::default();
     for number in 0..items {
         let change: Change = serde_json::from_value(item(number)).unwrap();
-        let now = "2026-10-20T06:00:00Z".parse().unwrap();
+        let now = Timestamp::now();
         agenda.apply(&change, When { now, thread: "main", owner: true, rules: &rules }).unwrap();
     }
     agenda
@@ -100,9 +101,9 @@ fn item(number: usize) -> Value {
     let title = format!("the {number}th thing that is worth doing, said in a sentence of a usual length");
     match number % 5 {
         0 | 1 => json!({"goal": {"do": "add", "title": title, "checkpoints": ["find out", "do", "look"], "cost_usd": 0.0}}),
-        2 => json!({"opportunity": {"do": "add", "title": title, "amount_usd": 40.0}}),
-        3 => json!({"gap": {"do": "missed", "what": title}}),
-        _ => json!({"task": {"do": "add", "title": title, "at": "2026-10-20T07:00:00Z"}}),
+        2 => json!({"opportunity": {"do": "add", "title": title, "amount_usd": 40.0, "next": ""}}),
+        3 => json!({"gap": {"do": "note", "what": title}}),
+        _ => json!({"task": {"do": "add", "text": title, "at": "2026-01-20T07:00:00Z", "every_s": null}}),
     }
 }
 
@@ -115,13 +116,16 @@ fn measured(house: &House) -> Taken {
         safe: false,
         rehearsal: false,
         broker: None,
-        clock: Clock::told(|| "2026-10-21T06:00:00Z".parse().unwrap()),
+        clock: Clock::default(),
     };
     let mut life = runtime.block_on(birth(told)).unwrap();
     let mut taken: Taken = Vec::new();
     for _ in 0..ROUNDS {
         let mut parts = one(&mut life);
-        parts.push(("all", parts.iter().map(|(_, taken)| taken).sum()));
+        parts.push(("together", parts.iter().map(|(_, taken)| taken).sum()));
+        timed("a whole wake on instinct, with all it keeps", &mut parts, || {
+            runtime.block_on(life.wake(&mut Never)).unwrap();
+        });
         for (at, (part, ms)) in parts.into_iter().enumerate() {
             match taken.get_mut(at) {
                 Some((_, rounds)) => rounds.push(ms),
@@ -141,11 +145,21 @@ fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
         prompt::system(Wire::OpenAi, tools::catalogue()) + &prompt::standing(&shown) + &prompt::situation(&moment, &shown)
     });
     assert!(said.len() > 10_000, "too little is said: {}", said.len());
-    timed("a record and the cursors kept", &mut parts, || {
+    timed("a thought's record and the cursors kept", &mut parts, || {
         life.remember("thought", json!({"thought": 1, "monologue": "x".repeat(500)})).unwrap();
         life.save().unwrap();
     });
+    timed("a change of the agenda kept", &mut parts, || life.toolbox.change(&moment.stack[0].looked()).unwrap());
     parts
+}
+
+/// Nobody wishes that this life ends.
+struct Never;
+
+impl Leaving for Never {
+    async fn asked(&mut self) {
+        std::future::pending().await
+    }
 }
 
 fn timed<T>(part: &'static str, parts: &mut Vec<(&'static str, f64)>, act: impl FnOnce() -> T) -> T {
