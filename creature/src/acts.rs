@@ -67,8 +67,6 @@ impl Life {
         let now = self.told.clock.now();
         let warning = match call.tool.as_str() {
             "complete_run" => None,
-            // Different words of the owner's may well have the same answer.
-            "memory.append" if self.toolbox.owner => None,
             tool => self.repeats.note(&key(call), &same.to_string(), changes(tool), now),
         };
         if let (Some(warning), Value::Object(fields)) = (warning, &mut result) {
@@ -101,6 +99,7 @@ impl Life {
             .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
         let record = json!({
             "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
+            "owner": self.toolbox.owner,
         });
         self.remember("action", record)
     }

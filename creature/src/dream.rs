@@ -40,8 +40,9 @@ const KEPT: [&str; 4] = ["facts", "thought", "pulse", "purge"];
 /// Hours after which what is finished is forgotten: thirty days.
 const FINISHED_H: i64 = 30 * 24;
 
-/// Bytes of memory that one dream indexes; some ten seconds' work.
-const MOST_INDEXED: u64 = 128 << 20;
+/// Bytes of memory that a dream indexes between looks at whether to leave, about a second's work, and how many times.
+const INDEX_STEP: u64 = 16 << 20;
+const INDEX_STEPS: usize = 10;
 
 /// Bytes of the facts; as much as any paper.
 pub(crate) const MOST_FACTS: u64 = 256 * 1024;
@@ -155,20 +156,42 @@ impl Life {
                 self.toolbox.facts = self.facts();
                 let kept = self.toolbox.keep_snapshot(None)?;
                 self.cursors.snapshot_at = self.cursors.thoughts;
-                if kept.unchanged { "nothing to take in".to_owned() } else { kept.path }
+                kept.path
             }
-            "index" => {
-                let house = &self.told.house;
-                let come = knowledge::tend(&house.index(), &places(house), MOST_INDEXED)
-                    .map_err(|cause| Fault::caused("tend the index", &cause, "is the disk full?"))?;
-                format!("{} KiB of memory are not indexed yet", come.waiting_bytes >> 10)
+            "index" => match self.indexed(leaving).await? {
+                Some(said) => said,
+                None => return Ok(None),
+            },
+            _ => {
+                let said = self.kept_up(night);
+                self.save()?;
+                said
             }
-            _ => self.kept_up(night),
         };
         if KEPT.contains(&part) {
             undoing::after(&self.toolbox, dream, part)?;
         }
         Ok(Some(said))
+    }
+
+    /// Reads on where the index stands, for a while; none where the life was asked to leave.
+    async fn indexed(&mut self, leaving: &mut impl Leaving) -> Result<Option<String>, Fault> {
+        let house = &self.told.house;
+        let mut waiting_bytes = 0;
+        for _ in 0..INDEX_STEPS {
+            let come = knowledge::tend(&house.index(), &places(house), INDEX_STEP)
+                .map_err(|cause| Fault::caused("tend the index", &cause, "is the disk full?"))?;
+            waiting_bytes = come.waiting_bytes;
+            tokio::select! {
+                biased;
+                () = leaving.asked() => return Ok(None),
+                () = std::future::ready(()) => {}
+            }
+            if waiting_bytes == 0 {
+                break;
+            }
+        }
+        Ok(Some(format!("{} KiB of memory are not indexed yet", waiting_bytes >> 10)))
     }
 
     fn purged(&mut self) -> Result<String, Fault> {

@@ -67,7 +67,7 @@ impl Life {
         self.hear()?;
         self.hear_outcomes()?;
         self.notice()?;
-        self.attend();
+        self.attend()?;
         let checklist = papers::read(&house.checklist());
         self.observe("checklist", &checklist.odd)?;
         self.course.checklist = checklist.mark();
@@ -122,19 +122,16 @@ impl Life {
     }
 
     /// Turns to the owner where a word waits, one thread at a time; else back to what it does by itself.
-    fn attend(&mut self) {
-        let thread = self.cursors.words.first().map(|waiting| waiting.word.thread.clone());
+    fn attend(&mut self) -> Result<(), Fault> {
+        let next = self.cursors.words.iter().min_by_key(|waiting| waiting.seen);
+        let thread = next.map(|waiting| waiting.word.thread.clone());
         self.toolbox.owner = thread.is_some();
         match thread {
-            Some(thread) => {
-                self.interrupted();
-                self.toolbox.thread = thread;
-            }
-            None => {
-                self.resumed();
-                self.toolbox.thread = main_thread();
-            }
+            Some(_) => self.interrupted()?,
+            None => self.resumed(),
         }
+        self.toolbox.thread = thread.unwrap_or_else(main_thread);
+        Ok(())
     }
 
     /// The events this thought is shown. One that answers the owner has none: they wait for the next.

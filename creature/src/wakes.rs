@@ -11,6 +11,7 @@ use crate::mind::instinct::checklist;
 use crate::mind::moment::main_thread;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, cursors::Interrupted, papers};
+use agenda::repeat::Repeats;
 use agenda::rest::{self, Bounds, Situation};
 use agenda::stack::{self, Category, Line};
 use agenda::waking::{self, Found};
@@ -50,6 +51,8 @@ pub(crate) struct Course {
     pub line: Option<Line>,
     /// Papers of knowledge that another changed.
     pub changed: Vec<String>,
+    /// The mind failed in this wake: its rest stands, whatever waits.
+    pub setback: bool,
     /// The last thought chose its rest itself.
     pub chose: bool,
     /// The owner's pause was told in the feed.
@@ -62,6 +65,7 @@ impl Life {
     /// Does what came due and takes what was said; none of it needs a mind.
     pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
         (self.toolbox.owner, self.toolbox.thread) = (false, main_thread());
+        self.course.setback = false;
         self.watch.know();
         self.hear()?;
         self.hear_outcomes()?;
@@ -112,7 +116,12 @@ impl Life {
             paused: self.paused(),
             down: self.course.down_until.is_some_and(|until| now < until),
         };
-        self.course.why = waking::reasons(&found);
+        let why = waking::reasons(&found);
+        if found.words > 0 || why != self.course.why {
+            // The same answer to other words, or the same look for another turn of a task, is no repeat.
+            self.repeats = Repeats::default();
+        }
+        self.course.why = why;
         if instinct && self.course.why.is_empty() && !found.paused && !found.down {
             self.course.why.push("instinct looks around".to_owned());
         }
@@ -156,12 +165,13 @@ impl Life {
     }
 
     /// The owner speaks: what was being done by itself waits, and is taken up again once the word is answered.
-    pub(crate) fn interrupted(&mut self) {
-        let Some(what) = self.course.busy.take() else { return };
+    pub(crate) fn interrupted(&mut self) -> Result<(), Fault> {
+        let Some(what) = self.course.busy.take() else { return Ok(()) };
         let said = self.cursors.words.iter().map(|waiting| context::shorten(&waiting.word.text, MOST_CHARS));
         let (said, what) = (said.collect(), context::shorten(&what, MOST_CHARS));
         self.toolbox.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
         self.cursors.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
+        self.save()
     }
 
     /// Takes up again what the owner's word interrupted; what happened meanwhile is an event.
@@ -228,7 +238,7 @@ impl Life {
                 Ok(Next::Rest(rest))
             }
             Some(Next::Rest(wait)) => {
-                self.course.down_until = now.checked_add(wait).ok();
+                (self.course.down_until, self.course.setback) = (now.checked_add(wait).ok(), true);
                 Ok(Next::Rest(wait.max(rest)))
             }
             Some(end) => Ok(end),
@@ -256,7 +266,7 @@ impl Life {
             false => self.cursors.words.iter().any(|waiting| waiting.seen == 0),
         };
         let events = !held && !(self.cursors.news.is_empty() && self.cursors.interrupted.is_none());
-        let rest = match words || events {
+        let rest = match (words || events) && !self.course.setback {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
                 let rest_s = rest.as_secs() + u64::from(rest.subsec_nanos() > 0);
@@ -299,7 +309,7 @@ impl Life {
                 "text": context::shorten(text, 4_000), "usage": usage,
             }),
         )?;
-        self.course.overran = 1;
+        (self.course.overran, self.course.setback) = (1, true);
         let rest_s = self.setbacks.garbled();
         Ok(Next::Rest(self.clamped(rest_s)))
     }
@@ -315,7 +325,8 @@ impl Life {
             self.remember("observation", record)?;
         }
         let span = jiff::SignedDuration::from_secs(rest_s.try_into().unwrap_or(i64::MAX));
-        (self.course.down_until, self.course.overran) = (self.told.clock.now().checked_add(span).ok(), 1);
+        (self.course.overran, self.course.setback) = (1, true);
+        self.course.down_until = self.told.clock.now().checked_add(span).ok();
         Ok(Next::Rest(Duration::from_secs(rest_s)))
     }
 

@@ -46,6 +46,10 @@ pub fn changed(house: &House) -> Vec<String> {
 
 /// This paper was read or written by the creature itself: as it is, it is known.
 pub fn looked(house: &House, path: &str) {
+    let watched = ["self/notes/", "self/skills/"].iter().any(|folder| path.starts_with(folder));
+    if !watched && path != "self/facts.md" {
+        return;
+    }
     let mut known = read(house).stamps.unwrap_or_else(|| stamps(house));
     let stamp = stamp(&house.root().join(path));
     if known.get(path) == stamp.as_ref() {

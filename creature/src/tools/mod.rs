@@ -33,6 +33,7 @@ pub use catalogue::catalogue;
 use crate::clock::Clock;
 use crate::config::{FileSettings, Permission, SelfEditSettings};
 use crate::desk::Desk;
+use crate::dream;
 use crate::digest::Facts;
 use crate::fault::Fault;
 use crate::feed::Feed;
@@ -133,7 +134,12 @@ impl Toolbox {
             Err(fault) => Err(fault),
         };
         let result = match result {
-            Ok(Value::Object(fields)) => object(fields),
+            Ok(Value::Object(fields)) => {
+                // What it read or wrote itself is known to it as it is.
+                let path = fields.get("path").and_then(Value::as_str);
+                path.into_iter().for_each(|path| dream::looked(&self.house, path));
+                object(fields)
+            }
             Ok(other) => object(Map::from_iter([("result".to_owned(), other)])),
             Err(fault) => failure(fault.error, fault.hint),
         };
@@ -192,18 +198,10 @@ impl Toolbox {
             "dream.now" => knowledge::dream_now(self),
             "dream.undo" => knowledge::dream_undo(self, args),
             "purpose.rewrite" => papers::rewrite_purpose(self, args).await,
-            "goal.add" => agenda::goal_add(self, args),
-            "goal.extend" => agenda::goal_extend(self, args),
-            "goal.checkpoint" => agenda::goal_checkpoint(self, args),
-            "opportunity.add" => agenda::opportunity_add(self, args),
+            "goal.add" | "goal.extend" | "goal.checkpoint" | "opportunity.add" | "task.add" | "task.done"
+            | "gap.note" | "presence.note" | "agenda.close" | "agenda.approve" => agenda::change(self, args),
             "opportunity.move" => agenda::opportunity_move(self, args),
-            "task.add" => agenda::task_add(self, args),
-            "task.done" => agenda::task_done(self, args),
-            "gap.note" => agenda::gap_note(self, args),
-            "presence.note" => agenda::presence_note(self, args),
             "agenda.list" => agenda::list(self, args),
-            "agenda.close" => agenda::close(self, args),
-            "agenda.approve" => agenda::approve(self, args),
             "files.read" => files::read(self, args),
             "files.list" => files::list(self, args),
             "files.write" => files::write(self, args),

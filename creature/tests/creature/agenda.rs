@@ -79,7 +79,7 @@ async fn money_is_told_in_the_feed_and_much_of_it_needs_a_yes() {
     let feed = yard.text(".self/mind/feed.jsonl");
     assert!(feed.contains(r#""event":"revenue""#) && feed.contains(r#""earned_usd":1000.0"#), "{feed}");
     let listed = fine(&mut yard, "agenda.list", json!({"kind": "opportunities"})).await;
-    assert_eq!(listed["opportunities"][0]["not_before"], "2026-05-28T13:00:00Z");
+    assert_eq!(listed["list"][0]["not_before"], "2026-05-28T13:00:00Z");
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn tasks_gaps_and_places() {
     );
     assert_eq!(fine(&mut yard, "task.done", json!({"id": "task-1"})).await["next_at"], Value::Null);
     assert_eq!(
-        fine(&mut yard, "agenda.list", json!({"kind": "tasks"})).await["tasks"].as_array().unwrap().len(),
+        fine(&mut yard, "agenda.list", json!({"kind": "tasks"})).await["list"].as_array().unwrap().len(),
         3
     );
     fine(&mut yard, "gap.note", json!({"what": "read PDFs"})).await;

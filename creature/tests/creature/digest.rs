@@ -108,7 +108,7 @@ fn a_word_is_open_until_something_is_said_after_it() {
 #[test]
 fn it_takes_only_what_came_since_the_last() {
     let records = [action("old.one", true), record("snapshot", json!({})), action("new.one", true)];
-    let text = digest(&facts(), fresh(&records, 0), None);
+    let text = digest(&facts(), fresh(&records, 0).0, None);
     assert!(text.contains("new.one") && !text.contains("old.one"));
 }
 

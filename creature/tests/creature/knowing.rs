@@ -25,7 +25,13 @@ async fn what_is_written_is_found() {
     assert!(only["hits"][0]["text"].as_str().unwrap().contains("over the roof"), "{only:#}");
     let nothing = yard.call("knowledge.search", json!({"query": "unicorns"})).await;
     assert_eq!((&nothing["ok"], &nothing["hits"]), (&json!(true), &json!([])));
+    yard.call("notes.write", json!({"name": "facts", "text": "- A swift weighs 40 g"})).await;
     assert!(changed(&yard.tools.house).is_empty(), "what it wrote itself is known");
+    yard.put("self/notes/birds.md", "by another hand, about swifts");
+    assert_eq!(changed(&yard.tools.house), ["self/notes/birds.md"]);
+    yard.call("repo.read", json!({"path": "self/notes/birds.md"})).await;
+    assert!(changed(&yard.tools.house).is_empty(), "what it read is known");
+    yard.put("self/notes/birds.md", "# Birds\n\nSwifts sleep in the air.");
     // A search of garbage, and of an index that is garbage.
     yard.put(".self/mind/index.sqlite", &"garbage ".repeat(1_000));
     let found = yard.call("knowledge.search", json!({"query": "\"sleep in the air\" OR ("})).await;
@@ -68,7 +74,7 @@ async fn skills_are_loaded_by_name() {
         assert_eq!(loaded["text"], "# How to post\n\nBriefly.", "{name}: {loaded}");
     }
     let listed: Value = yard.call("skill.list", json!({})).await;
-    assert_eq!(listed["skills"], json!([{"name": "post", "about": "How to post", "chars": 24}]));
+    assert_eq!(listed["skills"], json!([{"name": "post", "about": "How to post", "chars": 23}]));
     for (args, why) in [
         (json!({"name": "../x", "text": "x"}), "letters"),
         (json!({"name": "", "text": "x"}), "empty"),

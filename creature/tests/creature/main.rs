@@ -22,8 +22,10 @@ mod knowing;
 mod life;
 mod llm;
 mod models;
+mod owners;
 mod patch;
 mod patch_damage;
+mod permission;
 mod process;
 mod rehearsal;
 mod replace;
@@ -36,5 +38,9 @@ mod standing;
 mod subsessions;
 mod thought;
 mod tools;
+<<<<<<< HEAD
 mod week;
+=======
+mod wakes;
+>>>>>>> mind-d
 mod yard;

@@ -98,6 +98,17 @@ fn what_works_again_is_settled_and_a_stack_that_waits_cools_down() {
 }
 
 #[test]
+fn what_was_interrupted_is_resumed_until_it_acts_by_itself_again() {
+    let mut moment = lived();
+    let mut answer = acts("11:55", "memory.append", "");
+    answer.data["owner"] = json!(true);
+    moment.records.extend([says("11:55", "creature", "Of course."), answer]);
+    assert_eq!(standing(&moment).unwrap().mode, Mode::Resume);
+    moment.records.push(acts("11:58", "web.search", ""));
+    assert_eq!(standing(&moment).unwrap().mode, Mode::Continue);
+}
+
+#[test]
 fn where_it_fails_one_sentence_stands_in_its_place() {
     for now in ["", "yesterday", "2026-02-01T12:00:00Z"] {
         let moment = Moment { now: now.to_owned(), ..lived() };

@@ -287,7 +287,9 @@ proptest! {
                 prop_assert!(*until > now());
             }
             prop_assert!(reply(&understood).starts_with("Noted: "));
-            make(&mut Agenda::default(), understood.change, now(), true).unwrap();
+            let lifts = matches!(understood.change, DirectiveChange::Lift { .. });
+            let made = make(&mut Agenda::default(), understood.change, now(), true);
+            prop_assert_eq!(made.is_err(), lifts, "nothing holds that could be lifted");
         }
     }
 

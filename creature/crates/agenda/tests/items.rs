@@ -103,6 +103,8 @@ fn the_place_left_alone_longest_makes_room() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// The next turn is the first moment after now on the grid of turns, found by counting.
     #[test]
     fn a_recurring_task_keeps_to_its_grid_and_makes_up_for_nothing(

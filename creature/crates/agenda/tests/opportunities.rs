@@ -95,6 +95,10 @@ fn stages_are_not_skipped_and_nothing_is_earned_for_nothing() {
         (to(Stage::Propose), "opportunity-1 is at scan and cannot go to propose"),
         (moved(Move { earned_usd: Some(1.0), ..Move::default() }), "nothing is earned before it is executed"),
         (moved(Move { amount_usd: Some(-1.0), ..Move::default() }), "-1 is no amount"),
+        (
+            moved(Move { stage: Some(Stage::Evaluate), earned_usd: Some(f64::NAN), ..Move::default() }),
+            "nothing is earned before it is executed",
+        ),
         (add("X", 2.0), "opportunity-1 is about that already"),
     ] {
         assert_eq!(tell(&mut agenda, 1, false, change).unwrap_err(), why);
@@ -136,6 +140,8 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn the_pipeline_goes_as_the_model_says(acts in prop::collection::vec(act(), 0..60)) {
         let mut agenda = Agenda::default();

@@ -119,7 +119,7 @@ fn schedule() -> impl Strategy<Value = Schedule> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(50))]
 
     #[test]
     fn each_next_time_is_the_one_a_walk_finds(

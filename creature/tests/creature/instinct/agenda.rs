@@ -44,9 +44,9 @@ fn what_fails_says_why() {
     });
     world.moment.stack = vec![line(Category::Tasks, "task-1", "feed https://a.example/feed")];
     world.think();
+    world.think();
     world.moment.stack = vec![line(Category::Goals, "goal-1", "read https://a.example/tea")];
     world.think();
-    world.moment.stack.clear();
     world.think();
     assert_eq!(json!(world.called("task.done")[0].args), json!({"id": "task-1", "failed": "no such host"}));
     let failed = json!({"id": "goal-1", "status": "failed", "reason": "no such host"});
