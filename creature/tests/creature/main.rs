@@ -38,9 +38,6 @@ mod standing;
 mod subsessions;
 mod thought;
 mod tools;
-<<<<<<< HEAD
-mod week;
-=======
 mod wakes;
->>>>>>> mind-d
+mod week;
 mod yard;

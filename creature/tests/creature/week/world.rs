@@ -98,8 +98,8 @@ impl World {
 
     /// One wake, with a birth before it where it must be; none where it died.
     fn turn(&mut self, chance: Option<&mut Chance>) -> Option<Duration> {
-        // One wake in six has an end somewhere in it: at a reading of the clock, or where it waits.
-        let (readings, polls) = match chance.map(|chance| (chance.below(12), chance.below(40), chance.below(60))) {
+        // One wake in three has an end somewhere in it: at a reading of the clock, or where it waits.
+        let (readings, polls) = match chance.map(|chance| (chance.below(6), chance.below(30), chance.below(40))) {
             Some((0, readings, _)) => (i64::try_from(readings).unwrap(), u64::MAX),
             Some((1, _, polls)) => (-1, polls),
             _ => (-1, u64::MAX),
