@@ -61,7 +61,7 @@ pub fn week() -> Vec<(&'static str, Event)> {
         ("2026-10-20T07:00:00Z", wish("opportunity.add", &json!({"title": "a talk on small tools", "amount_usd": 40}))),
         ("2026-10-20T07:00:30Z", wish("opportunity.add", &json!({"title": "a large contract", "amount_usd": 900}))),
         ("2026-10-20T07:30:00Z", wish("gap.note", &json!({"what": "reading PDF files"}))),
-        ("2026-10-20T08:00:00Z", wish("presence.note", &json!({"place": "forum", "text": "hello", "every_days": 1}))),
+        ("2026-10-20T08:00:00Z", wish("presence.note", &json!({"place": "forum", "last": "hello", "every_days": 1}))),
         ("2026-10-20T09:00:00Z", wish("task.add", &json!({"text": "tidy the notes", "in_s": 3600, "every_s": 43_200}))),
         ("2026-10-20T10:00:00Z", wish("spawn", &graph())),
         ("2026-10-20T12:00:00Z", Event::Publishes("Small tools that last")),

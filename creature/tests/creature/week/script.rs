@@ -112,7 +112,7 @@ fn work(line: &Line) -> Value {
         "gaps" => json!([{"tool": "agenda.close", "args": {"id": id, "reason": "learnt"}}]),
         "presence" => {
             let place = id.trim_start_matches("presence-");
-            json!([{"tool": "presence.note", "args": {"place": place, "text": "a post worth reading"}}])
+            json!([{"tool": "presence.note", "args": {"place": place, "last": "a post worth reading"}}])
         }
         "knowledge" => json!([{"tool": "notes.read", "args": {"name": "scratch"}}]),
         _ if line.next.contains("mail") => json!([
