@@ -78,7 +78,8 @@ pub(crate) fn owners_yes(id: &str, when: When) -> Result<(), Refusal> {
 
 /// Says that an item waits for the owner.
 pub(crate) fn awaits(id: &str) -> Refusal {
-    let hint = "only your owner's word approves: ask with owner.message, kind approval, and go on with other things";
+    let hint =
+        "only your owner's word approves: ask with owner.message, kind approval, and go on with other things";
     Refusal::new(format!("{id} waits for your owner's yes"), hint)
 }
 

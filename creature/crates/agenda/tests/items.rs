@@ -102,6 +102,31 @@ fn the_place_left_alone_longest_makes_room() {
     assert_eq!(agenda.presence.places["place 64"].due_at(), None);
 }
 
+#[test]
+fn every_change_that_memory_may_hold_is_understood() {
+    for text in [
+        r#"{"goal":{"do":"add","title":"t","checkpoints":["a"],"cost_usd":1.5}}"#,
+        r#"{"goal":{"do":"extend","id":"goal-1","checkpoints":["b"]}}"#,
+        r#"{"goal":{"do":"checkpoint","id":"goal-1","checkpoint":2,"status":"blocked","reason":"r"}}"#,
+        r#"{"goal":{"do":"approve","id":"goal-1"}}"#,
+        r#"{"goal":{"do":"close","id":"goal-1","outcome":"dropped","reason":"r"}}"#,
+        r#"{"opportunity":{"do":"add","title":"t","amount_usd":2.0,"next":"n"}}"#,
+        r#"{"opportunity":{"do":"approve","id":"opportunity-1"}}"#,
+        r#"{"opportunity":{"do":"close","id":"opportunity-1","reason":"r"}}"#,
+        r#"{"task":{"do":"add","text":"t","at":"2026-05-28T20:26:40Z","every_s":60}}"#,
+        r#"{"task":{"do":"done","id":"task-1","failed":"f"}}"#,
+        r#"{"task":{"do":"close","id":"task-1","reason":"r"}}"#,
+        r#"{"gap":{"do":"note","what":"w"}}"#,
+        r#"{"gap":{"do":"close","id":"gap-1","reason":"r"}}"#,
+        r#"{"presence":{"do":"note","place":"x","last":"l","every_days":2}}"#,
+        r#"{"looked":{"do":"at","id":"goal-1","category":"goals","next":"n"}}"#,
+        r#"{"purge":{"before":"2026-05-28T20:26:40Z"}}"#,
+    ] {
+        let change: Change = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&change).unwrap(), text);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
