@@ -34,7 +34,9 @@ fn main() {
         return;
     }
     let build = if cfg!(debug_assertions) { "dev build, as it lives" } else { "optimised build" };
-    println!("Milliseconds a thought takes beside its model, medians of {ROUNDS}; {build}; memory synced to disk.\n");
+    println!(
+        "Milliseconds a thought takes beside its model, medians of {ROUNDS}; {build}; memory synced to disk.\n"
+    );
     let mut all = Vec::new();
     for records in RECORDS {
         for items in ITEMS {
@@ -47,7 +49,8 @@ fn main() {
 }
 
 fn table(all: &[(usize, usize, Taken)]) {
-    let heads: Vec<String> = all.iter().map(|(items, records, _)| format!("{items} items, {records}")).collect();
+    let heads: Vec<String> =
+        all.iter().map(|(items, records, _)| format!("{items} items, {records}")).collect();
     println!("| part | {} | 1,000 items to 10 | 1,000,000 records to 1,000 |", heads.join(" | "));
     println!("|---|{}", "--:|".repeat(all.len() + 2));
     for (at, (part, _)) in all[0].2.iter().enumerate() {
@@ -100,7 +103,9 @@ fn agenda(items: usize) -> Agenda {
 fn item(number: usize) -> Value {
     let title = format!("the {number}th thing that is worth doing, said in a sentence of a usual length");
     match number % 5 {
-        0 | 1 => json!({"goal": {"do": "add", "title": title, "checkpoints": ["find out", "do", "look"], "cost_usd": 0.0}}),
+        0 | 1 => {
+            json!({"goal": {"do": "add", "title": title, "checkpoints": ["find out", "do", "look"], "cost_usd": 0.0}})
+        }
         2 => json!({"opportunity": {"do": "add", "title": title, "amount_usd": 40.0, "next": ""}}),
         3 => json!({"gap": {"do": "note", "what": title}}),
         _ => json!({"task": {"do": "add", "text": title, "at": "2026-01-20T07:00:00Z", "every_s": null}}),
@@ -142,14 +147,18 @@ fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
     let moment = timed("sense: papers, words, records, agenda, stack", &mut parts, || life.sense(0).unwrap());
     let shown = timed("context", &mut parts, || context::choose(&moment, &context::Caps::default()));
     let said = timed("prompt", &mut parts, || {
-        prompt::system(Wire::OpenAi, tools::catalogue()) + &prompt::standing(&shown) + &prompt::situation(&moment, &shown)
+        prompt::system(Wire::OpenAi, tools::catalogue())
+            + &prompt::standing(&shown)
+            + &prompt::situation(&moment, &shown)
     });
     assert!(said.len() > 10_000, "too little is said: {}", said.len());
     timed("a thought's record and the cursors kept", &mut parts, || {
         life.remember("thought", json!({"thought": 1, "monologue": "x".repeat(500)})).unwrap();
         life.save().unwrap();
     });
-    timed("a change of the agenda kept", &mut parts, || life.toolbox.change(&moment.stack[0].looked()).unwrap());
+    timed("a change of the agenda kept", &mut parts, || {
+        life.toolbox.change(&moment.stack[0].looked()).unwrap()
+    });
     parts
 }
 

@@ -48,15 +48,26 @@ pub fn context_within_caps(asks: &[Ask]) {
 /// No thought of a model in a wake without a reason, no more requests than thoughts but `lost` that were cut off, and
 /// each says whose it is.
 pub fn nothing_without_reason(asks: &[Ask], records: &[Record], lost: usize) {
-    let wakes: BTreeMap<(u64, u64), &Record> = of(records, "heartbeat").map(|record| (wake(record), record)).collect();
-    let thoughts: Vec<&Record> = of(records, "thought").filter(|record| record.data["mind"] != "instinct").collect();
+    let wakes: BTreeMap<(u64, u64), &Record> =
+        of(records, "heartbeat").map(|record| (wake(record), record)).collect();
+    let thoughts: Vec<&Record> =
+        of(records, "thought").filter(|record| record.data["mind"] != "instinct").collect();
     for thought in &thoughts {
         let why = &wakes[&wake(thought)].data["why"];
-        assert!(why.as_array().is_some_and(|why| !why.is_empty()), "a thought without a reason: {}", thought.data);
+        assert!(
+            why.as_array().is_some_and(|why| !why.is_empty()),
+            "a thought without a reason: {}",
+            thought.data
+        );
     }
     let asked: Vec<&Ask> = asks.iter().filter(|ask| ask.is_thought()).collect();
     assert!(asked.len() >= thoughts.len(), "{} asked, {} thought", asked.len(), thoughts.len());
-    assert!(asked.len() <= thoughts.len() + lost, "{} asked, {} thought, {lost} lost", asked.len(), thoughts.len());
+    assert!(
+        asked.len() <= thoughts.len() + lost,
+        "{} asked, {} thought, {lost} lost",
+        asked.len(),
+        thoughts.len()
+    );
     for ask in asked {
         assert_eq!(ask.autonomous, ask.words().is_empty(), "whose is it? {}", ask.section("Now"));
     }
@@ -129,7 +140,11 @@ pub fn word(record: &Record, key: &str) -> String {
 }
 
 /// Every reminder told at its second, once; after a sleep or a death a little later, never before.
-pub fn reminded(records: &[Record], expected: &[(String, Timestamp)], late: impl Fn(Timestamp) -> SignedDuration) {
+pub fn reminded(
+    records: &[Record],
+    expected: &[(String, Timestamp)],
+    late: impl Fn(Timestamp) -> SignedDuration,
+) {
     let mut told: Vec<(String, Timestamp)> = Vec::new();
     for record in of(records, "message").filter(|record| record.data["kind"] == "reminder") {
         let (at, due) = (time(&record.at), time(record.data["for_at"].as_str().unwrap()));
@@ -148,7 +163,8 @@ pub fn reminded(records: &[Record], expected: &[(String, Timestamp)], late: impl
 /// One dream for each night, by the folders that are kept of them.
 pub fn dreamt(house: &TempHouse, nights: &[&str]) {
     let folders = std::fs::read_dir(house.path(".self/mind/dreams")).unwrap();
-    let mut names: Vec<String> = folders.map(|folder| folder.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> =
+        folders.map(|folder| folder.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     let days: Vec<&str> = names.iter().map(|name| &name[..8]).collect();
     assert_eq!(days, nights, "{names:?}");

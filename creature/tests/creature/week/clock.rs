@@ -79,7 +79,8 @@ impl Chance {
     /// Of `FERAL_SEED`, or another one each time; either way it is printed.
     pub fn new() -> Self {
         let seed = std::env::var("FERAL_SEED").ok().and_then(|seed| seed.parse().ok());
-        let seed = seed.unwrap_or_else(|| u64::try_from(Timestamp::now().as_nanosecond() & 0xff_ffff).unwrap());
+        let seed =
+            seed.unwrap_or_else(|| u64::try_from(Timestamp::now().as_nanosecond() & 0xff_ffff).unwrap());
         println!("to have the same again: FERAL_SEED={seed}");
         Self(seed)
     }

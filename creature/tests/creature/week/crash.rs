@@ -52,7 +52,7 @@ pub fn live_and_die(world: &World, until: &str, chance: &mut Chance) -> u64 {
             .spawn()
             .unwrap();
         // Most die young, some before they were born.
-        let patience = Duration::from_millis(chance.below(150));
+        let patience = Duration::from_millis(chance.below(90));
         let began = Instant::now();
         let status = loop {
             match life.try_wait().unwrap() {
@@ -66,7 +66,9 @@ pub fn live_and_die(world: &World, until: &str, chance: &mut Chance) -> u64 {
             return number;
         }
         assert!(!status.success() && status.code().is_none(), "life {number} ended by itself: {status}");
-        ends.push(json!({"life": number, "at": hour, "ended": "killed", "cause": "signal 9", "blame": "world"}));
+        ends.push(
+            json!({"life": number, "at": hour, "ended": "killed", "cause": "signal 9", "blame": "world"}),
+        );
         let told = &ends[ends.len().saturating_sub(8)..];
         let standing = json!({"version": 1, "life": number + 1, "guardian_pid": 0, "ends": told});
         world.house.write(".self/guardian.json", standing.to_string());

@@ -53,6 +53,7 @@ fn a_week_of_life() {
         true => (slept.1 + SignedDuration::from_mins(30)).duration_since(due),
         false => SignedDuration::ZERO,
     });
+    listed_and_looked_at(&world, &records, &asks);
     reached_by_rank(&world, &records);
     nothing_starved(&world, &records);
     paused_and_resumed(&asks);
@@ -72,7 +73,9 @@ fn sessions_ended_rightly(world: &World) {
         assert_eq!(checks::ended(&world.house, objective), [end], "{objective}");
     }
     let asks = world.outside.seen().asks.clone();
-    let of = |objective: &str| asks.iter().filter(|ask| ask.section("Your objective") == objective).collect::<Vec<_>>();
+    let of = |objective: &str| {
+        asks.iter().filter(|ask| ask.section("Your objective") == objective).collect::<Vec<_>>()
+    };
     assert_eq!(of("compare the two")[0].section("Answers you build on").matches("answer to").count(), 2);
     assert!(of("build on the impossible result").is_empty(), "it hung on what failed");
     assert!(of("look again later")[0].at >= time("2026-10-20T12:00:00Z"));
@@ -83,7 +86,8 @@ fn sessions_ended_rightly(world: &World) {
 /// In order of rank; the owner's word on revenue puts what earns before the goal that is older than a day by then.
 fn reached_by_rank(world: &World, records: &[Record]) {
     let reached = checks::goals_reached(records);
-    let expected = ["a field guide to small tools", "a page on flat files", "a list of makers", "a letter home"];
+    let expected =
+        ["a field guide to small tools", "a page on flat files", "a list of makers", "a letter home"];
     assert_eq!(reached, expected);
     let goals = checks::kept(&world.house, "agenda")["goals"]["list"].as_array().unwrap().clone();
     let parked = goals.iter().find(|goal| goal["title"] == "a bridge to nowhere").unwrap();
@@ -111,19 +115,47 @@ fn nothing_starved(world: &World, records: &[Record]) {
     assert!(did("task.done", "task-") >= 20, "tasks: {}", did("task.done", "task-"));
     assert!(did("presence.note", "worth reading") >= 5);
     assert_eq!(did("agenda.close", "gap-"), 1);
-    assert!((8..=13).contains(&did("service.execute", "letters")), "mail: {}", did("service.execute", "letters"));
+    assert!(
+        (8..=13).contains(&did("service.execute", "letters")),
+        "mail: {}",
+        did("service.execute", "letters")
+    );
     let agenda = checks::kept(&world.house, "agenda");
-    let large = agenda["opportunities"]["list"].as_array().unwrap().iter().find(|one| one["title"] == "a large contract");
+    let large = agenda["opportunities"]["list"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["title"] == "a large contract");
     assert_eq!(large.unwrap()["stage"], "propose", "above the threshold it waits for the owner");
-    let asked = checks::messages(records).iter().filter(|(_, text, _)| text.contains("a large contract")).count();
+    let asked =
+        checks::messages(records).iter().filter(|(_, text, _)| text.contains("a large contract")).count();
     assert!((1..=7).contains(&asked), "asked {asked} times");
+}
+
+/// The checklist is looked at every five minutes, and thought about when it changes; what happens stands in the feed.
+fn listed_and_looked_at(world: &World, records: &[Record], asks: &[Ask]) {
+    let (from, to) = (time(owner::LISTED.0), time(owner::LISTED.1));
+    let looks = world.wakes.iter().filter(|(at, _)| *at > from && *at < to).count();
+    assert!((23..=60).contains(&looks), "{looks} wakes in two hours");
+    let beats = checks::of(records, "heartbeat")
+        .filter(|record| record.data["why"].to_string().contains("checklist"));
+    assert_eq!(beats.count(), 2, "once when it was written, once when it was ticked off");
+    let states = asks.iter().filter(|ask| !ask.section("Where you stand").is_empty()).count();
+    assert!(states > asks.len() / 10, "{states} of {} requests show the autonomous state", asks.len());
+    let feed = std::fs::read_to_string(world.house.path(".self/mind/feed.jsonl")).unwrap();
+    for event in ["wakeup", "action", "sleep", "paused", "resumed", "revenue"] {
+        assert!(feed.contains(&format!(r#""event":"{event}""#)), "no {event} in the feed");
+    }
 }
 
 /// Nothing of its own while it is paused, the owner's words even then; what was published meanwhile is told after.
 fn paused_and_resumed(asks: &[Ask]) {
     let (from, to) = (time(owner::PAUSED.0), time(owner::PAUSED.1));
     let mut held = asks.iter().filter(|ask| ask.at > from && ask.at < to);
-    assert!(held.clone().count() > 0 && held.all(|ask| !ask.words().is_empty()), "it worked while it was paused");
+    assert!(
+        held.clone().count() > 0 && held.all(|ask| !ask.words().is_empty()),
+        "it worked while it was paused"
+    );
 }
 
 /// Every event reached a thought, chatter and what the owner did not want to hear reached nobody.
@@ -136,7 +168,8 @@ fn told_of_everything(asks: &[Ask], records: &[Record]) {
     let mut sent = checks::messages(records).into_iter().filter(|(at, _, _)| *at > quiet.0 && *at < quiet.1);
     let unwanted = sent.find(|(_, _, kind)| kind == "milestone");
     assert!(unwanted.is_none(), "the owner wanted to hear of money only: {unwanted:?}");
-    let weekly = checks::messages(records).into_iter().filter(|(_, _, kind)| kind == "weekly_summary").count();
+    let weekly =
+        checks::messages(records).into_iter().filter(|(_, _, kind)| kind == "weekly_summary").count();
     assert_eq!(weekly, 1);
 }
 
@@ -155,6 +188,38 @@ fn an_idle_day_asks_nobody() {
     let wakes = world.wakes.len() - before.1;
     assert!(wakes <= 110, "{wakes} wakes of a day with nothing to do: {:?}", world.wakes);
     assert!(checks::messages(&records).is_empty(), "and says nothing");
+}
+
+#[test]
+fn instinct_works_the_same_agenda() {
+    loopback!();
+    let goal = |title: &str, steps: [&str; 2]| {
+        owner::wish("goal.add", &json!({"title": title, "checkpoints": steps}))
+    };
+    let plan = vec![
+        ("2026-10-20T06:01:00Z", goal("a diary of tools", ["note the first tool", "note the second tool"])),
+        ("2026-10-20T06:01:00Z", goal("a memory kept", ["snapshot", "note that it is kept"])),
+        (
+            "2026-10-20T06:01:00Z",
+            owner::wish("reminder.add", &json!({"text": "stretch", "when": "daily 08:30"})),
+        ),
+        ("2026-10-20T09:00:00Z", Event::Says("pause until 14:00".to_owned())),
+    ];
+    let mut world = World::new(owner::FROM, SETTINGS, plan);
+    // The model that noted the goals is taken away before it can work them.
+    world.live("2026-10-20T06:01:00Z", None);
+    world.live("2026-10-20T06:01:01Z", None);
+    world.outside.seen().bare = true;
+    let before = seen(&world).1.len();
+    world.live("2026-10-20T18:00:00Z", None);
+    let (records, asks) = seen(&world);
+    assert_eq!(asks.len(), before, "nobody is asked");
+    assert_eq!(checks::goals_reached(&records), ["a diary of tools", "a memory kept"]);
+    checks::reminded(&records, &[("stretch".to_owned(), time("2026-10-20T06:30:00Z"))], |_| {
+        SignedDuration::ZERO
+    });
+    let paused = checks::messages(&records).into_iter().any(|(_, text, _)| text.contains("I pause"));
+    assert!(paused, "the owner's plain words are understood without a model");
 }
 
 #[test]
@@ -190,7 +255,8 @@ fn killed_for_real_it_goes_on() {
     let (records, asks) = seen(&world);
     println!("{lives} lives, {} requests", asks.len());
     checks::context_within_caps(&asks);
-    let expected: Vec<_> = owner::reminded().into_iter().filter(|(_, at)| *at < time("2026-10-21T06:00:00Z")).collect();
+    let expected: Vec<_> =
+        owner::reminded().into_iter().filter(|(_, at)| *at < time("2026-10-21T06:00:00Z")).collect();
     checks::reminded(&records, &expected, |_| MINUTE * 5);
     let reached = checks::goals_reached(&records);
     assert_eq!(reached, ["a field guide to small tools", "a page on flat files", "a list of makers"]);

@@ -68,12 +68,10 @@ const ANSWER: &str = "Answer with the one JSON object.";
 #[derive(Default)]
 pub struct Seen {
     pub asks: Vec<Ask>,
-    /// Tokens the model says it took, as a thought costs them: a fourth of the characters.
-    pub tokens: usize,
     items: Vec<&'static str>,
     letters: Vec<&'static str>,
-    /// The next that many requests to the model are refused.
-    pub outage: usize,
+    /// The owner took the model away.
+    pub bare: bool,
 }
 
 pub struct Outside {
@@ -106,11 +104,7 @@ impl Outside {
 
 fn answer(asked: &Asked, seen: &mut Seen, time: &Time) -> Answer {
     match asked.path.as_str() {
-        "/status" => broker::status(offered(), &["mail"]),
-        "/llm/openai/v1/chat/completions" if seen.outage > 0 => {
-            seen.outage -= 1;
-            broker::refusal(503, "upstream_unreachable", None)
-        }
+        "/status" => broker::status(if seen.bare { Value::Null } else { offered() }, &["mail"]),
         "/llm/openai/v1/chat/completions" => {
             let said = |role: &str| -> String {
                 let messages = asked.body["messages"].as_array().unwrap().iter();
@@ -119,8 +113,13 @@ fn answer(asked: &Asked, seen: &mut Seen, time: &Time) -> Answer {
             let (system, text, at) = (said("system"), said("user"), time.now());
             let reply = script::reply(&system, &text);
             let answered = in_chat(&reply.to_string());
-            seen.tokens += (system.len() + text.len() + reply.to_string().len()) / 4;
-            seen.asks.push(Ask { at, system, text, autonomous: asked.class.as_deref() == Some("autonomous"), reply });
+            seen.asks.push(Ask {
+                at,
+                system,
+                text,
+                autonomous: asked.class.as_deref() == Some("autonomous"),
+                reply,
+            });
             broker::answer(200, &answered)
         }
         "/web" if asked.query.get("url").is_some_and(|url| url == FEED) => {

@@ -54,31 +54,53 @@ pub fn standing() -> Vec<Event> {
 }
 
 pub fn week() -> Vec<(&'static str, Event)> {
-    let mut plan: Vec<(&'static str, Event)> = goals().into_iter().map(|goal| ("2026-10-20T06:01:00Z", goal)).collect();
+    let mut plan: Vec<(&'static str, Event)> =
+        goals().into_iter().map(|goal| ("2026-10-20T06:01:00Z", goal)).collect();
     plan.extend(standing().into_iter().map(|word| ("2026-10-20T06:10:00Z", word)));
     plan.extend([
         ("2026-10-20T06:11:00Z", wish("pulse.add", &json!({"text": "worry about the roof"}))),
-        ("2026-10-20T07:00:00Z", wish("opportunity.add", &json!({"title": "a talk on small tools", "amount_usd": 40}))),
-        ("2026-10-20T07:00:30Z", wish("opportunity.add", &json!({"title": "a large contract", "amount_usd": 900}))),
+        (
+            "2026-10-20T07:00:00Z",
+            wish("opportunity.add", &json!({"title": "a talk on small tools", "amount_usd": 40})),
+        ),
+        (
+            "2026-10-20T07:00:30Z",
+            wish("opportunity.add", &json!({"title": "a large contract", "amount_usd": 900})),
+        ),
         ("2026-10-20T07:30:00Z", wish("gap.note", &json!({"what": "reading PDF files"}))),
-        ("2026-10-20T08:00:00Z", wish("presence.note", &json!({"place": "forum", "last": "hello", "every_days": 1}))),
-        ("2026-10-20T09:00:00Z", wish("task.add", &json!({"text": "tidy the notes", "in_s": 3600, "every_s": 43_200}))),
+        (
+            "2026-10-20T08:00:00Z",
+            wish("presence.note", &json!({"place": "forum", "last": "hello", "every_days": 1})),
+        ),
+        (
+            "2026-10-20T09:00:00Z",
+            wish("task.add", &json!({"text": "tidy the notes", "in_s": 3600, "every_s": 43_200})),
+        ),
         ("2026-10-20T10:00:00Z", wish("spawn", &graph())),
         ("2026-10-20T12:00:00Z", Event::Publishes("Small tools that last")),
         ("2026-10-20T15:00:00Z", says("how are you?")),
         ("2026-10-21T08:00:00Z", says("focus on revenue this week")),
         ("2026-10-21T08:05:00Z", wish("opportunity.add", &json!({"title": "a workshop", "amount_usd": 80}))),
-        ("2026-10-21T08:06:00Z", wish("goal.add", &json!({"title": "a letter home", "checkpoints": ["write it"]}))),
+        (
+            "2026-10-21T08:06:00Z",
+            wish("goal.add", &json!({"title": "a letter home", "checkpoints": ["write it"]})),
+        ),
         ("2026-10-21T10:00:00Z", says("check my mail every 10 minutes for 2 hours")),
         ("2026-10-21T11:00:00Z", Event::Mails("an invitation")),
         (LISTED.0, Event::Saves("self/HEARTBEAT.md", "- [ ] think of a name\n".to_owned())),
         (LISTED.1, Event::Saves("self/HEARTBEAT.md", "- [x] think of a name\n".to_owned())),
-        ("2026-10-22T07:01:00Z", wish("owner.message", &json!({"kind": "revenue", "text": "Just checking in."}))),
+        (
+            "2026-10-22T07:01:00Z",
+            wish("owner.message", &json!({"kind": "revenue", "text": "Just checking in."})),
+        ),
         ("2026-10-22T12:00:00Z", Event::Publishes("Flat files, again")),
         (SUSPENDED.0, Event::Suspends(Duration::from_secs(9 * 3_600))),
         ("2026-10-23T09:00:00Z", Event::Saves("PURPOSE.md", PURPOSE.replace("curious", "patient"))),
         ("2026-10-23T12:00:00Z", says("don't message me unless it's about money until sunday")),
-        ("2026-10-23T12:05:00Z", wish("owner.message", &json!({"kind": "milestone", "text": "The guide has a cover."}))),
+        (
+            "2026-10-23T12:05:00Z",
+            wish("owner.message", &json!({"kind": "milestone", "text": "The guide has a cover."})),
+        ),
         (PAUSED.0, says("pause")),
         ("2026-10-24T09:00:00Z", Event::Publishes("Something for later")),
         ("2026-10-24T10:00:00Z", says("are you there?")),
@@ -134,4 +156,3 @@ fn graph() -> Value {
         {"name": "late", "objective": "look again later", "not_before": 7_200},
     ]})
 }
-

@@ -45,7 +45,6 @@ pub struct World {
     life: Option<Life>,
     deaths: Vec<Value>,
     runtime: Runtime,
-    model: bool,
 }
 
 impl World {
@@ -70,14 +69,7 @@ impl World {
             life: None,
             deaths: Vec::new(),
             runtime,
-            model: true,
         }
-    }
-
-    /// The same with no broker: instinct alone.
-    pub fn alone(mut self) -> Self {
-        self.model = false;
-        self
     }
 
     /// Lives until this hour; with chance, killed now and then wherever it stands.
@@ -90,8 +82,17 @@ impl World {
                 None => self.died(chance.as_deref_mut().unwrap()),
             };
             self.wakes.push((began, rest.as_secs()));
-            let hour = self.wakes.iter().rev().take(400).take_while(|(at, _)| began.duration_since(*at).as_hours() < 1);
-            assert!(hour.count() < 400, "it spins: 400 wakes within the hour before {began}; {}", self.last());
+            let hour = self
+                .wakes
+                .iter()
+                .rev()
+                .take(400)
+                .take_while(|(at, _)| began.duration_since(*at).as_hours() < 1);
+            assert!(
+                hour.count() < 400,
+                "it spins: 400 wakes within the hour before {began}; {}",
+                self.last()
+            );
             self.rest(rest, until);
         }
     }
@@ -99,11 +100,12 @@ impl World {
     /// One wake, with a birth before it where it must be; none where it died.
     fn turn(&mut self, chance: Option<&mut Chance>) -> Option<Duration> {
         // One wake in three has an end somewhere in it: at a reading of the clock, or where it waits.
-        let (readings, polls) = match chance.map(|chance| (chance.below(6), chance.below(30), chance.below(40))) {
-            Some((0, readings, _)) => (i64::try_from(readings).unwrap(), u64::MAX),
-            Some((1, _, polls)) => (-1, polls),
-            _ => (-1, u64::MAX),
-        };
+        let (readings, polls) =
+            match chance.map(|chance| (chance.below(6), chance.below(30), chance.below(40))) {
+                Some((0, readings, _)) => (i64::try_from(readings).unwrap(), u64::MAX),
+                Some((1, _, polls)) => (-1, polls),
+                _ => (-1, u64::MAX),
+            };
         self.time.spare(readings);
         self.lives += u64::from(self.life.is_none());
         let told = self.told();
@@ -145,7 +147,7 @@ impl World {
             commit: "0123456789abcdef0123456789abcdef01234567".to_owned(),
             safe: false,
             rehearsal: false,
-            broker: self.model.then(|| self.outside.broker.client()),
+            broker: Some(self.outside.broker.client()),
             clock: self.time.clock(),
         }
     }
@@ -160,7 +162,8 @@ impl World {
             "cause": "signal 9", "blame": "world", "commit": "", "log_tail": ""});
         self.deaths.push(end);
         let from = self.deaths.len().saturating_sub(8);
-        let standing = json!({"version": 1, "life": self.lives + 1, "guardian_pid": 0, "ends": self.deaths[from..]});
+        let standing =
+            json!({"version": 1, "life": self.lives + 1, "guardian_pid": 0, "ends": self.deaths[from..]});
         self.house.write(".self/guardian.json", standing.to_string());
         Duration::from_secs(1)
     }
@@ -199,7 +202,12 @@ impl World {
 
     /// The latest records, for a complaint.
     pub fn last(&self) -> String {
-        let lines: Vec<String> = self.house.last_records(12).iter().map(|record| format!("\n{} {} {}", record.at, record.kind, record.data)).collect();
+        let lines: Vec<String> = self
+            .house
+            .last_records(12)
+            .iter()
+            .map(|record| format!("\n{} {} {}", record.at, record.kind, record.data))
+            .collect();
         lines.concat()
     }
 
@@ -231,9 +239,11 @@ async fn cut<T>(future: impl Future<Output = T>, mut polls: u64) -> Option<T> {
 }
 
 /// Rests of a minute to half an hour, in Berlin.
-pub const SETTINGS: &str = "[rest]\nshortest_s = 1\nlongest_s = 300\n[agenda]\ntime_zone = \"Europe/Berlin\"\n";
+pub const SETTINGS: &str =
+    "[rest]\nshortest_s = 1\nlongest_s = 300\n[agenda]\ntime_zone = \"Europe/Berlin\"\n";
 
-pub const PURPOSE: &str = "# Purpose\n\nBe curious about small things.\n\nfeed: http://news.example/feed.xml\n";
+pub const PURPOSE: &str =
+    "# Purpose\n\nBe curious about small things.\n\nfeed: http://news.example/feed.xml\n";
 
 /// What the stand-in's status says of a model in one of the wires.
 pub fn offered() -> Value {
