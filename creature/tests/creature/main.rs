@@ -40,4 +40,5 @@ mod subsessions;
 mod thought;
 mod tools;
 mod wakes;
+mod week;
 mod yard;
