@@ -1,19 +1,18 @@
 //! The dream: when it comes, that each part is by itself, that it ends after a death, and that it can be undone.
 
 use crate::broker::loopback;
-use crate::house::{Script, TempHouse, thought};
+use crate::house::{Line, Script, TempHouse, thought};
 use agenda::Change;
 use agenda::goals::{GoalChange, GoalStatus};
 use agenda::pulse::PulseChange;
 use creature::birth::birth;
 use creature::clock::Clock;
 use creature::config::Told;
-use creature::dream::{Night, changed, looked, three_way};
+use creature::dream::Night;
 use creature::life::{Leaving, Life};
 use creature::mind::thought::ToolCall;
 use creature::paths::House;
 use jiff::{Timestamp, ToSpan};
-use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -244,10 +243,9 @@ async fn undone_it_leaves_what_came_after() {
     assert!(known(&life));
 }
 
-#[tokio::test]
-async fn a_model_acts_within_bounds() {
-    loopback!();
-    let answer = thought(
+/// What a model does in its sleep, some of it out of bounds.
+fn tidying() -> Line {
+    thought(
         "tidy up",
         json!([
             {"tool": "facts.merge", "args": {"facts": [1, 2], "text": "The shop is open from 9 to 18"}},
@@ -262,8 +260,13 @@ async fn a_model_acts_within_bounds() {
             {"tool": "repo.run", "args": {"command": "touch pwned"}},
         ]),
         0,
-    );
-    let script = Script::new(vec![answer]);
+    )
+}
+
+#[tokio::test]
+async fn a_model_acts_within_bounds() {
+    loopback!();
+    let script = Script::new(vec![tidying()]);
     let mut bed = Bed::new(TempHouse::with_model("openai", &script, 60));
     let settings = fs::read_to_string(bed.house.path("owner.toml")).unwrap();
     bed.house.write("owner.toml", settings + "[dream]\nat = \"03:00\"\nmodel = \"dreamer\"\n");
@@ -373,53 +376,4 @@ async fn what_grew_too_long_is_said_once() {
         "{:?}",
         life.cursors.news
     );
-}
-
-#[test]
-fn papers_changed_by_another_hand_are_named() {
-    let temp = TempHouse::new();
-    temp.write("self/notes/old.md", "old");
-    temp.write(".self/mind/x", "");
-    let house = House::new(temp.path(""));
-    assert!(changed(&house).is_empty(), "what was there before is no change");
-    temp.write("self/notes/new.md", "new");
-    temp.write("self/facts.md", "- One");
-    temp.write("self/skills/post.md", "How to post");
-    assert_eq!(changed(&house), ["self/facts.md", "self/notes/new.md", "self/skills/post.md"]);
-    looked(&house, "self/notes/new.md");
-    looked(&house, "self/facts.md");
-    looked(&house, "self/notes/never.md");
-    assert_eq!(changed(&house), ["self/skills/post.md"]);
-    temp.write("self/notes/old.md", "changed");
-    assert_eq!(changed(&house), ["self/notes/old.md", "self/skills/post.md"]);
-    temp.write(".self/mind/looked.json", "garbage");
-    assert!(changed(&house).is_empty());
-}
-
-fn items() -> impl Strategy<Value = Vec<(u8, u8)>> {
-    prop::collection::btree_map(0u8..8, 0u8..3, 0..8).prop_map(|items| items.into_iter().collect())
-}
-
-fn list(items: &[(u8, u8)]) -> Value {
-    let item = |(id, state): &(u8, u8)| json!({"id": format!("goal-{id}"), "state": state});
-    json!({"next": items.len(), "goals": {"all": items.iter().map(item).collect::<Vec<_>>()}})
-}
-
-proptest! {
-    #[test]
-    fn taking_back_touches_only_what_was_changed(before in items(), after in items(), now in items()) {
-        let (old, dreamt, new) = (list(&before), list(&after), list(&now));
-        let merged = three_way(Some(&old), Some(&dreamt), Some(&new)).unwrap();
-        let find = |items: &[(u8, u8)], id: u8| items.iter().find(|item| item.0 == id).map(|item| item.1);
-        for id in 0..8 {
-            let (old, dreamt, new) = (find(&before, id), find(&after, id), find(&now, id));
-            let want = if new == dreamt { old } else { new };
-            let got = merged["goals"]["all"].as_array().unwrap().iter().find(|item| item["id"] == format!("goal-{id}"));
-            // One that changed on both sides is mixed field by field; here it has one field.
-            prop_assert_eq!(got.map(|item| item["state"].as_u64().unwrap() as u8), want, "goal-{}", id);
-        }
-        prop_assert_eq!(three_way(Some(&old), Some(&dreamt), Some(&dreamt)), Some(old.clone()));
-        let again = three_way(Some(&old), Some(&dreamt), Some(&merged)).unwrap();
-        prop_assert_eq!(three_way(Some(&old), Some(&dreamt), Some(&again)), Some(again));
-    }
 }

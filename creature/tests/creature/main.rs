@@ -39,6 +39,7 @@ mod standing;
 mod subsessions;
 mod thought;
 mod tools;
+mod upkeep;
 mod wakes;
 mod week;
 mod yard;
