@@ -78,6 +78,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     odd.extend(permission::unknown(&settings.permissions).map(|said| ("settings", said)));
     let (rules, complaint) = settings.rules();
     toolbox.desk.rules = rules;
+    toolbox.desk.catch_up(&records);
     odd.extend(complaint.map(|said| ("settings", said)));
     let watch = Watch::start(&house);
     let told = Told { commit, ..told };

@@ -7,6 +7,7 @@ use crate::paths::House;
 use crate::senses::papers;
 use crate::tools::Toolbox;
 use agenda::{Agenda, Change, Rules, When};
+use memory::Record;
 use serde_json::{Value, json};
 use std::io;
 
@@ -38,6 +39,21 @@ impl Desk {
         };
         (Self { agenda, rules: Rules::default() }, odd)
     }
+
+    /// Makes the changes that stand in memory and not in the file: a life may have ended between the two.
+    pub fn catch_up(&mut self, records: &[Record]) {
+        for record in records.iter().filter(|record| record.kind == "agenda") {
+            let part = |key: &str| record.data.get(key).unwrap_or(&Value::Null);
+            let next = part("nth").as_u64() == Some(self.agenda.changes + 1);
+            let change = serde_json::from_value::<Change>(part("change").clone());
+            let (true, Ok(change), Ok(now)) = (next, change, record.at.parse()) else { continue };
+            let (thread, owner) =
+                (part("thread").as_str().unwrap_or("main"), *part("owner") == Value::Bool(true));
+            if self.agenda.apply(&change, When { now, thread, owner, rules: &self.rules }).is_ok() {
+                self.agenda.changes += 1;
+            }
+        }
+    }
 }
 
 impl Toolbox {
@@ -47,7 +63,10 @@ impl Toolbox {
         let mut next = self.desk.agenda.clone();
         let when = When { now, thread: &self.thread, owner: self.owner, rules: &self.desk.rules };
         let done = next.apply(change, when).map_err(|refused| Fault::new(refused.error, refused.hint))?;
-        let kept = json!({"change": change, "done": done, "owner": self.owner, "thread": self.thread});
+        next.changes += 1;
+        let kept = json!({
+            "nth": next.changes, "change": change, "done": done, "owner": self.owner, "thread": self.thread,
+        });
         self.record("agenda", kept)?;
         self.desk.agenda = next;
         self.keep_agenda();

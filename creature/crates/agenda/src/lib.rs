@@ -34,6 +34,8 @@ use serde_json::{Map, Value};
 pub struct Agenda {
     /// The number of the next item; items are called by kind and number, as in `goal-7`.
     pub next: u64,
+    /// Changes made in all, counted by whoever keeps it.
+    pub changes: u64,
     pub goals: goals::Goals,
     pub opportunities: opportunities::Opportunities,
     pub tasks: tasks::Tasks,

@@ -3,9 +3,13 @@
 use super::clock::{Chance, Time, time};
 use super::world::{Never, World};
 use crate::broker::TOKEN;
+use crate::house::TempHouse;
+use agenda::Change;
+use agenda::goals::GoalChange;
 use creature::birth::birth;
 use creature::config::Told;
 use creature::life::Next;
+use creature::paths::House;
 use serde_json::json;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -74,4 +78,35 @@ pub fn live_and_die(world: &World, until: &str, chance: &mut Chance) -> u64 {
         world.house.write(".self/guardian.json", standing.to_string());
     }
     panic!("400 lives did not come to {until}");
+}
+
+/// A death between the record of a change and the file of the agenda costs nothing.
+#[tokio::test]
+async fn what_memory_says_was_changed_is_changed() {
+    let house = TempHouse::in_memory();
+    let told = |life| Told {
+        house: House::new(house.path("")),
+        life,
+        commit: String::new(),
+        safe: false,
+        rehearsal: false,
+        broker: None,
+        clock: Time::at("2026-10-20T06:00:00Z").clock(),
+    };
+    let mut life = birth(told(1)).await.unwrap();
+    let add = |title: &str| {
+        Change::Goal(GoalChange::Add { title: title.to_owned(), checkpoints: Vec::new(), cost_usd: 0.0 })
+    };
+    life.toolbox.change(&add("first")).unwrap();
+    let before = std::fs::read(house.path(".self/mind/agenda.json")).unwrap();
+    for title in ["second", "third"] {
+        life.toolbox.change(&add(title)).unwrap();
+    }
+    let expected = life.toolbox.desk.agenda.clone();
+    drop(life);
+    house.write(".self/mind/agenda.json", before);
+    for number in 2..4 {
+        let life = birth(told(number)).await.unwrap();
+        assert_eq!(life.toolbox.desk.agenda, expected, "life {number}");
+    }
 }

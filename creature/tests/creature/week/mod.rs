@@ -258,6 +258,8 @@ fn killed_for_real_it_goes_on() {
     let expected: Vec<_> =
         owner::reminded().into_iter().filter(|(_, at)| *at < time("2026-10-21T06:00:00Z")).collect();
     checks::reminded(&records, &expected, |_| MINUTE * 5);
-    let reached = checks::goals_reached(&records);
-    assert_eq!(reached, ["a field guide to small tools", "a page on flat files", "a list of makers"]);
+    // A line that was looked at goes behind, so a death in its thought may change who is first.
+    let mut reached = checks::goals_reached(&records);
+    reached.sort();
+    assert_eq!(reached, ["a field guide to small tools", "a list of makers", "a page on flat files"]);
 }

@@ -27,7 +27,7 @@ pub fn is_thought(text: &str) -> bool {
 fn think(text: &str) -> Value {
     let words = section(text, "Your owner's words");
     if !words.is_empty() {
-        return answer(words);
+        return answer(words, section(text, "Latest records"));
     }
     let now = section(text, "Now").split(". ").next().unwrap_or_default();
     let now: Timestamp = now.parse().unwrap_or_else(|error| panic!("no hour in {now:?}: {error}"));
@@ -45,19 +45,29 @@ fn say(monologue: &str) -> Value {
     json!({"monologue": monologue, "intent": "rest", "tool_calls": [], "sleep_s": 300})
 }
 
-/// Does what the owner's lines ask for: `use <tool> <arguments>`, and answers each.
-fn answer(words: &str) -> Value {
+/// Does what the owner's lines ask for, `use <tool> <arguments>`, but not what a life before did, and answers each.
+fn answer(words: &str, records: &str) -> Value {
     let mut calls = Vec::new();
     for line in words.lines().filter_map(|line| line.strip_prefix("- ")) {
         let said = line.split_once(' ').map_or("", |(_, said)| said);
         if let Some((tool, args)) = said.strip_prefix("use ").and_then(|wish| wish.split_once(' ')) {
             let args: Value = serde_json::from_str(args).unwrap_or_else(|error| panic!("{args}: {error}"));
-            calls.push(json!({"tool": tool, "args": args}));
+            if !done(&args, records) {
+                calls.push(json!({"tool": tool, "args": args}));
+            }
         }
     }
     let text = format!("Heard, and done: {} thing(s).", calls.len());
     calls.push(json!({"tool": "memory.append", "args": {"kind": "message", "data": {"from": "creature", "text": text}}}));
     json!({"monologue": "My owner spoke.", "intent": "answer", "tool_calls": calls, "sleep_s": 1})
+}
+
+/// Whether records show it as done: a change of the agenda, or a result.
+fn done(args: &Value, records: &str) -> bool {
+    let about = ["title", "text", "what", "place"].iter().find_map(|key| args[*key].as_str());
+    let about = format!("\"{}\"", about.unwrap_or("look for makers"));
+    let mut lines = records.lines().filter(|line| line.contains(" agenda: ") || line.contains(" action: "));
+    lines.any(|line| line.contains(&about))
 }
 
 /// One line of the stack, as it is shown.
