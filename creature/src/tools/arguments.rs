@@ -35,6 +35,11 @@ impl<'a> Arguments<'a> {
         Fault::new(format!("{} {why}", self.tool.name), format!("it takes {}", takes(self.tool)))
     }
 
+    /// All that was given, as it was.
+    pub fn given(&self) -> &'a Map<String, Value> {
+        self.map
+    }
+
     /// An argument, null counting as left out.
     pub fn value(&self, name: &str) -> Option<&'a Value> {
         self.map.get(name).filter(|value| !value.is_null())

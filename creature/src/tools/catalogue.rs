@@ -134,7 +134,7 @@ pub const TOOLS: &[Tool] = &[
     tool("gap.note", &["what"], House, "something you could not do"),
     tool(
         "presence.note",
-        &["place", "text?", "every_days?"],
+        &["place", "last?", "every_days?"],
         House,
         "you posted there; be back in so many days",
     ),

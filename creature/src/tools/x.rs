@@ -39,7 +39,7 @@ async fn send(
     match x::post(broker, text, to).await {
         Ok(posted) => {
             // It is posted: a presence that cannot be kept must not make it look as if it were not.
-            if let Err(fault) = agenda::seen(tools, "x", text, None) {
+            if let Err(fault) = agenda::seen(tools, "x", text) {
                 tracing::warn!("failed to {fault}");
             }
             Ok(json!({"id": posted.id, "to": to}))

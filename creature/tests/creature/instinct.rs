@@ -1,5 +1,6 @@
 //! Instinct as data: each drive in a world in memory, and what no moment and no state file may do to it.
 
+mod agenda;
 mod change;
 mod odd;
 mod reading;

@@ -1,6 +1,7 @@
 //! Every test of the creature's own crate, in one binary: they run inside each self-edit, and one links faster than ten.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod agenda;
 mod bad_state;
 mod boundary;
 mod broker;

@@ -1,6 +1,6 @@
 //! Capability gaps: what it could not do, and how often it missed it.
 
-use crate::items::{self, Item, LONGEST_REASON, LONGEST_TITLE};
+use crate::items::{self, Card, Item, LONGEST_REASON, LONGEST_TITLE};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -49,16 +49,8 @@ impl Gaps {
 }
 
 impl Item for Gap {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn about(&self) -> &str {
-        &self.what
-    }
-
-    fn ended_at(&self) -> Option<Timestamp> {
-        self.ended_at
+    fn card(&self) -> Card<'_> {
+        Card { id: &self.id, about: &self.what, ended_at: self.ended_at }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Goals and their checkpoints: what is tried, how often, and what is parked with its reason.
 
-use crate::items::{self, Item, LONGEST_REASON, LONGEST_TITLE, Tries};
+use crate::items::{self, Card, Item, LONGEST_REASON, LONGEST_TITLE, Tries};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,7 @@ pub struct Goals {
 pub struct Goal {
     pub id: String,
     pub title: String,
+    #[serde(deserialize_with = "items::lenient")]
     pub status: GoalStatus,
     /// Why it ended.
     pub reason: String,
@@ -40,14 +41,13 @@ pub struct Goal {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GoalStatus {
-    #[default]
     Open,
+    /// Too costly to begin without the owner's yes; also what a newer self calls otherwise.
+    #[default]
+    Awaiting,
     Done,
     Failed,
     Dropped,
-    /// Too costly to begin without the owner's yes. What a newer self calls otherwise waits as well.
-    #[serde(other)]
-    Awaiting,
 }
 
 /// One step of a goal.
@@ -55,6 +55,7 @@ pub enum GoalStatus {
 #[serde(default)]
 pub struct Checkpoint {
     pub text: String,
+    #[serde(deserialize_with = "items::lenient")]
     pub status: Status,
     #[serde(flatten)]
     pub tries: Tries,
@@ -63,14 +64,13 @@ pub struct Checkpoint {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    #[default]
     Pending,
     Active,
     Done,
     /// The last try failed; it is tried again.
     Failed,
-    /// Parked until it is made pending again. What a newer self calls otherwise is parked here.
-    #[serde(other)]
+    /// Parked until it is made pending again; also what a newer self calls otherwise.
+    #[default]
     Blocked,
 }
 
@@ -81,18 +81,21 @@ pub enum GoalChange {
     /// Without checkpoints the goal is its own and only one.
     Add {
         title: String,
+        #[serde(default)]
         checkpoints: Vec<String>,
+        #[serde(default)]
         cost_usd: f64,
     },
     Extend {
         id: String,
         checkpoints: Vec<String>,
     },
-    /// `number` counts from 1; without it the next one is meant.
+    /// `checkpoint` counts from 1; without it the next one is meant.
     Checkpoint {
         id: String,
-        number: Option<usize>,
+        checkpoint: Option<usize>,
         status: Status,
+        #[serde(default)]
         reason: String,
     },
     /// The owner's yes.
@@ -101,19 +104,13 @@ pub enum GoalChange {
     },
     Close {
         id: String,
-        status: GoalStatus,
+        #[serde(default)]
+        outcome: GoalStatus,
         reason: String,
     },
 }
 
 impl Goals {
-    /// The next moment at which one comes due by itself.
-    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let next = self.list.iter().filter(|goal| goal.status == GoalStatus::Open);
-        let next = next.filter_map(|goal| goal.next()?.1.tries.again_at());
-        next.filter(|at| *at > now).min()
-    }
-
     /// Forgets what was finished before this time; how many.
     pub fn purge(&mut self, before: Timestamp) -> usize {
         items::purge(&mut self.list, before)
@@ -135,24 +132,25 @@ impl Goal {
 
     /// The goal and how each of its checkpoints stands, in one line.
     pub fn line(&self) -> String {
-        let mut line = format!("{} ({}) {}", self.id, self.status.name(), self.title);
-        if !self.reason.is_empty() {
-            line += &format!(" ({})", self.reason);
+        let mut line = format!("{} ({}) {}", self.id, items::name(self.status), self.title);
+        if self.ended_at().is_some() {
+            return if self.reason.is_empty() { line } else { format!("{line} ({})", self.reason) };
         }
-        let several = self.checkpoints.len() > 1;
-        for (step, number) in self.checkpoints.iter().zip(1..).filter(|_| self.ended_at().is_none()) {
-            let text = if several { items::clip(&step.text, 120) } else { String::new() };
-            let reason = items::clip(&step.tries.reason, 120);
-            line += &match reason.is_empty() {
-                true => format!("; {number} {}: {text}", step.status.name()),
-                false => format!(
-                    "; {number} {} (tries {}: {reason}): {text}",
-                    step.status.name(),
-                    step.tries.attempts
-                ),
-            };
+        for (number, step) in (1..).zip(&self.checkpoints) {
+            line += &format!("; {number} {}: {}", items::name(step.status), items::clip(&step.text, 120));
+            if !step.tries.reason.is_empty() {
+                line += &format!(
+                    " (tried {} times: {})",
+                    step.tries.attempts,
+                    items::clip(&step.tries.reason, 120)
+                );
+            }
         }
-        line.trim_end_matches([' ', ':']).to_owned()
+        line
+    }
+
+    fn ended_at(&self) -> Option<Timestamp> {
+        (!matches!(self.status, GoalStatus::Open | GoalStatus::Awaiting)).then_some(self.changed_at)
     }
 
     fn extend(&mut self, checkpoints: &[String]) -> Result<(), Refusal> {
@@ -162,7 +160,7 @@ impl Goal {
         }
         for text in checkpoints {
             let text = items::words(text, "a checkpoint", LONGEST_TITLE)?;
-            self.checkpoints.push(Checkpoint { text, ..Checkpoint::default() });
+            self.checkpoints.push(Checkpoint { text, status: Status::Pending, tries: Tries::default() });
         }
         Ok(())
     }
@@ -181,11 +179,8 @@ impl Goal {
         };
         let count = self.checkpoints.len();
         let Some((at, step)) = at.and_then(|at| Some((at, self.checkpoints.get_mut(at)?))) else {
-            let error = format!("{} has no such checkpoint", self.id);
-            return Err(Refusal::new(
-                error,
-                format!("name one from 1 to {count}; what is parked is not next by itself"),
-            ));
+            let hint = format!("name one from 1 to {count}; what is parked is not next by itself");
+            return Err(Refusal::new(format!("{} has no such checkpoint", self.id), hint));
         };
         let before = step.clone();
         if matches!(status, Status::Failed | Status::Blocked) {
@@ -212,50 +207,15 @@ impl Goal {
         }
         let next = self.next().map(|(at, step)| json!({"number": at + 1, "text": step.text}));
         Ok(json!({
-            "id": self.id, "checkpoint": at + 1, "status": status.name(), "attempts": attempts,
-            "goal": self.status.name(), "next": next,
+            "id": self.id, "checkpoint": at + 1, "status": status, "attempts": attempts,
+            "goal": self.status, "next": next,
         }))
     }
 }
 
 impl Item for Goal {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn about(&self) -> &str {
-        &self.title
-    }
-
-    fn ended_at(&self) -> Option<Timestamp> {
-        (!matches!(self.status, GoalStatus::Open | GoalStatus::Awaiting)).then_some(self.changed_at)
-    }
-}
-
-impl GoalStatus {
-    pub fn name(self) -> &'static str {
-        match self {
-            GoalStatus::Open => "open",
-            GoalStatus::Awaiting => "awaiting",
-            GoalStatus::Done => "done",
-            GoalStatus::Failed => "failed",
-            GoalStatus::Dropped => "dropped",
-        }
-    }
-}
-
-impl Status {
-    pub const ALL: [Status; 5] =
-        [Status::Pending, Status::Active, Status::Done, Status::Blocked, Status::Failed];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Pending => "pending",
-            Status::Active => "active",
-            Status::Done => "done",
-            Status::Blocked => "blocked",
-            Status::Failed => "failed",
-        }
+    fn card(&self) -> Card<'_> {
+        Card { id: &self.id, about: &self.title, ended_at: self.ended_at() }
     }
 }
 
@@ -272,25 +232,25 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GoalChange, when: When) -> Res
             *goal = longer;
             Ok(json!({"id": id, "checkpoints": goal.checkpoints.len()}))
         }
-        GoalChange::Checkpoint { id, number, status, reason } => {
-            begun(agenda, id)?.mark(*number, *status, reason, now)
+        GoalChange::Checkpoint { id, checkpoint, status, reason } => {
+            begun(agenda, id)?.mark(*checkpoint, *status, reason, now)
         }
         GoalChange::Approve { id } => {
             let goal = items::open(&mut agenda.goals.list, id)?;
             items::owners_yes(id, when)?;
             goal.status = GoalStatus::Open;
             goal.changed_at = now;
-            Ok(json!({"id": id, "status": goal.status.name()}))
+            Ok(json!({"id": id, "status": goal.status}))
         }
-        GoalChange::Close { id, status, reason } => {
+        GoalChange::Close { id, outcome, reason } => {
             let goal = items::open(&mut agenda.goals.list, id)?;
-            if matches!(status, GoalStatus::Open | GoalStatus::Awaiting) {
+            if matches!(outcome, GoalStatus::Open | GoalStatus::Awaiting) {
                 return Err(Refusal::new("that is no end", "a goal ends as done, failed or dropped"));
             }
-            goal.status = *status;
+            goal.status = *outcome;
             goal.reason = items::clip(reason, LONGEST_REASON);
             goal.changed_at = now;
-            Ok(json!({"id": id, "status": status.name()}))
+            Ok(json!({"id": id, "status": outcome}))
         }
     }
 }
@@ -318,7 +278,7 @@ fn add(
     goal.title = title;
     items::admit(&mut agenda.goals.list, &goal.title)?;
     goal.id = agenda.name("goal");
-    let made = json!({"id": goal.id, "status": goal.status.name(), "checkpoints": goal.checkpoints.len()});
+    let made = json!({"id": goal.id, "status": goal.status, "checkpoints": goal.checkpoints.len()});
     agenda.goals.list.push(goal);
     Ok(made)
 }

@@ -1,8 +1,10 @@
-//! What items of every kind share: they are found by name, admitted within bounds, tried, and forgotten once ended.
+//! What items of every kind share: found by name, admitted within bounds, tried, forgotten once ended.
 
 use crate::{Refusal, When};
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 /// Items of one kind; past this the one that ended first makes room.
 pub const MOST: usize = 1_000;
@@ -19,16 +21,32 @@ pub const MOST_FAILURES: u32 = 9;
 
 /// What has a name, is about something and ends.
 pub(crate) trait Item {
-    fn id(&self) -> &str;
+    fn card(&self) -> Card<'_>;
+}
+
+pub(crate) struct Card<'a> {
+    pub id: &'a str,
     /// No two open items of a kind are about the same.
-    fn about(&self) -> &str;
-    fn ended_at(&self) -> Option<Timestamp>;
+    pub about: &'a str,
+    pub ended_at: Option<Timestamp>,
+}
+
+/// What a newer self wrote and this one cannot read is at its default; it must not cost all the rest.
+pub(crate) fn lenient<'a, D: Deserializer<'a>, T: DeserializeOwned + Default>(
+    from: D,
+) -> Result<T, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(from)?).unwrap_or_default())
+}
+
+/// A status or stage as it is written.
+pub(crate) fn name(of: impl Serialize) -> String {
+    serde_json::to_value(of).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 /// The open item of this name.
 pub(crate) fn open<'a, T: Item>(list: &'a mut [T], id: &str) -> Result<&'a mut T, Refusal> {
-    match list.iter_mut().find(|item| item.id() == id) {
-        Some(item) if item.ended_at().is_none() => Ok(item),
+    match list.iter_mut().find(|item| item.card().id == id) {
+        Some(item) if item.card().ended_at.is_none() => Ok(item),
         Some(_) => Err(Refusal::new(format!("{id} has ended"), "add a new one")),
         None => Err(Refusal::new(format!("there is no {}", clip(id, 80)), "agenda.list names all there are")),
     }
@@ -36,12 +54,12 @@ pub(crate) fn open<'a, T: Item>(list: &'a mut [T], id: &str) -> Result<&'a mut T
 
 /// Makes room for an item about this; refused where an open one is about the same, or all are open.
 pub(crate) fn admit<T: Item>(list: &mut Vec<T>, about: &str) -> Result<(), Refusal> {
-    let same = |known: &&T| known.ended_at().is_none() && known.about().eq_ignore_ascii_case(about);
-    if let Some(known) = list.iter().find(same) {
-        return Err(Refusal::new(format!("{} is about that already", known.id()), "go on with that one"));
+    let same = |card: &Card| card.ended_at.is_none() && card.about.eq_ignore_ascii_case(about);
+    if let Some(known) = list.iter().map(Item::card).find(same) {
+        return Err(Refusal::new(format!("{} is about that already", known.id), "go on with that one"));
     }
     if list.len() >= MOST {
-        let ended = list.iter().enumerate().filter_map(|(at, known)| Some((known.ended_at()?, at)));
+        let ended = list.iter().enumerate().filter_map(|(at, known)| Some((known.card().ended_at?, at)));
         let Some((_, oldest)) = ended.min() else {
             return Err(Refusal::new(format!("there are {MOST} open ones"), "close some with agenda.close"));
         };
@@ -60,14 +78,15 @@ pub(crate) fn owners_yes(id: &str, when: When) -> Result<(), Refusal> {
 
 /// Says that an item waits for the owner.
 pub(crate) fn awaits(id: &str) -> Refusal {
-    let hint = "ask with owner.message, kind approval, and go on with something else; only your owner's word approves";
+    let hint =
+        "only your owner's word approves: ask with owner.message, kind approval, and go on with other things";
     Refusal::new(format!("{id} waits for your owner's yes"), hint)
 }
 
 /// Forgets what ended before this time; how many.
 pub(crate) fn purge<T: Item>(list: &mut Vec<T>, before: Timestamp) -> usize {
     let all = list.len();
-    list.retain(|item| item.ended_at().is_none_or(|ended| ended >= before));
+    list.retain(|item| item.card().ended_at.is_none_or(|ended| ended >= before));
     all - list.len()
 }
 

@@ -54,8 +54,6 @@ impl Agenda {
     /// The next moment at which something here comes due by itself.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let all = [
-            self.goals.next_at(now),
-            self.opportunities.next_at(now),
             self.tasks.next_at(now),
             self.directives.next_at(now),
             self.reminders.next_at(now),

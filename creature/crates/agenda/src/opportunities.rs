@@ -1,6 +1,6 @@
 //! Opportunities on their way through the revenue pipeline, and the amounts pending, earned and in it.
 
-use crate::items::{self, Item, LONGEST_REASON, LONGEST_TITLE};
+use crate::items::{self, Card, Item, LONGEST_REASON, LONGEST_TITLE};
 use crate::{Agenda, Refusal, Rules, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,7 @@ pub struct Opportunities {
 pub struct Opportunity {
     pub id: String,
     pub title: String,
+    #[serde(deserialize_with = "items::lenient")]
     pub stage: Stage,
     /// What it is expected to come to.
     pub amount_usd: f64,
@@ -48,8 +49,6 @@ pub enum Stage {
     Propose,
     Execute,
     Collect,
-    /// What a newer self calls otherwise is told to the owner as well.
-    #[serde(other)]
     Report,
 }
 
@@ -59,7 +58,9 @@ pub enum Stage {
 pub enum OpportunityChange {
     Add {
         title: String,
+        #[serde(default)]
         amount_usd: f64,
+        #[serde(default)]
         next: String,
     },
     Move {
@@ -101,12 +102,6 @@ pub struct Totals {
 }
 
 impl Opportunities {
-    /// The next moment at which one comes due by itself.
-    pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let open = self.list.iter().filter(|one| one.ended_at.is_none());
-        open.filter_map(|one| one.not_before).filter(|at| *at > now).min()
-    }
-
     /// Forgets what was finished before this time; how many.
     pub fn purge(&mut self, before: Timestamp) -> usize {
         items::purge(&mut self.list, before)
@@ -134,8 +129,13 @@ impl Opportunity {
     fn take(&mut self, to: &Move, when: When) -> Result<(), Refusal> {
         let stage = to.stage.unwrap_or(self.stage);
         if let Some(skipped) = self.stage.next().filter(|next| stage > *next) {
-            let error = format!("{} is at {} and cannot go to {}", self.id, self.stage.name(), stage.name());
-            return Err(Refusal::new(error, format!("next is {}", skipped.name())));
+            let error = format!(
+                "{} is at {} and cannot go to {}",
+                self.id,
+                items::name(self.stage),
+                items::name(stage)
+            );
+            return Err(Refusal::new(error, format!("next is {}", items::name(skipped))));
         }
         if stage != self.stage {
             // What was next belonged to the stage it left.
@@ -149,11 +149,10 @@ impl Opportunity {
             return Err(items::awaits(&format!("{} of {} USD", self.id, self.amount_usd)));
         }
         if let Some(earned) = to.earned_usd {
-            let earned = items::usd(earned)?;
             if self.stage < Stage::Execute {
                 return Err(Refusal::new("nothing is earned before it is executed", "move it there first"));
             }
-            self.earned_usd += earned;
+            self.earned_usd = items::usd(self.earned_usd + items::usd(earned)?)?;
         }
         self.not_before = to.not_before;
         if let Some(next) = &to.next {
@@ -164,33 +163,14 @@ impl Opportunity {
 }
 
 impl Item for Opportunity {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn about(&self) -> &str {
-        &self.title
-    }
-
-    fn ended_at(&self) -> Option<Timestamp> {
-        self.ended_at
+    fn card(&self) -> Card<'_> {
+        Card { id: &self.id, about: &self.title, ended_at: self.ended_at }
     }
 }
 
 impl Stage {
     pub const ALL: [Stage; 6] =
         [Stage::Scan, Stage::Evaluate, Stage::Propose, Stage::Execute, Stage::Collect, Stage::Report];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Stage::Scan => "scan",
-            Stage::Evaluate => "evaluate",
-            Stage::Propose => "propose",
-            Stage::Execute => "execute",
-            Stage::Collect => "collect",
-            Stage::Report => "report",
-        }
-    }
 
     fn next(self) -> Option<Stage> {
         Self::ALL.into_iter().find(|stage| *stage > self)
@@ -227,7 +207,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
                 changed_at: now,
                 ..Opportunity::default()
             };
-            let made = json!({"id": one.id, "stage": one.stage.name()});
+            let made = json!({"id": one.id, "stage": one.stage});
             agenda.opportunities.list.push(one);
             Ok(made)
         }
@@ -235,7 +215,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             let one = items::open(list, id)?;
             let mut moved = one.clone();
             moved.take(to, when)?;
-            let earned = moved.earned_usd - one.earned_usd;
+            let earned_usd = items::usd(agenda.opportunities.earned_usd + moved.earned_usd - one.earned_usd)?;
             if moved != *one {
                 moved.changed_at = now;
             }
@@ -243,11 +223,11 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             let note =
                 awaits.then_some("execute waits for your owner's yes: ask with owner.message, kind approval");
             let came = json!({
-                "id": id, "stage": moved.stage.name(), "amount_usd": moved.amount_usd,
+                "id": id, "stage": moved.stage, "amount_usd": moved.amount_usd,
                 "earned_usd": moved.earned_usd, "note": note,
             });
             *one = moved;
-            agenda.opportunities.earned_usd += earned;
+            agenda.opportunities.earned_usd = earned_usd;
             Ok(came)
         }
         OpportunityChange::Approve { id } => {

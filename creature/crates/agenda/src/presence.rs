@@ -37,7 +37,12 @@ pub struct Place {
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum PresenceChange {
     /// It posted there; `every_days` left out stays as it was, and 0 is no pace.
-    Note { place: String, last: String, every_days: Option<u32> },
+    Note {
+        place: String,
+        #[serde(default)]
+        last: String,
+        every_days: Option<u32>,
+    },
 }
 
 impl Place {

@@ -2,7 +2,7 @@
 
 use crate::directive::{Directive, Wish};
 use crate::goals::{Goal, GoalStatus};
-use crate::items::{self, Item, backoff_s, later, span};
+use crate::items::{self, backoff_s, later, span};
 use crate::opportunities::{Opportunity, Stage};
 use crate::tasks::Task;
 use crate::{Agenda, Change, Refusal, Rules, When};
@@ -44,18 +44,6 @@ impl Category {
         Category::Knowledge,
         Category::Scanning,
     ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Category::Goals => "goals",
-            Category::Opportunities => "opportunities",
-            Category::Tasks => "tasks",
-            Category::Gaps => "gaps",
-            Category::Presence => "presence",
-            Category::Knowledge => "knowledge",
-            Category::Scanning => "scanning",
-        }
-    }
 }
 
 /// One line of the stack.
@@ -103,16 +91,22 @@ pub enum LookedChange {
 }
 
 impl Line {
-    /// The change that says that a thought had this line before it; told before what the thought does is done,
-    /// so that what it changes counts as changed since.
+    /// Nothing can be done about it but to ask the owner.
+    pub fn awaits(&self) -> bool {
+        self.next == ask(&self.id)
+    }
+
+    /// The change that says that a thought had this line before it. Told before the thought acts, so that what it
+    /// changes counts as changed since.
     pub fn looked(&self) -> Change {
         let (id, next) = (self.id.clone(), self.next.clone());
         Change::Looked(LookedChange::At { id, category: self.category, next })
     }
 }
 
-/// Everything there is to do: what is ready before what is not, then by rank; of one rank what was not looked at
-/// as it is now goes first, then the oldest. `changed` are the papers that changed since they were last read.
+/// Everything there is to do: what is ready before what is not, then by rank. Of one rank what was not yet looked
+/// at as it is now goes first, and then the oldest: a goal is gone on with while it goes on. `changed` are the
+/// papers that changed since they were last read.
 pub fn stack(agenda: &Agenda, rules: &Rules, changed: &[String], now: Timestamp) -> Vec<Line> {
     let order = agenda.directives.order(&rules.order, now);
     let focus = agenda.directives.focus(now).map(str::to_lowercase);
@@ -150,7 +144,7 @@ pub fn next_ready(lines: &[Line], now: Timestamp) -> Option<Timestamp> {
 fn passed_over(agenda: &Agenda, entries: &[Entry], now: Timestamp) -> Vec<Category> {
     let (looked, long_ago) = (&agenda.looked, later(now, -DAY_S));
     let waits = |category: &Category| {
-        let last = looked.categories.get(category.name()).copied().or(looked.since);
+        let last = looked.categories.get(&items::name(category)).copied().or(looked.since);
         let ready = |entry: &Entry| entry.line.category == *category && entry.line.ready_at <= long_ago;
         last.is_some_and(|last| last <= long_ago) && entries.iter().any(ready)
     };
@@ -227,11 +221,11 @@ impl<'a> Found<'a> {
     }
 
     fn opportunity(&mut self, one: &Opportunity) {
-        if one.ended_at().is_some() {
+        if one.ended_at.is_some() {
             return;
         }
         let awaits = one.stage == Stage::Propose && one.awaits(self.rules);
-        let mut why = format!("{} USD at stage {}", one.amount_usd, one.stage.name());
+        let mut why = format!("{} USD at stage {}", one.amount_usd, items::name(one.stage));
         if awaits {
             why += ", waits for your owner's yes";
         }
@@ -252,7 +246,8 @@ impl<'a> Found<'a> {
         }
         let own_round = task.every_s.is_some() && !task.owner;
         let category = if own_round { Category::Scanning } else { Category::Tasks };
-        let late_s = self.now.as_second() - task.at.as_second();
+        let due = task.due_at();
+        let late_s = self.now.as_second() - due.as_second();
         let mut why = match late_s {
             0.. => format!("due since {}", span(late_s)),
             _ => format!("due in {}", span(-late_s)),
@@ -264,10 +259,9 @@ impl<'a> Found<'a> {
             why += &format!(", {}", task.tries.said());
         }
         let title = items::clip(&task.text, 80);
-        let line =
-            Line { category, id: task.id.clone(), title, why, next: task.text.clone(), ready_at: task.at };
+        let line = Line { category, id: task.id.clone(), title, why, next: task.text.clone(), ready_at: due };
         // A turn that came due is new, whatever was seen of it before.
-        self.put(line, task.at, task.changed_at.max(task.at.min(self.now)), false);
+        self.put(line, due, task.changed_at.max(due.min(self.now)), false);
     }
 
     /// What the owner wants done every so often is a task like any other.
@@ -329,7 +323,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &LookedChange, when: When) -> R
     let anew = entries.iter().any(|entry| entry.line.id == *id && entry.seen_at == Timestamp::MIN);
     let looked = &mut agenda.looked;
     looked.since.get_or_insert(when.now);
-    looked.categories.insert(category.name().to_owned(), when.now);
+    looked.categories.insert(items::name(category), when.now);
     if looked.lines.len() >= MOST_LOOKS && !looked.lines.contains_key(id) {
         let oldest = looked.lines.iter().min_by_key(|(_, look)| look.at).map(|(id, _)| id.clone());
         oldest.map(|id| looked.lines.remove(&id));

@@ -1,6 +1,6 @@
 //! Tasks the creature scheduled for itself, each with its time.
 
-use crate::items::{self, Item, LONGEST_REASON, LONGEST_TITLE, Tries};
+use crate::items::{self, Card, Item, LONGEST_REASON, LONGEST_TITLE, Tries};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct Tasks {
 pub struct Task {
     pub id: String,
     pub text: String,
-    /// When it is due; a try that failed puts that off.
+    /// When it is due; a try that failed is made again later, which moves no turn.
     pub at: Timestamp,
     pub every_s: Option<i64>,
     /// The owner asked for it.
@@ -61,7 +61,7 @@ impl Tasks {
     /// The next moment at which one comes due by itself.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let open = self.list.iter().filter(|task| task.ended_at.is_none());
-        open.map(|task| task.at).filter(|at| *at > now).min()
+        open.map(Task::due_at).filter(|at| *at > now).min()
     }
 
     /// Forgets what was finished before this time; how many.
@@ -71,6 +71,11 @@ impl Tasks {
 }
 
 impl Task {
+    /// When it is worth a try.
+    pub fn due_at(&self) -> Timestamp {
+        self.tries.again_at().map_or(self.at, |again| again.max(self.at))
+    }
+
     /// Its next turn after this time; those that were missed are not made up for.
     fn turn_after(&self, now: Timestamp, every_s: i64) -> Timestamp {
         let late_s = now.as_second().saturating_sub(self.at.as_second()).max(0);
@@ -92,28 +97,20 @@ impl Task {
             Some(why) => self.tries.fail(why, now),
         };
         self.changed_at = now;
-        match (over, self.every_s) {
-            (false, _) => self.at = self.tries.again_at().unwrap_or(now),
-            (true, Some(every_s)) => {
+        match self.every_s {
+            _ if !over => {}
+            None => self.end(failed.unwrap_or("done"), now),
+            Some(every_s) => {
                 self.at = self.turn_after(now, every_s);
-                self.tries.failures = 0;
+                self.tries.forgive();
             }
-            (true, None) => self.end(failed.unwrap_or("done"), now),
         }
     }
 }
 
 impl Item for Task {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn about(&self) -> &str {
-        &self.text
-    }
-
-    fn ended_at(&self) -> Option<Timestamp> {
-        self.ended_at
+    fn card(&self) -> Card<'_> {
+        Card { id: &self.id, about: &self.text, ended_at: self.ended_at }
     }
 }
 
@@ -147,7 +144,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &TaskChange, when: When) -> Res
                 items::words(why, "the reason", LONGEST_REASON)?;
             }
             task.turned(failed.as_deref(), when.now);
-            let next = task.ended_at.is_none().then_some(task.at);
+            let next = task.ended_at.is_none().then_some(task.due_at());
             Ok(json!({"id": id, "next_at": next, "attempts": task.tries.attempts}))
         }
         TaskChange::Close { id, reason } => {

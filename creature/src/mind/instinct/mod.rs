@@ -3,6 +3,7 @@
 //! Invariant: it decides from the moment and its own state alone; the same two give the same thought.
 //! Absent on purpose: chance, feelings, and any claim to understand what it reads.
 
+mod agenda;
 pub mod change;
 pub mod checklist;
 pub mod drafts;
@@ -30,7 +31,8 @@ use turn::Turn;
 type Drive = fn(&mut Turn);
 
 /// By rank. News, results of earlier calls and the owner's words come before any of them.
-const DRIVES: [Drive; 4] = [checklist::drive, sources::drive, drafts::drive, change::drive];
+const DRIVES: [Drive; 5] =
+    [checklist::drive, agenda::drive, sources::drive, drafts::drive, change::drive];
 
 pub struct Instinct {
     path: PathBuf,
@@ -114,6 +116,7 @@ fn settle(turn: &mut Turn) {
         match &job.origin {
             Origin::Owner => words::settled(&job, result, turn),
             Origin::Item(line) => checklist::settled(line, &job, result, turn),
+            Origin::Line(id) => agenda::settled(id, &job, result, turn),
             Origin::Source(url) => sources::settled(url, &job, result, turn),
             Origin::Link(link) => sources::settled_link(link, result, turn),
             Origin::Draft => drafts::settled(result, turn),

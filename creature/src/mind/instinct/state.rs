@@ -58,6 +58,8 @@ pub enum Origin {
     Owner,
     /// A line of the checklist, as it stands there.
     Item(String),
+    /// A line of the stack, by its item.
+    Line(String),
     /// A source, by its link.
     Source(String),
     /// A link from the queue.

@@ -1,0 +1,94 @@
+//! The agenda on instinct: what it knows how to do is done and marked, the rest is left to a mind that can.
+
+use super::PAGE;
+use super::world::{START_S, World, failing};
+use agenda::stack::{Category, Line};
+use jiff::Timestamp;
+use serde_json::json;
+
+fn line(category: Category, id: &str, next: &str) -> Line {
+    let ready_at = Timestamp::from_second(START_S).unwrap();
+    let (id, why, next) = (id.to_owned(), "it is so".to_owned(), next.to_owned());
+    Line { category, title: id.clone(), id, why, next, ready_at }
+}
+
+fn world(lines: Vec<Line>) -> World {
+    let mut world = World::new().answering(|call| {
+        let page = json!({"ok": true, "url": call.args.get("url"), "title": "On tools", "text": PAGE});
+        (call.tool == "web.fetch_text").then_some(page)
+    });
+    world.moment.stack = lines;
+    world
+}
+
+#[test]
+fn a_checkpoint_it_can_do_is_done_and_marked() {
+    let think = line(Category::Goals, "goal-1", "think hard about tea");
+    let mut world = world(vec![think, line(Category::Goals, "goal-2", "read https://a.example/tea")]);
+    world.think();
+    assert_eq!(world.called("web.fetch_text")[0].args["url"], "https://a.example/tea");
+    world.think();
+    assert_eq!(world.called("goal.checkpoint").len(), 0, "read, and not yet written down");
+    world.moment.stack.clear();
+    world.think();
+    let marked: Vec<_> = world.called("goal.checkpoint").iter().map(|call| json!(call.args)).collect();
+    assert_eq!(marked, [json!({"id": "goal-2", "status": "done"})]);
+    assert!(world.papers.values().any(|paper| paper.contains("On tools")), "{:?}", world.papers);
+}
+
+#[test]
+fn what_fails_says_why() {
+    let mut world = World::new().answering(|call| match call.tool.as_str() {
+        "web.fetch_text" | "feed.read" => failing("no such host"),
+        _ => None,
+    });
+    world.moment.stack = vec![line(Category::Tasks, "task-1", "feed https://a.example/feed")];
+    world.think();
+    world.think();
+    world.moment.stack = vec![line(Category::Goals, "goal-1", "read https://a.example/tea")];
+    world.think();
+    world.think();
+    assert_eq!(json!(world.called("task.done")[0].args), json!({"id": "task-1", "failed": "no such host"}));
+    let failed = json!({"id": "goal-1", "status": "failed", "reason": "no such host"});
+    assert_eq!(world.called("goal.checkpoint").first().map(|call| json!(call.args)), Some(failed));
+}
+
+#[test]
+fn what_it_cannot_do_what_is_not_due_and_what_the_owner_comes_before_it_leaves() {
+    let mut later = line(Category::Tasks, "task-1", "map");
+    later.ready_at = Timestamp::from_second(START_S + 60).unwrap();
+    let mut world = world(vec![line(Category::Gaps, "gap-1", "learn it"), later]);
+    world.think();
+    world.moment.owner = true;
+    world.moment.stack = vec![line(Category::Tasks, "task-2", "map")];
+    world.think();
+    assert_eq!(world.called("repo.map").len(), 0);
+    world.moment.owner = false;
+    world.think();
+    assert_eq!(world.called("repo.map").len(), 1);
+}
+
+#[test]
+fn it_asks_for_a_yes_once_a_wake_and_takes_it_from_the_owner() {
+    let mut goal = line(Category::Goals, "goal-7", "");
+    goal.next =
+        "ask your owner for a yes to goal-7 (owner.message, kind approval), once; then wait".to_owned();
+    assert!(goal.awaits());
+    let mut world = world(vec![line(Category::Goals, "goal-1", "ponder"), goal.clone()]);
+    world.wake();
+    assert_eq!(world.called("owner.message").len(), 0, "another line is looked at in this wake");
+    world.moment.stack = vec![goal];
+    world.wake();
+    let asked = world.called("owner.message");
+    assert_eq!((asked.len(), asked[0].args["kind"].as_str()), (1, Some("approval")));
+    assert!(asked[0].args["text"].as_str().unwrap().contains("`approve goal-7`"), "{asked:?}");
+    let mut world = World::new().says("approve goal-7.");
+    world.wake();
+    assert_eq!(world.called("agenda.approve")[0].args["id"], "goal-7");
+    assert_eq!(world.told(), ["Done: I go on with goal-7."]);
+    for words in ["approve of me", "approve goal-x", "approve"] {
+        let mut world = World::new().says(words);
+        world.wake();
+        assert_eq!(world.called("agenda.approve").len(), 0, "{words}");
+    }
+}
