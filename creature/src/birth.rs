@@ -13,7 +13,7 @@ use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Word, main_thread};
 use crate::self_edit::cargo::Limits;
 use crate::senses::asks;
-use crate::senses::cursors::Cursors;
+use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
 use crate::tools::{Toolbox, permission};
@@ -48,10 +48,11 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let records = look_back(&told, &mut odd);
     let (mut cursors, complaint) = Cursors::load(&house.cursors());
     odd.extend(complaint.map(|said| ("cursors", said)));
-    let heard = match cursors.inbox.offset {
-        0 => heard(&records),
-        _ => Vec::new(),
-    };
+    let mut heard = heard(&records);
+    let done = |waiting: &Waiting| heard.iter().any(|heard| heard.answered && heard.word == waiting.word);
+    cursors.words.retain(|waiting| waiting.seen == 0 || !done(waiting));
+    // Only a word with its time can be told from the same said again.
+    heard.retain(|heard| cursors.inbox.offset == 0 || !heard.word.at.is_empty());
     if cursors.asks.offset == 0 {
         // Told in memory already: a lost cursor tells no outcome twice.
         asks::remembered(&records).for_each(|key| _ = cursors.first_telling(key));
@@ -109,19 +110,28 @@ fn look_back(told: &Told, odd: &mut Vec<(&str, String)>) -> Vec<Record> {
     }
 }
 
-/// The owner's words in memory: where the inbox cursor was lost they are not heard twice.
-fn heard(records: &[Record]) -> Vec<Word> {
+/// The owner's words in memory: what the life before heard and did not write down in its cursors is heard again.
+fn heard(records: &[Record]) -> Vec<Heard> {
     let text = |record: &Record, key: &str| {
         record.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
-    let words = records.iter().filter(|record| record.kind == "message" && text(record, "from") == "owner");
     let thread = |record: &Record| match text(record, "thread") {
         thread if thread.is_empty() => main_thread(),
         thread => thread,
     };
-    words
-        .map(|record| Word { at: text(record, "at"), text: text(record, "text"), thread: thread(record) })
-        .collect()
+    let mut all: Vec<Heard> = Vec::new();
+    for record in records.iter().filter(|record| record.kind == "message") {
+        let (from, kind, thread) = (text(record, "from"), text(record, "kind"), thread(record));
+        if from == "owner" {
+            let word = Word { at: text(record, "at"), text: text(record, "text"), thread };
+            all.push(Heard { word, answered: false });
+        } else if kind.is_empty() || kind == "answer" {
+            all.iter_mut()
+                .filter(|heard| heard.word.thread == thread)
+                .for_each(|heard| heard.answered = true);
+        }
+    }
+    all
 }
 
 fn named(commit: &str, standing: Option<&Standing>) -> String {

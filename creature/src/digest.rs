@@ -42,15 +42,16 @@ pub struct Facts {
     pub purpose: String,
 }
 
-/// The records that no snapshot has taken in yet, without the last `kept`: those stay as they are, for the next.
-pub fn fresh(records: &[Record], kept: usize) -> &[Record] {
-    let last = records.iter().rposition(|record| record.kind == "snapshot");
-    let left = |at: usize| records.get(at).and_then(|record| record.data.get("kept")?.as_u64()).unwrap_or(0);
-    let since = last.map_or(0, |at| match usize::try_from(left(at)).unwrap_or(0) {
+/// The records that no snapshot has taken in yet, without the last `kept`, and how many of those are left for the next.
+pub fn fresh(records: &[Record], kept: usize) -> (&[Record], usize) {
+    let left = |record: &Record| record.data.get("kept").and_then(Value::as_u64).unwrap_or(0) as usize;
+    let last = records.iter().enumerate().rev().find(|(_, record)| record.kind == "snapshot");
+    let since = last.map_or(0, |(at, record)| match left(record) {
         0 => at + 1,
         left => at.saturating_sub(left),
     });
-    records.get(since..records.len().saturating_sub(kept)).unwrap_or_default()
+    let end = records.len().saturating_sub(kept).max(since);
+    (records.get(since..end).unwrap_or_default(), records.len() - end)
 }
 
 /// Builds the snapshot from the records that are fresh and the text of the last one.

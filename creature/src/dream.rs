@@ -9,12 +9,11 @@ mod pulse;
 mod undoing;
 mod upkeep;
 
-pub(crate) use asked::{Act, act, acts};
 pub use night::{Came, Night, UnderWay};
 pub use undoing::three_way;
 pub(crate) use undoing::undo;
+pub(crate) use upkeep::listed;
 pub use upkeep::{changed, looked};
-pub(crate) use upkeep::{lengths, listed};
 
 use crate::fault::Fault;
 use crate::feed::Event;
@@ -24,7 +23,7 @@ use crate::life::{Leaving, Life};
 use crate::paths::House;
 use crate::self_edit::boundary;
 use crate::senses::papers;
-use crate::tools::{Toolbox, failure};
+use crate::tools::failure;
 use agenda::Change;
 use jiff::{Timestamp, ToSpan};
 use knowledge::{Kind, Places, facts};
@@ -41,8 +40,9 @@ const KEPT: [&str; 4] = ["facts", "thought", "pulse", "purge"];
 /// Hours after which what is finished is forgotten: thirty days.
 const FINISHED_H: i64 = 30 * 24;
 
-/// Bytes of memory that one dream indexes; some ten seconds' work.
-const MOST_INDEXED: u64 = 128 << 20;
+/// Bytes of memory that a dream indexes between looks at whether to leave, about a second's work, and how many times.
+const INDEX_STEP: u64 = 16 << 20;
+const INDEX_STEPS: usize = 10;
 
 /// Bytes of the facts; as much as any paper.
 pub(crate) const MOST_FACTS: u64 = 256 * 1024;
@@ -156,20 +156,42 @@ impl Life {
                 self.toolbox.facts = self.facts();
                 let kept = self.toolbox.keep_snapshot(None)?;
                 self.cursors.snapshot_at = self.cursors.thoughts;
-                if kept.unchanged { "nothing to take in".to_owned() } else { kept.path }
+                kept.path
             }
-            "index" => {
-                let house = &self.told.house;
-                let come = knowledge::tend(&house.index(), &places(house), MOST_INDEXED)
-                    .map_err(|cause| Fault::caused("tend the index", &cause, "is the disk full?"))?;
-                format!("{} KiB of memory are not indexed yet", come.waiting_bytes >> 10)
+            "index" => match self.indexed(leaving).await? {
+                Some(said) => said,
+                None => return Ok(None),
+            },
+            _ => {
+                let said = self.kept_up(night);
+                self.save()?;
+                said
             }
-            _ => self.kept_up(night),
         };
         if KEPT.contains(&part) {
             undoing::after(&self.toolbox, dream, part)?;
         }
         Ok(Some(said))
+    }
+
+    /// Reads on where the index stands, for a while; none where the life was asked to leave.
+    async fn indexed(&mut self, leaving: &mut impl Leaving) -> Result<Option<String>, Fault> {
+        let house = &self.told.house;
+        let mut waiting_bytes = 0;
+        for _ in 0..INDEX_STEPS {
+            let come = knowledge::tend(&house.index(), &places(house), INDEX_STEP)
+                .map_err(|cause| Fault::caused("tend the index", &cause, "is the disk full?"))?;
+            waiting_bytes = come.waiting_bytes;
+            tokio::select! {
+                biased;
+                () = leaving.asked() => return Ok(None),
+                () = std::future::ready(()) => {}
+            }
+            if waiting_bytes == 0 {
+                break;
+            }
+        }
+        Ok(Some(format!("{} KiB of memory are not indexed yet", waiting_bytes >> 10)))
     }
 
     fn purged(&mut self) -> Result<String, Fault> {
@@ -182,7 +204,7 @@ impl Life {
     /// Says what grew too long, once until it is condensed or a quarter longer.
     fn kept_up(&mut self, night: &mut Night) -> String {
         let mut long = Vec::new();
-        for (what, chars, most) in lengths(&self.toolbox) {
+        for (what, chars, most) in upkeep::lengths(&self.toolbox) {
             if chars <= most {
                 night.told.remove(what);
                 continue;
@@ -191,8 +213,7 @@ impl Life {
             if said.is_none_or(|said| chars > said + said / 4) {
                 night.told.insert(what.to_owned(), chars);
                 self.cursors
-                    .news
-                    .push(format!("Upkeep: {what} has {chars} characters; condense it to less than {most}."));
+                    .tell(format!("Upkeep: {what} has {chars} characters; condense it to less than {most}."));
             }
             long.push(what);
         }
@@ -237,10 +258,6 @@ pub(crate) fn keep_facts(house: &House, text: &str) -> Result<(), Fault> {
         .map_err(|cause| Fault::caused("write self/facts.md", &cause, hint))?;
     looked(house, path);
     Ok(())
-}
-
-fn pulse_chars(tools: &Toolbox) -> usize {
-    pulse::open(tools).iter().map(|concern| concern.text.chars().count()).sum()
 }
 
 /// Where knowledge is.

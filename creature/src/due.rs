@@ -126,6 +126,9 @@ impl Life {
 
     /// Takes a word of the owner's that is a directive as one; the reply where it was.
     pub(crate) fn directed(&mut self, text: &str, thread: &str) -> Option<String> {
+        if self.told.safe {
+            return None;
+        }
         let (now, zone) = (self.told.clock.now(), self.toolbox.desk.rules.time_zone.clone());
         let understood = directive::understand(text, now, &zone)?;
         let change = Change::Directive(understood.change.clone());

@@ -20,16 +20,11 @@ const KEPT: usize = 10;
 pub(crate) struct Keepsake {
     pub path: String,
     pub chars: usize,
-    /// There was nothing to take in: this is the one before.
-    pub unchanged: bool,
 }
 
 impl Toolbox {
     /// Writes a snapshot, in these words or drawn from the records.
     pub(crate) fn keep_snapshot(&mut self, words: Option<&str>) -> Result<Keepsake, Fault> {
-        let name = |path: &std::path::Path| {
-            format!(".self/snapshots/{}", path.file_name().unwrap_or_default().to_string_lossy())
-        };
         let read =
             |cause: memory::Error| Fault::caused("read memory for a snapshot", &cause, "write one as `text`");
         let (text, kept) = match words {
@@ -39,22 +34,18 @@ impl Toolbox {
                 let (most, bytes) = LOOK_BACK;
                 let records = memory::tail(&self.house.memory(), most, bytes).map_err(read)?.records;
                 let before = snapshot::latest(&self.house.snapshots()).map_err(read)?;
-                let fresh = fresh(&records, KEPT);
-                if let (Some(before), true) = (&before, fresh.is_empty()) {
-                    let chars = before.text.chars().count();
-                    return Ok(Keepsake { path: name(&before.path), chars, unchanged: true });
-                }
+                let (fresh, left) = fresh(&records, KEPT);
                 let facts = Facts { purpose: papers::read(&self.house.purpose()).text, ..self.facts.clone() };
                 let text = digest(&facts, fresh, before.as_ref().map(|before| before.text.as_str()));
-                (text, KEPT.min(records.len()))
+                (text, left)
             }
         };
         let hint = "is the disk full, or .self/snapshots not writable?";
         let path = snapshot::write(&self.house.snapshots(), &text)
             .map_err(|cause| Fault::caused("write the snapshot", &cause, hint))?;
-        let path = name(&path);
+        let path = format!(".self/snapshots/{}", path.file_name().unwrap_or_default().to_string_lossy());
         self.record("snapshot", json!({"path": path, "thoughts": self.facts.thoughts, "kept": kept}))?;
-        Ok(Keepsake { path, chars: text.chars().count(), unchanged: false })
+        Ok(Keepsake { path, chars: text.chars().count() })
     }
 }
 

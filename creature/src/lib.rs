@@ -1,5 +1,6 @@
 //! The creature: senses, thinks, acts, remembers, rests, and rewrites itself.
 
+pub mod acts;
 pub mod birth;
 pub mod clock;
 pub mod config;

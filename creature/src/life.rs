@@ -3,16 +3,14 @@
 //! Invariant: a mind that is down, a garbled reply and a failing tool are records and rests, never an
 //! end. What ends a life: the guardian's wish, a rebirth, a memory that cannot be written, a panic.
 
+use crate::acts::args;
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
-use crate::feed::Event;
 use crate::heartbeat::{Heart, Stage};
-use crate::last_words::guarded;
-use crate::mind::moment::Word;
-use crate::mind::thought::{Thought, ToolCall};
+use crate::mind::thought::Thought;
 use crate::mind::{Mind, Outcome, context};
 use crate::scanning::Scanned;
-use crate::senses::cursors::Cursors;
+use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;
 use crate::setbacks::Setbacks;
 use crate::tools::{Toolbox, failure};
@@ -28,8 +26,7 @@ const SNAPSHOT_EVERY: u64 = 50;
 /// Thoughts after which an unanswered word is taken for unanswerable.
 const MOST_SEEN: u32 = 10;
 
-/// Characters of arguments and of a monologue that stay in a record.
-pub(crate) const MOST_ARGS: usize = 4_000;
+/// Characters of a monologue that stay in a record.
 const MOST_MONOLOGUE: usize = 8_000;
 
 /// A life from birth to end.
@@ -41,14 +38,14 @@ pub struct Life {
     pub(crate) heart: Heart,
     pub(crate) settings: Settings,
     pub(crate) watch: Watch,
-    /// Words in memory already, where the inbox cursor was lost.
-    pub(crate) heard: Vec<Word>,
+    /// Words in memory already: heard again, they are not remembered twice.
+    pub(crate) heard: Vec<Heard>,
     /// What the broker last said: the model it offers, and how much waits for the owner.
     pub(crate) offer: Value,
     pub(crate) asks_waiting: u64,
     pub(crate) course: Course,
     pub(crate) setbacks: Setbacks,
-    repeats: Repeats,
+    pub(crate) repeats: Repeats,
     pub(crate) scanned: Scanned,
     /// What was observed last, by subject: told once, not every wake.
     pub(crate) observed: BTreeMap<&'static str, String>,
@@ -77,7 +74,7 @@ impl Life {
         heart: Heart,
         cursors: Cursors,
         watch: Watch,
-        heard: Vec<Word>,
+        heard: Vec<Heard>,
     ) -> Self {
         let scanned = Scanned::load(&told.house.scanned());
         Self {
@@ -239,102 +236,4 @@ impl Life {
         self.course.overran = 0;
         Ok(Some(self.chosen((thought.said && !again).then_some(thought.sleep_s))))
     }
-
-    /// Runs one call and remembers what came of it; true when the life is to end.
-    async fn act(&mut self, call: &ToolCall, number: u64, leaving: &mut impl Leaving) -> Result<bool, Fault> {
-        self.heart.stage(Stage::Acting, patience(&call.tool));
-        self.toolbox.facts = self.facts();
-        if let Some(why) = self.repeats.blocked(&key(call), self.told.clock.now()) {
-            let why = format!("{} was not run: {why}", call.tool);
-            self.acted(
-                call,
-                number,
-                failure(why, "do something else; if it matters, note why it does not work"),
-            )?;
-            return Ok(false);
-        }
-        let calling = guarded(&call.tool, self.toolbox.call(call));
-        let result = tokio::select! {
-            biased;
-            () = leaving.asked() => None,
-            result = self.watch.own(calling) => Some(result),
-        };
-        let left = result.is_none();
-        let result = result.unwrap_or_else(|| {
-            failure(
-                format!("{} was stopped: this life was asked to leave", call.tool),
-                "try again in the next life",
-            )
-        });
-        let result = self.noted(call, result);
-        self.acted(call, number, result)?;
-        Ok(left)
-    }
-
-    /// The result, with a warning where the same call came to the same too often.
-    fn noted(&mut self, call: &ToolCall, mut result: Value) -> Value {
-        let mut same = result.clone();
-        if let Value::Object(fields) = &mut same {
-            fields.shift_remove("took_ms");
-        }
-        let now = self.told.clock.now();
-        let warning = match call.tool.as_str() {
-            "complete_run" => None,
-            tool => self.repeats.note(&key(call), &same.to_string(), changes(tool), now),
-        };
-        if let (Some(warning), Value::Object(fields)) = (warning, &mut result) {
-            fields.insert("warning".to_owned(), json!(warning));
-        }
-        result
-    }
-
-    /// Remembers what came of a call.
-    fn acted(&mut self, call: &ToolCall, number: u64, result: Value) -> Result<(), Fault> {
-        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        let ok = result.get("ok") == Some(&Value::Bool(true));
-        if ok && call.tool == "memory.append" && call.args.get("kind") == Some(&json!("message")) {
-            let thread = &self.toolbox.thread;
-            self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
-        }
-        if ok && call.tool == "memory.snapshot" {
-            self.cursors.snapshot_at = self.cursors.thoughts;
-        }
-        if !ok {
-            let error = result.get("error").and_then(Value::as_str).unwrap_or("no reason given");
-            tracing::warn!("{} failed: {}", call.tool, context::shorten(error, 300));
-        }
-        let about = args(call, 300);
-        self.toolbox
-            .feed
-            .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
-        let record = json!({
-            "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
-        });
-        self.remember("action", record)
-    }
-}
-
-/// A call as it is compared with others.
-fn key(call: &ToolCall) -> String {
-    format!("{} {}", call.tool, Value::Object(call.args.clone()))
-}
-
-/// Whether a tool changes the house, so that every other call is worth another try.
-fn changes(tool: &str) -> bool {
-    matches!(tool, "repo.edit" | "repo.apply_patch" | "repo.reset_hard" | "repo.install_deps" | "files.write")
-}
-
-/// Arguments as they are remembered.
-pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
-    let text = Value::Object(call.args.clone()).to_string();
-    if text.chars().count() <= most {
-        return Value::Object(call.args.clone());
-    }
-    json!({"shortened": context::shorten(&text, most), "bytes": text.len()})
-}
-
-/// How long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.
-pub(crate) fn patience(tool: &str) -> Duration {
-    let minutes = if tool.starts_with("repo.") || tool == "self_edit" { 45 } else { 5 };
-    Duration::from_secs(minutes * 60)
 }

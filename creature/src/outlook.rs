@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Moment, main_thread};
-use crate::mind::{Mind, context, llm};
+use crate::mind::{Mind, context, llm, standing};
 use crate::senses::cursors::{Cursors, Waiting};
 use crate::senses::{asks, budget, inbox, papers};
 use agenda::waking;
@@ -67,7 +67,7 @@ impl Life {
         self.hear()?;
         self.hear_outcomes()?;
         self.notice()?;
-        self.attend();
+        self.attend()?;
         let checklist = papers::read(&house.checklist());
         self.observe("checklist", &checklist.odd)?;
         self.course.checklist = checklist.mark();
@@ -88,7 +88,7 @@ impl Life {
         self.course.line = line.filter(|_| round == 0 && !owner).cloned();
         let words = self.cursors.words.iter().map(|waiting| &waiting.word);
         let words = words.filter(|word| word.thread == thread).cloned().collect();
-        Ok(Moment {
+        let mut moment = Moment {
             now: self.told.clock.text(),
             life: self.told.life,
             commit: self.told.commit.clone(),
@@ -116,23 +116,22 @@ impl Life {
             directives: self.toolbox.desk.agenda.directives.lines(now),
             sessions: self.toolbox.sessions.lines(),
             ..Moment::default()
-        })
+        };
+        moment.standing = standing::standing(&moment);
+        Ok(moment)
     }
 
     /// Turns to the owner where a word waits, one thread at a time; else back to what it does by itself.
-    fn attend(&mut self) {
-        let thread = self.cursors.words.first().map(|waiting| waiting.word.thread.clone());
+    fn attend(&mut self) -> Result<(), Fault> {
+        let next = self.cursors.words.iter().min_by_key(|waiting| waiting.seen);
+        let thread = next.map(|waiting| waiting.word.thread.clone());
         self.toolbox.owner = thread.is_some();
         match thread {
-            Some(thread) => {
-                self.interrupted();
-                self.toolbox.thread = thread;
-            }
-            None => {
-                self.resumed();
-                self.toolbox.thread = main_thread();
-            }
+            Some(_) => self.interrupted()?,
+            None => self.resumed(),
         }
+        self.toolbox.thread = thread.unwrap_or_else(main_thread);
+        Ok(())
     }
 
     /// The events this thought is shown. One that answers the owner has none: they wait for the next.
@@ -156,11 +155,18 @@ impl Life {
         let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.inbox);
         self.observe("inbox", &heard.odd)?;
         let known = std::mem::take(&mut self.heard);
-        for word in heard.words.into_iter().filter(|word| !known.contains(word)) {
-            tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
-            let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread});
-            self.remember("message", said)?;
-            if let Some(reply) = self.directed(&word.text, &word.thread).filter(|_| !self.told.safe) {
+        let new = !heard.words.is_empty();
+        for word in heard.words {
+            let before = known.iter().find(|known| known.word == word);
+            if before.is_some_and(|known| known.answered) {
+                continue;
+            }
+            if before.is_none() {
+                tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
+                let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread});
+                self.remember("message", said)?;
+            }
+            if let Some(reply) = self.directed(&word.text, &word.thread) {
                 let data =
                     json!({"from": "creature", "kind": "answer", "thread": word.thread, "text": reply});
                 self.remember("message", data)?;
@@ -168,7 +174,7 @@ impl Life {
             }
             self.cursors.words.push(Waiting { word, seen: 0 });
         }
-        Ok(())
+        if new { self.save() } else { Ok(()) }
     }
 
     /// Takes what the owner decided: each is remembered and told to the next thought.

@@ -91,6 +91,8 @@ impl Life {
             self.looked(&named, looked)?;
         }
         self.scanned.sources.retain(|url, _| followed.iter().any(|named| named.url == *url));
+        // Events first: what is known is not told again.
+        self.save()?;
         let text = serde_json::to_vec(&self.scanned).unwrap_or_default();
         if let Err(error) = memory::replace(&self.told.house.scanned(), &text) {
             tracing::warn!("failed to {error}");

@@ -7,10 +7,11 @@ pub mod words;
 
 pub use kept::load;
 
+use crate::acts::{MOST_ARGS, args, patience};
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::last_words::guarded;
-use crate::life::{Leaving, Life, MOST_ARGS, Next, args, patience};
+use crate::life::{Leaving, Life, Next};
 use crate::mind::context::shorten;
 use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Mind, Outcome};
@@ -87,13 +88,9 @@ impl Life {
         Ok(None)
     }
 
-    /// When sub-sessions want the next wake; on instinct they wait for a model, or for their time to be over.
+    /// When sub-sessions want the next wake; on instinct they wait for a model.
     pub fn next_session(&self, now: Timestamp) -> Option<Timestamp> {
-        let sessions = &self.toolbox.sessions;
-        match &self.mind {
-            Mind::Model(_) => sessions.next_at(now),
-            Mind::Instinct(_) => sessions.hop_ends_at(),
-        }
+        matches!(self.mind, Mind::Model(_)).then(|| self.toolbox.sessions.next_at(now)).flatten()
     }
 
     /// What the hour brings: hops end, waiting ones begin, families that ended are reported.
@@ -119,7 +116,10 @@ impl Life {
                         let text =
                             self.toolbox.sessions.get(report.members.first().map_or("", String::as_str));
                         let text = text.map_or(String::new(), reminded);
-                        let said = json!({"from": "creature", "thread": report.thread, "text": text, "reminder": id});
+                        let said = json!({
+                            "from": "creature", "kind": "reminder", "thread": report.thread, "text": text,
+                            "reminder": id, "at": self.told.clock.text(),
+                        });
                         self.remember("message", said)?;
                         None
                     }
@@ -133,7 +133,7 @@ impl Life {
                         "main" => String::new(),
                         thread => format!("[thread {thread}] "),
                     };
-                    self.cursors.news.push(thread + &text);
+                    self.cursors.tell(thread + &text);
                 }
             }
             // Told and saved before it counts as reported: the other way round a death would lose it.

@@ -3,10 +3,12 @@
 //! Invariant: a model is called for a reason that stands in the wake's record; instinct costs nothing and looks at
 //! every wake. What is due by the clock is done here, without either.
 
+use crate::dream;
 use crate::fault::Fault;
 use crate::feed::Event;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::instinct::checklist;
+use crate::mind::moment::main_thread;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, cursors::Interrupted, papers};
 use agenda::rest::{self, Bounds, Situation};
@@ -46,6 +48,12 @@ pub(crate) struct Course {
     pub shown: usize,
     /// The first ready line of the stack it was shown, once a wake.
     pub line: Option<Line>,
+    /// Papers of knowledge that another changed.
+    pub changed: Vec<String>,
+    /// The mind failed in this wake: its rest stands, whatever waits.
+    pub setback: bool,
+    /// The last thought chose its rest itself.
+    pub chose: bool,
     /// The owner's pause was told in the feed.
     pub held: bool,
     /// The owner's word stopped sub-sessions.
@@ -55,6 +63,8 @@ pub(crate) struct Course {
 impl Life {
     /// Does what came due and takes what was said; none of it needs a mind.
     pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
+        (self.toolbox.owner, self.toolbox.thread) = (false, main_thread());
+        self.course.setback = false;
         self.watch.know();
         self.hear()?;
         self.hear_outcomes()?;
@@ -63,6 +73,7 @@ impl Life {
             return Ok(());
         }
         self.attend_hour()?;
+        self.course.changed = dream::changed(&self.told.house);
         self.scan().await
     }
 
@@ -123,18 +134,20 @@ impl Life {
         items.filter(|item| due(&item.line)).map(|item| context::shorten(&item.text, 160)).collect()
     }
 
-    /// A thought was completed: what it was shown is not told again.
+    /// A thought was completed: what it was shown is not told again. One that answers the owner leaves the rest be.
     pub(crate) fn seen(&mut self) {
-        let course = &mut self.course;
-        (course.proven, course.purpose_changed, course.down_until) = (true, false, None);
-        let (shown, line) = (std::mem::take(&mut course.shown), course.line.take());
-        self.cursors.take_news(shown);
-        self.cursors.checklist = std::mem::take(&mut course.checklist);
-        let now_s = self.told.clock.now().as_second();
-        let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
-        if let Some(line) = line {
+        (self.course.proven, self.course.down_until) = (true, None);
+        if self.toolbox.owner {
+            return;
+        }
+        self.course.purpose_changed = false;
+        self.cursors.take_news(std::mem::take(&mut self.course.shown));
+        self.cursors.checklist = std::mem::take(&mut self.course.checklist);
+        if let Some(line) = self.course.line.take() {
             self.made(&line.looked());
         }
+        let now_s = self.told.clock.now().as_second();
+        let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
         self.cursors.items.retain(|line, _| items.iter().any(|item| item.line == *line));
         for item in items {
             let Some(every_s) = item.every_s else { continue };
@@ -146,12 +159,13 @@ impl Life {
     }
 
     /// The owner speaks: what was being done by itself waits, and is taken up again once the word is answered.
-    pub(crate) fn interrupted(&mut self) {
-        let Some(what) = self.course.busy.take() else { return };
+    pub(crate) fn interrupted(&mut self) -> Result<(), Fault> {
+        let Some(what) = self.course.busy.take() else { return Ok(()) };
         let said = self.cursors.words.iter().map(|waiting| context::shorten(&waiting.word.text, MOST_CHARS));
         let (said, what) = (said.collect(), context::shorten(&what, MOST_CHARS));
         self.toolbox.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
         self.cursors.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
+        self.save()
     }
 
     /// Takes up again what the owner's word interrupted; what happened meanwhile is an event.
@@ -165,12 +179,6 @@ impl Life {
         ));
     }
 
-    /// Whether a word of the owner's waits; asked wherever work can stop and be gone on with.
-    pub(crate) fn owner_waits(&mut self) -> Result<bool, Fault> {
-        self.hear()?;
-        Ok(!self.cursors.words.is_empty())
-    }
-
     /// Whether the owner's word is that it pauses.
     pub(crate) fn paused(&self) -> bool {
         self.toolbox.desk.agenda.directives.paused(self.told.clock.now()).is_some()
@@ -182,7 +190,7 @@ impl Life {
             return Vec::new();
         }
         let desk = &self.toolbox.desk;
-        stack::stack(&desk.agenda, &desk.rules, &[], self.told.clock.now())
+        stack::stack(&desk.agenda, &desk.rules, &self.course.changed, self.told.clock.now())
     }
 
     /// Nothing is done now that nobody asked for.
@@ -198,14 +206,16 @@ impl Life {
             Some(Category::Goals) => Situation::Checkpoint,
             Some(Category::Opportunities) => Situation::Lead,
             Some(_) => Situation::Normal,
-            None if lines.is_empty() => Situation::Quiet(self.course.quiet),
-            None => Situation::Normal,
+            None => Situation::Quiet(self.course.quiet),
         }
     }
 
-    /// What runs apart has its turns when the wake's own thoughts are done.
+    /// The night has its dream, and what runs apart its turns, when the wake's own thoughts are done.
     pub(crate) async fn apart(&mut self, rest: Duration, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         let now = self.told.clock.now();
+        if !self.told.safe && !self.paused() {
+            self.dream_if_due(leaving).await?;
+        }
         if self.held(now) {
             return Ok(Next::Rest(rest));
         }
@@ -222,7 +232,7 @@ impl Life {
                 Ok(Next::Rest(rest))
             }
             Some(Next::Rest(wait)) => {
-                self.course.down_until = now.checked_add(wait).ok();
+                (self.course.down_until, self.course.setback) = (now.checked_add(wait).ok(), true);
                 Ok(Next::Rest(wait.max(rest)))
             }
             Some(end) => Ok(end),
@@ -235,7 +245,8 @@ impl Life {
     }
 
     /// The rest a thought chose, or the one that befits how things stand.
-    pub(crate) fn chosen(&self, said: Option<u64>) -> Next {
+    pub(crate) fn chosen(&mut self, said: Option<u64>) -> Next {
+        self.course.chose = said.is_some();
         Next::Rest(Duration::from_secs(self.situation().rest_s(said, self.bounds())))
     }
 
@@ -243,9 +254,13 @@ impl Life {
     pub(crate) fn resting(&mut self, rest: Duration) -> Duration {
         let now = self.told.clock.now();
         let held = self.held(now);
-        let words = self.cursors.words.iter().any(|waiting| waiting.seen == 0);
+        let words = match self.cursors.words.is_empty() {
+            // The owner is answered: what waited for it is looked at again.
+            true => self.toolbox.owner,
+            false => self.cursors.words.iter().any(|waiting| waiting.seen == 0),
+        };
         let events = !held && !(self.cursors.news.is_empty() && self.cursors.interrupted.is_none());
-        let rest = match words || events {
+        let rest = match (words || events) && !self.course.setback {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
                 let rest_s = rest.as_secs() + u64::from(rest.subsec_nanos() > 0);
@@ -266,9 +281,13 @@ impl Life {
         let after = |wait_s: i64| now.checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();
         let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
-        let ready = stack::next_ready(&self.stack(), now).filter(|_| self.situation() != Situation::Poor);
+        // A thought that had the stack before it and chose its rest meant it.
+        let ready = match self.course.chose || self.situation() == Situation::Poor {
+            true => None,
+            false => stack::next_ready(&self.stack(), now),
+        };
         let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(self.next_look());
-        all.chain(self.next_session(now)).chain(hour).min()
+        all.chain(self.next_session(now)).chain(hour).chain([self.next_dream(now)]).min()
     }
 
     /// A reply that could not be read: remembered, and paid for with a rest.
@@ -284,7 +303,7 @@ impl Life {
                 "text": context::shorten(text, 4_000), "usage": usage,
             }),
         )?;
-        self.course.overran = 1;
+        (self.course.overran, self.course.setback) = (1, true);
         let rest_s = self.setbacks.garbled();
         Ok(Next::Rest(self.clamped(rest_s)))
     }
@@ -300,7 +319,8 @@ impl Life {
             self.remember("observation", record)?;
         }
         let span = jiff::SignedDuration::from_secs(rest_s.try_into().unwrap_or(i64::MAX));
-        (self.course.down_until, self.course.overran) = (self.told.clock.now().checked_add(span).ok(), 1);
+        (self.course.overran, self.course.setback) = (1, true);
+        self.course.down_until = self.told.clock.now().checked_add(span).ok();
         Ok(Next::Rest(Duration::from_secs(rest_s)))
     }
 

@@ -3,7 +3,6 @@
 //! Invariant: only the acts below, on what it was shown, and never more than half of it; anything else is refused and said.
 
 use super::night::Night;
-use super::pulse::{self, Concern};
 use super::{facts_text, keep_facts};
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
@@ -12,10 +11,12 @@ use crate::mind::llm::{self, ModelMind};
 use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, Outcome, context, prompt};
 use crate::tools::Toolbox;
+use agenda::Change;
+use agenda::pulse::{Concern, PulseChange};
 use knowledge::facts::{self, Fact};
 use memory::snapshot;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
@@ -30,7 +31,7 @@ const MOST_SNAPSHOT: usize = 4_000;
 /// What may be done in a dream; the names are those of tools, as a thought calls them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "tool", content = "args", deny_unknown_fields)]
-pub(crate) enum Act {
+enum Act {
     /// Several facts become one.
     #[serde(rename = "facts.merge")]
     Merge { facts: Vec<usize>, text: String },
@@ -50,7 +51,7 @@ impl Life {
         let Mind::Model(mind) = &self.mind else {
             return Ok(Some("no model: instinct dreams without words".to_owned()));
         };
-        let (text, pulse) = (facts_text(&self.told.house)?, pulse::open(&self.toolbox));
+        let (text, pulse) = (facts_text(&self.told.house)?, open(&self.toolbox));
         let facts = facts::list(&text);
         if facts.len() < 2 && pulse.is_empty() {
             return Ok(Some("nothing to ask about".to_owned()));
@@ -108,7 +109,7 @@ impl Life {
 }
 
 /// Reads acts strictly; what is none is said.
-pub(crate) fn acts(calls: &[ToolCall]) -> (Vec<Act>, Vec<String>) {
+fn acts(calls: &[ToolCall]) -> (Vec<Act>, Vec<String>) {
     let (mut acts, mut refused) = (Vec::new(), Vec::new());
     for call in calls {
         match serde_json::from_value(json!({"tool": call.tool, "args": call.args})) {
@@ -120,7 +121,7 @@ pub(crate) fn acts(calls: &[ToolCall]) -> (Vec<Act>, Vec<String>) {
 }
 
 /// Does acts on the facts and concerns that were shown; what was done, and what was refused and why.
-pub(crate) fn act(
+fn act(
     tools: &mut Toolbox,
     shown: &[Fact],
     pulse: &[String],
@@ -144,14 +145,16 @@ pub(crate) fn act(
                 Err(format!("no {id} was shown"))
             }
             Act::Close { .. } if closed == 0 => Err("half of the concerns are closed".to_owned()),
-            Act::Update { id, text } => changed(tools, &json!({"do": "update", "id": id, "text": text}))
-                .map(|()| format!("{id} updated")),
-            Act::Close { id, why } => {
-                changed(tools, &json!({"do": "close", "id": id, "why": why})).map(|()| {
+            Act::Update { id, text } => {
+                let text = Some(text.clone());
+                changed(tools, PulseChange::Update { id: id.clone(), text, every_s: None })
+                    .map(|()| format!("{id} updated"))
+            }
+            Act::Close { id, why } => changed(tools, PulseChange::Close { id: id.clone(), why: why.clone() })
+                .map(|()| {
                     closed -= 1;
                     format!("{id} closed")
-                })
-            }
+                }),
         };
         match came {
             Ok(said) => done.push(said),
@@ -164,9 +167,12 @@ pub(crate) fn act(
     Ok((done, refused))
 }
 
-fn changed(tools: &mut Toolbox, change: &Value) -> Result<(), String> {
-    let change = pulse::change(change.clone()).map_err(|fault| fault.error)?;
-    tools.change(&change).map(|_| ()).map_err(|fault| fault.error)
+fn changed(tools: &mut Toolbox, change: PulseChange) -> Result<(), String> {
+    tools.change(&Change::Pulse(change)).map(|_| ()).map_err(|fault| fault.error)
+}
+
+fn open(tools: &Toolbox) -> Vec<Concern> {
+    tools.desk.agenda.pulse.open().cloned().collect()
 }
 
 /// Numbers are of the facts as they were shown; an earlier merge may have moved them, or taken one away.
@@ -210,7 +216,7 @@ fn newest(lines: Vec<String>, most: usize) -> String {
 }
 
 fn mark_now(tools: &Toolbox) -> Result<String, Fault> {
-    Ok(mark(&shown(&facts::list(&facts_text(&tools.house)?), &pulse::open(tools))))
+    Ok(mark(&shown(&facts::list(&facts_text(&tools.house)?), &open(tools))))
 }
 
 fn mark(text: &str) -> String {

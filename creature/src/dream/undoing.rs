@@ -35,7 +35,10 @@ pub(super) fn after(tools: &Toolbox, dream: &str, part: &str) -> Result<(), Faul
 
 fn keep(tools: &Toolbox, folder: &Path) -> Result<(), Fault> {
     let full = |cause: memory::Error| Fault::caused("keep what a dream changes", &cause, "is the disk full?");
-    memory::replace(&folder.join("facts.md"), super::facts_text(&tools.house)?.as_bytes()).map_err(full)?;
+    // Facts that cannot be read are not changed by any part.
+    if let Ok(facts) = super::facts_text(&tools.house) {
+        memory::replace(&folder.join("facts.md"), facts.as_bytes()).map_err(full)?;
+    }
     let agenda = serde_json::to_vec(&tools.desk.agenda).unwrap_or_default();
     memory::replace(&folder.join("agenda.json"), &agenda).map_err(full)
 }
@@ -75,22 +78,26 @@ pub(crate) fn undo(tools: &mut Toolbox, name: Option<&str>) -> Result<(String, V
         .get("parts")
         .and_then(|parts| serde_json::from_value(parts.clone()).ok())
         .unwrap_or_default();
-    let (facts_then, agenda_then) = (super::facts_text(&house)?, as_json(tools)?);
+    let (facts_then, agenda_then) = (super::facts_text(&house), as_json(tools)?);
     let (mut facts_now, mut agenda_now) = (facts_then.clone(), agenda_then.clone());
     for part in came.iter().rev() {
         let folder = house.dreams().join(&name).join(&part.part);
-        let (Some(before), Some(after)) = (kept(&folder.join("before")), kept(&folder.join("after"))) else {
-            continue;
-        };
-        if before.0 != after.0 {
-            facts_now = facts::undo(&before.0, &after.0, &facts_now);
+        let (before, after) = (kept(&folder.join("before")), kept(&folder.join("after")));
+        if let (Some(before), Some(after), Ok(now)) = (before.0, after.0, &mut facts_now)
+            && before != after
+        {
+            *now = facts::undo(&before, &after, now);
         }
-        agenda_now = three_way(Some(&before.1), Some(&after.1), Some(&agenda_now)).unwrap_or(agenda_now);
+        if let (Some(before), Some(after)) = (before.1, after.1) {
+            agenda_now = three_way(Some(&before), Some(&after), Some(&agenda_now)).unwrap_or(agenda_now);
+        }
     }
     let mut done = Vec::new();
     tools.record("dream", json!({"undone": name}))?;
-    if facts_now != facts_then {
-        super::keep_facts(&house, &facts_now)?;
+    if let Ok(facts) = &facts_now
+        && facts_now != facts_then
+    {
+        super::keep_facts(&house, facts)?;
         done.push("self/facts.md".to_owned());
     }
     if agenda_now != agenda_then {
@@ -108,10 +115,11 @@ fn as_json(tools: &Toolbox) -> Result<Value, Fault> {
         .map_err(|cause| Fault::caused("write the agenda as JSON", &cause, "look at creature/crates/agenda"))
 }
 
-fn kept(folder: &Path) -> Option<(String, Value)> {
-    let (facts, _) = papers::head(&folder.join("facts.md"), 0, MOST_BYTES).ok()?;
-    let (agenda, _) = papers::head(&folder.join("agenda.json"), 0, MOST_BYTES).ok()?;
-    Some((String::from_utf8(facts).ok()?, serde_json::from_slice(&agenda).ok()?))
+/// Facts and agenda as they were kept.
+fn kept(folder: &Path) -> (Option<String>, Option<Value>) {
+    let bytes = |name: &str| papers::head(&folder.join(name), 0, MOST_BYTES).ok().map(|(bytes, _)| bytes);
+    let facts = bytes("facts.md").and_then(|facts| String::from_utf8(facts).ok());
+    (facts, bytes("agenda.json").and_then(|agenda| serde_json::from_slice(&agenda).ok()))
 }
 
 fn read_report(house: &House, name: &str) -> Option<Value> {

@@ -10,9 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Characters from which on each asks to be condensed.
-pub const FACTS: usize = 10_000;
-pub const PULSE: usize = 5_000;
-pub const SKILLS: usize = 20_000;
+const FACTS: usize = 10_000;
+const PULSE: usize = 5_000;
+const SKILLS: usize = 20_000;
 
 /// Papers that are watched.
 const MOST_PAPERS: usize = 2_000;
@@ -46,6 +46,10 @@ pub fn changed(house: &House) -> Vec<String> {
 
 /// This paper was read or written by the creature itself: as it is, it is known.
 pub fn looked(house: &House, path: &str) {
+    let watched = ["self/notes/", "self/skills/"].iter().any(|folder| path.starts_with(folder));
+    if !watched && path != "self/facts.md" {
+        return;
+    }
     let mut known = read(house).stamps.unwrap_or_else(|| stamps(house));
     let stamp = stamp(&house.root().join(path));
     if known.get(path) == stamp.as_ref() {
@@ -59,13 +63,13 @@ pub fn looked(house: &House, path: &str) {
 }
 
 /// What grew too long, as what it is and its characters.
-pub fn lengths(tools: &Toolbox) -> [(&'static str, usize, usize); 3] {
+pub(super) fn lengths(tools: &Toolbox) -> [(&'static str, usize, usize); 3] {
     let house = &tools.house;
     let chars = |path: &Path| papers::read(path).text.chars().count();
     let skills = listed(&house.skills()).iter().map(|path| chars(path)).sum();
     [
         ("self/facts.md", chars(&house.facts()), FACTS),
-        ("the pulse", super::pulse_chars(tools), PULSE),
+        ("the pulse", tools.desk.agenda.pulse.chars(), PULSE),
         ("self/skills/", skills, SKILLS),
     ]
 }

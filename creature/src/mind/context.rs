@@ -77,7 +77,7 @@ pub fn choose(moment: &Moment, caps: &Caps) -> Parts {
         snapshot: head(moment.snapshot.as_deref().unwrap_or_default(), caps.snapshot),
         checklist: head(&moment.checklist, caps.checklist),
         scratch: head(&moment.scratch, caps.scratch),
-        goals: first(&moment.goals.lines().map(str::to_owned).collect::<Vec<_>>(), caps.goals, "more lines"),
+        goals: goals(&moment.goals, caps.goals),
         stack: stack(moment, caps.stack),
         state: head(state, caps.state),
         words: newest(&words, caps.words, "older words"),
@@ -85,6 +85,12 @@ pub fn choose(moment: &Moment, caps: &Caps) -> Parts {
         runtime: runtime(moment, caps.runtime),
         records: records(&moment.records, caps),
     }
+}
+
+/// By rank, open before ended; a goal of many checkpoints leaves room for the next.
+fn goals(goals: &str, most: usize) -> String {
+    let lines: Vec<String> = goals.lines().map(|line| one_line(line, most / 3)).collect();
+    first(&lines, lines.len(), most, "goals of lower rank")
 }
 
 fn said(word: &Word, most: usize) -> String {
@@ -96,23 +102,12 @@ fn said(word: &Word, most: usize) -> String {
     shorten(&format!("- {at} {thread}{}", word.text).replace("-  ", "- "), most)
 }
 
-/// How many of the newest events a thought is shown; the others wait for the next.
-pub fn news_shown(news: &[String], caps: &Caps) -> usize {
-    fitting(&events(news, caps), caps.news.saturating_sub(NOTE)).0.len()
-}
-
-fn events(news: &[String], caps: &Caps) -> Vec<String> {
-    // Each has to fit alone, or it would wait for ever.
-    let most = caps.record.min(caps.news.saturating_sub(NOTE + 1));
-    news.iter().map(|news| format!("- {news}")).map(|news| one_line(&news, most)).collect()
-}
-
 /// Newest first: what happened last explains what happened before.
 fn news(news: &[String], caps: &Caps) -> String {
-    let lines = events(news, caps);
+    let lines: Vec<String> = news.iter().map(|news| one_line(&format!("- {news}"), caps.record)).collect();
     let (shown, waiting) = fitting(&lines, caps.news.saturating_sub(NOTE));
     let mut text: Vec<&str> = shown.iter().rev().map(String::as_str).collect();
-    let note = format!("({waiting} older ones wait)");
+    let note = format!("({waiting} older ones left out)");
     if waiting > 0 {
         text.push(&note);
     }
@@ -124,11 +119,14 @@ fn stack(moment: &Moment, most: usize) -> String {
     let said = |what: &str, lines: &[String]| -> Vec<String> {
         lines.iter().map(|line| one_line(&format!("- {what}: {line}"), 300)).collect()
     };
-    let directives = newest(&said("your owner's word", &moment.directives), most / 3, "older directives");
+    let directives = said("your owner's word", &moment.directives);
+    let directives = first(&directives, directives.len(), most / 3, "older directives");
     let sessions = newest(&said("at work apart", &moment.sessions), most / 5, "others at work");
-    let ranked: Vec<String> = moment.stack.iter().enumerate().map(|(at, line)| rank(at, line)).collect();
+    // More never fit, however many there are.
+    let ranked = moment.stack.iter().take(60).enumerate().map(|(at, line)| rank(at, line));
+    let ranked: Vec<String> = ranked.collect();
     let room = most.saturating_sub(count(&directives) + count(&sessions) + 2);
-    let parts = [directives, first(&ranked, room, "lines of lower rank"), sessions];
+    let parts = [directives, first(&ranked, moment.stack.len(), room, "lines of lower rank"), sessions];
     let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     head(&parts.join("\n"), most)
 }
@@ -244,15 +242,15 @@ fn newest(lines: &[String], most: usize, what: &str) -> String {
     head(&text, most)
 }
 
-/// The first lines within `most` characters, with a note on what was left out.
-fn first(lines: &[String], most: usize, what: &str) -> String {
+/// The first lines within `most` characters, with a note on what of `total` was left out.
+fn first(lines: &[String], total: usize, most: usize, what: &str) -> String {
     let (mut used, room) = (0, most.saturating_sub(NOTE));
     let fits = |line: &&String| {
         used += count(line) + 1;
         used <= room
     };
     let kept: Vec<&str> = lines.iter().take_while(fits).map(String::as_str).collect();
-    let left = lines.len() - kept.len();
+    let left = total.saturating_sub(kept.len());
     let note = if left > 0 { format!("\n({left} {what} left out)") } else { String::new() };
     head((kept.join("\n") + &note).trim_start_matches('\n'), most)
 }

@@ -55,7 +55,7 @@ pub struct Moment {
     pub goals: String,
     /// The priority stack, the first goes first.
     pub stack: Vec<Line>,
-    /// The owner's directives that hold now, a sentence each, oldest first.
+    /// The owner's directives that hold now, a sentence each, newest first.
     pub directives: Vec<String>,
     /// What the owner wants and the loop did, for a creature that acts by itself.
     pub standing: Option<Standing>,

@@ -4,10 +4,21 @@
 
 use super::context::failed;
 use super::moment::Moment;
+use agenda::directive::understand;
 use agenda::standing::{Dated, Input, Standing, actionable, compose, sentences};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
 use serde_json::Value;
+
+/// Sentences of one message that are read for promises and names: what matters is said early.
+const MOST_SENTENCES: usize = 12;
+
+/// Bytes of a directive in plain words; what is longer is none.
+const LONGEST_DIRECTIVE: usize = 400;
+
+/// Lines of the stack that are told; there may be a thousand.
+const MOST_OPEN: usize = 12;
 
 /// The state as the moment's records, stack and directives have it; never in a thought that answers the owner.
 pub fn standing(moment: &Moment) -> Option<Standing> {
@@ -33,7 +44,10 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
         let Ok(at) = record.at.parse::<Timestamp>() else { continue };
         match record.kind.as_str() {
             "message" => message(&mut input, record, at),
-            "action" => input.outcomes.push(outcome(record, at)),
+            "action" => {
+                input.interrupted &= record.data.get("owner") == Some(&Value::Bool(true));
+                input.outcomes.push(outcome(record, at));
+            }
             "observation" => cooling(&mut input, record, at),
             _ => {}
         }
@@ -42,11 +56,15 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
         }
     }
     settle(&mut input);
-    let paused = |word: &String| word.trim_start().to_lowercase().starts_with("pause");
+    let paused = |word: &String| padded(word).contains(" pause ");
     input.paused = moment.directives.iter().any(paused);
     input.directives.clone_from(&moment.directives);
-    input.open =
-        moment.stack.iter().map(|line| format!("{} {}: {}", line.id, line.title, line.next)).collect();
+    input.open = moment
+        .stack
+        .iter()
+        .take(MOST_OPEN)
+        .map(|line| format!("{} {}: {}", line.id, line.title, line.next))
+        .collect();
     // While everything on the stack waits, so does the loop.
     let ready = moment.stack.iter().map(|line| line.ready_at).min();
     input.cooling_until = input.cooling_until.max(ready.filter(|at| *at > now));
@@ -59,20 +77,24 @@ fn message(input: &mut Input, record: &Record, at: Timestamp) {
     let text = text(record, "text");
     let dated = |text: &str| Dated { at, text: text.to_owned(), resolved: false, until: None };
     if text_is(record, "from", "owner") {
-        input.said.push(dated(text));
-        let known = sentences(text).into_iter().filter(|sentence| names_someone(sentence));
+        input.interrupted = !input.outcomes.is_empty();
+        // A directive is told as what holds now; its words would outlive it.
+        if text.len() > LONGEST_DIRECTIVE || understand(text, at, &TimeZone::UTC).is_none() {
+            input.said.push(dated(text));
+        }
+        let known = sentences(text).take(MOST_SENTENCES).filter(|said| names_someone(said));
         input.identities.extend(known.map(dated));
         return;
     }
     // Any word of the creature's after it is an answer; what was promised with it is still to be kept.
     input.said.iter_mut().for_each(|said| said.resolved = true);
-    let promises = sentences(text).into_iter().filter(|sentence| promises(sentence));
-    input.commitments.extend(promises.map(dated));
+    let promised = sentences(text).take(MOST_SENTENCES).filter(|said| promises(said));
+    input.commitments.extend(promised.map(dated));
 }
 
 /// Lower case with spaces around, so that whole words are found.
 fn padded(sentence: &str) -> String {
-    format!(" {} ", sentence.to_lowercase().replace('’', "'").replace([',', '.', '!', ':'], " "))
+    format!(" {} ", sentence.to_lowercase().replace('’', "'").replace([',', '.', '!', ':', '"'], " "))
 }
 
 fn promises(sentence: &str) -> bool {
@@ -94,7 +116,7 @@ fn names_someone(sentence: &str) -> bool {
         " your handle ",
     ];
     let said = padded(sentence);
-    !sentence.ends_with('?') && !actionable(sentence) && NAMES.iter().any(|name| said.contains(name))
+    NAMES.iter().any(|name| said.contains(name)) && !sentence.ends_with('?') && !actionable(sentence)
 }
 
 fn outcome(record: &Record, at: Timestamp) -> Dated {

@@ -68,6 +68,14 @@ pub struct Waiting {
     pub seen: u32,
 }
 
+/// A word of the owner's that stands in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heard {
+    pub word: Word,
+    /// The creature answered on its thread since.
+    pub answered: bool,
+}
+
 /// Work that waits while the owner is answered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -17,6 +17,9 @@ const MOST_BYTES: u64 = 256 * 1024;
 /// Characters of one message that are kept.
 const MOST_CHARS: usize = 8_000;
 
+/// Characters of the name of a thread.
+const MOST_THREAD: usize = 64;
+
 /// Messages taken at once; of more, the newest.
 const MOST_WORDS: usize = 50;
 
@@ -116,7 +119,7 @@ fn mark(path: &Path, offset: u64) -> io::Result<String> {
     Ok(format!("{:016x}", hasher.finish()))
 }
 
-/// Reads lines as words: `{"at","text"}`, a JSON string, or bare text. Pure.
+/// Reads lines as words: `{"at","text","thread"}`, a JSON string, or bare text. Pure.
 pub fn hear(bytes: &[u8]) -> Heard {
     let mut heard = Heard::default();
     let mut garbage = 0;
@@ -145,19 +148,21 @@ pub fn hear(bytes: &[u8]) -> Heard {
 
 fn word(line: &[u8]) -> Option<Word> {
     let text = std::str::from_utf8(line).ok()?;
-    let (at, text) = match serde_json::from_str::<Value>(text) {
+    let (at, text, thread) = match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(said)) => {
-            let at = said.get("at").and_then(Value::as_str).unwrap_or_default().to_owned();
-            (at, said.get("text").and_then(Value::as_str)?.to_owned())
+            let word = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            (word("at"), said.get("text").and_then(Value::as_str)?.to_owned(), word("thread"))
         }
-        Ok(Value::String(said)) => (String::new(), said),
+        Ok(Value::String(said)) => (String::new(), said, String::new()),
         // What only looks like JSON is still what the owner typed.
-        _ => (String::new(), text.to_owned()),
+        _ => (String::new(), text.to_owned(), String::new()),
     };
     if text.trim().is_empty() || text.chars().any(|c| c.is_control() && !"\n\r\t".contains(c)) {
         return None;
     }
     let at: String = at.chars().take(40).collect();
     let text = text.trim().chars().take(MOST_CHARS).collect();
-    Some(Word { at, text, thread: main_thread() })
+    let plain = |letter: &char| letter.is_alphanumeric() || "-_.".contains(*letter);
+    let thread: String = thread.chars().filter(plain).take(MOST_THREAD).collect();
+    Some(Word { at, text, thread: if thread.is_empty() { main_thread() } else { thread } })
 }

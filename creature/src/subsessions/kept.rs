@@ -6,7 +6,7 @@ use crate::paths::House;
 use crate::senses::papers;
 use crate::tools::Toolbox;
 use agenda::sessions::{Request, Sessions, Spawned, Status};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io;
 
 /// Bytes of the file that are read; all sessions at their longest fit.
@@ -53,21 +53,13 @@ impl Toolbox {
         }
         for id in ids {
             let Some(session) = self.sessions.get(id) else { continue };
-            let mut data = json!({
+            let spawned = session.status == Status::Waiting;
+            let data = json!({
                 "about": "session", "session": id, "status": session.status, "hop": session.hop,
-                "thread": session.thread, "origin": session.origin,
+                "thread": session.thread, "origin": session.origin, "depends_on": session.depends_on,
+                "objective": spawned.then_some(&session.objective),
+                "answer": session.status.ended().then_some(&session.answer),
             });
-            let more = match session.status {
-                Status::Waiting => json!({
-                    "objective": session.objective, "mode": session.mode, "depends_on": session.depends_on,
-                    "not_before": session.not_before,
-                }),
-                Status::Running => json!({}),
-                Status::Done | Status::Failed | Status::Cancelled => json!({"answer": session.answer}),
-            };
-            if let (Value::Object(data), Value::Object(more)) = (&mut data, more) {
-                data.extend(more);
-            }
             self.record("agenda", data)?;
         }
         self.keep_sessions();

@@ -12,42 +12,16 @@ const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
 const FULL: &str = include_str!("../../prompts/sub_full.md");
 
 /// Looking within the house.
-const LOOKING: &[&str] = &[
-    "notes.read",
-    "files.read",
-    "files.list",
-    "repo.status",
-    "repo.diff",
-    "repo.map",
-    "repo.read",
-    "knowledge.search",
-    "skill.list",
-    "skill.load",
-    "sessions.list",
-];
+const LOOKING: &str = "notes.read files.read files.list repo.status repo.diff repo.map repo.read \
+    knowledge.search skill.list skill.load sessions.list";
 
 /// Beside looking: reading what is outside, and writing what others of the house will read.
-const WORKING: &[&str] = &[
-    "memory.append",
-    "notes.write",
-    "notes.append",
-    "files.write",
-    "files.create_workspace",
-    "web.fetch_text",
-    "web.search",
-    "feed.read",
-    "x.search",
-    "x.get_mentions",
-    "service.list",
-    "knowledge.write",
-    "fact.add",
-    "pulse.list",
-    "pulse.update",
-    "reminder.list",
-];
+const WORKING: &str = "memory.append notes.write notes.append files.write files.create_workspace web.fetch_text \
+    web.search feed.read x.search x.get_mentions service.list knowledge.write fact.add pulse.list pulse.update \
+    reminder.list";
 
 /// What ends or steers the life itself stays with its own thoughts.
-const NEVER: &[&str] = &["complete_run", "dream.now", "dream.undo", "purpose.rewrite"];
+const NEVER: &str = "complete_run dream.now dream.undo purpose.rewrite";
 
 /// Characters of purpose and of the snapshot that a full session is given.
 const MOST_PURPOSE: usize = 4_000;
@@ -55,11 +29,12 @@ const MOST_SNAPSHOT: usize = 4_000;
 
 /// Whether a session of this mode, held to these tools, may use one.
 pub fn allows(mode: Mode, held: &[String], tool: &str) -> bool {
+    let among = |list: &str| list.split(' ').any(|known| known == tool);
     let given = match mode {
         Mode::None => false,
-        Mode::BaseOnly => LOOKING.contains(&tool),
-        Mode::Minimal => LOOKING.contains(&tool) || WORKING.contains(&tool),
-        Mode::Full => !NEVER.contains(&tool),
+        Mode::BaseOnly => among(LOOKING),
+        Mode::Minimal => among(LOOKING) || among(WORKING),
+        Mode::Full => !among(NEVER),
     };
     given && (held.is_empty() || held.iter().any(|held| held == tool))
 }

@@ -81,7 +81,7 @@ pub const TOOLS: &[Tool] = &[
         "notes.read",
         &["name"],
         Talk,
-        "read a paper of yours: name is scratch, diary, heartbeat or notes/<slug>",
+        "read a paper of yours: name is scratch, diary, heartbeat, facts or notes/<slug>",
     ),
     tool("notes.write", &["name", "text"], Talk, "replace a paper"),
     tool("notes.append", &["name", "text"], Talk, "add to the end of a paper"),

@@ -15,9 +15,7 @@ const MOST_INDEXED: u64 = 32 << 20;
 
 pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = (paper(tools, args, "notes")?, args.words("text")?);
-    let kept = keep(tools, args, &path, text)?;
-    dream::looked(&tools.house, &path);
-    Ok(kept)
+    keep(tools, args, &path, text)
 }
 
 pub fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {

@@ -33,6 +33,7 @@ pub use catalogue::catalogue;
 use crate::clock::Clock;
 use crate::config::{FileSettings, Permission, SelfEditSettings};
 use crate::desk::Desk;
+use crate::dream;
 use crate::digest::Facts;
 use crate::fault::Fault;
 use crate::feed::Feed;
@@ -41,7 +42,7 @@ use crate::mind::thought::ToolCall;
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
 use crate::subsessions;
-use agenda::sessions::Sessions;
+use ::agenda::sessions::Sessions;
 use arguments::Arguments;
 use catalogue::{Scope, Tool};
 use hands::{Broker, Held};
@@ -133,7 +134,12 @@ impl Toolbox {
             Err(fault) => Err(fault),
         };
         let result = match result {
-            Ok(Value::Object(fields)) => object(fields),
+            Ok(Value::Object(fields)) => {
+                // What it read or wrote itself is known to it as it is.
+                let path = fields.get("path").and_then(Value::as_str);
+                path.into_iter().for_each(|path| dream::looked(&self.house, path));
+                object(fields)
+            }
             Ok(other) => object(Map::from_iter([("result".to_owned(), other)])),
             Err(fault) => failure(fault.error, fault.hint),
         };

@@ -111,8 +111,9 @@ impl Toolbox {
                 let answered: Option<Timestamp> = after.and_then(|record: &Record| record.at.parse().ok());
                 return answered.is_none_or(|at| self.clock.now().duration_since(at) <= LISTENING);
             }
-            // Records of an older self have no kind: all it said was answers.
-            if record.data.get("kind").is_none() || said(record, "kind", "answer") {
+            // Records of an older self have no kind: all it said was answers. A reminder is none.
+            let unkind = record.data.get("kind").is_none() && record.data.get("reminder").is_none();
+            if unkind || said(record, "kind", "answer") {
                 after = Some(record);
             }
         }

@@ -83,14 +83,15 @@ fn path(tools: &Toolbox, args: &Arguments) -> Result<String, Fault> {
         "scratch" => "self/scratch.md".to_owned(),
         "diary" => "self/diary.md".to_owned(),
         "heartbeat" => "self/HEARTBEAT.md".to_owned(),
+        "facts" => "self/facts.md".to_owned(),
         _ => match bare.strip_prefix("notes/") {
             Some(slug) if is_slug(slug) => format!("self/notes/{slug}.md"),
             Some(_) => return Err(args.fault("takes notes/<slug> of letters, digits, - and _, at most 60")),
             None => {
                 let name = head(name, 80);
-                return Err(
-                    args.fault(format!("knows no paper `{name}`: scratch, diary, heartbeat or notes/<slug>"))
-                );
+                return Err(args.fault(format!(
+                    "knows no paper `{name}`: scratch, diary, heartbeat, facts or notes/<slug>"
+                )));
             }
         },
     };

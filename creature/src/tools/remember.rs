@@ -47,5 +47,5 @@ pub fn snapshot(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         text => text,
     };
     let kept = tools.keep_snapshot(text)?;
-    Ok(json!({"path": kept.path, "chars": kept.chars, "unchanged": kept.unchanged}))
+    Ok(json!({"path": kept.path, "chars": kept.chars}))
 }

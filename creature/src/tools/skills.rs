@@ -5,7 +5,7 @@ use super::arguments::Arguments;
 use super::knowledge::paper;
 use super::page::head;
 use super::papers::replace;
-use crate::dream::{listed, looked};
+use crate::dream::listed;
 use crate::fault::Fault;
 use crate::senses::papers;
 use serde_json::{Value, json};
@@ -24,7 +24,6 @@ pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         return Err(args.fault(format!("would make more than {MOST_SKILLS} skills; gather some into one")));
     }
     replace(tools, &path, text)?;
-    looked(&tools.house, &path);
     Ok(json!({"path": path, "chars": text.chars().count(), "new": new}))
 }
 
@@ -35,7 +34,6 @@ pub fn load(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         return Err(Fault::new(format!("there is no {path}"), "skill.list names them all"));
     }
     let found = papers::read(&file);
-    looked(&tools.house, &path);
     Ok(json!({"path": path, "text": found.text, "odd": found.odd}))
 }
 

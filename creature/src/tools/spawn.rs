@@ -7,7 +7,8 @@ use crate::fault::Fault;
 use crate::subsessions::words;
 use agenda::sessions::{Mode, Origin, Request, Session};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value, json};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// Sessions of one call.
 const MOST_AT_ONCE: usize = 16;
@@ -15,24 +16,36 @@ const MOST_AT_ONCE: usize = 16;
 /// The furthest moment a session may wait for, in seconds: a year.
 const MOST_WAIT_S: i64 = 366 * 86_400;
 
-const KEYS: [&str; 7] =
-    ["name", "objective", "mode", "depends_on", "depends_on_previous", "not_before", "tools"];
+/// One session as a call asks for it.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Asked {
+    name: String,
+    objective: String,
+    mode: Mode,
+    depends_on: Vec<String>,
+    depends_on_previous: bool,
+    not_before: Value,
+    tools: Vec<String>,
+}
 
 pub fn spawn(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let alone: Map<String, Value> =
-        KEYS.iter().filter_map(|key| Some(((*key).to_owned(), args.value(key)?.clone()))).collect();
-    let asked = match args.value("graph") {
-        None => vec![alone],
-        Some(_) if !alone.is_empty() => return Err(args.fault("takes `graph` or one objective, not both")),
-        Some(Value::Array(list)) if (1..=MOST_AT_ONCE).contains(&list.len()) => {
-            let objects = list.iter().map(|one| one.as_object().cloned());
-            objects.collect::<Option<Vec<_>>>().ok_or_else(|| args.fault("takes objects in `graph`"))?
+    let asked: Vec<Value> = match args.value("graph") {
+        None => vec![Value::Object(args.given().clone())],
+        Some(_) if args.given().values().filter(|value| !value.is_null()).count() > 1 => {
+            return Err(args.fault("takes `graph` or one objective, not both"));
         }
+        Some(Value::Array(list)) if (1..=MOST_AT_ONCE).contains(&list.len()) => list.clone(),
         Some(_) => return Err(args.fault(format!("takes a list of 1 to {MOST_AT_ONCE} objects as `graph`"))),
     };
     let mut dropped = Vec::new();
     let mut requests = Vec::new();
-    for one in &asked {
+    for mut one in asked {
+        if let Value::Object(fields) = &mut one {
+            fields.retain(|_, value| !value.is_null());
+        }
+        let one: Asked =
+            serde_json::from_value(one).map_err(|why| args.fault(format!("cannot be read: {why}")))?;
         let (request, warnings) = request(tools, args, one)?;
         requests.push(request);
         dropped.push(warnings);
@@ -69,55 +82,25 @@ pub fn cancel(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// Reads one request; what of its tools is dropped comes beside it.
-fn request(
-    tools: &Toolbox,
-    args: &Arguments,
-    one: &Map<String, Value>,
-) -> Result<(Request, Vec<String>), Fault> {
-    if let Some(key) = one.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(args.fault(format!("takes no `{key}` in `graph`")));
-    }
-    let text = |key: &str| match one.get(key) {
-        None | Some(Value::Null) => Ok(String::new()),
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(_) => Err(args.fault(format!("takes text as `{key}`"))),
-    };
-    let list = |key: &str| match one.get(key) {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::String(text)) => Ok(vec![text.clone()]),
-        Some(Value::Array(items)) => {
-            let texts = items.iter().map(|item| item.as_str().map(ToOwned::to_owned));
-            texts
-                .collect::<Option<Vec<_>>>()
-                .ok_or_else(|| args.fault(format!("takes a list of text as `{key}`")))
-        }
-        Some(_) => Err(args.fault(format!("takes a list of text as `{key}`"))),
-    };
-    let mode = match text("mode")?.as_str() {
-        "" | "minimal" => Mode::Minimal,
-        "full" => Mode::Full,
-        "base_only" => Mode::BaseOnly,
-        "none" => Mode::None,
-        _ => return Err(args.fault("takes minimal, full, base_only or none as `mode`")),
-    };
-    let asked = list("tools")?;
+fn request(tools: &Toolbox, args: &Arguments, asked: Asked) -> Result<(Request, Vec<String>), Fault> {
+    let mode = asked.mode;
     let usable = |tool: &String| catalogue::find(tool).is_ok() && words::allows(mode, &[], tool);
-    let (held, dropped): (Vec<String>, Vec<String>) = asked.into_iter().partition(usable);
+    let (held, dropped): (Vec<String>, Vec<String>) = asked.tools.into_iter().partition(usable);
     if held.is_empty() && !dropped.is_empty() {
         let error = format!("names no tool that a session of this mode has: {}", dropped.join(", "));
         return Err(args.fault(error.chars().take(300).collect::<String>()));
     }
     let parent = tools.session.clone().unwrap_or_else(|| format!("thought-{}", tools.facts.thoughts));
     let request = Request {
-        name: text("name")?,
+        name: asked.name,
         origin: Origin::Tool { parent },
         thread: tools.thread.clone(),
         owner: tools.owner,
-        objective: text("objective")?,
+        objective: asked.objective,
         mode,
-        depends_on: list("depends_on")?,
-        depends_on_previous: one.get("depends_on_previous") == Some(&Value::Bool(true)),
-        not_before: not_before(tools, args, one.get("not_before"))?,
+        depends_on: asked.depends_on,
+        depends_on_previous: asked.depends_on_previous,
+        not_before: not_before(tools, args, &asked.not_before)?,
         tools: held,
     };
     let warnings = dropped.iter().map(|tool| format!("{tool} is not among the tools of this mode: dropped"));
@@ -125,19 +108,19 @@ fn request(
 }
 
 /// A moment, or seconds from now.
-fn not_before(tools: &Toolbox, args: &Arguments, said: Option<&Value>) -> Result<Option<Timestamp>, Fault> {
+fn not_before(tools: &Toolbox, args: &Arguments, said: &Value) -> Result<Option<Timestamp>, Fault> {
     let now = tools.clock.now();
     let wrong =
         || args.fault("takes a time as in 2030-01-31T08:00:00Z, or seconds from now, as `not_before`");
     let at = match said {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::String(text)) => text.trim().parse::<Timestamp>().map_err(|_| wrong())?,
-        Some(Value::Number(number)) => {
+        Value::Null => return Ok(None),
+        Value::String(text) => text.trim().parse::<Timestamp>().map_err(|_| wrong())?,
+        Value::Number(number) => {
             let wait_s =
                 number.as_i64().filter(|wait_s| (0..=MOST_WAIT_S).contains(wait_s)).ok_or_else(wrong)?;
             now.checked_add(SignedDuration::from_secs(wait_s)).map_err(|_| wrong())?
         }
-        Some(_) => return Err(wrong()),
+        _ => return Err(wrong()),
     };
     match at.duration_since(now).as_secs() > MOST_WAIT_S {
         true => Err(args.fault("takes a time within a year as `not_before`")),

@@ -1,16 +1,49 @@
 //! The weekly summary: what the week came to, in a few sentences made without a model. Pure.
 
 use crate::digest::Facts;
+use crate::mind::context::shorten;
 use agenda::Agenda;
-use jiff::Timestamp;
+use agenda::goals::{GoalStatus, Goals};
+use jiff::{SignedDuration, Timestamp};
+
+const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Goals that are named, and the characters of each.
+const NAMED: usize = 4;
+const LONGEST_TITLE: usize = 80;
 
 /// The week that ends now.
 pub fn text(agenda: &Agenda, facts: &Facts, now: Timestamp) -> String {
-    let (open, due) = (agenda.pulse.open().count(), agenda.reminders.open().count());
+    let (reached, open) =
+        (goals(&agenda.goals, GoalStatus::Done, now), goals(&agenda.goals, GoalStatus::Open, now));
+    let (awaiting, money) = (goals(&agenda.goals, GoalStatus::Awaiting, now), agenda.opportunities.totals());
     format!(
-        "The week to {}: {} thoughts so far, over {} lives; {open} standing concerns and {due} reminders are open.",
+        "The week to {}. Goals reached: {reached}. Open: {open}. Waiting for your yes: {awaiting}. Earned so far: {} \
+         USD; pending: {} USD; in the pipeline: {} USD. {} thoughts so far, in life {}.",
         now.strftime("%Y-%m-%d"),
+        money.earned_usd,
+        money.pending_usd,
+        money.pipeline_usd,
         facts.thoughts,
         facts.life,
     )
+}
+
+/// How many goals stand so, those that ended only if they did this week, and the first few by title.
+fn goals(goals: &Goals, status: GoalStatus, now: Timestamp) -> String {
+    let counts = |at: Timestamp| status != GoalStatus::Done || now.duration_since(at) <= WEEK;
+    let all: Vec<&str> = goals
+        .list
+        .iter()
+        .filter(|goal| goal.status == status && counts(goal.changed_at))
+        .map(|goal| goal.title.as_str())
+        .collect();
+    match all.as_slice() {
+        [] => "none".to_owned(),
+        all => {
+            let named: Vec<String> =
+                all.iter().take(NAMED).map(|title| shorten(title, LONGEST_TITLE)).collect();
+            format!("{} ({}{})", all.len(), named.join("; "), if all.len() > NAMED { "; …" } else { "" })
+        }
+    }
 }

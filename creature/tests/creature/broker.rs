@@ -32,6 +32,8 @@ pub struct Asked {
     pub path: String,
     pub query: BTreeMap<String, String>,
     pub body: Value,
+    /// What it says of its class; none where it says nothing.
+    pub class: Option<String>,
 }
 
 pub enum Answer {
@@ -156,7 +158,10 @@ fn read(request: &mut tiny_http::Request) -> Asked {
     let url = request.url().to_owned();
     let (path, query) = url.split_once('?').unwrap_or((&url, ""));
     let query = query.split('&').filter_map(|pair| pair.split_once('='));
+    let class = request.headers().iter().find(|header| header.field.equiv("x-feral-class"));
+    let class = class.map(|header| header.value.to_string());
     Asked {
+        class,
         method: request.method().to_string(),
         path: path.to_owned(),
         query: query.map(|(name, value)| (name.to_owned(), plain(value))).collect(),

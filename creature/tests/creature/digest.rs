@@ -1,6 +1,6 @@
 //! Snapshots: what records come to, merged with what stood before.
 
-use creature::digest::{Facts, MOST_CHARS, digest};
+use creature::digest::{Facts, MOST_CHARS, digest, fresh};
 use memory::Record;
 use serde_json::{Value, json};
 
@@ -107,11 +107,8 @@ fn a_word_is_open_until_something_is_said_after_it() {
 
 #[test]
 fn it_takes_only_what_came_since_the_last() {
-    let text = digest(
-        &facts(),
-        &[action("old.one", true), record("snapshot", json!({})), action("new.one", true)],
-        None,
-    );
+    let records = [action("old.one", true), record("snapshot", json!({})), action("new.one", true)];
+    let text = digest(&facts(), fresh(&records, 0).0, None);
     assert!(text.contains("new.one") && !text.contains("old.one"));
 }
 

@@ -27,6 +27,15 @@ fn the_owners_status_question_is_answered_with_facts() {
 }
 
 #[test]
+fn a_directive_is_answered_with_what_was_noted() {
+    let mut world = World::new().says("focus on revenue this week").says("Pause until friday, please.");
+    world.wake();
+    let told = world.told();
+    assert_eq!(told[0], "Noted: revenue goes first, this week.");
+    assert_eq!(told[1], "Noted: I pause, until friday; your words still reach me.");
+}
+
+#[test]
 fn free_text_is_honestly_not_understood() {
     let mut world = World::new().says("please think about the meaning of lifetimes");
     world.wake();

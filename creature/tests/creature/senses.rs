@@ -44,6 +44,9 @@ fn the_inbox_takes_objects_strings_and_bare_text() {
     let heard = hear(b"{\"no\":1}\n{\"text\":5}\n\x00\xff\n\x1b[2J\nfine\n");
     assert_eq!(heard.words.len(), 1);
     assert!(heard.odd.contains("4 line(s)"), "{}", heard.odd);
+    let heard = hear(b"{\"text\":\"a\",\"thread\":\"tea\\u001b[2J/x\"}\n{\"text\":\"b\",\"thread\":[]}\n");
+    let threads: Vec<&str> = heard.words.iter().map(|word| word.thread.as_str()).collect();
+    assert_eq!(threads, ["tea2Jx", "main"]);
     let many = "again\n".repeat(500) + &"x".repeat(50_000);
     let heard = hear(many.as_bytes());
     assert_eq!(heard.words.len(), 50);

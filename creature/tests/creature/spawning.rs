@@ -24,7 +24,7 @@ async fn what_is_spawned_is_kept_and_what_cannot_be_is_refused() {
         (json!({"objective": "x", "tools": ["repo.edit"]}), "no tool that a session of this mode has"),
         (json!({"objective": "x", "graph": [{"objective": "y"}]}), "not both"),
         (json!({"graph": []}), "1 to 16"),
-        (json!({"graph": [{"objective": "y", "colour": "red"}]}), "no `colour`"),
+        (json!({"graph": [{"objective": "y", "colour": "red"}]}), "`colour`"),
         (
             json!({"graph": [
                 {"objective": "a", "name": "a", "depends_on": ["b"]},
@@ -37,7 +37,7 @@ async fn what_is_spawned_is_kept_and_what_cannot_be_is_refused() {
         refused(&mut yard, args, why).await;
     }
     assert!(yard.tools.sessions.all.is_empty());
-    let args = json!({"objective": "look", "depends_on": ["session-99"], "tools": ["web.search", "x.post"]});
+    let args = json!({"objective": "look", "graph": null, "mode": null, "depends_on": ["session-99"], "tools": ["web.search", "x.post"]});
     let result = yard.call("spawn", args).await;
     let spawned = &result["spawned"][0];
     assert_eq!(spawned["id"], "session-1");

@@ -1,5 +1,7 @@
 //! Sub-sessions with a model over real HTTP: worked on beside one another, stopped, cut off, reported once.
 
+mod deaths;
+
 use crate::broker::{self, Answer, Asked, StandIn, loopback};
 use crate::house::TempHouse;
 use agenda::sessions::{HOP_S, Mode, Origin, Request, Status};
@@ -39,25 +41,10 @@ impl Scene {
     fn new(mut model: impl FnMut(&str) -> Value + Send + 'static) -> Self {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let noting = Arc::clone(&asked);
-        let broker = StandIn::new(move |request: &Asked| match request.path.as_str() {
-            "/status" => broker::status(broker::offer("openai"), &[]),
-            "/llm/openai/v1/chat/completions" => {
-                let text = request.body["messages"].to_string();
-                noting.lock().unwrap().push(text.clone());
-                match model(&text) {
-                    Value::Null => broker::refusal(402, "budget_exhausted", Some(60)),
-                    said => {
-                        let message = json!({"role": "assistant", "content": said.to_string()});
-                        broker::answer(
-                            200,
-                            &json!({"model": "scripted", "usage": {"prompt_tokens": 9, "completion_tokens": 4},
-                                "choices": [{"finish_reason": "stop", "message": message}]}),
-                        )
-                    }
-                }
-            }
-            _ => Answer::Hangs,
-        });
+        let broker = StandIn::new(answering(move |text: &str| {
+            noting.lock().unwrap().push(text.to_owned());
+            model(text)
+        }));
         Self { house: TempHouse::new(), second: Arc::new(AtomicI64::new(1_900_000_000)), asked, broker }
     }
 
@@ -82,6 +69,23 @@ impl Scene {
 
     fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
+    }
+}
+
+/// A broker with a model behind it; all other ways lead nowhere and take long.
+fn answering(mut model: impl FnMut(&str) -> Value) -> impl FnMut(&Asked) -> Answer {
+    move |request| match request.path.as_str() {
+        "/status" => broker::status(broker::offer("openai"), &[]),
+        "/llm/openai/v1/chat/completions" => match model(&request.body["messages"].to_string()) {
+            Value::Null => broker::refusal(402, "budget_exhausted", Some(60)),
+            said => {
+                let message = json!({"role": "assistant", "content": said.to_string()});
+                let choice = json!({"finish_reason": "stop", "message": message});
+                let usage = json!({"prompt_tokens": 9, "completion_tokens": 4});
+                broker::answer(200, &json!({"model": "scripted", "usage": usage, "choices": [choice]}))
+            }
+        },
+        _ => Answer::Hangs,
     }
 }
 

@@ -183,7 +183,9 @@ impl Directives {
 
     /// The next moment at which one comes due, or is over, by itself.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        self.standing(now).flat_map(|directive| [directive.next, directive.until]).flatten().min()
+        let paused = self.paused(now).is_some();
+        let next = |directive: &Directive| directive.next.filter(|_| !paused);
+        self.standing(now).flat_map(|directive| [next(directive), directive.until]).flatten().min()
     }
 
     /// Forgets what was over before this time; how many.
@@ -219,7 +221,13 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
             Ok(json!({"id": id, "until": until}))
         }
         DirectiveChange::Lift { wished } => {
-            Ok(json!({"ended": end(&mut agenda.directives, &|directive| directive.wish.is(*wished))}))
+            match end(&mut agenda.directives, &|directive| directive.wish.is(*wished)) {
+                0 => Err(Refusal::new(
+                    "lift what does not hold",
+                    "directive.list names what does; all else is in force",
+                )),
+                ended => Ok(json!({"ended": ended})),
+            }
         }
         DirectiveChange::End { id } => match end(&mut agenda.directives, &|directive| directive.id == *id) {
             0 => Err(unknown(id)),

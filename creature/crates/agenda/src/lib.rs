@@ -53,13 +53,10 @@ pub struct Agenda {
 impl Agenda {
     /// The next moment at which something here comes due by itself.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let all = [
-            self.tasks.next_at(now),
-            self.directives.next_at(now),
-            self.reminders.next_at(now),
-            self.pulse.next_at(now),
-            self.outbox.next_at(now),
-        ];
-        all.into_iter().flatten().min()
+        let told = [self.directives.next_at(now), self.reminders.next_at(now), self.outbox.next_at(now)];
+        let work = [self.tasks.next_at(now), self.pulse.next_at(now)];
+        // Work that is due stays undone in a pause, and must not hide the pause's end.
+        let work = work.into_iter().filter(|_| self.directives.paused(now).is_none());
+        told.into_iter().chain(work).flatten().min()
     }
 }

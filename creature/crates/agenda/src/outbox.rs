@@ -28,7 +28,7 @@ const HOUR_S: u64 = 3_600;
 const WEEKLY: Time = Time::constant(9, 0, 0, 0);
 
 /// Talk without content, whatever it is wrapped in.
-const CHATTER: [&str; 16] = [
+const CHATTER: &[&str] = &[
     "just checking in",
     "checking in",
     "nothing new",

@@ -8,7 +8,7 @@ mod turns;
 
 pub use spawn::{Request, Spawned};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -34,6 +34,9 @@ pub const MOST_KEPT: usize = 32;
 pub const MOST_ANSWER: usize = 4_000;
 pub const MOST_GIVEN: usize = 8_000;
 pub const MOST_HISTORY: usize = 14_000;
+
+/// Characters of a report; it stands among the news of a thought.
+const MOST_REPORT: usize = 1_100;
 
 /// What a review answers that found nothing to say.
 pub const NO_ACTION: &str = "[NO_ACTION]";
@@ -224,12 +227,6 @@ impl Sessions {
         free.filter_map(|session| session.not_before).min()
     }
 
-    /// When the first hop under way is over.
-    pub fn hop_ends_at(&self) -> Option<Timestamp> {
-        let hop = SignedDuration::from_secs(HOP_S);
-        self.running().map(|session| session.hop_began.checked_add(hop).unwrap_or(session.hop_began)).min()
-    }
-
     /// Those that have not ended, a line each.
     pub fn lines(&self) -> Vec<String> {
         self.all.iter().filter(|session| !session.status.ended()).map(Session::line).collect()
@@ -247,7 +244,7 @@ impl Sessions {
             if begun || may_grow || members.iter().any(|session| !session.status.ended()) {
                 continue;
             }
-            let share = 1_500 / members.len().max(1);
+            let share = MOST_REPORT / members.len().max(1);
             let told = members.iter().map(|session| {
                 format!("{} {}: {}", session.id, session.status.name(), cut(&session.answer, share.max(80)))
             });
@@ -255,7 +252,7 @@ impl Sessions {
                 key: format!("{}@{}", first.id, first.spawned_at),
                 thread: first.thread.clone(),
                 origin: first.origin.clone(),
-                text: told.collect::<Vec<_>>().join("; "),
+                text: cut(&told.collect::<Vec<_>>().join("; "), MOST_REPORT),
                 silent: members.iter().all(|session| session.silent()),
                 members: members.into_iter().map(|session| session.id.clone()).collect(),
             });

@@ -34,10 +34,10 @@ const MOST_IDENTITIES: usize = 3;
 /// Characters of one line, and of a text that are looked at; of the owner's words more.
 const MOST_LINE: usize = 200;
 const MOST_TEXT: usize = 500;
-const MOST_SAID: usize = 4_000;
+const MOST_SAID: usize = 2_000;
 
 /// Texts of a kind that are looked at: what is shown is a few lines.
-const MOST_TEXTS: usize = 40;
+const MOST_TEXTS: usize = 24;
 
 /// What a creature that acts by itself should do with what is under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +81,7 @@ pub struct Input {
     pub now: Timestamp,
     /// What the owner said.
     pub said: Vec<Dated>,
-    /// The owner's directives that hold now, oldest first.
+    /// The owner's directives that hold now, newest first.
     pub directives: Vec<String>,
     /// What the creature promised.
     pub commitments: Vec<Dated>,
@@ -98,6 +98,8 @@ pub struct Input {
     pub awaiting: u64,
     /// The owner said pause, and it holds.
     pub paused: bool,
+    /// The owner spoke, and it has done nothing by itself since.
+    pub interrupted: bool,
 }
 
 impl Input {
@@ -115,6 +117,7 @@ impl Input {
             open: Vec::new(),
             awaiting: 0,
             paused: false,
+            interrupted: false,
         }
     }
 }
@@ -147,7 +150,7 @@ pub fn compose(input: &Input) -> Result<Standing, Refusal> {
     if input.awaiting > 0 {
         pending_items.push(format!("{} acts wait for the owner's yes", input.awaiting));
     }
-    let mode = mode(input, &said);
+    let mode = mode(input);
     let newest = statements.first().map(|statement| statement.at);
     let doubts = [
         (newest.is_none() && input.directives.is_empty(), 40),
@@ -174,7 +177,7 @@ fn owner_side(input: &Input, statements: &[statements::Statement]) -> (String, u
     };
     let mut lines: Vec<String> = statements.iter().filter(|s| !s.resolved).map(said).collect();
     lines.extend(
-        input.directives.iter().rev().map(|word| format!("- holds: {}", cut(&clean(word, MOST_TEXT), 120))),
+        input.directives.iter().map(|word| format!("- holds: {}", cut(&clean(word, MOST_TEXT), 120))),
     );
     let promised =
         fresh(&input.commitments, now, COMMITMENT_S, MOST_TEXT).into_iter().filter(|dated| !dated.resolved);
@@ -211,14 +214,11 @@ fn loop_side(input: &Input) -> (String, usize) {
     fit("Your work:", &lines, LOOP)
 }
 
-fn mode(input: &Input, said: &[Dated]) -> Mode {
-    let spoke = said.first().map(|word| word.at);
-    let did = input.outcomes.iter().map(|outcome| outcome.at).max();
+fn mode(input: &Input) -> Mode {
     match () {
         () if input.paused => Mode::Pause,
         () if input.awaiting > 0 && input.open.is_empty() => Mode::AwaitConfirmation,
-        // The owner spoke after the last thing done: what was under way was interrupted.
-        () if !input.open.is_empty() && did.is_some() && spoke > did => Mode::Resume,
+        () if input.interrupted && !input.open.is_empty() => Mode::Resume,
         () => Mode::Continue,
     }
 }

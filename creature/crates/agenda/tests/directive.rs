@@ -210,7 +210,8 @@ fn focus_moves_the_order_until_it_is_over() {
 fn standing_orders_come_due_and_once_after_a_sleep() {
     let mut agenda = Agenda::default();
     say(&mut agenda, "check my mail every 10 minutes until tomorrow", now());
-    let due = |agenda: &Agenda, now| agenda.directives.every(now).iter().map(|d| d.id.clone()).collect::<Vec<_>>();
+    let due =
+        |agenda: &Agenda, now| agenda.directives.every(now).iter().map(|d| d.id.clone()).collect::<Vec<_>>();
     assert_eq!(due(&agenda, now()), ["directive-1"], "at once");
     let did = || DirectiveChange::Did { id: "directive-1".to_owned() };
     make(&mut agenda, did(), after(0), false).unwrap();
@@ -238,7 +239,9 @@ fn pause_and_quiet_hold_until_they_are_taken_back() {
     assert!(lets(&agenda, Kind::Revenue, "12 USD came in") && lets(&agenda, Kind::Approval, "buy it?"));
     assert!(!lets(&agenda, Kind::Milestone, "the book is done") && !lets(&agenda, Kind::Broken, "no disk"));
     say(&mut agenda, "only message me about the garden", after(2));
-    assert!(lets(&agenda, Kind::Milestone, "The garden is planted.") && !lets(&agenda, Kind::Revenue, "12 USD"));
+    assert!(
+        lets(&agenda, Kind::Milestone, "The garden is planted.") && !lets(&agenda, Kind::Revenue, "12 USD")
+    );
     assert_eq!(agenda.directives.lines(after(2)).len(), 1, "{:?}", agenda.directives.lines(after(2)));
     say(&mut agenda, "you can message me again", after(2));
     assert_eq!(agenda.directives.quiet(after(2)), None);
@@ -284,7 +287,9 @@ proptest! {
                 prop_assert!(*until > now());
             }
             prop_assert!(reply(&understood).starts_with("Noted: "));
-            make(&mut Agenda::default(), understood.change, now(), true).unwrap();
+            let lifts = matches!(understood.change, DirectiveChange::Lift { .. });
+            let made = make(&mut Agenda::default(), understood.change, now(), true);
+            prop_assert_eq!(made.is_err(), lifts, "nothing holds that could be lifted");
         }
     }
 

@@ -21,12 +21,14 @@ enum Cause {
 impl Error {
     /// The index itself is at fault, and a new one would do.
     pub(crate) fn is_garbage(&self) -> bool {
-        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, Unknown};
+        use rusqlite::Error::{InvalidColumnType, SqlInputError};
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         match &self.source {
             Cause::Stale => true,
-            // `Unknown` is a table that is missing or not what it should be: somebody else's database.
+            // Tables or columns that are not ours: somebody else's database.
+            Cause::Index(SqlInputError { .. } | InvalidColumnType(..)) => true,
             Cause::Index(cause) => {
-                matches!(cause.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase | Unknown))
+                matches!(cause.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
             }
             Cause::File(_) => false,
         }

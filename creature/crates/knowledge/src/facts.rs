@@ -211,7 +211,7 @@ fn flat(text: &str, most: usize) -> String {
 
 /// A source that can be read back: no brackets, and no date at its end.
 fn source_of(source: &str) -> String {
-    let mut source = flat(&source.replace(['[', ']'], " "), MOST_SOURCE);
+    let mut source = flat(&source.replace(['[', ']'], ""), MOST_SOURCE);
     while let Some(rest) = source.rsplit_once(", ").filter(|(_, date)| is_date(date)).map(|(rest, _)| rest) {
         source = rest.to_owned();
     }

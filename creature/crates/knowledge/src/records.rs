@@ -130,9 +130,8 @@ fn take(taking: &Connection, number: i64, from: u64, bytes: &[u8]) -> Result<(),
         // What is not a record says nothing.
         if let Ok(record) = serde_json::from_slice::<Line>(line)
             && !SILENT.contains(&&*record.kind)
-            && !record.data.0.is_empty()
         {
-            adding.execute(params![(number << OFFSET_BITS) + at as i64, record.data.0])?;
+            adding.execute(params![(number << OFFSET_BITS) + at as i64, record.words()])?;
         }
         at += line.len() as u64;
     }

@@ -140,8 +140,8 @@ fn hit(places: &Places, log: &Known, offset: u64, terms: &[String]) -> Option<Hi
     BufReader::new(file.take(MOST_LINE)).read_until(b'\n', &mut bytes).ok()?;
     let line: Line = serde_json::from_slice(&bytes).ok()?;
     let path = log.path.strip_prefix(&places.root).unwrap_or(&log.path).display().to_string();
-    let text = format!("{}: {}", line.kind, around(&line.data.0, terms));
-    Some(Hit { kind: Kind::Memory.name(), path, at: line.at.into_owned(), text })
+    let text = format!("{}: {}", line.kind, around(&line.words(), terms));
+    Some(Hit { kind: Kind::Memory.name(), path, at: line.at, text })
 }
 
 /// The words and phrases of a question, without what means something to the index.

@@ -50,6 +50,9 @@ pub struct Job {
     /// What the call is about, for whoever reports on it: a link, a name.
     pub about: String,
     pub asked_at: String,
+    /// The thread of talk it was asked on.
+    #[serde(default)]
+    pub thread: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

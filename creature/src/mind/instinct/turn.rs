@@ -72,13 +72,19 @@ impl<'a> Turn<'a> {
             args: number(&args.to_string()),
             about: about.to_owned(),
             asked_at: self.moment.now.clone(),
+            thread: self.moment.thread.clone(),
         });
         self.call(tool, args);
     }
 
     /// Answers the owner, in memory where the feed shows it.
     pub fn tell_owner(&mut self, text: &str) {
-        let data = json!({"from": "creature", "text": text, "at": self.moment.now});
+        self.tell(text, &self.moment.thread);
+    }
+
+    /// The same on the thread it belongs to, whichever is worked on now.
+    pub fn tell(&mut self, text: &str, thread: &str) {
+        let data = json!({"from": "creature", "text": text, "at": self.moment.now, "thread": thread});
         self.call("memory.append", json!({"kind": "message", "data": data}));
     }
 

@@ -82,5 +82,5 @@ pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
         Some(Err(error)) => format!("{} failed: {error}. {}", job.tool, clip(word(result, "hint"), 200)),
     };
     turn.say(format!("For the owner: {text}"));
-    turn.tell_owner(&text);
+    turn.tell(&text, &job.thread);
 }

@@ -14,7 +14,7 @@ const MOST_WORDS: usize = 24;
 const MOST_TOPIC: usize = 8;
 
 /// What may stand before and after without changing the meaning.
-const BEFORE: [&str; 14] = [
+const BEFORE: &[&str] = &[
     "please",
     "ok",
     "okay",
@@ -28,9 +28,8 @@ const BEFORE: [&str; 14] = [
     "let's",
     "i want you to",
     "i would like you to",
-    "i'd like you to",
 ];
-const AFTER: [&str; 8] = [
+const AFTER: &[&str] = &[
     "please",
     "thanks",
     "thank you",
@@ -42,13 +41,13 @@ const AFTER: [&str; 8] = [
 ];
 
 /// What makes a sentence mean something else than it seems.
-const DOUBTFUL: [&str; 30] = [
-    "not", "don't", "dont", "never", "no", "but", "unless", "if", "when", "because", "or", "i", "i'm", "you",
-    "he", "she", "they", "what", "whatever", "which", "how", "why", "anymore", "instead", "until", "till",
-    "today", "tomorrow", "tonight", "week",
+const DOUBTFUL: &[&str] = &[
+    "not", "never", "no", "but", "unless", "if", "when", "because", "or", "i", "i'm", "you", "he", "she",
+    "they", "what", "whatever", "which", "how", "why", "anymore", "instead", "until", "till", "today",
+    "tomorrow", "tonight", "week",
 ];
 
-const TELL: [&str; 12] = [
+const TELL: &[&str] = &[
     "message",
     "write",
     "text",
@@ -64,7 +63,7 @@ const TELL: [&str; 12] = [
 ];
 
 /// What a standing order may begin with: things that bear repeating.
-const LOOK: [&str; 14] = [
+const LOOK: &[&str] = &[
     "check", "look", "read", "scan", "watch", "review", "search", "update", "visit", "monitor", "fetch",
     "see", "refresh", "post",
 ];
@@ -87,36 +86,26 @@ struct Word<'a> {
 /// Understands the common directives; none where the words are anything else or leave a doubt.
 pub fn understand(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Understood> {
     let words = words(text)?;
-    let all: Vec<&str> = words.iter().map(|word| word.plain.as_str()).collect();
-    let (from, to) = trimmed(&all);
-    if text.contains('?') && !all.get(1).is_some_and(|second| *second == "you") {
+    // A question is an order only where it is a courtesy.
+    if text.contains('?') && words.get(1).is_none_or(|second| second.plain != "you") {
         return None;
     }
-    let (from, to, span) = spanned(&all, from, to, |words| spoken::until(words, now, zone));
-    let (from, to) = span.as_ref().map_or((from, to), |_| {
-        let (before, after) = trimmed(all.get(from..to).unwrap_or_default());
-        (from + before, from + after)
-    });
-    let until = span.as_ref().map(|(until, _)| *until);
-    let said = |range: std::ops::Range<usize>| -> String {
-        let words = words.get(range).unwrap_or_default();
-        words.iter().map(|word| word.said).collect::<Vec<_>>().join(" ")
-    };
-    let plain = all.get(from..to)?;
-    let set = |wish: Wish| DirectiveChange::Set { wish, text: text.trim().to_owned(), until };
-    let change = if let Some(at) = focus(plain) {
-        set(Wish::Focus { topic: said(from + at.start..from + at.end) })
-    } else if let Some((at, every_s)) = every(plain) {
-        set(Wish::Every { what: said(from + at.start..from + at.end), every_s })
-    } else if let Some(at) = quiet(plain) {
-        set(Wish::Quiet { topic: said(from + at.start..from + at.end) })
-    } else if pause(plain) {
+    let (order, over, span) = spanned(bare(&words), |words| spoken::until(words, now, zone));
+    let order = bare(order);
+    let set = |wish: Wish| DirectiveChange::Set { wish, text: text.trim().to_owned(), until: over };
+    let change = if let Some(topic) = focus(order) {
+        set(Wish::Focus { topic: said(topic) })
+    } else if let Some((what, every_s)) = every(order) {
+        set(Wish::Every { what: said(what), every_s })
+    } else if let Some(topic) = quiet(order) {
+        set(Wish::Quiet { topic: said(topic) })
+    } else if pause(order) {
         set(Wish::Pause)
     } else {
-        let wished = lift(plain).filter(|_| until.is_none())?;
+        let wished = lift(order).filter(|_| over.is_none())?;
         DirectiveChange::Lift { wished }
     };
-    Some(Understood { change, span: span.map_or(String::new(), |(_, at)| said(at)) })
+    Some(Understood { change, span: said(span) })
 }
 
 /// One plain sentence of what was noted.
@@ -159,127 +148,124 @@ fn words(text: &str) -> Option<Vec<Word<'_>>> {
     if text.contains(['\n', '"', '“', '(', '`', ';']) {
         return None;
     }
-    let words: Vec<Word> = text
-        .split_whitespace()
-        .map(|said| said.trim_end_matches(','))
-        .filter(|said| !said.is_empty())
-        .map(|said| Word { said, plain: said.to_lowercase().replace('’', "'") })
-        .collect();
+    let mut words: Vec<Word> = Vec::new();
+    for said in text.split_whitespace().map(|said| said.trim_end_matches(',')) {
+        let plain = said.to_lowercase().replace('’', "'");
+        let parts = match plain.as_str() {
+            "don't" | "dont" => "do not",
+            "it's" => "it is",
+            "something's" => "something is",
+            "i'd" => "i would",
+            plain => plain,
+        };
+        let said = std::iter::once(said).chain(std::iter::repeat(""));
+        words.extend(
+            parts.split_whitespace().zip(said).map(|(plain, said)| Word { said, plain: plain.to_owned() }),
+        );
+    }
     let ends = |word: &Word| word.plain.ends_with(['.', '!', '?', ':']);
     ((1..=MOST_WORDS).contains(&words.len()) && !words.iter().any(ends)).then_some(words)
 }
 
-/// The range of words that is left without courtesies.
-fn trimmed(words: &[&str]) -> (usize, usize) {
-    let (mut from, mut to) = (0, words.len());
-    let begins = |phrase: &&str, from: usize, to: usize| {
-        let phrase: Vec<&str> = phrase.split(' ').collect();
-        words.get(from..to).is_some_and(|rest| rest.len() > phrase.len() && rest.starts_with(&phrase))
+fn said(words: &[Word]) -> String {
+    let said = words.iter().map(|word| word.said).filter(|said| !said.is_empty());
+    said.collect::<Vec<_>>().join(" ")
+}
+
+fn plain<'a>(words: &'a [Word]) -> Vec<&'a str> {
+    words.iter().map(|word| word.plain.as_str()).collect()
+}
+
+/// The words without courtesies before and after.
+fn bare<'a, 'b>(mut words: &'a [Word<'b>]) -> &'a [Word<'b>] {
+    loop {
+        let all = plain(words).join(" ");
+        let before =
+            BEFORE.iter().find(|phrase| all.strip_prefix(**phrase).is_some_and(|rest| rest.starts_with(' ')));
+        let after =
+            AFTER.iter().find(|phrase| all.strip_suffix(**phrase).is_some_and(|rest| rest.ends_with(' ')));
+        let count = |phrase: Option<&&str>| phrase.map_or(0, |phrase| phrase.split(' ').count());
+        words = match (count(before), count(after)) {
+            (0, 0) => return words,
+            (0, after) => words.get(..words.len() - after).unwrap_or_default(),
+            (before, _) => words.get(before..).unwrap_or_default(),
+        };
+    }
+}
+
+/// Takes the words that say how long from the end or the beginning: what is left, until when, the words taken.
+fn spanned<'a, 'b>(
+    words: &'a [Word<'b>],
+    until: impl Fn(&[&str]) -> Option<Timestamp>,
+) -> (&'a [Word<'b>], Option<Timestamp>, &'a [Word<'b>]) {
+    let splits = || (1..words.len()).filter_map(|at| words.split_at_checked(at));
+    let last = splits().find_map(|(rest, span)| Some((rest, Some(until(&plain(span))?), span)));
+    let first = || splits().rev().find_map(|(span, rest)| Some((rest, Some(until(&plain(span))?), span)));
+    last.or_else(first).unwrap_or((words, None, &[]))
+}
+
+/// Words that name one thing, with no turn in them.
+fn certain(topic: &&[Word]) -> bool {
+    let doubtful = |word: &Word| DOUBTFUL.contains(&word.plain.as_str());
+    (1..=MOST_TOPIC).contains(&topic.len()) && !topic.iter().any(doubtful)
+}
+
+fn focus<'a, 'b>(words: &'a [Word<'b>]) -> Option<&'a [Word<'b>]> {
+    let topic = match plain(words).as_slice() {
+        ["focus" | "concentrate", "only", "on", ..] => words.get(3..),
+        ["focus" | "concentrate", "on", ..] => words.get(2..),
+        ["prioritise" | "prioritize", ..] => words.get(1..),
+        ["put", .., "first"] => words.get(1..words.len() - 1),
+        _ => None,
     };
-    while let Some(phrase) = BEFORE.iter().find(|phrase| begins(phrase, from, to)) {
-        from += phrase.split(' ').count();
-    }
-    let ends = |phrase: &&str, to: usize| {
-        let phrase: Vec<&str> = phrase.split(' ').collect();
-        words.get(from..to).is_some_and(|rest| rest.len() > phrase.len() && rest.ends_with(&phrase))
-    };
-    while let Some(phrase) = AFTER.iter().find(|phrase| ends(phrase, to)) {
-        to -= phrase.split(' ').count();
-    }
-    (from, to)
+    topic.filter(certain)
 }
 
-type Span = (Timestamp, std::ops::Range<usize>);
-
-/// Takes the words that say how long from the end or the beginning; what is left, and the words taken.
-fn spanned(
-    words: &[&str],
-    from: usize,
-    to: usize,
-    read: impl Fn(&[&str]) -> Option<Timestamp>,
-) -> (usize, usize, Option<Span>) {
-    let part = |from: usize, to: usize| words.get(from..to).unwrap_or_default();
-    for at in from + 1..to {
-        if let Some(until) = read(part(at, to)) {
-            return (from, at, Some((until, at..to)));
-        }
-    }
-    for at in (from + 1..to).rev() {
-        if let Some(until) = read(part(from, at)) {
-            return (at, to, Some((until, from..at)));
-        }
-    }
-    (from, to, None)
-}
-
-type Range = std::ops::Range<usize>;
-
-fn certain(topic: &[&str]) -> bool {
-    (1..=MOST_TOPIC).contains(&topic.len()) && !topic.iter().any(|word| DOUBTFUL.contains(word))
-}
-
-fn focus(words: &[&str]) -> Option<Range> {
-    let (from, to) = match words {
-        ["focus" | "concentrate", "only", "on", ..] => (3, words.len()),
-        ["focus" | "concentrate", "on", ..] => (2, words.len()),
-        ["prioritise" | "prioritize", ..] => (1, words.len()),
-        ["put", .., "first"] => (1, words.len() - 1),
-        _ => return None,
-    };
-    words.get(from..to).filter(|topic| certain(topic)).map(|_| from..to)
-}
-
-fn every(words: &[&str]) -> Option<(Range, u64)> {
-    let at = words.iter().position(|word| matches!(*word, "every" | "hourly" | "daily"))?;
-    let every_s = |rest: &[&str]| match rest {
+fn every<'a, 'b>(words: &'a [Word<'b>]) -> Option<(&'a [Word<'b>], u64)> {
+    let every_s = |often: &[Word]| match plain(often).as_slice() {
         ["every", length @ ..] => spoken::length_s(length),
         ["hourly"] => Some(3_600),
         ["daily"] => Some(86_400),
         _ => None,
     };
-    let (what, every_s) = match at {
-        0 => {
-            let from =
-                (1..words.len().min(4)).find(|at| words.get(*at).is_some_and(|word| LOOK.contains(word)))?;
-            (from..words.len(), every_s(words.get(..from)?)?)
-        }
-        at => (0..at, every_s(words.get(at..)?)?),
-    };
-    let says = words.get(what.clone())?;
-    let fits = says.len() > 1 && certain(says) && says.first().is_some_and(|verb| LOOK.contains(verb));
-    (fits && every_s >= super::EVERY_S.0).then_some((what, every_s))
+    let looks = |what: &[Word]| what.first().is_some_and(|verb| LOOK.contains(&verb.plain.as_str()));
+    let mut splits = (1..words.len()).filter_map(|at| words.split_at_checked(at));
+    splits.find_map(|(one, other)| {
+        let (what, often) = if looks(one) { (one, other) } else { (other, one) };
+        let fits = looks(what) && what.len() > 1 && certain(&what);
+        Some((what, every_s(often).filter(|every_s| fits && *every_s >= super::EVERY_S.0)?))
+    })
 }
 
-fn quiet(words: &[&str]) -> Option<Range> {
+fn quiet<'a, 'b>(words: &'a [Word<'b>]) -> Option<&'a [Word<'b>]> {
     let told = |word: &str| TELL.contains(&word);
-    let (at, only) = match words {
-        ["don't" | "dont" | "never" | "stop", verb, "me", ..] if told(verb) => (3, false),
-        ["do", "not", verb, "me", ..] if told(verb) => (4, false),
-        ["only", verb, "me", ..] if told(verb) => (3, true),
-        [verb, "me", "only", ..] if told(verb) => (3, true),
-        ["leave", "me", "alone"] | ["be", "quiet"] => (words.len(), false),
+    let all = plain(words);
+    let (rest, only) = match all.as_slice() {
+        ["do", "not", verb, "me", rest @ ..] | ["never" | "stop", verb, "me", rest @ ..] if told(verb) => {
+            (rest, false)
+        }
+        ["only", verb, "me", rest @ ..] | [verb, "me", "only", rest @ ..] if told(verb) => (rest, true),
+        ["leave", "me", "alone"] | ["be", "quiet"] => return Some(&[]),
         _ => return None,
     };
-    let rest = words.get(at..)?;
-    let skipped = match rest {
-        [] if !only => return Some(0..0),
-        ["unless" | "except", "it's" | "its", "about", ..] if !only => 3,
-        ["unless" | "except", "it", "is", "about", ..] if !only => 4,
-        ["unless" | "except", "it's" | "its" | "about" | "something's", ..] if !only => 2,
-        ["unless" | "except", "it" | "something", "is", ..] if !only => 3,
-        ["when" | "if", "it's" | "its", "about", ..] if only => 3,
-        ["when" | "if", "it", "is", "about", ..] if only => 4,
-        ["when" | "if", "it's" | "its" | "something's", ..] if only => 2,
-        ["when" | "if", "it" | "something", "is", ..] if only => 3,
-        ["about" | "for" | "regarding", ..] if only => 1,
+    let topic = match rest {
+        [] if !only => return Some(&[]),
+        ["unless" | "except", topic @ ..] if !only => topic,
+        ["if" | "when", topic @ ..] if only && matches!(topic, ["it" | "something", "is", ..]) => topic,
+        ["for" | "regarding", topic @ ..] | topic @ ["about", ..] if only => topic,
         _ => return None,
     };
-    rest.get(skipped..).filter(|topic| certain(topic)).map(|_| at + skipped..words.len())
+    let topic = match topic {
+        ["it" | "something", "is", topic @ ..] => topic,
+        topic => topic,
+    };
+    let topic = topic.strip_prefix(&["about"]).unwrap_or(topic);
+    words.get(words.len() - topic.len()..).filter(certain)
 }
 
-fn pause(words: &[&str]) -> bool {
+fn pause(words: &[Word]) -> bool {
     matches!(
-        words,
+        plain(words).as_slice(),
         ["pause" | "stop"]
             | ["pause", "work" | "everything" | "yourself" | "working"]
             | ["pause" | "stop", "all" | "your", "work"]
@@ -288,8 +274,8 @@ fn pause(words: &[&str]) -> bool {
     )
 }
 
-fn lift(words: &[&str]) -> Option<Wished> {
-    match words {
+fn lift(words: &[Word]) -> Option<Wished> {
+    match plain(words).as_slice() {
         ["resume" | "unpause" | "continue"]
         | ["go" | "carry", "on"]
         | ["resume" | "continue", "work" | "working" | "everything"]

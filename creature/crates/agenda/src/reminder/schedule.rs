@@ -6,8 +6,8 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
-/// Days looked ahead: a month of 31 days and one more to be sure.
-const AHEAD_DAYS: i32 = 33;
+/// Days looked ahead: a month of 31 days and a few to be sure.
+const AHEAD_DAYS: i32 = 35;
 
 /// Seconds between two within a window.
 const EVERY_S: (u64, u64) = (60, 86_400);
@@ -104,8 +104,8 @@ impl Schedule {
         if let Schedule::Once { at } = self {
             return Some(*at).filter(|at| *at > after);
         }
-        // From the day before: an hour that was skipped, or a window, may reach into today.
-        let first = zone.to_datetime(after).date().yesterday().ok()?;
+        // A window may reach into today, even over a day that was skipped whole.
+        let first = zone.to_datetime(after).date().checked_sub(2.days()).ok()?;
         let days = (0..=AHEAD_DAYS).filter_map(|ahead| first.checked_add(ahead.days()).ok());
         days.filter_map(|day| self.on(day, after, zone)).next()
     }

@@ -189,6 +189,10 @@ fn scrub(word: &str) -> String {
 
 /// The run, hidden from where it looks like a key.
 fn key(run: &str) -> String {
+    // Most words end here; a thought waits for all of them.
+    if run.len() <= SHORTEST {
+        return run.to_owned();
+    }
     let begins = |(at, _): &(usize, char)| {
         let (before, rest) = run.split_at(*at);
         let apart = !before.ends_with(|c: char| c.is_ascii_alphanumeric());

@@ -53,25 +53,21 @@ const IDLE: &str = "a an and are about all any as at be by can could do every fo
 
 const UNITS: &str = "second minute min hour day week month year am pm";
 
-/// The sentences of a text.
-pub fn sentences(text: &str) -> Vec<&str> {
-    let end = |at: usize, letter: char| {
-        let next = text.get(at + letter.len_utf8()..).and_then(|rest| rest.chars().next());
-        matches!(letter, '\n' | ';')
-            || matches!(letter, '.' | '!' | '?') && next.is_none_or(char::is_whitespace)
+/// The sentences of a text, one after another.
+pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    let next = move || {
+        let end = |(at, letter): &(usize, char)| {
+            let next = rest.get(at + letter.len_utf8()..).and_then(|rest| rest.chars().next());
+            matches!(letter, '\n' | ';')
+                || matches!(letter, '.' | '!' | '?') && next.is_none_or(char::is_whitespace)
+        };
+        let to = rest.char_indices().find(end).map_or(rest.len(), |(at, letter)| at + letter.len_utf8());
+        let (sentence, after) = rest.split_at_checked(to)?;
+        rest = after;
+        (to > 0).then(|| sentence.trim_end_matches(';').trim())
     };
-    let (mut from, mut found) = (0, Vec::new());
-    for (at, letter) in text.char_indices().filter(|(at, letter)| end(*at, *letter)) {
-        let to = at + letter.len_utf8();
-        found.push(text.get(from..to).unwrap_or_default());
-        from = to;
-    }
-    found.push(text.get(from..).unwrap_or_default());
-    found
-        .into_iter()
-        .map(|sentence| sentence.trim_end_matches(';').trim())
-        .filter(|s| !s.is_empty())
-        .collect()
+    std::iter::from_fn(next).filter(|sentence| !sentence.is_empty())
 }
 
 /// Whether a sentence asks for an act: an order, a wish or a request, no question and no small talk.
@@ -95,7 +91,10 @@ pub fn actionable(sentence: &str) -> bool {
 pub(super) fn standing(said: &[Dated]) -> (Vec<Statement>, usize) {
     let mut kept: Vec<(Statement, Subject)> = Vec::new();
     let mut conflicts = 0;
-    let all = said.iter().flat_map(|dated| sentences(&dated.text).into_iter().rev().map(move |s| (dated, s)));
+    let all = said.iter().flat_map(|dated| {
+        let sentences: Vec<&str> = sentences(&dated.text).collect();
+        sentences.into_iter().rev().map(move |sentence| (dated, sentence))
+    });
     for (dated, sentence) in all.filter(|(_, sentence)| actionable(sentence)).take(MOST) {
         let subject = Subject::of(sentence);
         match kept.iter_mut().find(|(_, newer)| newer.stands_against(&subject)) {
@@ -134,8 +133,10 @@ impl Subject {
         };
         let is_about = |(at, word): &(usize, &String)| {
             let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+            let is_length = is_number && word.ends_with(char::is_alphabetic);
             !among(AGAINST, word)
                 && ![IDLE, UNITS].iter().any(|list| among(list, stem(word)) || among(list, word))
+                && !is_length
                 && !(is_number && is_time(*at))
         };
         let about: BTreeSet<String> =

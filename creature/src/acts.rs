@@ -1,0 +1,131 @@
+//! Acts: runs the calls of a thought, notices what is repeated, and remembers what came of each.
+
+use crate::fault::Fault;
+use crate::feed::Event;
+use crate::heartbeat::Stage;
+use crate::last_words::guarded;
+use crate::life::{Leaving, Life};
+use crate::mind::context;
+use crate::mind::thought::ToolCall;
+use crate::senses::papers;
+use crate::tools::failure;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Characters of arguments that stay in a record.
+pub(crate) const MOST_ARGS: usize = 4_000;
+
+impl Life {
+    /// Runs one call and remembers what came of it; true when the life is to end.
+    pub(crate) async fn act(
+        &mut self,
+        call: &ToolCall,
+        number: u64,
+        leaving: &mut impl Leaving,
+    ) -> Result<bool, Fault> {
+        self.heart.stage(Stage::Acting, patience(&call.tool));
+        self.toolbox.facts = self.facts();
+        if let Some(why) = self.repeats.blocked(&key(call), self.told.clock.now()) {
+            let why = format!("{} was not run: {why}", call.tool);
+            self.acted(
+                call,
+                number,
+                failure(why, "do something else; if it matters, note why it does not work"),
+            )?;
+            return Ok(false);
+        }
+        let mark = |life: &Self| papers::read(&life.told.house.checklist()).mark();
+        // What it writes into its checklist itself is no news to it.
+        let own = call.tool.starts_with("notes.") && mark(self) == self.cursors.checklist;
+        let calling = guarded(&call.tool, self.toolbox.call(call));
+        let result = tokio::select! {
+            biased;
+            () = leaving.asked() => None,
+            result = self.watch.own(calling) => Some(result),
+        };
+        let left = result.is_none();
+        let result = result.unwrap_or_else(|| {
+            failure(
+                format!("{} was stopped: this life was asked to leave", call.tool),
+                "try again in the next life",
+            )
+        });
+        if own {
+            self.cursors.checklist = mark(self);
+        }
+        let result = self.noted(call, result);
+        self.acted(call, number, result)?;
+        Ok(left)
+    }
+
+    /// The result, with a warning where the same call came to the same too often.
+    fn noted(&mut self, call: &ToolCall, mut result: Value) -> Value {
+        let mut same = result.clone();
+        if let Value::Object(fields) = &mut same {
+            fields.shift_remove("took_ms");
+        }
+        let now = self.told.clock.now();
+        let warning = match call.tool.as_str() {
+            "complete_run" => None,
+            tool => self.repeats.note(&key(call), &same.to_string(), changes(tool), now),
+        };
+        if let (Some(warning), Value::Object(fields)) = (warning, &mut result) {
+            fields.insert("warning".to_owned(), json!(warning));
+        }
+        result
+    }
+
+    /// Remembers what came of a call.
+    pub(crate) fn acted(&mut self, call: &ToolCall, number: u64, result: Value) -> Result<(), Fault> {
+        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        let ok = result.get("ok") == Some(&Value::Bool(true));
+        let kind = call.args.get("kind").and_then(Value::as_str).unwrap_or_default();
+        let answers =
+            matches!((call.tool.as_str(), kind), ("memory.append", "message") | ("owner.message", "answer"));
+        if ok && answers {
+            let thread = &self.toolbox.thread;
+            self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
+        }
+        if ok && call.tool == "memory.snapshot" {
+            self.cursors.snapshot_at = self.cursors.thoughts;
+        }
+        if !ok {
+            let error = result.get("error").and_then(Value::as_str).unwrap_or("no reason given");
+            tracing::warn!("{} failed: {}", call.tool, context::shorten(error, 300));
+        }
+        let about = args(call, 300);
+        self.toolbox
+            .feed
+            .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
+        let record = json!({
+            "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
+            "owner": self.toolbox.owner,
+        });
+        self.remember("action", record)
+    }
+}
+
+/// A call as it is compared with others.
+fn key(call: &ToolCall) -> String {
+    format!("{} {}", call.tool, Value::Object(call.args.clone()))
+}
+
+/// Whether a tool changes the house, so that every other call is worth another try.
+fn changes(tool: &str) -> bool {
+    matches!(tool, "repo.edit" | "repo.apply_patch" | "repo.reset_hard" | "repo.install_deps" | "files.write")
+}
+
+/// Arguments as they are remembered.
+pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
+    let text = Value::Object(call.args.clone()).to_string();
+    if text.chars().count() <= most {
+        return Value::Object(call.args.clone());
+    }
+    json!({"shortened": context::shorten(&text, most), "bytes": text.len()})
+}
+
+/// How long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.
+pub(crate) fn patience(tool: &str) -> Duration {
+    let minutes = if tool.starts_with("repo.") || tool == "self_edit" { 45 } else { 5 };
+    Duration::from_secs(minutes * 60)
+}

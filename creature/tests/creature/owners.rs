@@ -1,0 +1,156 @@
+//! The owner's standing word and messages to the owner, by the tools a mind has.
+
+use crate::yard::Yard;
+use agenda::Change;
+use agenda::outbox::{Kind, OutboxChange};
+use creature::clock::Clock;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// A yard at nine on a Wednesday, and the hand that moves its clock.
+fn yard() -> (Yard, Arc<AtomicI64>) {
+    let now_s = Arc::new(AtomicI64::new("2026-03-25T09:00:00Z".parse::<Timestamp>().unwrap().as_second()));
+    let mut yard = Yard::new();
+    let told = Arc::clone(&now_s);
+    yard.tools.clock = Clock::told(move || Timestamp::from_second(told.load(Ordering::Relaxed)).unwrap());
+    (yard, now_s)
+}
+
+fn pass(clock: &AtomicI64, minutes: i64) {
+    clock.fetch_add(minutes * 60, Ordering::Relaxed);
+}
+
+/// Messages of the creature's, as kind and text.
+fn told(yard: &Yard) -> Vec<(String, String)> {
+    let text = |data: &Value, key: &str| data[key].as_str().unwrap_or_default().to_owned();
+    let records = yard.records().into_iter().filter(|record| record.kind == "message");
+    let mine = records.filter(|record| record.data["from"] == "creature");
+    mine.map(|record| (text(&record.data, "kind"), text(&record.data, "text"))).collect()
+}
+
+fn record(yard: &mut Yard, data: Value) {
+    let at = yard.tools.clock.text();
+    let record = memory::Record { at, life: 7, kind: "message".to_owned(), data };
+    yard.tools.memory.append(&record).unwrap();
+}
+
+#[tokio::test]
+async fn messages_go_within_the_hours_share_and_the_rest_is_gathered() {
+    let (mut yard, clock) = yard();
+    for chapter in 0..7 {
+        let args = json!({"kind": "milestone", "text": format!("chapter {chapter} is done")});
+        let said = yard.call("owner.message", args).await;
+        assert_eq!(said["goes"] == "now", chapter < 5, "{said}");
+    }
+    assert_eq!(told(&yard).len(), 5);
+    let refused = yard.call("owner.message", json!({"kind": "milestone", "text": "just checking in"})).await;
+    assert!(refused["error"].as_str().unwrap().contains("chatter"), "{refused}");
+    let refused =
+        yard.call("owner.message", json!({"kind": "thought", "text": "swifts sleep in flight"})).await;
+    assert!(refused["hint"].as_str().unwrap().contains("milestone"), "{refused}");
+    assert_eq!(yard.tools.post().unwrap(), 0);
+    pass(&clock, 60);
+    assert_eq!(yard.tools.post().unwrap(), 1);
+    assert!(told(&yard)[5].1.contains("chapter 5") && told(&yard)[5].1.contains("chapter 6"));
+    assert_eq!(yard.last("message")["thread"], "main");
+}
+
+#[tokio::test]
+async fn an_end_between_telling_and_striking_off_tells_nothing_twice() {
+    let (mut yard, _) = yard();
+    let say = OutboxChange::Say { kind: Kind::Broken, text: "the disk is full".to_owned() };
+    let id = yard.tools.change(&Change::Outbox(say)).unwrap()["id"].clone();
+    record(&mut yard, json!({"from": "creature", "kind": "broken", "text": "the disk is full", "ids": [id]}));
+    assert_eq!(yard.tools.post().unwrap(), 0);
+    assert_eq!(told(&yard).len(), 1);
+    assert!(yard.tools.desk.agenda.outbox.waiting.is_empty());
+}
+
+#[tokio::test]
+async fn the_week_is_summed_up_by_itself() {
+    let (mut yard, clock) = yard();
+    yard.tools.post().unwrap();
+    pass(&clock, 5 * 24 * 60 - 1);
+    assert_eq!(yard.tools.post().unwrap(), 0, "the week is not over");
+    pass(&clock, 1);
+    assert_eq!(yard.tools.post().unwrap(), 1);
+    let (kind, text) = told(&yard).remove(0);
+    assert!(
+        kind == "weekly_summary" && text.starts_with("The week to 2026-03-30. Goals reached: none."),
+        "{text}"
+    );
+    assert_eq!(yard.tools.post().unwrap(), 0, "once a week");
+}
+
+#[tokio::test]
+async fn an_answer_needs_words_it_answers() {
+    let (mut yard, clock) = yard();
+    let answer = |thread: Option<&str>| json!({"kind": "message", "data": {"text": "yes", "thread": thread}});
+    let refused = yard.call("memory.append", answer(None)).await;
+    assert!(refused["hint"].as_str().unwrap().contains("owner.message"), "{refused}");
+    record(&mut yard, json!({"from": "owner", "text": "are you there?", "thread": "shop"}));
+    assert_eq!(yard.call("memory.append", answer(None)).await["ok"], false, "another thread");
+    pass(&clock, 600);
+    assert_eq!(yard.call("memory.append", answer(Some("shop"))).await["ok"], true, "it waits still");
+    let data = yard.last("message");
+    assert_eq!(
+        (&data["kind"], &data["thread"], &data["from"]),
+        (&json!("answer"), &json!("shop"), &json!("creature"))
+    );
+    // Of its own accord, neither ends nor prolongs the talk.
+    yard.call("owner.message", json!({"kind": "revenue", "text": "earned 12 USD"})).await;
+    pass(&clock, 59);
+    let more = json!({"kind": "answer", "text": "and no"});
+    yard.tools.thread = "shop".to_owned();
+    assert_eq!(yard.call("owner.message", more.clone()).await["ok"], true, "the owner listens for an hour");
+    pass(&clock, 2);
+    assert_eq!(yard.call("owner.message", more.clone()).await["ok"], false);
+    yard.tools.owner = true;
+    assert_eq!(yard.call("owner.message", more).await["ok"], true, "asked for by the owner");
+}
+
+#[tokio::test]
+async fn reminders_concerns_and_directives_by_their_tools() {
+    let (mut yard, _) = yard();
+    let args =
+        json!({"text": "stand up", "when": "daily 08:30", "zone": "Europe/Berlin", "prompt": "be kind"});
+    let added = yard.call("reminder.add", args).await;
+    assert_eq!(
+        (&added["id"], &added["next"]),
+        (&json!("reminder-1"), &json!("2026-03-26 08:30:00 Europe/Berlin"))
+    );
+    let listed = yard.call("reminder.list", json!({})).await;
+    assert_eq!(listed["reminders"][0]["prompt"], "be kind");
+    let refused = yard.call("reminder.add", json!({"text": "x", "when": "soon"})).await;
+    assert!(refused["hint"].as_str().unwrap().contains("monthly 31"), "{refused}");
+    assert_eq!(yard.call("reminder.cancel", json!({"id": "reminder-1"})).await["ok"], true);
+
+    yard.call("pulse.add", json!({"text": "is the shop up?"})).await;
+    yard.call("pulse.update", json!({"id": "pulse-2", "every_s": 600})).await;
+    assert_eq!(yard.call("pulse.list", json!({})).await["concerns"][0]["every_s"], 600);
+    assert_eq!(yard.call("pulse.close", json!({"id": "pulse-2", "why": "sold"})).await["ok"], true);
+
+    let set = json!({"text": "focus on revenue this week"});
+    let refused = yard.call("directive.set", set.clone()).await;
+    assert!(refused["hint"].as_str().unwrap().contains("owner"), "{refused}");
+    yard.tools.owner = true;
+    let noted = yard.call("directive.set", set).await;
+    assert_eq!(noted["noted"], "Noted: revenue goes first, this week.");
+    assert_eq!(
+        yard.call("directive.list", json!({})).await["directives"][0]["until"],
+        "2026-03-30T00:00:00Z"
+    );
+    assert_eq!(yard.call("directive.end", json!({"id": "directive-3"})).await["ok"], true);
+    assert_eq!(yard.tools.desk.agenda.directives.focus(yard.tools.clock.now()), None);
+}
+
+#[test]
+fn the_catalogue_says_it_in_few_words() {
+    let mine = ["owner.", "reminder.", "pulse.", "directive."];
+    let lines = creature::tools::catalogue().lines();
+    let chars: usize =
+        lines.filter(|line| mine.iter().any(|family| line[2..].starts_with(family))).map(str::len).sum();
+    assert!(chars <= 1_200, "{chars}");
+}

@@ -1,0 +1,96 @@
+//! Permissions: what the creature may not do by itself, what the owner's settings say, and where files may be made.
+
+use crate::broker::{Asked, StandIn, answer, loopback};
+use crate::yard::Yard;
+use creature::config::{FileSettings, Permission, Settings};
+use creature::tools::permission;
+use serde_json::{Value, json};
+
+fn refused(result: &Value, part: &str) -> bool {
+    result["ok"] == json!(false) && result["error"].as_str().unwrap().contains(part)
+}
+
+#[tokio::test]
+async fn installs_are_the_owners_and_the_settings_say_the_rest() {
+    let mut yard = Yard::new();
+    let result = yard.call("repo.install_deps", json!({})).await;
+    assert!(refused(&result, "by yourself"), "{result}");
+    yard.tools.permissions.insert("notes.*".to_owned(), Permission::Never);
+    yard.tools.permissions.insert("notes.read".to_owned(), Permission::Owner);
+    yard.tools.permissions.insert("files.list".to_owned(), Permission::Owner);
+    let write = json!({"name": "scratch", "text": "x"});
+    assert!(refused(&yard.call("notes.write", write.clone()).await, "may not be used here"));
+    for tool in ["notes.read", "files.list"] {
+        let args = if tool == "notes.read" { json!({"name": "scratch"}) } else { json!({}) };
+        yard.tools.owner = false;
+        assert!(refused(&yard.call(tool, args.clone()).await, "by yourself"), "{tool}");
+        yard.tools.owner = true;
+        let result = yard.call(tool, args).await;
+        assert!(!refused(&result, "by yourself") || result["ok"] == json!(true), "{result}");
+    }
+    assert!(refused(&yard.call("notes.write", write).await, "may not be used here"));
+}
+
+#[test]
+fn a_permission_for_a_tool_there_is_not_is_said() {
+    let (settings, _) =
+        Settings::read("[permissions]\n\"repo.*\" = \"owner\"\n\"notes.wirte\" = \"never\"\n");
+    assert_eq!(settings.permissions["repo.*"], Permission::Owner);
+    assert!(permission::unknown(&settings.permissions).unwrap().ends_with("notes.wirte"));
+}
+
+#[tokio::test]
+async fn its_identity_is_not_edited_by_itself_after_untrusted_text() {
+    loopback!();
+    for (tainted, owner, goes) in [
+        (json!(true), false, false),
+        (Value::Null, false, false),
+        (json!(false), false, true),
+        (json!(true), true, true),
+    ] {
+        let broker = StandIn::new(move |_: &Asked| answer(200, &json!({"tainted": tainted})));
+        let mut yard = Yard::behind(&broker);
+        yard.put("creature/prompts/mind.md", "be kind\n");
+        yard.put("creature/src/a.rs", "old\n");
+        yard.tools.owner = owner;
+        let edit = |path: &str, old: &str| json!({"edits": [{"path": path, "old": old, "new": "new\n"}], "summary": "s", "hold": true});
+        let result = yard.call("repo.edit", edit("creature//prompts/./mind.md", "be kind\n")).await;
+        assert_eq!(result["ok"], json!(goes), "{result}");
+        let patch = "--- /dev/null\n+++ b/creature/prompts/new.md\n@@ -0,0 +1 @@\n+x\n";
+        let result =
+            yard.call("repo.apply_patch", json!({"patch": patch, "summary": "s", "hold": true})).await;
+        assert_eq!(result["ok"], json!(goes), "{result}");
+        let result = yard.call("repo.edit", edit("creature/src/a.rs", "old\n")).await;
+        assert_eq!(result["ok"], json!(true), "other source is free: {result}");
+    }
+}
+
+#[tokio::test]
+async fn a_risky_root_is_a_folder_of_its_own() {
+    let mut yard = Yard::new();
+    yard.tools.files = FileSettings { risky: true, risky_root: "projects/site".to_owned() };
+    let made =
+        yard.call("files.create_workspace", json!({"name": "garden", "about": "Where tea grows."})).await;
+    assert_eq!(made["path"], json!("projects/site/garden"), "{made}");
+    let readme = yard.text("projects/site/garden/README.md");
+    assert!(readme.starts_with("# garden\n\nWhere tea grows.\n"), "{readme}");
+    yard.call("files.create_workspace", json!({"name": "garden", "about": "Other."})).await;
+    assert_eq!(yard.text("projects/site/garden/README.md"), readme, "a readme that is there stays");
+    let path = "projects/site/garden/a.txt";
+    assert_eq!(
+        yard.call("files.write", json!({"path": "garden/a.txt", "text": "a"})).await["path"],
+        json!(path)
+    );
+    assert_eq!(yard.call("files.read", json!({"path": path})).await["text"], json!("a\n"));
+    assert!(refused(
+        &yard.call("files.write", json!({"path": "../x", "text": "a"})).await,
+        "projects/site only"
+    ));
+    for root in
+        ["", ".", "..", "/tmp", "creature", "Creature/src", ".self/mind", ".git", "self", "a/../creature"]
+    {
+        yard.tools.files.risky_root = root.to_owned();
+        let result = yard.call("files.write", json!({"path": "x.txt", "text": "a"})).await;
+        assert!(refused(&result, "risky root"), "{root}: {result}");
+    }
+}

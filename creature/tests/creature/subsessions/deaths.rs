@@ -1,0 +1,90 @@
+//! A life that dies at any moment of its sub-sessions: the next one brings them to an end and tells it once.
+
+use super::{Scene, answering, calls, says, spawn, work};
+use crate::broker::{StandIn, loopback};
+use crate::house::TempHouse;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+
+fn copied(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copied(&entry.path(), &target),
+            // One that is replaced at this moment is met again under its name.
+            false => drop(std::fs::copy(entry.path(), target)),
+        }
+    }
+}
+
+/// How a model answers the graph below, at any moment and in any life.
+fn gardener(text: &str) -> Value {
+    match text {
+        text if text.contains("Fail here") => says("[FAILED] frost"),
+        text if text.contains("Spawn a child") && !text.contains("session-5") => {
+            calls("spawn", json!({"objective": "Be a child", "mode": "none"}))
+        }
+        text if text.contains("thought 1 in it")
+            && !text.contains("mode none")
+            && text.contains("# Tools") =>
+        {
+            calls("notes.append", json!({"name": "diary", "text": "dug"}))
+        }
+        _ => says("done"),
+    }
+}
+
+#[tokio::test]
+async fn whenever_it_dies_the_next_life_brings_all_to_an_end_and_tells_it_once() {
+    loopback!();
+    let deaths = Arc::new(tempfile::TempDir::new().unwrap());
+    let (kept, house, count) =
+        (Arc::clone(&deaths), Arc::new(Mutex::new(None::<std::path::PathBuf>)), Arc::new(AtomicI64::new(0)));
+    let (living, numbered) = (Arc::clone(&house), Arc::clone(&count));
+    let scene = Scene::new(move |text| {
+        if let Some(path) = living.lock().unwrap().as_ref() {
+            let number = numbered.fetch_add(1, Ordering::Relaxed);
+            copied(path, &kept.path().join(number.to_string()));
+        }
+        gardener(text)
+    });
+    *house.lock().unwrap() = Some(scene.house.path(".self"));
+    let mut life = scene.born(1).await;
+    let graph = json!({"graph": [
+        {"objective": "Dig", "name": "dig"},
+        {"objective": "Sow", "depends_on": ["dig"]},
+        {"objective": "Fail here"},
+        {"objective": "Spawn a child", "mode": "full", "depends_on": ["dig"]},
+    ]});
+    assert_eq!(spawn(&mut life, graph).await["ok"], true);
+    assert!(work(&mut life).await.is_none());
+    *house.lock().unwrap() = None;
+    let died = count.load(Ordering::Relaxed);
+    assert!(died >= 8, "{died}");
+    for death in 0..died {
+        let next = Scene {
+            house: TempHouse::new(),
+            second: Arc::clone(&scene.second),
+            asked: scene.asked.clone(),
+            broker: StandIn::new(answering(gardener)),
+        };
+        copied(&deaths.path().join(death.to_string()), &next.house.path(".self"));
+        for number in 2..5 {
+            let mut life = next.born(number).await;
+            assert!(work(&mut life).await.is_none());
+        }
+        let life = next.born(5).await;
+        let sessions = &life.toolbox.sessions;
+        assert!(
+            sessions.all.iter().all(|session| session.status.ended() && session.reported),
+            "{sessions:#?}"
+        );
+        let news = life.cursors.news.join("\n");
+        for session in &sessions.all {
+            let told = format!("{} {}: ", session.id, session.status.name());
+            assert_eq!(news.matches(&told).count(), 1, "death {death}: {told} in {news}");
+        }
+    }
+}

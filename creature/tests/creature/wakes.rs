@@ -1,0 +1,425 @@
+//! Wakes by hand, on a clock of their own: what calls a model and what does not, pauses, events, reminders, sources.
+
+use crate::broker::{self, Answer, Asked, StandIn, loopback};
+use crate::house::{Line, Script, TempHouse, thought};
+use agenda::Change;
+use agenda::reminder::{ReminderChange, Schedule};
+use creature::birth::birth;
+use creature::clock::Clock;
+use creature::config::Told;
+use creature::life::{Leaving, Life, Next};
+use creature::mind::moment::Word;
+use creature::paths::House;
+use creature::senses::cursors::Waiting;
+use hands::Broker;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+struct Never;
+
+impl Leaving for Never {
+    async fn asked(&mut self) {
+        std::future::pending().await
+    }
+}
+
+/// A life whose hour is ours.
+struct Lived {
+    now: Arc<Mutex<Timestamp>>,
+    life: Life,
+}
+
+impl Lived {
+    async fn born(house: &TempHouse, at: &str, number: u64) -> Self {
+        let now = Arc::new(Mutex::new(at.parse::<Timestamp>().unwrap()));
+        let told = Arc::clone(&now);
+        let told = Told {
+            house: House::new(house.path("")),
+            life: number,
+            commit: "c0ffee".to_owned(),
+            safe: false,
+            rehearsal: false,
+            broker: house.broker.as_ref().map(|base| Broker::new(base, broker::TOKEN).unwrap()),
+            clock: Clock::told(move || *told.lock().unwrap()),
+        };
+        Self { now, life: birth(told).await.unwrap() }
+    }
+
+    fn pass(&self, time: Duration) {
+        let mut now = self.now.lock().unwrap();
+        *now = now.checked_add(SignedDuration::try_from(time).unwrap()).unwrap();
+    }
+
+    /// One wake and the rest after it; how long that was.
+    async fn wake(&mut self) -> Duration {
+        let Next::Rest(rest) = self.life.wake(&mut Never).await.unwrap() else { panic!("no rest") };
+        self.pass(rest);
+        rest
+    }
+
+    async fn day(&mut self) {
+        let mut left = Duration::from_secs(86_400);
+        while !left.is_zero() {
+            left = left.saturating_sub(self.wake().await);
+        }
+    }
+}
+
+fn feed(house: &TempHouse) -> Vec<String> {
+    let text = std::fs::read_to_string(house.path(".self/mind/feed.jsonl")).unwrap();
+    let event =
+        |line: &str| serde_json::from_str::<Value>(line).unwrap()["event"].as_str().unwrap().to_owned();
+    text.lines().map(event).collect()
+}
+
+fn asked(script: &Script) -> usize {
+    script.asked.lock().unwrap().len()
+}
+
+const MORNING: &str = "2026-03-02T08:00:00Z";
+
+#[tokio::test]
+async fn a_day_with_nothing_to_do_calls_no_model_after_the_first_thought() {
+    loopback!();
+    let script = Script::new(vec![thought("rest", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    assert_eq!(lived.wake().await, Duration::from_secs(300));
+    assert_eq!(lived.wake().await, Duration::from_secs(1_200), "a quiet rest stretches");
+    lived.day().await;
+    assert_eq!(asked(&script), 1);
+    let beats: Vec<Value> = house
+        .records()
+        .into_iter()
+        .filter(|r| r.kind == "heartbeat")
+        .map(|record| record.data["why"].clone())
+        .collect();
+    assert_eq!(beats[0], json!(["the first thought of this life"]));
+    assert!(beats[1..].iter().all(|why| why == &json!([])), "{beats:?}");
+    assert!((40..110).contains(&beats.len()), "{} wakes", beats.len());
+    assert!(house.records().iter().any(|record| record.kind == "dream"), "the night has its dream");
+    let events = feed(&house);
+    assert!(events.starts_with(&["wakeup".to_owned(), "sleep".to_owned()]), "{events:?}");
+}
+
+#[tokio::test]
+async fn pause_holds_all_but_the_owners_words_until_resume() {
+    loopback!();
+    let answer = json!([{"tool": "memory.append", "args": {"kind": "message", "data": {"text": "here"}}}]);
+    let script = Script::new(vec![
+        thought("rest", json!([]), 300),
+        thought("answer", answer, 300),
+        thought("look at what happened", json!([]), 300),
+    ]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    lived.wake().await;
+    house.say(r#"{"at":"2026-03-02T08:04:00Z","text":"pause","thread":"main"}"#);
+    lived.wake().await;
+    lived.life.cursors.tell("something happened");
+    house.write("PURPOSE.md", "# Purpose\n\nOther things.\n");
+    lived.day().await;
+    assert_eq!(asked(&script), 1, "paused, it is not asked");
+    house.say("are you there?");
+    lived.wake().await;
+    assert_eq!(asked(&script), 2);
+    let situation = script.situation(1);
+    assert!(situation.contains("are you there?") && !situation.contains("something happened"), "{situation}");
+    lived.wake().await;
+    assert_eq!(asked(&script), 2);
+    house.say("resume");
+    lived.wake().await;
+    assert_eq!(asked(&script), 3);
+    assert!(script.situation(2).contains("something happened"));
+    let answers: Vec<Value> = house
+        .records()
+        .into_iter()
+        .filter(|record| record.kind == "message" && record.data["from"] == "creature")
+        .map(|record| record.data["text"].clone())
+        .collect();
+    assert!(answers[0].as_str().unwrap().starts_with("Noted: I pause"), "{answers:?}");
+    let events = feed(&house);
+    assert_eq!(
+        events.iter().filter(|event| *event == "paused" || *event == "resumed").count(),
+        2,
+        "{events:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_word_interrupts_work_is_answered_and_the_work_goes_on() {
+    loopback!();
+    let word = "echo '{\"at\":\"2026-03-02T08:00:01Z\",\"text\":\"what is the time?\"}' >> .self/inbox.jsonl";
+    let answer = json!([{"tool": "memory.append", "args": {"kind": "message", "data": {"text": "eight"}}}]);
+    let script = Script::new(vec![
+        thought("dig the garden", json!([{"tool": "repo.run", "args": {"command": word}}]), 0),
+        thought("answer", answer, 300),
+        thought("dig on", json!([]), 300),
+    ]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    lived.life.cursors.tell("a letter came");
+    let rest = lived.wake().await;
+    assert_eq!(
+        (asked(&script), rest),
+        (2, Duration::from_secs(1)),
+        "what was interrupted waits no longer than it must"
+    );
+    let answering = script.situation(1);
+    assert!(
+        answering.contains("what is the time?") && !answering.contains("dig the garden while"),
+        "{answering}"
+    );
+    assert!(lived.life.toolbox.owner);
+    lived.wake().await;
+    let resumed = script.situation(2);
+    assert!(resumed.contains("interrupted you") && resumed.contains("dig the garden"), "{resumed}");
+    assert!(!lived.life.toolbox.owner);
+    let events = feed(&house);
+    let of_pause: Vec<&String> =
+        events.iter().filter(|event| *event == "paused" || *event == "resumed").collect();
+    assert_eq!(of_pause, ["paused", "resumed"]);
+    assert_eq!(lived.wake().await, Duration::from_secs(1_200), "then nothing is left");
+    assert_eq!(asked(&script), 3);
+}
+
+#[tokio::test]
+async fn every_event_is_shown_once_and_those_without_room_wait() {
+    loopback!();
+    let script = Script::new(vec![thought("read", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    for number in 0..300 {
+        lived.life.cursors.tell(format!("event <{number:03}> {}", "x".repeat(180)));
+    }
+    for _ in 0..80 {
+        lived.wake().await;
+    }
+    let all: String = (0..asked(&script)).map(|at| script.situation(at)).collect();
+    for number in 0..300 {
+        let times = all.matches(&format!("event <{number:03}>")).count();
+        assert_eq!(times, usize::from(number >= 44), "event {number}");
+    }
+    assert!(all.contains("44 more were too many to keep"));
+    assert!(asked(&script) < 60, "{} thoughts for what fits in thirty", asked(&script));
+}
+
+#[tokio::test]
+async fn the_checklist_wakes_it_when_it_changes_and_when_an_item_is_due() {
+    loopback!();
+    let tick = json!([{"tool": "notes.append", "args": {"name": "heartbeat", "text": "looked\n"}}]);
+    let script = Script::new(vec![thought("write progress back", tick, 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    house.write("self/HEARTBEAT.md", "- [ ] every 6h: look at the mail\n- [ ] paint the fence\n");
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    lived.wake().await;
+    for _ in 0..11 {
+        assert!(
+            lived.wake().await <= Duration::from_secs(300),
+            "open items are looked at every five minutes"
+        );
+    }
+    assert_eq!(asked(&script), 1, "unchanged, and nothing due");
+    for _ in 0..62 {
+        lived.wake().await;
+    }
+    assert_eq!(asked(&script), 2);
+    assert!(script.situation(1).contains("due on the checklist: look at the mail"));
+    house.write("self/HEARTBEAT.md", "- [ ] paint the door\n");
+    lived.wake().await;
+    assert!(script.situation(2).contains("the checklist changed"));
+}
+
+#[tokio::test]
+async fn reminders_come_to_the_second_and_missed_ones_once() {
+    loopback!();
+    let script = Script::new(vec![thought("rest", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    let schedule = Schedule::Daily { time: "09:00".parse().unwrap() };
+    let add =
+        ReminderChange::Add { text: "tea".to_owned(), prompt: None, schedule, zone: Some("UTC".to_owned()) };
+    lived.life.toolbox.change(&Change::Reminder(add)).unwrap();
+    lived.day().await;
+    lived.pass(Duration::from_secs(3 * 86_400));
+    lived.wake().await;
+    let told: Vec<String> = house
+        .records()
+        .into_iter()
+        .filter(|record| record.data["kind"] == "reminder")
+        .map(|record| record.at)
+        .collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert_eq!(told[0], "2026-03-02T09:00:00.000Z");
+    assert_eq!(asked(&script), 1, "no model is needed to remind");
+}
+
+#[tokio::test]
+async fn the_same_call_over_and_over_is_warned_of_and_then_not_made() {
+    loopback!();
+    let look = json!([{"tool": "notes.read", "args": {"name": "scratch"}}]);
+    let done = json!([{"tool": "complete_run", "args": {"summary": "enough"}}]);
+    let mut lines: Vec<_> = (0..4).map(|_| thought("look again", look.clone(), 0)).collect();
+    lines.push(thought("end", done, 0));
+    lines.push(thought("never in this wake", json!([]), 0));
+    let script = Script::new(lines);
+    let house = TempHouse::with_model("openai", &script, 300);
+    house.write("self/scratch.md", "nothing\n");
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    lived.wake().await;
+    assert_eq!(asked(&script), 5, "complete_run ends the wake");
+    let results: Vec<Value> = house
+        .records()
+        .into_iter()
+        .filter(|record| record.data["tool"] == "notes.read")
+        .map(|record| record.data["result"].clone())
+        .collect();
+    assert!(results[1].get("warning").is_none() && results[2]["warning"].is_string(), "{results:?}");
+    assert_eq!(results[3]["ok"], json!(false), "{results:?}");
+    assert!(results[3]["error"].as_str().unwrap().contains("was not run"), "{results:?}");
+}
+
+#[tokio::test]
+async fn what_needs_more_than_its_rounds_goes_on_once_and_no_more() {
+    loopback!();
+    let script = Script::new(vec![thought("again", json!([]), 0)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    for _ in 0..20 {
+        lived.wake().await;
+    }
+    assert_eq!(asked(&script), 16);
+}
+
+#[tokio::test]
+async fn words_heard_by_a_life_that_ended_at_once_are_neither_lost_nor_remembered_twice() {
+    loopback!();
+    let answer = json!([{"tool": "memory.append", "args": {"kind": "message", "data": {"text": "yes"}}}]);
+    let script = Script::new(vec![thought("rest", json!([]), 300), thought("answer", answer, 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    lived.wake().await;
+    let before = std::fs::read(house.path(".self/mind/cursors.json")).unwrap();
+    house.say(r#"{"at":"2026-03-02T08:04:00Z","text":"still there?"}"#);
+    // It heard the word, remembered it, and ended before its cursors were written.
+    let said =
+        json!({"from": "owner", "at": "2026-03-02T08:04:00Z", "text": "still there?", "thread": "main"});
+    lived.life.remember("message", said).unwrap();
+    drop(lived);
+    std::fs::write(house.path(".self/mind/cursors.json"), before).unwrap();
+    let mut lived = Lived::born(&house, "2026-03-02T08:05:00Z", 2).await;
+    lived.wake().await;
+    assert!(script.situation(1).contains("still there?"));
+    let words = || house.records().iter().filter(|record| record.data["from"] == "owner").count();
+    assert_eq!(words(), 1);
+    // The same where the answer was given and not written down.
+    let text = json!({"words": [{"at": "2026-03-02T08:04:00Z", "text": "still there?", "thread": "main", "seen": 1}]});
+    drop(lived);
+    house.write(".self/mind/cursors.json", text.to_string());
+    let lived = Lived::born(&house, "2026-03-02T08:06:00Z", 3).await;
+    assert!(lived.life.cursors.words.is_empty());
+}
+
+#[tokio::test]
+async fn a_mind_that_fails_rests_longer_and_longer_though_a_word_waits() {
+    loopback!();
+    for line in [Line::Says("no JSON today".to_owned()), Line::Refuses(429, "budget_cap", Some(40_000))] {
+        let script = Script::new(vec![thought("rest", json!([]), 300), line]);
+        let house = TempHouse::with_model("openai", &script, 300);
+        let mut lived = Lived::born(&house, MORNING, 1).await;
+        lived.wake().await;
+        house.say("are you there?");
+        lived.life.cursors.tell("an event");
+        let mut passed = Duration::ZERO;
+        while passed < Duration::from_secs(3_000) {
+            passed += lived.wake().await;
+        }
+        assert!(asked(&script) < 20, "{} calls", asked(&script));
+        assert_eq!(lived.life.cursors.words.len(), 1, "the word waits on");
+    }
+}
+
+#[tokio::test]
+async fn words_of_two_threads_are_answered_each_on_its_own() {
+    loopback!();
+    let answer =
+        |text: &str| json!([{"tool": "memory.append", "args": {"kind": "message", "data": {"text": text}}}]);
+    let script = Script::new(vec![
+        thought("rest", json!([]), 300),
+        thought("think", json!([]), 300),
+        thought("answer", answer("two"), 300),
+        thought("answer", answer("one"), 300),
+    ]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    lived.wake().await;
+    let word = |text: &str, thread: &str| Waiting {
+        word: Word { at: String::new(), text: text.to_owned(), thread: thread.to_owned() },
+        seen: 0,
+    };
+    lived.life.cursors.words = vec![word("how is the tea?", "main"), word("how is the mail?", "mail")];
+    for _ in 0..3 {
+        lived.wake().await;
+    }
+    let shown: Vec<bool> = (1..4).map(|at| script.situation(at).contains("the mail?\\n")).collect();
+    assert_eq!(shown, [false, true, false], "the thread that waited longest is next");
+    assert!(lived.life.cursors.words.is_empty());
+    let threads: Vec<Value> = house
+        .records()
+        .into_iter()
+        .filter(|record| record.kind == "message")
+        .map(|record| record.data["thread"].clone())
+        .collect();
+    assert_eq!(threads, ["mail", "main"]);
+}
+
+#[tokio::test]
+async fn sources_are_looked_at_by_code_and_only_what_is_new_is_an_event() {
+    loopback!();
+    let titles = Arc::new(Mutex::new(vec!["First"]));
+    let (serving, seen) = (Arc::clone(&titles), Arc::new(Mutex::new(Vec::new())));
+    let noting = Arc::clone(&seen);
+    let stand_in = StandIn::new(move |asked: &Asked| match asked.path.as_str() {
+        "/status" => broker::status(broker::offer("openai"), &[]),
+        "/web" => {
+            let item = |title: &&str| {
+                format!("<item><title>{title}</title><link>http://t.example/{title}</link></item>")
+            };
+            let items: String = serving.lock().unwrap().iter().map(item).collect();
+            let body = format!(
+                "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>T</title>{items}</channel></rss>"
+            );
+            Answer::Is(200, vec![("content-type", "application/rss+xml".to_owned())], body)
+        }
+        _ => {
+            noting.lock().unwrap().push(asked.body["messages"].to_string());
+            let said =
+                json!({"monologue": "m", "intent": "rest", "tool_calls": [], "sleep_s": 300}).to_string();
+            broker::answer(
+                200,
+                &json!({"model": "s", "choices": [{"finish_reason": "stop",
+                "message": {"role": "assistant", "content": said}}], "usage": {}}),
+            )
+        }
+    });
+    let mut house = TempHouse::new();
+    house.broker = Some(stand_in.base());
+    house.write("PURPOSE.md", "# Purpose\n\nfeed: https://t.example/feed\n");
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    for _ in 0..40 {
+        lived.wake().await;
+    }
+    let looks = stand_in.heard("/web").len();
+    assert!(looks > 5, "{looks} looks");
+    assert_eq!(seen.lock().unwrap().len(), 1, "what was there from the first is no news");
+    assert!(seen.lock().unwrap()[0].contains("First"));
+    titles.lock().unwrap().insert(0, "Second");
+    for _ in 0..4 {
+        lived.wake().await;
+    }
+    let said = seen.lock().unwrap().clone();
+    assert_eq!(said.len(), 2);
+    assert!(said[1].contains("Second") && said[1].contains("has news"), "{}", said[1]);
+}
