@@ -28,9 +28,15 @@ pub(super) fn before(tools: &Toolbox, dream: &str, part: &str) -> Result<(), Fau
     keep(tools, &folder)
 }
 
-/// Keeps what a part left.
+/// Keeps what a part left; where that is what it found, nothing needs to be kept.
 pub(super) fn after(tools: &Toolbox, dream: &str, part: &str) -> Result<(), Fault> {
-    keep(tools, &tools.house.dreams().join(dream).join(part).join("after"))
+    let folder = tools.house.dreams().join(dream).join(part);
+    keep(tools, &folder.join("after"))?;
+    if kept(&folder.join("before")) == kept(&folder.join("after")) {
+        // A folder that stays says the same twice.
+        let _ = fs::remove_dir_all(&folder);
+    }
+    Ok(())
 }
 
 fn keep(tools: &Toolbox, folder: &Path) -> Result<(), Fault> {
