@@ -97,6 +97,12 @@ pub fn moment() -> impl Strategy<Value = Moment> {
     )
 }
 
+/// What the text says it left out.
+fn counted(text: &str) -> usize {
+    let notes = text.lines().filter(|line| line.starts_with('(') && line.ends_with(" left out)"));
+    notes.filter_map(|line| line.get(1..)?.split(' ').next()?.parse::<usize>().ok()).sum()
+}
+
 fn caps() -> impl Strategy<Value = Caps> {
     let small = prop::array::uniform13(0..700_usize).prop_map(|sizes| Caps {
         purpose: sizes[0],
@@ -152,6 +158,31 @@ proptest! {
         }
         if moment.owner || !moment.words.is_empty() {
             prop_assert_eq!(parts.state, "");
+        }
+    }
+
+    #[test]
+    fn the_oldest_go_first_and_are_counted(sizes in prop::collection::vec(0..2_000_usize, 0..250)) {
+        let text = |(n, size): (usize, &usize)| format!("<{n}> {}", "crab ".repeat(*size / 5));
+        let texts: Vec<String> = sizes.iter().enumerate().map(text).collect();
+        let told = |text: &String| Record::new(1, "observation", json!({"about": "x", "text": text}));
+        let word = |text: &String| Word { at: String::new(), text: text.clone(), thread: "main".to_owned() };
+        let moment = Moment {
+            records: texts.iter().map(told).collect(),
+            words: texts.iter().map(word).collect(),
+            goals: texts.join("\n"),
+            ..Moment::default()
+        };
+        let parts = choose(&moment, &Caps::default());
+        let all = 0..texts.len();
+        for (text, newest) in [(&parts.records, true), (&parts.words, true), (&parts.goals, false)] {
+            let shown: Vec<usize> = all.clone().filter(|n| text.contains(&format!("<{n}>"))).collect();
+            let left = counted(text);
+            let expected: Vec<usize> = match newest {
+                true => (left..texts.len()).collect(),
+                false => (0..texts.len() - left).collect(),
+            };
+            prop_assert_eq!(shown, expected, "{} left out of {}", left, texts.len());
         }
     }
 

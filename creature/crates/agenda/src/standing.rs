@@ -186,7 +186,7 @@ fn owner_side(input: &Input, statements: &[statements::Statement]) -> (String, u
     lines.extend(known.map(|known| format!("- who, {}: {}", age(now, known.at), cut(&known.text, 90))));
     lines.extend(statements.iter().filter(|s| s.resolved).map(|s| said(s) + " (answered)"));
     if lines.is_empty() {
-        lines.push("- nothing that asks for an act".to_owned());
+        lines.push("- no order of theirs that is still fresh".to_owned());
     }
     fit("Your owner:", &lines, OWNER)
 }

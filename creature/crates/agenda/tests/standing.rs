@@ -63,7 +63,7 @@ fn the_owners_side_has_orders_with_their_age_newest_first() {
         (1, "thanks"),
     ]);
     assert_eq!(text, "Your owner:\n- 5 min ago: post about crabs\n- 5 h ago: Write the report.");
-    assert_eq!(owner(&[(5, "lovely weather")]), "Your owner:\n- nothing that asks for an act");
+    assert_eq!(owner(&[(5, "lovely weather")]), "Your owner:\n- no order of theirs that is still fresh");
 }
 
 #[test]
