@@ -14,6 +14,18 @@ fn what_is_valid_is_taken() {
     assert_eq!(settings.limits, Limits { beat_ms: 3_000, processes: 64, file_mib: 16, ..Limits::default() });
 }
 
+/// Out of bounds the creature takes a number to its nearest bound by itself; what tools there are, it decides.
+#[test]
+fn the_creatures_sections_are_known() {
+    let text = "[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 3\n\
+                [agenda]\norder = [\"scanning\", \"goals\", \"opportunities\", \"tasks\", \"gaps\", \"presence\", \"knowledge\"]\n\
+                ask_above_usd = 100\ngoal_cost_usd = 2.5\nmessages_per_hour = 5\ntime_zone = \"Europe/Berlin\"\nrounds = 50\n\
+                [sessions]\nat_once = 99\n[dream]\nat = \"23:59\"\nmodel = \"small\"\n\
+                [files]\nrisky = true\nrisky_root = \"shared\"\n\
+                [permissions]\n\"repo.run\" = \"owner\"\nspawn = \"never\"\n\"a.tool.to.come\" = \"always\"\n";
+    settings::read(text).unwrap();
+}
+
 /// Written before there was a broker, by the README of then.
 #[test]
 fn old_files_stay_valid() {
@@ -49,6 +61,23 @@ fn every_mistake_is_named() {
         (
             "[self_edit]\nbuild_s = \"x\"\n",
             "line 2, [self_edit] build_s: invalid type: string \"x\", expected u64",
+        ),
+        ("[rest]\nquiet = 1\n", "line 2, [rest] quiet: there is no key quiet; the nearest is quiet_s"),
+        ("[agend]\n", "line 1, [agend]: there is no section agend; the nearest is agenda"),
+        (
+            "[agenda]\norder = [\"gaols\"]\n",
+            "line 2, [agenda] order: unknown variant `gaols`, expected one of `goals`, `opportunities`",
+        ),
+        ("[agenda]\nask_above_usd = -1\n", "line 2, [agenda] ask_above_usd: must be 0 or more USD"),
+        ("[agenda]\ngoal_cost_usd = nan\n", "line 2, [agenda] goal_cost_usd: must be 0 or more USD"),
+        ("[agenda]\nround = 8\n", "line 2, [agenda] round: there is no key round; the nearest is rounds"),
+        ("[sessions]\nat_once = -1\n", "line 2, [sessions] at_once: "),
+        ("[dream]\nat = \"1:00\"\n", "line 2, [dream] at: \"1:00\" is no time of day, as in \"01:00\""),
+        ("[dream]\nat = \"24:00\"\n", "line 2, [dream] at: \"24:00\" is no time of day"),
+        ("[files]\nrisk = true\n", "line 2, [files] risk: there is no key risk; the nearest is risky"),
+        (
+            "[permissions]\n\"repo.run\" = \"ask\"\n",
+            "line 2, [permissions] \"repo.run\": unknown variant `ask`, expected one of `always`, `owner`, `never`",
         ),
         ("[self_edit]\nbuild_s = -1\n", "line 2, [self_edit] build_s: "),
         ("[limits]\nbeat_s = -1\n", "line 2, [limits] beat_s: must be between 0 and 31536000 seconds"),
