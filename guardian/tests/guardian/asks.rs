@@ -196,9 +196,27 @@ fn the_history_tells_what_went_out_and_whether_the_chain_holds() {
     for (text, expected) in cases {
         assert_eq!(read(&text).as_deref(), Some(expected));
     }
+    house.write(".self/broker/anchor.json", "{\"end\":{\"seq\":6,\"hash\":\"\"},\"bytes\":0}");
+    assert_eq!(read(""), None, "a new file was begun");
     house.write(".self/broker/anchor.json", "{\"end\":{\"seq\":6,\"hash\":\"\"}}");
     let cut: String = whole[..5].iter().map(|line| format!("{line}\n")).collect();
     assert_eq!(read(&cut).as_deref(), Some("it ends at line 5, and the broker knows of 6"));
     let told = said(&house.ask(&["history", "--since", "2026-01-02T00:00:00Z"]));
     assert!(told.contains("CHAIN IS BROKEN"), "{told}");
+}
+
+#[test]
+fn a_ledger_overwritten_under_the_broker_is_found_by_the_doctor() {
+    let house = House::new("think alive; live").with_broker();
+    let guardian = house.start();
+    house.until_broker(None);
+    // Before its first line there is no anchor either: what lies there is still no line of the broker's.
+    for left in ["x", "x\n", "{\"seq\":1,"] {
+        let anchor = if left.starts_with('{') { "{\"end\":{\"seq\":3},\"bytes\":900}" } else { "{}" };
+        house.write(".self/broker/anchor.json", anchor);
+        house.write(".self/ledger.jsonl", left);
+        let told = said(&house.ask(&["doctor"]));
+        assert!(told.contains("its chain is broken") && !told.contains("whole"), "{left:?}: {told}");
+    }
+    guardian.stop();
 }

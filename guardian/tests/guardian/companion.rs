@@ -222,6 +222,31 @@ fn what_the_owner_changes_is_taken_over_and_mistakes_are_told_once() {
     guardian.stop();
 }
 
+/// With the looks an owner's guardian has, and a broker that is still being built: neither is waited for.
+#[test]
+fn a_mistake_of_the_owners_is_in_the_status_within_two_seconds() {
+    let house = House::new(TELLS);
+    fs::remove_file(house.path("owner.toml")).unwrap();
+    let mut command = own_target(&house, &copies_it("5"));
+    let guardian = crate::support::Guardian::new(command.spawn().unwrap(), &house);
+    house.until("a life", || house.path(".self/workspace/environment").exists());
+    assert_eq!(house.broker()["note"], "being built");
+    let shows = |name: &str| String::from_utf8_lossy(&house.ask(&["status"]).stdout).contains(name);
+    let within_two_seconds = |mistake: &str, name: &str| {
+        house.write("owner.toml", mistake);
+        let written = std::time::Instant::now();
+        house.until("the mistake in the status", || shows(name));
+        assert!(written.elapsed() < std::time::Duration::from_secs(2), "{name}: {:?}", written.elapsed());
+    };
+    within_two_seconds("[limits]\nbaet_s = 1\n", "the nearest is beat_s");
+    // The broker's part is its to judge, when it is there.
+    house.write("owner.toml", "[budget]\ndaily_uds = 1\n");
+    house.until_broker(None);
+    house.until("its judgement", || shows("daily_uds"));
+    within_two_seconds("[budget]\nweekly_uds = 1\n", "weekly_uds");
+    guardian.stop();
+}
+
 /// A guardian in the house's own target folder, as `cargo run` leaves it, and a cargo that takes so long over the broker.
 fn own_target(house: &House, builds_broker: &str) -> Command {
     let program = house.path("target/debug/guardian");
