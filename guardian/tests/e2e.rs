@@ -14,7 +14,7 @@ use support::{Guardian, House, lines};
 
 /// Builds take their time here.
 const PATIENCE: Duration = Duration::from_secs(420);
-const LIMITS: &str = "[limits]\nprobation_s = 3\nrest_s = 0.2\n[web]\nallow_private = true\n";
+const LIMITS: &str = "[limits]\nprobation_s = 1\nrest_s = 0.2\n[web]\nallow_private = true\n";
 /// What a scripted model costs, in USD per million tokens, and what may be spent on it.
 const MONEY: &str = "[budget]\ndaily_usd = 50\nweekly_usd = 50\nautonomous_percent = 100\n[prices.scripted]\ninput = 1\noutput = 5\n";
 /// Only a creature born into a repository dies of this; its tests and its rehearsal pass.
