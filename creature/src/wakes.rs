@@ -11,6 +11,7 @@ use crate::mind::instinct::checklist;
 use crate::mind::moment::main_thread;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, cursors::Interrupted, papers};
+use agenda::repeat::Repeats;
 use agenda::rest::{self, Bounds, Situation};
 use agenda::stack::{self, Category, Line};
 use agenda::waking::{self, Found};
@@ -115,7 +116,12 @@ impl Life {
             paused: self.paused(),
             down: self.course.down_until.is_some_and(|until| now < until),
         };
-        self.course.why = waking::reasons(&found);
+        let why = waking::reasons(&found);
+        if found.words > 0 || why != self.course.why {
+            // The same answer to other words, or the same look for another turn of a task, is no repeat.
+            self.repeats = Repeats::default();
+        }
+        self.course.why = why;
         if instinct && self.course.why.is_empty() && !found.paused && !found.down {
             self.course.why.push("instinct looks around".to_owned());
         }
