@@ -96,8 +96,15 @@ fn thoughts(small: &House, large: &House, name: &str, with_floor: bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut lives = [small, large].map(|house| {
         let house = house.clone();
-        let told =
-            Told { house, life: 2, commit: String::new(), safe: false, rehearsal: false, broker: None, clock: creature::clock::Clock::default() };
+        let told = Told {
+            house,
+            life: 2,
+            commit: String::new(),
+            safe: false,
+            rehearsal: false,
+            broker: None,
+            clock: creature::clock::Clock::default(),
+        };
         runtime.block_on(birth(told)).unwrap()
     });
     let (mut took, mut cold, mut bare, mut opened) =

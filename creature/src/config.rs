@@ -275,6 +275,14 @@ impl Told {
             (base, token) if base.is_empty() || token.is_empty() || safe || rehearsal => None,
             (base, token) => Some(Broker::new(&base, &token).map_err(|error| error.message)?),
         };
-        Ok(Self { house: House::new(root), life, commit: var("FERAL_COMMIT"), safe, rehearsal, broker, clock: Clock::default() })
+        Ok(Self {
+            house: House::new(root),
+            life,
+            commit: var("FERAL_COMMIT"),
+            safe,
+            rehearsal,
+            broker,
+            clock: Clock::default(),
+        })
     }
 }

@@ -149,7 +149,12 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool("files.list", &["path?"], House, "list a folder of your workspace"),
     tool("files.write", &["path", "text"], House, "write a file in your workspace, at most 1 MiB"),
-    tool("files.create_workspace", &["name", "about?"], House, "make a folder in your workspace, with a readme"),
+    tool(
+        "files.create_workspace",
+        &["name", "about?"],
+        House,
+        "make a folder in your workspace, with a readme",
+    ),
     tool("repo.status", &[], House, "what differs from the last commit"),
     tool("repo.diff", &["path?", "staged?"], House, "the differences themselves"),
     tool(
@@ -225,7 +230,16 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool(
         "spawn",
-        &["objective?", "mode?", "depends_on?", "depends_on_previous?", "not_before?", "tools?", "name?", "graph?"],
+        &[
+            "objective?",
+            "mode?",
+            "depends_on?",
+            "depends_on_previous?",
+            "not_before?",
+            "tools?",
+            "name?",
+            "graph?",
+        ],
         House,
         "work on `objective` apart; what one thought spawned is reported together as news; mode: minimal (usual: looks, web, files), full (all tools), base_only (looks in the house), none (one answer); depends_on: ids whose answers it waits for; not_before: time or seconds; tools: fewer of its mode; graph: several such objects, depending on each other's `name`",
     ),

@@ -13,7 +13,17 @@ use std::path::{Component, Path, PathBuf};
 
 /// What of the house is no workspace, whatever the owner's settings say.
 const HOUSE: [&str; 12] = [
-    ".git", ".ci", ".self", "self", "creature", "guardian", "broker", "console", "scripts", "target", "owner.toml",
+    ".git",
+    ".ci",
+    ".self",
+    "self",
+    "creature",
+    "guardian",
+    "broker",
+    "console",
+    "scripts",
+    "target",
+    "owner.toml",
     "PURPOSE.md",
 ];
 
@@ -98,7 +108,8 @@ pub fn create_workspace(tools: &mut Toolbox, args: &Arguments) -> Result<Value, 
     let readme = folder.join("README.md");
     if !readme.exists() {
         let about = args.maybe_text("about")?.unwrap_or("What this is for is yet to be written here.");
-        let text = format!("# {name}\n\n{}\n\nMade {} by life {}.\n", about.trim(), tools.clock.text(), tools.life);
+        let text =
+            format!("# {name}\n\n{}\n\nMade {} by life {}.\n", about.trim(), tools.clock.text(), tools.life);
         memory::replace(&readme, text.as_bytes())
             .map_err(|cause| Fault::caused("write the readme of a workspace", &cause, "is the disk full?"))?;
     }
@@ -117,15 +128,24 @@ fn root(tools: &Toolbox) -> Result<PathBuf, Fault> {
     let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     let houses = |first: &String| HOUSE.iter().any(|known| known.eq_ignore_ascii_case(first));
     if !plain || first.as_ref().is_none_or(houses) || settings.risky_root.starts_with('/') {
-        let error = format!("work in the risky root `{}`: it is no folder of its own in the house", settings.risky_root);
-        return Err(Fault::new(error, "your owner sets [files] risky_root in owner.toml, as in \"projects\""));
+        let error = format!(
+            "work in the risky root `{}`: it is no folder of its own in the house",
+            settings.risky_root
+        );
+        return Err(Fault::new(
+            error,
+            "your owner sets [files] risky_root in owner.toml, as in \"projects\"",
+        ));
     }
     let mut at = tools.house.root().to_path_buf();
     for part in Path::new(name).components() {
         at.push(part);
         if at.is_symlink() {
             let hint = "your owner names a real folder as [files] risky_root in owner.toml";
-            return Err(Fault::new(format!("work in the risky root {name}: a symbolic link is on the way"), hint));
+            return Err(Fault::new(
+                format!("work in the risky root {name}: a symbolic link is on the way"),
+                hint,
+            ));
         }
     }
     Ok(at)

@@ -1,5 +1,6 @@
 //! A change of the agenda: what may be told it, under which rules, and what is refused.
 
+use crate::Agenda;
 use crate::directive::DirectiveChange;
 use crate::gaps::GapChange;
 use crate::goals::GoalChange;
@@ -10,7 +11,6 @@ use crate::pulse::PulseChange;
 use crate::reminder::ReminderChange;
 use crate::stack::{Category, LookedChange};
 use crate::tasks::TaskChange;
-use crate::Agenda;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,9 @@ pub enum Change {
     Outbox(OutboxChange),
     Looked(LookedChange),
     /// Forgets what was finished before this time.
-    Purge { before: Timestamp },
+    Purge {
+        before: Timestamp,
+    },
 }
 
 /// When, for whom and under which rules a change is made.

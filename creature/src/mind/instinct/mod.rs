@@ -31,8 +31,7 @@ use turn::Turn;
 type Drive = fn(&mut Turn);
 
 /// By rank. News, results of earlier calls and the owner's words come before any of them.
-const DRIVES: [Drive; 5] =
-    [checklist::drive, agenda::drive, sources::drive, drafts::drive, change::drive];
+const DRIVES: [Drive; 5] = [checklist::drive, agenda::drive, sources::drive, drafts::drive, change::drive];
 
 pub struct Instinct {
     path: PathBuf,
