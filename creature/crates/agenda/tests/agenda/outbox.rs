@@ -1,5 +1,4 @@
 //! The outbox: never more messages an hour than allowed, nothing urgent ever lost, chatter refused with the reason.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use agenda::directive::{DirectiveChange, Wish, Wished};
 use agenda::outbox::{Delivery, Kind, OutboxChange, Week};

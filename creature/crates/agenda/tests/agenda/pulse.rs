@@ -1,5 +1,4 @@
 //! Pulse: concerns come due, once after a sleep, are changed and closed, and stay few.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use agenda::pulse::PulseChange;
 use agenda::{Agenda, Change, Refusal, Rules, When};

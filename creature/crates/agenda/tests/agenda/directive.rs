@@ -1,5 +1,4 @@
 //! The owner's plain words: what is understood, what is left to a mind that reads, and what a directive does.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use agenda::directive::{DirectiveChange, Directives, Wish, Wished, reply, understand};
 use agenda::outbox::Kind;

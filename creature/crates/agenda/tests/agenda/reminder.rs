@@ -1,5 +1,4 @@
 //! Reminders against a walk from minute to minute, over clocks put forward and back, short months and long sleeps.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use agenda::reminder::{ReminderChange, Schedule};
 use agenda::{Agenda, Change, Refusal, Rules, When};
