@@ -4,7 +4,6 @@
 mod directive;
 mod goals;
 mod items;
-mod main;
 mod opportunities;
 mod outbox;
 mod pulse;
