@@ -86,6 +86,7 @@ fn chatter_is_refused_with_the_reason() {
     desk.now = minute(25 * 60);
     desk.say(Kind::Revenue, "earned $12").unwrap();
     assert_eq!(Kind::named("weekly_summary"), Kind::WeeklySummary);
+    assert_eq!(Kind::named("Weekly summary"), Kind::WeeklySummary);
     assert_eq!(Kind::named("gossip"), Kind::Other);
 }
 
