@@ -6,7 +6,7 @@ use super::Toolbox;
 use super::arguments::Arguments;
 use crate::fault::Fault;
 use agenda::Change;
-use agenda::outbox::{Kind, OutboxChange, Week};
+use agenda::outbox::{Delivery, Kind, OutboxChange, Week};
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 const LISTENING: SignedDuration = SignedDuration::from_hours(1);
 
 pub fn message(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (kind, text) = (Kind::named(args.words("kind")?.trim()), args.words("text")?);
+    let (kind, text) = (Kind::named(args.words("kind")?), args.words("text")?);
     if kind == Kind::Answer {
         return answer(tools, json!({"text": text}));
     }
@@ -64,25 +64,30 @@ impl Toolbox {
 
     /// Sends what the outbox gives out.
     fn deliver(&mut self) -> Result<usize, Fault> {
-        if self.desk.agenda.outbox.waiting.is_empty() {
+        let mut due = self.due();
+        if due.is_empty() {
             return Ok(0);
         }
         // A life may have ended between telling and striking off.
         let told: Vec<String> = self.messages().iter().flat_map(|record| ids(&record.data)).collect();
-        let waiting = self.desk.agenda.outbox.waiting.iter().map(|waiting| waiting.id.clone());
-        let again: Vec<String> = waiting.filter(|id| told.contains(id)).collect();
+        let again: Vec<String> =
+            due.iter().flat_map(|due| &due.ids).filter(|id| told.contains(id)).cloned().collect();
         if !again.is_empty() {
             self.change(&Change::Outbox(OutboxChange::Delivered { ids: again }))?;
+            due = self.due();
         }
-        let agenda = &self.desk.agenda;
-        let due = agenda.outbox.due(&agenda.directives, &self.desk.rules, self.clock.now());
-        for delivery in &due {
-            let (kind, text, ids) = (delivery.kind.name(), &delivery.text, &delivery.ids);
-            let data = json!({"from": "creature", "kind": kind, "text": text, "thread": delivery.thread, "ids": ids, "at": self.clock.text()});
-            self.record("message", data)?;
+        for Delivery { ids, kind, text, thread } in &due {
+            let (kind, at) = (kind.name(), self.clock.text());
+            let said = json!({"from": "creature", "kind": kind, "text": text, "thread": thread, "ids": ids, "at": at});
+            self.record("message", said)?;
             self.change(&Change::Outbox(OutboxChange::Delivered { ids: ids.clone() }))?;
         }
         Ok(due.len())
+    }
+
+    fn due(&self) -> Vec<Delivery> {
+        let agenda = &self.desk.agenda;
+        agenda.outbox.due(&agenda.directives, &self.desk.rules, self.clock.now())
     }
 
     fn sum_up(&mut self) -> Result<(), Fault> {

@@ -18,8 +18,8 @@ pub fn text(agenda: &Agenda, facts: &Facts, now: Timestamp) -> String {
         (goals(&agenda.goals, GoalStatus::Done, now), goals(&agenda.goals, GoalStatus::Open, now));
     let (awaiting, money) = (goals(&agenda.goals, GoalStatus::Awaiting, now), agenda.opportunities.totals());
     format!(
-        "The week to {}. Goals reached: {reached}. Open: {open}. Waiting for your yes: {awaiting}. Earned so far: {} \
-         USD; pending: {} USD; in the pipeline: {} USD. {} thoughts so far, in life {}.",
+        "The week to {}. Goals reached: {reached}. Open: {open}. Waiting for your yes: {awaiting}. Earned so far: {:.2} \
+         USD; pending: {:.2} USD; in the pipeline: {:.2} USD. {} thoughts so far, in life {}.",
         now.strftime("%Y-%m-%d"),
         money.earned_usd,
         money.pending_usd,

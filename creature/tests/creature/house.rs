@@ -35,7 +35,16 @@ pub struct TempHouse {
 impl TempHouse {
     /// A house with a purpose, no broker and rests of 1 to 300 s.
     pub fn new() -> Self {
-        let house = Self { dir: TempDir::new().unwrap(), broker: None };
+        Self::within(TempDir::new().unwrap())
+    }
+
+    /// The same in memory where there is such a folder: a week syncs ten thousand times.
+    pub fn in_memory() -> Self {
+        Self::within(TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap())
+    }
+
+    fn within(dir: TempDir) -> Self {
+        let house = Self { dir, broker: None };
         house.write("PURPOSE.md", "# Purpose\n\nBe curious about small things.\n");
         house.write("owner.toml", "[rest]\nshortest_s = 1\n");
         std::fs::create_dir_all(house.path("self")).unwrap();
@@ -64,15 +73,23 @@ impl TempHouse {
     }
 
     pub fn say(&self, line: &str) {
+        self.add(".self/inbox.jsonl", &format!("{line}\n"));
+    }
+
+    pub fn add(&self, relative: &str, text: &str) {
         use std::io::Write;
-        let path = self.path(".self/inbox.jsonl");
+        let path = self.path(relative);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let mut inbox = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
-        inbox.write_all(format!("{line}\n").as_bytes()).unwrap();
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
     }
 
     pub fn records(&self) -> Vec<Record> {
-        memory::tail(&self.path(".self/memory.jsonl"), 1_000, 8 << 20).unwrap().records
+        self.last_records(1_000)
+    }
+
+    pub fn last_records(&self, most: usize) -> Vec<Record> {
+        memory::tail(&self.path(".self/memory.jsonl"), most, 256 << 20).unwrap().records
     }
 
     /// Waits for a record of this kind that satisfies `wanted`.
@@ -223,7 +240,7 @@ fn in_messages(text: &str) -> Value {
     })
 }
 
-fn in_chat(text: &str) -> Value {
+pub fn in_chat(text: &str) -> Value {
     json!({
         "model": "scripted",
         "choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": text}}],

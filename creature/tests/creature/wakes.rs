@@ -2,70 +2,14 @@
 
 use crate::broker::{self, Answer, Asked, StandIn, loopback};
 use crate::house::{Line, Script, TempHouse, thought};
+use crate::lived::Lived;
 use agenda::Change;
 use agenda::reminder::{ReminderChange, Schedule};
-use creature::birth::birth;
-use creature::clock::Clock;
-use creature::config::Told;
-use creature::life::{Leaving, Life, Next};
 use creature::mind::moment::Word;
-use creature::paths::House;
 use creature::senses::cursors::Waiting;
-use hands::Broker;
-use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-
-struct Never;
-
-impl Leaving for Never {
-    async fn asked(&mut self) {
-        std::future::pending().await
-    }
-}
-
-/// A life whose hour is ours.
-struct Lived {
-    now: Arc<Mutex<Timestamp>>,
-    life: Life,
-}
-
-impl Lived {
-    async fn born(house: &TempHouse, at: &str, number: u64) -> Self {
-        let now = Arc::new(Mutex::new(at.parse::<Timestamp>().unwrap()));
-        let told = Arc::clone(&now);
-        let told = Told {
-            house: House::new(house.path("")),
-            life: number,
-            commit: "c0ffee".to_owned(),
-            safe: false,
-            rehearsal: false,
-            broker: house.broker.as_ref().map(|base| Broker::new(base, broker::TOKEN).unwrap()),
-            clock: Clock::told(move || *told.lock().unwrap()),
-        };
-        Self { now, life: birth(told).await.unwrap() }
-    }
-
-    fn pass(&self, time: Duration) {
-        let mut now = self.now.lock().unwrap();
-        *now = now.checked_add(SignedDuration::try_from(time).unwrap()).unwrap();
-    }
-
-    /// One wake and the rest after it; how long that was.
-    async fn wake(&mut self) -> Duration {
-        let Next::Rest(rest) = self.life.wake(&mut Never).await.unwrap() else { panic!("no rest") };
-        self.pass(rest);
-        rest
-    }
-
-    async fn day(&mut self) {
-        let mut left = Duration::from_secs(86_400);
-        while !left.is_zero() {
-            left = left.saturating_sub(self.wake().await);
-        }
-    }
-}
 
 fn feed(house: &TempHouse) -> Vec<String> {
     let text = std::fs::read_to_string(house.path(".self/mind/feed.jsonl")).unwrap();

@@ -6,6 +6,7 @@ mod plain;
 
 pub use plain::{Understood, reply, understand};
 
+use crate::items::{self, Card, Item};
 use crate::outbox::Kind;
 use crate::stack::Category;
 use crate::{Agenda, Refusal, When};
@@ -13,8 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Directives kept, standing and over, and how many may stand.
-const MOST: usize = 200;
+/// Directives that may hold at once.
 const MOST_STANDING: usize = 50;
 
 /// Characters of the owner's words that are kept.
@@ -35,6 +35,7 @@ pub struct Directives {
 #[serde(default)]
 pub struct Directive {
     pub id: String,
+    #[serde(deserialize_with = "items::lenient")]
     pub wish: Wish,
     /// What the owner said.
     pub text: String,
@@ -119,9 +120,12 @@ impl Directive {
     fn stands(&self, now: Timestamp) -> bool {
         self.ended.is_none() && self.until.is_none_or(|until| now < until)
     }
+}
 
-    fn over_at(&self) -> Option<Timestamp> {
-        [self.ended, self.until].into_iter().flatten().min()
+impl Item for Directive {
+    fn card(&self) -> Card<'_> {
+        let ended_at = [self.ended, self.until].into_iter().flatten().min();
+        Card { id: &self.id, about: &self.id, ended_at }
     }
 }
 
@@ -190,9 +194,7 @@ impl Directives {
 
     /// Forgets what was over before this time; how many.
     pub fn purge(&mut self, before: Timestamp) -> usize {
-        let had = self.all.len();
-        self.all.retain(|directive| directive.over_at().is_none_or(|over| over >= before));
-        had - self.all.len()
+        items::purge(&mut self.all, before)
     }
 }
 
@@ -210,7 +212,11 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
         DirectiveChange::Set { wish, text, until } => {
             check(wish, *until, now)?;
             end(&mut agenda.directives, &|directive| wish.replaces(&directive.wish));
-            room(&mut agenda.directives, now)?;
+            if agenda.directives.standing(now).count() >= MOST_STANDING {
+                let error = format!("set more than {MOST_STANDING} directives");
+                return Err(Refusal::new(error, "end one that no longer matters"));
+            }
+            items::admit(&mut agenda.directives.all, "")?;
             let id = agenda.name("directive");
             let next = matches!(wish, Wish::Every { .. }).then_some(now);
             let text = text.chars().take(MOST_CHARS).collect();
@@ -265,19 +271,4 @@ fn check(wish: &Wish, until: Option<Timestamp>, now: Timestamp) -> Result<(), Re
         _ => return Ok(()),
     };
     Err(Refusal::new("set the directive", refused))
-}
-
-/// Makes room for one more; the oldest that are over go first.
-fn room(directives: &mut Directives, now: Timestamp) -> Result<(), Refusal> {
-    if directives.standing(now).count() >= MOST_STANDING {
-        return Err(Refusal::new(
-            format!("set more than {MOST_STANDING} directives"),
-            "end one that no longer matters",
-        ));
-    }
-    while directives.all.len() >= MOST {
-        let over = directives.all.iter().position(|directive| !directive.stands(now));
-        directives.all.remove(over.unwrap_or(0));
-    }
-    Ok(())
 }

@@ -70,9 +70,10 @@ impl Kind {
         matches!(self, Kind::Approval | Kind::Broken)
     }
 
-    /// The kind of this name.
+    /// The kind of this name, however it is written.
     pub fn named(name: &str) -> Kind {
-        serde_json::from_value(Value::String(name.to_owned())).unwrap_or(Kind::Other)
+        let name = name.trim().to_lowercase().replace([' ', '-'], "_");
+        serde_json::from_value(Value::String(name)).unwrap_or(Kind::Other)
     }
 
     pub fn name(self) -> &'static str {

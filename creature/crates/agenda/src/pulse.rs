@@ -1,12 +1,12 @@
 //! Pulse: standing concerns, each reviewed every so often for the thread that made it.
 
+use crate::items::{self, Card, Item};
 use crate::{Agenda, Refusal, When, spoken};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Concerns kept, open and finished, and how many may be open.
-const MOST: usize = 300;
+/// Concerns that may be open: each costs a review an hour.
 const MOST_OPEN: usize = 100;
 
 /// Characters of one concern.
@@ -37,6 +37,12 @@ pub struct Concern {
     pub finished: Option<Timestamp>,
     /// Why it was closed.
     pub why: String,
+}
+
+impl Item for Concern {
+    fn card(&self) -> Card<'_> {
+        Card { id: &self.id, about: &self.text, ended_at: self.finished }
+    }
 }
 
 /// A change of them.
@@ -87,17 +93,12 @@ impl Pulse {
 
     /// Forgets what was finished before this time; how many.
     pub fn purge(&mut self, before: Timestamp) -> usize {
-        let had = self.all.len();
-        self.all.retain(|concern| concern.finished.is_none_or(|finished| finished >= before));
-        had - self.all.len()
+        items::purge(&mut self.all, before)
     }
 
     fn find(&mut self, id: &str) -> Result<&mut Concern, Refusal> {
-        let found = self.all.iter_mut().find(|concern| concern.id == id && concern.finished.is_none());
-        found.ok_or_else(|| {
-            let id: String = id.chars().take(40).collect();
-            Refusal::new(format!("find the open concern `{id}`"), "pulse.list names those that are open")
-        })
+        items::open(&mut self.all, id)
+            .map_err(|refused| Refusal::new(refused.error, "pulse.list names those that are open"))
     }
 }
 
@@ -106,20 +107,11 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &PulseChange, when: When) -> Re
     match change {
         PulseChange::Add { text, every_s } => {
             let (text, every_s) = (checked(text)?, bounded(every_s.unwrap_or(EVERY_S))?);
-            if let Some(same) = agenda.pulse.open().find(|concern| concern.text == text) {
-                return Err(Refusal::new(
-                    format!("add the concern twice: it is {}", same.id),
-                    "update that one",
-                ));
-            }
             if agenda.pulse.open().count() >= MOST_OPEN {
                 let hint = "close or merge some with pulse.close and pulse.update";
                 return Err(Refusal::new(format!("keep more than {MOST_OPEN} concerns"), hint));
             }
-            while agenda.pulse.all.len() >= MOST {
-                let finished = agenda.pulse.all.iter().position(|concern| concern.finished.is_some());
-                agenda.pulse.all.remove(finished.unwrap_or(0));
-            }
+            items::admit(&mut agenda.pulse.all, &text)?;
             let id = agenda.name("pulse");
             let next = spoken::later(now, every_s);
             let (name, thread) = (id.clone(), when.thread.to_owned());

@@ -6,15 +6,12 @@ mod schedule;
 
 pub use schedule::Schedule;
 
+use crate::items::{self, Card, Item};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-/// Reminders kept, to come and finished, and how many may be to come.
-const MOST: usize = 500;
-const MOST_OPEN: usize = 200;
 
 /// Characters of a reminder, and of the prompt that runs apart for it.
 const MOST_TEXT: usize = 500;
@@ -37,12 +34,20 @@ pub struct Reminder {
     pub prompt: Option<String>,
     /// Where it is delivered.
     pub thread: String,
+    #[serde(deserialize_with = "items::lenient")]
     pub schedule: Schedule,
     /// Time zone its hours are meant in, as in `Europe/Berlin`.
     pub zone: String,
     pub next: Option<Timestamp>,
     pub last: Option<Timestamp>,
     pub finished: Option<Timestamp>,
+}
+
+impl Item for Reminder {
+    fn card(&self) -> Card<'_> {
+        // The same words may come at several times.
+        Card { id: &self.id, about: &self.id, ended_at: self.finished }
+    }
 }
 
 /// A reminder whose time has come, perhaps long ago.
@@ -101,17 +106,12 @@ impl Reminders {
 
     /// Forgets what was finished before this time; how many.
     pub fn purge(&mut self, before: Timestamp) -> usize {
-        let had = self.all.len();
-        self.all.retain(|reminder| reminder.finished.is_none_or(|finished| finished >= before));
-        had - self.all.len()
+        items::purge(&mut self.all, before)
     }
 
     fn find(&mut self, id: &str) -> Result<&mut Reminder, Refusal> {
-        let found = self.all.iter_mut().find(|reminder| reminder.id == id && reminder.finished.is_none());
-        found.ok_or_else(|| {
-            let id: String = id.chars().take(40).collect();
-            Refusal::new(format!("find the reminder `{id}`"), "reminder.list names those to come")
-        })
+        items::open(&mut self.all, id)
+            .map_err(|refused| Refusal::new(refused.error, "reminder.list names those to come"))
     }
 }
 
@@ -137,16 +137,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) ->
                 );
                 return Err(Refusal::new("remind of what is past", hint));
             };
-            if agenda.reminders.open().count() >= MOST_OPEN {
-                return Err(Refusal::new(
-                    format!("keep more than {MOST_OPEN} reminders"),
-                    "cancel some first",
-                ));
-            }
-            while agenda.reminders.all.len() >= MOST {
-                let finished = agenda.reminders.all.iter().position(|reminder| reminder.finished.is_some());
-                agenda.reminders.all.remove(finished.unwrap_or(0));
-            }
+            items::admit(&mut agenda.reminders.all, "")?;
             let id = agenda.name("reminder");
             let told =
                 json!({"id": id, "next": next.to_zoned(hours).strftime("%Y-%m-%d %H:%M:%S %Q").to_string()});

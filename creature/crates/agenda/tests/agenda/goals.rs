@@ -1,5 +1,4 @@
 //! Goals as data, and against a simple model of what a checkpoint goes through.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use agenda::goals::{GoalChange, GoalStatus, Status};
 use agenda::{Agenda, Change, Rules, When};

@@ -1,5 +1,4 @@
 //! Opportunities as data, and their pipeline against a simple model of where the money is.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use agenda::opportunities::{Move, OpportunityChange, Stage, Totals};
 use agenda::{Agenda, Change, Rules, When};

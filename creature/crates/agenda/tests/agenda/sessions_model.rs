@@ -1,5 +1,4 @@
 //! The graph of sub-sessions against a simple model, under random failure, kills at any point and clock jumps.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use agenda::sessions::{
     HOP_ROUNDS, HOP_S, MOST_HOPS, MOST_KEPT, MOST_OPEN, Origin, Request, Sessions, Status,

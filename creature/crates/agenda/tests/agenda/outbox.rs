@@ -1,5 +1,4 @@
 //! The outbox: never more messages an hour than allowed, nothing urgent ever lost, chatter refused with the reason.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use agenda::directive::{DirectiveChange, Wish, Wished};
 use agenda::outbox::{Delivery, Kind, OutboxChange, Week};
@@ -87,6 +86,7 @@ fn chatter_is_refused_with_the_reason() {
     desk.now = minute(25 * 60);
     desk.say(Kind::Revenue, "earned $12").unwrap();
     assert_eq!(Kind::named("weekly_summary"), Kind::WeeklySummary);
+    assert_eq!(Kind::named("Weekly summary"), Kind::WeeklySummary);
     assert_eq!(Kind::named("gossip"), Kind::Other);
 }
 

@@ -1,5 +1,4 @@
 //! Rests as data: the situation's own, the thought's within bounds, and never past what comes due.
-#![allow(clippy::unwrap_used)]
 
 use agenda::rest::{Bounds, Situation, cut};
 use jiff::{SignedDuration, Timestamp};

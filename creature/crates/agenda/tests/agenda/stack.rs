@@ -1,5 +1,4 @@
 //! The stack as data: rank, readiness, patience; and that it is right and quick whatever is on it.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use agenda::directive::{DirectiveChange, Wish};
 use agenda::gaps::GapChange;

@@ -1,5 +1,4 @@
 //! Sub-sessions case by case: what flows, what fails, what is refused, and when they are told.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use agenda::sessions::{HOP_S, MOST_KEPT, MOST_OPEN, Mode, Origin, Request, Sessions, Status};
 use jiff::Timestamp;

@@ -1,5 +1,4 @@
 //! Repeats as data: three times the same warns, a fourth is not made; progress and time forgive.
-#![allow(clippy::unwrap_used)]
 
 use agenda::repeat::Repeats;
 use jiff::{SignedDuration, Timestamp};

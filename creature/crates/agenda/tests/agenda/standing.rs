@@ -1,5 +1,4 @@
 //! The autonomous state: caps, order, conflicts, expiry and hints; the same for the same input, and no secret survives.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use agenda::standing::{Dated, FOOTER, Input, LOOP, Mode, OWNER, actionable, compose, redact};
 use jiff::{SignedDuration, Timestamp};

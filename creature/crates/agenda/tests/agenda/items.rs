@@ -1,5 +1,4 @@
 //! Tasks, gaps and presence as data, and the turns of a task against a simple model.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use agenda::gaps::GapChange;
 use agenda::presence::PresenceChange;

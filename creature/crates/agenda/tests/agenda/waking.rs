@@ -1,5 +1,4 @@
 //! Waking as data: a model is asked for a reason, paused only by the owner's word, and events wait until shown.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use agenda::waking::{Found, reasons, shown};
 use proptest::prelude::*;
