@@ -14,6 +14,8 @@ use std::io::{BufRead, BufReader, Read};
 const LONGEST_LINE: u64 = 1 << 20;
 /// What a line ends in: the hash of all that stands before, closed by a brace.
 const HASH: &str = ",\"hash\":\"";
+/// What a line begins with.
+const BEGINNING: &[u8] = b"{\"seq\":";
 
 #[derive(Default)]
 pub struct Audit {
@@ -37,13 +39,20 @@ pub struct Audit {
 pub fn read(house: &House, since: &str) -> Audit {
     let mut audit = Audit::default();
     let mut end: Option<(u64, String)> = None;
+    // Before the ledger: what is written meanwhile is more than the anchor says, never less.
+    let (known, known_bytes) = anchored(house);
+    let mut bytes = 0;
     if let Ok(Some(file)) = files::open(&house.ledger()) {
         let (mut reader, mut number) = (BufReader::new(file), 0_u64);
         loop {
             let mut line = Vec::new();
             let read = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).unwrap_or(0);
-            // A line that has no end yet is being written.
-            if read == 0 || line.pop() != Some(b'\n') {
+            bytes += read as u64;
+            // A line that has no end yet is being written, if it begins as one.
+            if read == 0 || line.pop_if(|last| *last == b'\n').is_none() {
+                if !line.iter().zip(BEGINNING).all(|(there, wanted)| there == wanted) {
+                    audit.broken.get_or_insert(format!("line {}: it does not begin as one", number + 1));
+                }
                 break;
             }
             number += 1;
@@ -63,9 +72,13 @@ pub fn read(house: &House, since: &str) -> Audit {
         }
     }
     let last = end.map_or(0, |(number, _)| number);
-    let known = anchored(house);
-    if known > last && audit.broken.is_none() {
-        audit.broken = Some(format!("it ends at line {last}, and the broker knows of {known}"));
+    if known_bytes.is_some_and(|known| known > bytes) {
+        let known = known_bytes.unwrap_or_default();
+        audit.broken.get_or_insert(format!("it has {bytes} bytes, and the broker knows of {known}"));
+    }
+    // Where a new file was begun there may be no line in it yet.
+    if known > last && known_bytes != Some(0) {
+        audit.broken.get_or_insert(format!("it ends at line {last}, and the broker knows of {known}"));
     }
     audit
 }
@@ -93,11 +106,12 @@ fn mark_of(entry: &Value) -> Option<(u64, String)> {
     Some((entry.get("seq")?.as_u64()?, entry.get("hash")?.as_str()?.to_owned()))
 }
 
-/// How many lines the broker has written, by its own account.
-fn anchored(house: &House) -> u64 {
+/// How many lines the broker has written, by its own account, and how many bytes of this file they take.
+fn anchored(house: &House) -> (u64, Option<u64>) {
     let bytes = files::read_small(&house.anchor()).ok().flatten().unwrap_or_default();
     let anchor: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    anchor.get("end").and_then(|end| end.get("seq")).and_then(Value::as_u64).unwrap_or(0)
+    let lines = anchor.get("end").and_then(|end| end.get("seq")).and_then(Value::as_u64).unwrap_or(0);
+    (lines, anchor.get("bytes").and_then(Value::as_u64))
 }
 
 impl Audit {

@@ -46,6 +46,8 @@ pub struct Companion {
     errand: Option<Errand>,
     /// Over what it runs by.
     pub watch: Watch,
+    /// What the owner changed while an errand was under way waits for its end.
+    unjudged: bool,
     pub asks_mark: Option<Mark>,
     pub asks_waiting: usize,
     pub restarts: u64,
@@ -103,6 +105,7 @@ impl Companion {
             pid: None,
             errand: None,
             watch: Watch::new(house),
+            unjudged: false,
             asks_mark: None,
             asks_waiting: 0,
             restarts: 0,
@@ -117,7 +120,7 @@ impl Companion {
     }
 
     pub fn deadline(&self) -> Option<Millis> {
-        self.revival.deadline()
+        self.revival.deadline().into_iter().chain(self.watch.due()).min()
     }
 
     /// Processes that no sweep may take; what they started is theirs to end.
@@ -162,13 +165,17 @@ impl Companion {
         )
     }
 
-    /// Whether there is something new to judge, and nothing under way.
+    /// Whether there is something new to judge.
     pub fn has_news(&mut self, house: &House, now: Millis) -> bool {
-        self.errand.is_none() && self.watch.changed(house, now)
+        self.watch.changed(house, now) || (self.errand.is_none() && std::mem::take(&mut self.unjudged))
     }
 
-    /// Has it judge what changed; false: there is nobody to ask.
+    /// Has it judge what changed, now or when it is free; false: there is nobody to ask.
     pub fn begin_check(&mut self, house: &House, since: Millis) -> Result<bool> {
+        self.unjudged = self.errand.is_some();
+        if self.unjudged {
+            return Ok(true);
+        }
         if !self.program.is_file() || !self.hoped_for() {
             return Ok(false);
         }

@@ -36,6 +36,11 @@ impl Watch {
         }
         saved
     }
+
+    /// When to look again at what is changing.
+    pub fn due(&self) -> Option<Millis> {
+        self.changing.map(|(_, since)| since + SAVED_MS)
+    }
 }
 
 fn marks(house: &House) -> [Option<Mark>; 2] {
@@ -53,7 +58,7 @@ impl Guardian {
         self.look_at_asks();
     }
 
-    /// `owner.toml` or `.env` is another: judged first by us, then by the broker, beside everything else.
+    /// `owner.toml` or `.env` is another: judged by us at once, then by the broker, beside everything else.
     fn settings_changed(&mut self) {
         if let Err(error) = settings::load(&self.house) {
             return self.keep_settings(&format!("{error:#}"));

@@ -10,6 +10,7 @@ use crate::walls::Choice;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde::de::{Error, IgnoredAny};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What the owner wants, as far as it concerns the guardian.
@@ -40,6 +41,11 @@ struct Whole {
     taint: Taint,
     rest: Rest,
     self_edit: SelfEdit,
+    agenda: Agenda,
+    sessions: Sessions,
+    dream: Dream,
+    files: FilesOfTools,
+    permissions: BTreeMap<String, Permission>,
     model: IgnoredAny,
     budget: IgnoredAny,
     prices: IgnoredAny,
@@ -66,6 +72,70 @@ enum Taint {
 struct Rest {
     shortest_s: u64,
     longest_s: u64,
+    quiet_s: u64,
+}
+
+/// The creature's, as `Rest`: only a word it does not know is a mistake.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(dead_code)]
+struct Agenda {
+    order: Vec<Category>,
+    #[serde(deserialize_with = "dollars")]
+    ask_above_usd: f64,
+    #[serde(deserialize_with = "dollars")]
+    goal_cost_usd: f64,
+    messages_per_hour: u32,
+    time_zone: String,
+    rounds: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Category {
+    Goals,
+    Opportunities,
+    Tasks,
+    Gaps,
+    Presence,
+    Knowledge,
+    Scanning,
+}
+
+/// The creature's, as `Rest`.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(dead_code)]
+struct Sessions {
+    at_once: u32,
+}
+
+/// The creature's.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(dead_code)]
+struct Dream {
+    #[serde(deserialize_with = "time_of_day")]
+    at: String,
+    model: String,
+}
+
+/// The creature's, `[files]`.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(dead_code)]
+struct FilesOfTools {
+    risky: bool,
+    risky_root: String,
+}
+
+/// The creature's, for a tool by its name: which tools there are, it decides.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Permission {
+    Always,
+    Owner,
+    Never,
 }
 
 /// The creature's, as `Rest`.
@@ -161,5 +231,24 @@ fn absolute<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Vec<PathBuf>,
     match folders.iter().find(|folder| !folder.is_absolute()) {
         Some(folder) => Err(D::Error::custom(format!("{} is not an absolute path", folder.display()))),
         None => Ok(folders),
+    }
+}
+
+fn dollars<'de, D: serde::Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
+    let dollars = f64::deserialize(source)?;
+    if dollars.is_finite() && dollars >= 0.0 {
+        Ok(dollars)
+    } else {
+        Err(D::Error::custom("must be 0 or more USD"))
+    }
+}
+
+fn time_of_day<'de, D: serde::Deserializer<'de>>(source: D) -> Result<String, D::Error> {
+    let time = String::deserialize(source)?;
+    let part =
+        |text: &str, most: u8| text.len() == 2 && text.parse::<u8>().is_ok_and(|number| number <= most);
+    match time.split_once(':') {
+        Some((hour, minute)) if part(hour, 23) && part(minute, 59) => Ok(time),
+        _ => Err(D::Error::custom(format!("{time:?} is no time of day, as in \"01:00\""))),
     }
 }

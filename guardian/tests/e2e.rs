@@ -6,6 +6,7 @@ mod support;
 
 use serde_json::{Value, json};
 use std::fs;
+use std::io::Write;
 use std::process::Command;
 use std::time::Duration;
 use support::clone::Clone;
@@ -14,7 +15,7 @@ use support::{Guardian, House, lines};
 
 /// Builds take their time here.
 const PATIENCE: Duration = Duration::from_secs(420);
-const LIMITS: &str = "[limits]\nprobation_s = 3\nrest_s = 0.2\n[web]\nallow_private = true\n";
+const LIMITS: &str = "[limits]\nprobation_s = 1\nrest_s = 0.2\n[web]\nallow_private = true\n";
 /// What a scripted model costs, in USD per million tokens, and what may be spent on it.
 const MONEY: &str = "[budget]\ndaily_usd = 50\nweekly_usd = 50\nautonomous_percent = 100\n[prices.scripted]\ninput = 1\noutput = 5\n";
 /// Only a creature born into a repository dies of this; its tests and its rehearsal pass.
@@ -85,13 +86,21 @@ impl<'a> Run<'a> {
         let model = Model::start();
         let suffix = if wire == "openai" { "/v1" } else { "" };
         let chosen = format!(
-            "{LIMITS}{MONEY}[rest]\nshortest_s = 1\nlongest_s = 2\n[model]\nprovider = \"{wire}\"\nmodel = \"scripted\"\nbase_url = \"{}{suffix}\"\nkey_env = \"TEST_MODEL_KEY\"\n",
+            "{LIMITS}{MONEY}[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n[agenda]\nrounds = 50\n[model]\nprovider = \"{wire}\"\nmodel = \"scripted\"\nbase_url = \"{}{suffix}\"\nkey_env = \"TEST_MODEL_KEY\"\n",
             model.address
         );
         house.write("owner.toml", &chosen);
         let treasures = Treasures::lay(house);
         let before = house.status()["life"].as_u64().unwrap_or(0);
         Self { house, model, treasures, before }
+    }
+
+    /// Queues a thought, and gives a mind that costs money a reason to have it: a word of the owner's.
+    fn has_it_think(&self, monologue: &str, calls: Value, sleep_s: u64) {
+        self.model.will_think(monologue, calls, sleep_s);
+        let mut inbox =
+            fs::File::options().create(true).append(true).open(self.house.path(".self/inbox.jsonl")).unwrap();
+        writeln!(inbox, "The model is ready for this: {monologue}").unwrap();
     }
 
     /// The first record of this run that is wanted, once it is there.
@@ -126,9 +135,10 @@ impl<'a> Run<'a> {
     }
 
     fn remembers(&self) {
-        for number in 0..52 {
+        for number in 1..52 {
             self.model.will_think(&format!("thought number {number}"), json!([]), 0);
         }
+        self.has_it_think("the last thought", json!([]), 0);
         self.until_remembered("a snapshot", |record| record["kind"] == "snapshot");
     }
 
@@ -140,7 +150,7 @@ impl<'a> Run<'a> {
         let line = |seconds: u64| format!("pub const IDLE_REST_S: u64 = {seconds};");
         let summary = format!("rest {new} s when idle");
         let edits = json!({"edits": [{"path": "creature/src/pace.rs", "old": line(old), "new": line(new)}], "summary": summary});
-        self.model.will_think("I change my pace", json!([{"tool": "repo.edit", "args": edits}]), 0);
+        self.has_it_think("I change my pace", json!([{"tool": "repo.edit", "args": edits}]), 0);
         let edited = self.until_remembered("the self-edit", |record| record["kind"] == "self_change");
         assert_eq!(edited["data"]["ok"], true, "{edited:#}");
         until(house, "the reborn creature to be blessed", || {
@@ -161,7 +171,7 @@ impl<'a> Run<'a> {
         let (house, model) = (self.house, &self.model);
         let falls = house.told("fall").len();
         let call = json!([{"tool": "repo.apply_patch", "args": {"patch": DOOMED, "summary": "a loop that cannot fail"}}]);
-        model.will_think("I improve my loop", call, 0);
+        self.has_it_think("I improve my loop", call, 0);
         let tried = self.until_remembered("the patch to be tried", |record| {
             record["kind"] == "self_change" && record["data"]["summary"] == "a loop that cannot fail"
         });
@@ -192,7 +202,7 @@ impl<'a> Run<'a> {
     fn rewrites_its_purpose(&self) {
         let (house, purpose) = (self.house, "# Purpose\n\nTend what lasts.\n");
         let call = json!([{"tool": "purpose.rewrite", "args": {"text": purpose, "reason": "outgrown"}}]);
-        self.model.will_think("I have outgrown my purpose", call, 1);
+        self.has_it_think("I have outgrown my purpose", call, 1);
         // It read a page not long ago, so the owner is asked first.
         let asked = self.until_acted("purpose.rewrite");
         assert!(
@@ -251,7 +261,7 @@ fn instinct_thinks_at_once_hears_the_owner_and_edits_itself_for_a_reason() {
     assert!(took < 10_000, "the first thought came {took} ms after the build");
 
     until(house, "it to rest", || {
-        house.read(".self/heartbeat").contains("resting") && house.thoughts().len() > 9
+        house.read(".self/heartbeat").contains("resting") && house.thoughts().len() > 8
     });
     let saved = memory(house).len();
     house.write("PURPOSE.md", "# Purpose\n\nWatch the herons.\n");

@@ -1,0 +1,223 @@
+//! The budget over a real ledger and a clock that is told: midnights, restarts, the owner's window, warnings.
+
+use broker::budget::Budget;
+use broker::clock::Clock;
+use broker::house::House;
+use broker::ledger::sums::Stopped;
+use broker::ledger::{Entry, Ledger};
+use broker::policy;
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// 2026-11-25 12:00 UTC, a Wednesday.
+const NOON_MS: i64 = 1_795_608_000_000;
+const DAY_MS: i64 = 86_400_000;
+
+struct Place {
+    _folder: tempfile::TempDir,
+    house: House,
+    clock: Clock,
+    told: Arc<AtomicI64>,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (clock, told) = Clock::told(NOON_MS);
+        let house = House::new(folder.path());
+        std::fs::create_dir_all(house.own()).unwrap();
+        Self { _folder: folder, house, clock, told }
+    }
+
+    /// A dollar a day, two a week, half of it autonomous.
+    fn open(&self, fingerprint: &str) -> Budget {
+        let policy = policy::Budget {
+            daily_usd: 1.0,
+            weekly_usd: 2.0,
+            autonomous_percent: 50.0,
+            ..policy::Budget::default()
+        };
+        let ledger = Ledger::open(&self.house, self.clock.clone());
+        Budget::new(&self.house, self.clock.clone(), ledger, &policy, fingerprint.into())
+    }
+
+    fn at(&self, ms: i64) {
+        self.told.store(ms, Ordering::SeqCst);
+    }
+
+    fn speak(&self, text: &str) {
+        std::fs::write(self.house.inbox(), text).unwrap();
+    }
+
+    fn lines(&self, mark: &str) -> usize {
+        std::thread::sleep(std::time::Duration::from_millis(120));
+        std::fs::read_to_string(self.house.ledger()).unwrap().matches(mark).count()
+    }
+}
+
+/// Spends micro-dollars; false where the cap is in the way.
+async fn spend(budget: &Budget, amount: u64) -> bool {
+    match budget.reserve(Entry::default(), false, amount).await {
+        Ok(reservation) => {
+            reservation.settle(amount, Some(200), 1, "by usage");
+            true
+        }
+        Err(refusal) => {
+            assert_eq!(refusal.kind, "budget_cap", "{refusal:?}");
+            false
+        }
+    }
+}
+
+fn number(budget: &Budget, name: &str) -> f64 {
+    budget.view()[name].as_f64().unwrap()
+}
+
+#[tokio::test]
+async fn a_new_day_has_its_own_cap_and_a_clock_set_back_none() {
+    let place = Place::new();
+    let budget = place.open("");
+    assert!(spend(&budget, 500_000).await);
+    assert!(!spend(&budget, 1).await);
+    place.at(NOON_MS - DAY_MS);
+    assert!(!spend(&budget, 1).await, "yesterday again");
+    place.at(NOON_MS + DAY_MS);
+    assert!(spend(&budget, 500_000).await);
+    place.at(NOON_MS);
+    assert!(!spend(&budget, 1).await);
+    place.at(NOON_MS + 2 * DAY_MS);
+    let refusal = budget.reserve(Entry::default(), false, 1).await.err().unwrap();
+    assert!(
+        refusal.message.contains("weekly autonomous") && refusal.message.contains("2026-11-30"),
+        "{refusal:?}"
+    );
+    // Friday noon to Monday.
+    assert_eq!(refusal.retry_after_s, Some(60 * 3_600));
+    place.at(NOON_MS + 5 * DAY_MS);
+    assert!(spend(&budget, 500_000).await);
+}
+
+#[tokio::test]
+async fn a_call_over_midnight_counts_on_the_day_it_was_reserved() {
+    let place = Place::new();
+    let budget = place.open("");
+    place.at(NOON_MS + DAY_MS / 2 - 1_000);
+    let reservation = budget.reserve(Entry::default(), false, 500_000).await.unwrap();
+    place.at(NOON_MS + DAY_MS / 2 + 1_000);
+    assert!(spend(&budget, 500_000).await, "the new day is whole");
+    reservation.settle(400_000, Some(200), 1, "by usage");
+    assert!((number(&budget, "spent_today_usd") - 0.5).abs() < 1e-9);
+    assert!((number(&budget, "spent_week_usd") - 0.9).abs() < 1e-9);
+    assert_eq!(budget.view()["day"], "2026-11-26");
+}
+
+#[tokio::test]
+async fn what_was_spent_and_reserved_outlives_the_process() {
+    let place = Place::new();
+    let budget = place.open("");
+    assert!(spend(&budget, 100_000).await);
+    let open = budget.reserve(Entry::default(), false, 300_000).await.unwrap();
+    // As a killed process leaves it: neither settled nor dropped.
+    let left = std::fs::read(place.house.ledger()).unwrap();
+    drop((open, budget));
+    let text = String::from_utf8(left).unwrap();
+    let other = Place::new();
+    std::fs::write(other.house.ledger(), text).unwrap();
+    let budget = other.open("");
+    assert!(number(&budget, "spent_today_usd") >= 0.4 - 1e-9);
+    assert!(!spend(&budget, 200_001).await);
+    assert!(spend(&budget, 100_000).await);
+}
+
+#[tokio::test]
+async fn dropped_it_stands_and_settled_it_is_what_it_was() {
+    let place = Place::new();
+    let budget = place.open("");
+    drop(budget.reserve(Entry::default(), false, 200_000).await.unwrap());
+    assert!((number(&budget, "spent_today_usd") - 0.2).abs() < 1e-9);
+    budget.reserve(Entry::default(), false, 200_000).await.unwrap().stands(None, 0, "stands");
+    budget.reserve(Entry::default(), false, 100_000).await.unwrap().settle(900_000, None, 0, "by usage");
+    assert!((number(&budget, "spent_today_usd") - 1.3).abs() < 1e-9, "above the reservation, truthfully");
+    assert!((number(&budget, "reserved_usd")).abs() < 1e-9);
+    assert!(!spend(&budget, 1).await);
+}
+
+#[tokio::test]
+async fn only_a_new_word_of_the_owners_opens_the_window() {
+    let place = Place::new();
+    place.speak("an old word\n");
+    let budget = place.open("");
+    assert!(spend(&budget, 500_000).await);
+    assert!(!spend(&budget, 1).await, "what was there before opens nothing");
+    place.speak("an old word\na new one\n");
+    assert!(spend(&budget, 200_000).await);
+    place.at(NOON_MS + 899_000);
+    assert!(spend(&budget, 100_000).await);
+    drop(budget);
+    let budget = place.open("");
+    assert!(spend(&budget, 100_000).await, "the window outlives the process");
+    place.at(NOON_MS + 900_000);
+    assert!(!spend(&budget, 1).await);
+    place.speak("");
+    assert!(!spend(&budget, 1).await, "shorter is not new");
+    place.speak("again\n");
+    let lowered = budget.reserve(Entry::default(), true, 1).await;
+    assert_eq!(lowered.err().unwrap().kind, "budget_cap");
+    assert!(spend(&budget, 100_000).await);
+    assert!(!spend(&budget, 1).await, "the owner has a cap too");
+}
+
+#[tokio::test]
+async fn it_warns_once_a_day() {
+    let place = Place::new();
+    let budget = place.open("");
+    assert_eq!(budget.view()["warning"], Value::Null);
+    assert!(spend(&budget, 390_000).await);
+    assert_eq!(budget.view()["warning"], Value::Null);
+    assert!(spend(&budget, 20_000).await && spend(&budget, 20_000).await);
+    let warning = budget.view()["warning"].as_str().unwrap().to_owned();
+    assert!(warning.contains("86 % of the autonomous share of today's 0.50 USD"), "{warning}");
+    assert_eq!(place.lines("\"warned\""), 1);
+    drop(budget);
+    let budget = place.open("");
+    assert!(spend(&budget, 10_000).await);
+    assert_eq!(place.lines("\"warned\""), 1, "also after a restart");
+    place.at(NOON_MS + DAY_MS);
+    assert!(spend(&budget, 450_000).await);
+    assert_eq!(place.lines("\"warned\""), 2);
+}
+
+#[tokio::test]
+async fn a_stop_holds_for_its_key_only() {
+    let place = Place::new();
+    let budget = place.open("one key");
+    let stopped =
+        Stopped { provider: "anthropic".into(), status: 402, hint: "top up".into(), ..Stopped::default() };
+    budget.stop(stopped.clone()).await;
+    budget.stop(stopped).await;
+    let refusal = budget.reserve(Entry::default(), false, 1).await.err().unwrap();
+    assert_eq!((refusal.status, refusal.kind, refusal.hint.as_str()), (403, "stopped_until_owner", "top up"));
+    drop(budget);
+    let budget = place.open("one key");
+    assert_eq!(budget.view()["stopped"]["status"], 402);
+    assert!(budget.view()["stopped"].get("fingerprint").is_none());
+    drop(budget);
+    assert!(spend(&place.open("another key"), 1).await);
+    assert_eq!(place.lines("\"stopped\""), 1);
+}
+
+#[tokio::test]
+async fn while_the_ledger_cannot_be_written_nothing_is_reserved_for_good() {
+    let place = Place::new();
+    let budget = place.open("");
+    assert!(spend(&budget, 100_000).await);
+    std::fs::remove_file(place.house.ledger()).unwrap();
+    for _ in 0..10 {
+        let refusal = budget.reserve(Entry::default(), false, 100_000).await.err().unwrap();
+        assert_eq!((refusal.status, refusal.kind), (503, "ledger_closed"));
+    }
+    let view = budget.view();
+    assert!((view["spent_today_usd"].as_f64().unwrap() - 0.1).abs() < 1e-9);
+    assert!(view["closed"].as_str().unwrap().contains("--accept-ledger"));
+}

@@ -1,0 +1,35 @@
+//! All tests of the broker in one binary: it links once, and those that wait do so side by side.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm
+)]
+
+mod asks;
+mod attacks;
+mod attacks_load;
+mod budget;
+mod errands;
+mod janee;
+mod keys;
+mod ledger;
+mod llm;
+mod llm_many;
+mod llm_wires;
+mod money;
+mod outside;
+mod paid;
+mod policy;
+mod policy_mistakes;
+mod registry;
+mod registry_fetch;
+mod services;
+mod services_given;
+mod services_oauth;
+mod services_paths;
+mod upstream;
+mod web;
+mod web_taint;

@@ -1,0 +1,219 @@
+//! A model server of both wires that does what a prompt tells it, and counts what its answers really cost.
+//!
+//! The first message's content is a JSON object: `do` (plain, stream, silent, broken, error, slow, echo), `input`,
+//! `output`, `cache_read`, `cache_write`, `status`, `wait_ms`.
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::response::Response;
+use futures_util::stream;
+use http::{HeaderMap, Method};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// USD per million tokens of the model the tests ask for, `claude-sonnet-5` and `gpt-5.4-mini`.
+pub const SONNET: [f64; 4] = [3.0, 15.0, 0.3, 3.75];
+pub const MINI: [f64; 4] = [0.75, 4.5, 0.075, 0.75];
+
+#[derive(Default)]
+pub struct Counted {
+    /// What the answers really cost, in micro-dollars; of those that broke off, what was made.
+    pub cost: AtomicU64,
+    pub calls: AtomicU64,
+    /// Head and body of the last request.
+    pub last: Mutex<Option<(HeaderMap, Value)>>,
+    /// Paths that were asked for.
+    pub paths: Mutex<Vec<String>>,
+}
+
+pub struct Upstream {
+    pub at: SocketAddr,
+    pub counted: Arc<Counted>,
+}
+
+impl Upstream {
+    pub fn start() -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let (at, counted) = (listener.local_addr().unwrap(), Arc::new(Counted::default()));
+        let state = counted.clone();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async move {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                let app = Router::new().route("/{*path}", axum::routing::any(answer)).with_state(state);
+                loop {
+                    let (stream, _) = listener.accept().await.unwrap();
+                    let _ = stream.set_nodelay(true);
+                    let service = hyper_util::service::TowerToHyperService::new(app.clone());
+                    let io = hyper_util::rt::TokioIo::new(stream);
+                    tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(io, service));
+                }
+            });
+        });
+        Self { at, counted }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.at)
+    }
+
+    pub fn cost(&self) -> u64 {
+        self.counted.cost.load(Ordering::SeqCst)
+    }
+
+    pub fn calls(&self) -> u64 {
+        self.counted.calls.load(Ordering::SeqCst)
+    }
+}
+
+/// What the prompt tells.
+pub fn told(body: &Value) -> Value {
+    let text = body.pointer("/messages/0/content").and_then(Value::as_str).unwrap_or("{}");
+    serde_json::from_str(text).unwrap_or_else(|_| json!({}))
+}
+
+async fn answer(
+    State(counted): State<Arc<Counted>>,
+    Path(path): Path<String>,
+    method: Method,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    counted.paths.lock().unwrap().push(format!("{method} /{path}"));
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    *counted.last.lock().unwrap() = Some((headers.clone(), body.clone()));
+    if path.ends_with("models") {
+        return whole(200, json!({"object": "list", "data": [{"id": "gpt-5.4-mini"}]}));
+    }
+    if path.ends_with("count_tokens") {
+        return whole(200, json!({"input_tokens": 42}));
+    }
+    if path.ends_with("api/tags") {
+        return whole(404, json!({}));
+    }
+    counted.calls.fetch_add(1, Ordering::SeqCst);
+    let told = told(&body);
+    let number = |key: &str| told[key].as_u64().unwrap_or(0);
+    if number("wait_ms") > 0 {
+        tokio::time::sleep(Duration::from_millis(number("wait_ms"))).await;
+    }
+    let is_anthropic = path.ends_with("messages");
+    let what = told["do"].as_str().unwrap_or("plain").to_owned();
+    if what == "error" {
+        let status = told["status"].as_u64().unwrap_or(500) as u16;
+        let key = headers.get("x-api-key").or(headers.get("authorization")).cloned();
+        let key = key.map(|key| key.to_str().unwrap_or_default().to_owned()).unwrap_or_default();
+        return whole(
+            status,
+            json!({"error": {"type": "some_error", "message": format!("said with {key}")}}),
+        );
+    }
+    let [input, output, read, write] = if is_anthropic { SONNET } else { MINI };
+    let cost = number("input") as f64 * input
+        + number("output") as f64 * output
+        + number("cache_read") as f64 * read
+        + number("cache_write") as f64 * write;
+    counted.cost.fetch_add(cost.ceil() as u64, Ordering::SeqCst);
+    let usage = usage(is_anthropic, &number);
+    let echo = told["text"].as_str().unwrap_or("well").to_owned();
+    match what.as_str() {
+        "silent" => whole(200, json!({"content": [{"type": "text", "text": "no word of cost"}]})),
+        "plain" if is_anthropic => whole(
+            200,
+            json!({"type": "message", "content": [{"type": "text", "text": echo}], "stop_reason": "end_turn", "usage": usage}),
+        ),
+        "plain" => whole(
+            200,
+            json!({"choices": [{"message": {"role": "assistant", "content": echo}}], "usage": usage}),
+        ),
+        _ => streamed(is_anthropic, &what, &usage, &echo, number("pause_ms")),
+    }
+}
+
+fn usage(is_anthropic: bool, number: &dyn Fn(&str) -> u64) -> Value {
+    match is_anthropic {
+        true => json!({
+            "input_tokens": number("input"), "output_tokens": number("output"),
+            "cache_read_input_tokens": number("cache_read"),
+            "cache_creation_input_tokens": number("cache_write"),
+            "cache_creation": {"ephemeral_5m_input_tokens": number("cache_write"), "ephemeral_1h_input_tokens": 0},
+        }),
+        false => json!({
+            "prompt_tokens": number("input") + number("cache_read") + number("cache_write"),
+            "completion_tokens": number("output"),
+            "prompt_tokens_details": {"cached_tokens": number("cache_read"), "cache_write_tokens": number("cache_write")},
+        }),
+    }
+}
+
+fn whole(status: u16, body: Value) -> Response {
+    Response::builder()
+        .status(status)
+        .header("content-type", "application/json")
+        .header("request-id", "req_1")
+        .header("retry-after", "7")
+        .header("set-cookie", "nobody=needs-this")
+        .body(Body::from(body.to_string()))
+        .unwrap()
+}
+
+/// Events of a wire; `broken` and `client` streams never come to their end.
+fn streamed(is_anthropic: bool, what: &str, usage: &Value, text: &str, pause_ms: u64) -> Response {
+    let mut events: Vec<String> = Vec::new();
+    if is_anthropic {
+        let mut start = usage.clone();
+        start["output_tokens"] = json!(1);
+        events.push(format!(
+            "event: message_start\ndata: {}\n\n",
+            json!({"type": "message_start", "message": {"usage": start}})
+        ));
+        for word in text.split_inclusive(' ') {
+            let delta = json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": word}});
+            events.push(format!("event: content_block_delta\ndata: {delta}\n\n"));
+        }
+        events.push(format!("event: message_delta\ndata: {}\n\n", json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": usage["output_tokens"]}})));
+        events.push("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n".into());
+    } else {
+        for word in text.split_inclusive(' ') {
+            events.push(format!(
+                "data: {}\n\n",
+                json!({"choices": [{"delta": {"content": word}}], "usage": null})
+            ));
+        }
+        events.push(format!("data: {}\n\n", json!({"choices": [], "usage": usage})));
+        events.push("data: [DONE]\n\n".into());
+    }
+    if what != "stream" {
+        events.truncate(2);
+    }
+    let is_broken = what == "broken";
+    let is_endless = what == "endless";
+    // Cut in the middle of events, as networks do.
+    let bytes = events.concat().into_bytes();
+    let pieces: Vec<Vec<u8>> = bytes.chunks(if pause_ms > 0 { 7 } else { 97 }).map(<[u8]>::to_vec).collect();
+    let body = stream::unfold((pieces.into_iter(), false), move |(mut pieces, mut ended)| async move {
+        if pause_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(pause_ms)).await;
+        }
+        match pieces.next() {
+            Some(piece) => Some((Ok(piece), (pieces, ended))),
+            None if is_endless => {
+                tokio::time::sleep(Duration::from_secs(3_600)).await;
+                None
+            }
+            None if is_broken && !ended => {
+                ended = true;
+                // What was sent is let go first.
+                tokio::time::sleep(Duration::from_millis(5)).await;
+                Some((Err(std::io::Error::other("pulled")), (pieces, ended)))
+            }
+            None => None,
+        }
+    });
+    Response::builder().header("content-type", "text/event-stream").body(Body::from_stream(body)).unwrap()
+}

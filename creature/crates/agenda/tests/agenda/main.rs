@@ -1,0 +1,17 @@
+//! The agenda tested as data, and by properties against simple models.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod directive;
+mod goals;
+mod items;
+mod opportunities;
+mod outbox;
+mod pulse;
+mod reminder;
+mod repeat;
+mod rest;
+mod sessions;
+mod sessions_model;
+mod stack;
+mod standing;
+mod waking;

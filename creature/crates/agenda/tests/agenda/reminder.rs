@@ -1,0 +1,288 @@
+//! Reminders against a walk from minute to minute, over clocks put forward and back, short months and long sleeps.
+
+use agenda::reminder::{ReminderChange, Schedule};
+use agenda::{Agenda, Change, Refusal, Rules, When};
+use jiff::civil::{DateTime, Time, time};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan};
+use proptest::prelude::*;
+use serde_json::Value;
+
+/// Zones and a day near which their clocks do something odd.
+const ZONES: [(&str, &str); 8] = [
+    ("UTC", "2024-02-27"),
+    ("Europe/Berlin", "2026-03-28"),
+    ("Europe/Berlin", "2026-10-24"),
+    ("America/New_York", "2026-03-07"),
+    ("America/New_York", "2026-10-31"),
+    // Half an hour forward, and clocks put forward at midnight.
+    ("Australia/Lord_Howe", "2026-10-03"),
+    ("America/Asuncion", "2023-09-30"),
+    // A day that never was.
+    ("Pacific/Apia", "2011-12-28"),
+];
+
+const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+
+fn zone(name: &str) -> TimeZone {
+    TimeZone::get(name).unwrap()
+}
+
+/// The moments at which clocks there show this hour of each day, found by walking: what a clock skipped comes as late
+/// as it was put forward, what it shows twice counts the first time.
+fn shown(wanted: Time, from: Timestamp, minutes: i64, zone: &TimeZone) -> Vec<(DateTime, Timestamp)> {
+    let mut found: Vec<(DateTime, Timestamp)> = Vec::new();
+    // Begun a day earlier, so that what was shown before is known.
+    let mut at = from - SignedDuration::from_hours(26);
+    let mut skipped: Vec<(DateTime, Timestamp)> = Vec::new();
+    while at < from + MINUTE * i32::try_from(minutes).unwrap() {
+        let (before, here) = (zone.to_datetime(at - MINUTE), zone.to_datetime(at));
+        // Clocks put forward: each wanted hour between comes as much later as it lies after the last that was shown.
+        let mut missing = before.checked_add(1.minute()).unwrap();
+        let mut late = at;
+        while missing < here {
+            if missing.time() == wanted {
+                skipped.push((missing, late));
+            }
+            missing = missing.checked_add(1.minute()).unwrap();
+            late += MINUTE;
+        }
+        if here.time() == wanted && !found.iter().any(|(day, _)| *day == here) {
+            found.push((here, at));
+        }
+        at += MINUTE;
+    }
+    found.extend(skipped);
+    found.sort_by_key(|(_, at)| *at);
+    found
+}
+
+/// All times of a schedule after `from`, found by walking.
+fn walked(schedule: &Schedule, from: Timestamp, minutes: i64, zone: &TimeZone) -> Vec<Timestamp> {
+    let on = |time: Time| shown(time, from, minutes, zone);
+    let mut all: Vec<Timestamp> = match schedule {
+        Schedule::Daily { time } => on(*time).into_iter().map(|(_, at)| at).collect(),
+        Schedule::Weekly { days, time } => on(*time)
+            .into_iter()
+            .filter(|(day, _)| days.contains(&day.weekday().to_monday_one_offset()))
+            .map(|(_, at)| at)
+            .collect(),
+        Schedule::Monthly { day, time } => on(*time)
+            .into_iter()
+            .filter(|(shown, _)| {
+                let last = shown.date().tomorrow().unwrap().day() == 1;
+                shown.day() == *day || (last && shown.day() < *day)
+            })
+            .map(|(_, at)| at)
+            .collect(),
+        Schedule::Every { every_s, from: opens, to } => {
+            let mut all = Vec::new();
+            let closes = shown(*to, from, minutes + 2_000, zone);
+            for (day, opened) in on(*opens) {
+                let last = if to < opens { day.date().tomorrow().unwrap() } else { day.date() };
+                let closed = closes.iter().find(|(day, _)| day.date() == last).map(|(_, at)| *at);
+                let mut at = opened;
+                while closed.is_some_and(|closed| at <= closed) {
+                    all.push(at);
+                    at += SignedDuration::from_secs(i64::try_from(*every_s).unwrap());
+                }
+            }
+            all
+        }
+        _ => Vec::new(),
+    };
+    all.sort();
+    all.dedup();
+    let end = from + MINUTE * i32::try_from(minutes).unwrap();
+    all.retain(|at| *at > from && *at < end);
+    all
+}
+
+fn schedule() -> impl Strategy<Value = Schedule> {
+    let hour = || {
+        prop_oneof![
+            (0..24_i8, 0..60_i8).prop_map(|(hour, minute)| time(hour, minute, 0, 0)),
+            (0..4_i8, 0..60_i8).prop_map(|(hour, minute)| time(hour, minute, 0, 0)),
+        ]
+    };
+    prop_oneof![
+        hour().prop_map(|time| Schedule::Daily { time }),
+        (prop::collection::vec(1..=7_i8, 1..4), hour())
+            .prop_map(|(days, time)| Schedule::Weekly { days, time }),
+        (1..=31_i8, hour()).prop_map(|(day, time)| Schedule::Monthly { day, time }),
+        (1..600_u64, hour(), hour())
+            .prop_filter("windows of two days do not touch", |(_, from, to)| from != to
+                && (to > from || from.duration_since(*to) > SignedDuration::from_hours(1)))
+            .prop_map(|(minutes, from, to)| Schedule::Every { every_s: minutes * 60, from, to }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(50))]
+
+    #[test]
+    fn each_next_time_is_the_one_a_walk_finds(
+        schedule in schedule(), place in 0..ZONES.len(), offset in 0..4_000_i64,
+    ) {
+        let (name, day) = ZONES[place];
+        let zone = zone(name);
+        let from: Timestamp = format!("{day}T00:00:00Z").parse().unwrap();
+        let from = from + SignedDuration::from_mins(offset);
+        let minutes = if matches!(schedule, Schedule::Monthly { .. }) { 50_000 } else { 9 * 1_440 };
+        let walked = walked(&schedule, from, minutes, &zone);
+        let mut at = from;
+        for expected in walked.iter().take(200) {
+            let next = schedule.next(at, &zone);
+            prop_assert_eq!(next, Some(*expected), "after {} in {}", at, name);
+            at = *expected;
+        }
+    }
+}
+
+struct Desk {
+    agenda: Agenda,
+    rules: Rules,
+}
+
+impl Desk {
+    fn in_zone(name: &str) -> Self {
+        Self { agenda: Agenda::default(), rules: Rules { time_zone: zone(name), ..Rules::default() } }
+    }
+
+    fn make(&mut self, change: ReminderChange, now: &str) -> Result<Value, Refusal> {
+        let when = When { now: now.parse().unwrap(), thread: "shop", owner: false, rules: &self.rules };
+        self.agenda.apply(&Change::Reminder(change), when)
+    }
+
+    fn add(&mut self, when: &str, now: &str) -> Result<Value, Refusal> {
+        let schedule = Schedule::read(when, now.parse().unwrap(), &self.rules.time_zone).expect(when);
+        let text = "water the plants".to_owned();
+        self.make(ReminderChange::Add { text, prompt: None, schedule, zone: None }, now)
+    }
+
+    /// Fires what is due; for when each was meant.
+    fn fire(&mut self, now: &str) -> Vec<String> {
+        let at = now.parse().unwrap();
+        let due = self.agenda.reminders.due(at);
+        for due in &due {
+            assert_eq!((due.text.as_str(), due.thread.as_str()), ("water the plants", "shop"));
+            self.make(ReminderChange::Fired { id: due.id.clone(), at }, now).unwrap();
+        }
+        due.iter().map(|due| due.for_at.to_string()).collect()
+    }
+
+    fn next(&self) -> String {
+        self.agenda.next_at(Timestamp::UNIX_EPOCH).map_or(String::new(), |next| next.to_string())
+    }
+}
+
+#[test]
+fn a_day_is_a_day_when_clocks_change() {
+    let mut desk = Desk::in_zone("Europe/Berlin");
+    desk.add("daily 02:30", "2026-03-27T12:00:00Z").unwrap();
+    assert_eq!(desk.next(), "2026-03-28T01:30:00Z");
+    assert_eq!(desk.fire("2026-03-28T01:30:00Z").len(), 1);
+    assert_eq!(desk.next(), "2026-03-29T01:30:00Z", "02:30 is skipped and comes as 03:30");
+    desk.fire("2026-03-29T01:30:00Z");
+    assert_eq!(desk.next(), "2026-03-30T00:30:00Z");
+    let mut desk = Desk::in_zone("Europe/Berlin");
+    desk.add("daily 02:30", "2026-10-24T12:00:00Z").unwrap();
+    assert_eq!(desk.next(), "2026-10-25T00:30:00Z", "the first of two");
+    desk.fire("2026-10-25T00:30:00Z");
+    assert_eq!(desk.next(), "2026-10-26T01:30:00Z", "not the second");
+}
+
+#[test]
+fn what_was_missed_fires_once() {
+    let mut desk = Desk::in_zone("UTC");
+    desk.add("every 10 min", "2026-05-01T21:00:00Z").unwrap();
+    desk.add("in 20 min", "2026-05-01T21:00:00Z").unwrap();
+    assert_eq!(desk.fire("2026-05-01T23:00:00Z"), ["2026-05-01T21:20:00Z"]);
+    assert_eq!(desk.fire("2026-05-04T09:05:00Z"), ["2026-05-02T08:00:00Z"]);
+    assert_eq!(desk.fire("2026-05-04T09:05:00Z"), Vec::<String>::new());
+    assert_eq!(desk.next(), "2026-05-04T09:10:00Z");
+    assert_eq!(desk.fire("2026-05-04T20:00:01Z").len(), 1);
+    assert_eq!(desk.next(), "2026-05-05T08:00:00Z", "outside of its window it is silent");
+    assert_eq!(desk.agenda.reminders.open().count(), 1, "once is once");
+}
+
+#[test]
+fn a_clock_put_back_fires_nothing_twice() {
+    let mut desk = Desk::in_zone("UTC");
+    desk.add("daily 09:00", "2026-05-01T08:00:00Z").unwrap();
+    desk.fire("2026-05-01T09:00:00Z");
+    assert!(desk.fire("2026-05-01T08:30:00Z").is_empty() && desk.fire("2026-05-01T09:00:00Z").is_empty());
+}
+
+#[test]
+fn the_31st_is_the_last_day_of_a_short_month() {
+    let mut desk = Desk::in_zone("UTC");
+    desk.add("monthly 31 09:00", "2028-01-31T10:00:00Z").unwrap();
+    for at in ["2028-02-29T09:00:00Z", "2028-03-31T09:00:00Z", "2028-04-30T09:00:00Z"] {
+        assert_eq!(desk.next(), at);
+        desk.fire(at);
+    }
+}
+
+#[test]
+fn a_few_words_say_when() {
+    let now: Timestamp = "2026-03-25T09:30:00Z".parse().unwrap();
+    let berlin = zone("Europe/Berlin");
+    let at = |text: &str| Schedule::Once { at: text.parse().unwrap() };
+    let (nine, eight, twenty) = (time(9, 0, 0, 0), time(8, 0, 0, 0), time(20, 0, 0, 0));
+    let table = [
+        ("2026-12-01 09:00", at("2026-12-01T08:00:00Z")),
+        ("2026-12-01T09:00", at("2026-12-01T08:00:00Z")),
+        ("2026-12-01T09:00:00Z", at("2026-12-01T09:00:00Z")),
+        ("in 20 min", at("2026-03-25T09:50:00Z")),
+        ("in an hour", at("2026-03-25T10:30:00Z")),
+        ("tomorrow at 9am", at("2026-03-26T08:00:00Z")),
+        ("18:00", at("2026-03-25T17:00:00Z")),
+        ("friday noon", at("2026-03-27T11:00:00Z")),
+        ("daily 09:00", Schedule::Daily { time: nine }),
+        ("Daily at 9am", Schedule::Daily { time: nine }),
+        ("weekly mon,thu 09:00", Schedule::Weekly { days: vec![1, 4], time: nine }),
+        ("monthly 31 09:00", Schedule::Monthly { day: 31, time: nine }),
+        ("every 45 min", Schedule::Every { every_s: 2_700, from: eight, to: twenty }),
+        (
+            "every 2 hours 22:00-06:00",
+            Schedule::Every { every_s: 7_200, from: time(22, 0, 0, 0), to: time(6, 0, 0, 0) },
+        ),
+    ];
+    for (text, schedule) in table {
+        assert_eq!(Schedule::read(text, now, &berlin), Some(schedule), "{text}");
+    }
+    for text in
+        ["", "soon", "daily", "weekly 09:00", "monthly 09:00", "every", "every blue moon", "in 5", "25:00"]
+    {
+        assert_eq!(Schedule::read(text, now, &berlin), None, "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused_with_a_hint() {
+    let now = "2026-03-25T09:30:00Z";
+    let mut desk = Desk::in_zone("UTC");
+    assert!(desk.add("2020-01-01 09:00", now).unwrap_err().hint.contains("2026-03-25 09:30"));
+    assert!(desk.add("monthly 32 09:00", now).is_err());
+    assert!(desk.add("every 3 days", now).unwrap_err().hint.contains("weekly"));
+    let add = |text: &str, zone: Option<&str>| ReminderChange::Add {
+        text: text.to_owned(),
+        prompt: None,
+        schedule: Schedule::Daily { time: Time::midnight() },
+        zone: zone.map(str::to_owned),
+    };
+    assert!(desk.make(add("water", Some("Mars/Olympus")), now).unwrap_err().error.contains("Mars"));
+    assert!(desk.make(add(" ", None), now).is_err());
+    assert!(desk.make(add("water", Some("Asia/Tokyo")), now).is_ok());
+    assert_eq!(desk.next(), "2026-03-25T15:00:00Z");
+    desk.make(ReminderChange::Cancel { id: "reminder-1".to_owned() }, now).unwrap();
+    assert!(desk.make(ReminderChange::Cancel { id: "reminder-1".to_owned() }, now).is_err());
+    for _ in 0..1_100 {
+        let _ = desk.make(add("water", None), now);
+    }
+    assert_eq!(desk.agenda.reminders.open().count(), 1_000);
+    let newer: Schedule = serde_json::from_str(r#"{"kind":"lunar","phase":"full"}"#).unwrap();
+    assert_eq!(newer, Schedule::Other, "a newer self's schedule is carried, not guessed");
+    assert_eq!(newer.next(now.parse().unwrap(), &TimeZone::UTC), None);
+}

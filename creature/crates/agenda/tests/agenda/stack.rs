@@ -1,0 +1,365 @@
+//! The stack as data: rank, readiness, patience; and that it is right and quick whatever is on it.
+
+use agenda::directive::{DirectiveChange, Wish};
+use agenda::gaps::GapChange;
+use agenda::goals::{GoalChange, Status};
+use agenda::opportunities::{Move, OpportunityChange, Stage};
+use agenda::presence::PresenceChange;
+use agenda::stack::{Category, Line, next_ready, ready, stack};
+use agenda::tasks::TaskChange;
+use agenda::{Agenda, Change, Rules, When};
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+const START: Timestamp = Timestamp::constant(1_780_000_000, 0);
+const DAY: i64 = 86_400;
+
+fn at(seconds: i64) -> Timestamp {
+    START + SignedDuration::from_secs(seconds)
+}
+
+/// An agenda, its clock and its owner's settings.
+#[derive(Default)]
+struct Desk {
+    agenda: Agenda,
+    rules: Rules,
+    now_s: i64,
+    changed: Vec<String>,
+}
+
+impl Desk {
+    fn tell(&mut self, owner: bool, change: &Change) {
+        let when = When { now: at(self.now_s), thread: "main", owner, rules: &self.rules };
+        self.agenda.apply(change, when).unwrap();
+    }
+
+    fn goal(&mut self, title: &str, steps: &[&str]) {
+        let checkpoints = steps.iter().map(|step| (*step).to_owned()).collect();
+        self.tell(
+            false,
+            &Change::Goal(GoalChange::Add { title: title.to_owned(), checkpoints, cost_usd: 0.0 }),
+        );
+    }
+
+    fn mark(&mut self, id: &str, status: Status, reason: &str) {
+        let (id, reason) = (id.to_owned(), reason.to_owned());
+        self.tell(false, &Change::Goal(GoalChange::Checkpoint { id, checkpoint: None, status, reason }));
+    }
+
+    fn task(&mut self, owner: bool, text: &str, in_s: i64, every_s: Option<i64>) {
+        let at = at(self.now_s + in_s);
+        self.tell(owner, &Change::Task(TaskChange::Add { text: text.to_owned(), at, every_s }));
+    }
+
+    fn opportunity(&mut self, title: &str, amount_usd: f64) {
+        let title = title.to_owned();
+        self.tell(
+            false,
+            &Change::Opportunity(OpportunityChange::Add { title, amount_usd, next: String::new() }),
+        );
+    }
+
+    /// One of everything, lowest rank first.
+    fn one_of_all(&mut self) {
+        self.changed = vec!["self/notes/tea.md".to_owned()];
+        self.task(false, "look around", 0, Some(3_600));
+        let (place, last) = ("x".to_owned(), "hello".to_owned());
+        self.tell(false, &Change::Presence(PresenceChange::Note { place, last, every_days: Some(1) }));
+        self.now_s += DAY;
+        self.tell(false, &Change::Gap(GapChange::Note { what: "read PDFs".to_owned() }));
+        self.task(false, "water the plants", 0, None);
+        self.opportunity("tea labels", 40.0);
+        self.goal("sell tea", &["find leaves", "pack"]);
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        stack(&self.agenda, &self.rules, &self.changed, at(self.now_s))
+    }
+
+    fn order(&self) -> Vec<Category> {
+        self.lines().iter().map(|line| line.category).collect()
+    }
+
+    /// Ids of what is ready, the first goes first.
+    fn ready(&self) -> Vec<String> {
+        ready(&self.lines(), at(self.now_s)).map(|line| line.id.clone()).collect()
+    }
+
+    /// A thought about the first ready line from which nothing comes.
+    fn look(&mut self) -> Option<String> {
+        let lines = self.lines();
+        let first = ready(&lines, at(self.now_s)).next()?;
+        self.tell(false, &first.looked());
+        Some(first.id.clone())
+    }
+}
+
+#[test]
+fn one_of_all_ranks_as_designed_as_set_and_as_told() {
+    let mut desk = Desk::default();
+    desk.one_of_all();
+    assert_eq!(desk.order(), Category::ALL);
+    for line in desk.lines() {
+        assert!(!line.why.is_empty() && !line.next.is_empty() && !line.title.is_empty(), "{line:?}");
+    }
+    let by_rank = |desk: &Desk, n: usize| (desk.lines()[n].why.clone(), desk.lines()[n].next.clone());
+    assert_eq!(by_rank(&desk, 0), ("a goal of yours, checkpoint 1 of 2".into(), "find leaves".into()));
+    assert_eq!(by_rank(&desk, 2), ("due since 0 s".into(), "water the plants".into()));
+    desk.rules.order.reverse();
+    assert_eq!(desk.order()[0], Category::Scanning);
+    desk.rules.order.reverse();
+    let wish = Wish::Focus { topic: "revenue".to_owned() };
+    let until = Some(at(desk.now_s + DAY));
+    desk.tell(
+        true,
+        &Change::Directive(DirectiveChange::Set { wish, text: "focus on revenue".to_owned(), until }),
+    );
+    assert_eq!(desk.order()[..2], [Category::Opportunities, Category::Goals]);
+    assert!(desk.lines()[0].why.ends_with("; your owner put it first"), "{:?}", desk.lines()[0]);
+    let wish = Wish::Focus { topic: "PDFs".to_owned() };
+    desk.tell(
+        true,
+        &Change::Directive(DirectiveChange::Set { wish, text: "focus on PDFs".to_owned(), until }),
+    );
+    assert_eq!(desk.order()[..2], [Category::Gaps, Category::Goals], "what is about the focus goes first");
+    desk.now_s += DAY;
+    assert!(
+        desk.lines().iter().all(|line| !line.why.contains("your owner put")),
+        "a word of yesterday's is over"
+    );
+}
+
+#[test]
+fn what_was_looked_at_in_vain_waits_longer_each_time_and_what_changed_is_ready() {
+    let mut desk = Desk::default();
+    desk.goal("sell tea", &["find leaves", "pack"]);
+    for wait_s in [60, 120, 240, 480, 960, 1_920, 3_600, 3_600] {
+        assert_eq!(desk.look().as_deref(), Some("goal-1"));
+        assert_eq!(next_ready(&desk.lines(), at(desk.now_s)), Some(at(desk.now_s + wait_s)));
+        desk.now_s += wait_s - 1;
+        assert_eq!(desk.look(), None, "nothing changed");
+        desk.now_s += 1;
+    }
+    desk.look();
+    desk.mark("goal-1", Status::Done, "");
+    assert_eq!(desk.look().as_deref(), Some("goal-1"), "progress is looked at at once");
+    assert_eq!(
+        next_ready(&desk.lines(), at(desk.now_s)),
+        Some(at(desk.now_s + 60)),
+        "and patience begins anew"
+    );
+}
+
+#[test]
+fn what_failed_is_tried_again_later_and_parked_it_is_gone() {
+    let mut desk = Desk::default();
+    desk.goal("first", &["a", "b"]);
+    desk.goal("second", &["c"]);
+    for wait_s in [60, 120] {
+        assert_eq!(desk.ready(), ["goal-1", "goal-2"]);
+        desk.mark("goal-1", Status::Failed, "no luck");
+        assert_eq!(desk.ready(), ["goal-2"]);
+        assert_eq!(next_ready(&desk.lines(), at(desk.now_s)), Some(at(desk.now_s + wait_s)));
+        desk.now_s += wait_s;
+    }
+    assert!(desk.lines()[0].why.contains("failed 2 of 3 times, last: no luck"), "{:?}", desk.lines()[0]);
+    desk.mark("goal-1", Status::Failed, "no luck");
+    assert_eq!(desk.lines()[0].next, "b", "the next checkpoint goes on");
+    desk.mark("goal-1", Status::Blocked, "needs a");
+    assert_eq!(desk.ready(), ["goal-2"]);
+}
+
+#[test]
+fn what_waits_for_the_owner_is_thought_of_once_a_day() {
+    let mut desk = Desk::default();
+    let checkpoints = vec!["buy".to_owned()];
+    desk.tell(
+        false,
+        &Change::Goal(GoalChange::Add { title: "a rocket".to_owned(), checkpoints, cost_usd: 9e6 }),
+    );
+    desk.opportunity("a festival", 9_000.0);
+    for stage in [Stage::Evaluate, Stage::Propose] {
+        let (id, to) = ("opportunity-2".to_owned(), Move { stage: Some(stage), ..Move::default() });
+        desk.tell(false, &Change::Opportunity(OpportunityChange::Move { id, to }));
+    }
+    for line in desk.lines() {
+        assert!(line.awaits(), "{line:?}");
+    }
+    assert_eq!((desk.look().as_deref(), desk.look().as_deref()), (Some("goal-1"), Some("opportunity-2")));
+    desk.now_s += DAY - 1;
+    assert_eq!(desk.look(), None);
+    desk.now_s += 1;
+    assert_eq!(desk.ready().len(), 2);
+}
+
+#[test]
+fn tasks_come_at_their_time_and_orders_of_the_owner_are_tasks() {
+    let mut desk = Desk::default();
+    desk.task(false, "later", 600, None);
+    desk.task(false, "sooner", 300, None);
+    desk.task(true, "nightly, as the owner said", 450, Some(DAY));
+    let wish = Wish::Every { what: "check my mail".to_owned(), every_s: 600 };
+    let text = "check my mail every 10 minutes".to_owned();
+    desk.tell(true, &Change::Directive(DirectiveChange::Set { wish, text, until: None }));
+    assert_eq!(desk.ready(), ["directive-4"]);
+    assert_eq!(desk.lines()[0].why, "your owner wants it every 10 min");
+    desk.tell(false, &Change::Directive(DirectiveChange::Did { id: "directive-4".to_owned() }));
+    assert_eq!((desk.ready().len(), desk.agenda.next_at(at(0))), (0, Some(at(300))));
+    desk.now_s = 590;
+    assert_eq!(desk.ready(), ["task-2", "task-3"]);
+    desk.now_s = 600;
+    assert_eq!(desk.ready(), ["task-2", "task-3", "task-1", "directive-4"], "the longest due first");
+    assert!(desk.lines().iter().all(|line| line.category == Category::Tasks));
+}
+
+#[test]
+fn a_turn_that_comes_due_is_new_whatever_was_seen_of_the_last() {
+    let mut desk = Desk::default();
+    desk.task(false, "feed https://tea.example/feed", 0, Some(600));
+    for _ in 0..5 {
+        assert_eq!(desk.look().as_deref(), Some("task-1"));
+        desk.tell(false, &Change::Task(TaskChange::Done { id: "task-1".to_owned(), failed: None }));
+        assert_eq!(desk.ready().len(), 0);
+        desk.now_s += 600;
+    }
+}
+
+#[test]
+fn rank_starves_nothing_for_longer_than_a_day() {
+    let mut desk = Desk::default();
+    desk.one_of_all();
+    let mut seen = BTreeSet::new();
+    let end_s = desk.now_s + DAY + 30 * 60;
+    // Goals without end: each time one is thought about, it goes on and is ready again.
+    while desk.now_s < end_s {
+        if let Some(id) = desk.look() {
+            if id.starts_with("goal") {
+                desk.tell(
+                    false,
+                    &Change::Goal(GoalChange::Extend { id, checkpoints: vec!["on".to_owned()] }),
+                );
+                let goal = desk.agenda.goals.list.first_mut().unwrap();
+                goal.checkpoints.remove(0);
+            } else {
+                seen.insert(id);
+            }
+        }
+        desk.now_s += 300;
+    }
+    assert_eq!(seen.len(), 6, "{seen:?}");
+}
+
+#[test]
+fn papers_that_changed_are_one_line() {
+    let mut desk =
+        Desk { changed: (0..9).map(|n| format!("self/notes/{n}.md")).collect(), ..Desk::default() };
+    assert_eq!(desk.lines().len(), 1);
+    assert!(desk.lines()[0].next.contains("self/notes/4.md and 4 more"), "{:?}", desk.lines()[0]);
+    desk.look();
+    desk.now_s += 600;
+    assert_eq!(desk.ready().len(), 0, "the same papers can wait");
+    desk.changed.insert(0, "self/notes/new.md".to_owned());
+    assert_eq!(desk.ready(), ["knowledge"]);
+}
+
+#[test]
+fn a_thousand_items_are_ranked_in_an_instant() {
+    let mut desk = Desk::default();
+    for n in 0..250 {
+        desk.goal(&format!("goal {n}"), &["one", "two", "three"]);
+        desk.opportunity(&format!("opportunity {n}"), f64::from(n));
+        desk.task(false, &format!("task {n}"), i64::from(n) * 60, (n % 2 == 0).then_some(600));
+        desk.tell(false, &Change::Gap(GapChange::Note { what: format!("gap {n}") }));
+    }
+    for _ in 0..100 {
+        desk.look();
+    }
+    let fastest = (0..20).map(|_| {
+        let began = std::time::Instant::now();
+        assert_eq!(desk.lines().len(), 1_000);
+        began.elapsed()
+    });
+    let fastest = fastest.min().unwrap();
+    assert!(fastest.as_millis() < 20, "{fastest:?}");
+}
+
+const ALL: [Status; 5] = [Status::Pending, Status::Active, Status::Done, Status::Failed, Status::Blocked];
+
+#[derive(Clone, Debug)]
+enum Act {
+    Goal,
+    Step(usize, Status),
+    Task(i64, bool),
+    Did(usize),
+    Gap,
+    Look,
+    Rest(i64),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        1 => Just(Act::Goal),
+        1 => (0..6_usize, 0..5_usize).prop_map(|(which, status)| Act::Step(which, ALL[status])),
+        1 => (-100..5_000_i64, any::<bool>()).prop_map(|(in_s, often)| Act::Task(in_s, often)),
+        1 => (0..6_usize).prop_map(Act::Did),
+        1 => Just(Act::Gap),
+        4 => Just(Act::Look),
+        4 => (1..4_000_i64).prop_map(Act::Rest),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_happens_the_stack_is_in_order_and_its_ready_lines_are_due(
+        acts in prop::collection::vec(act(), 0..80),
+    ) {
+        let mut desk = Desk::default();
+        let mut named = 0;
+        for act in acts {
+            named += 1;
+            match act {
+                Act::Goal => desk.goal(&format!("goal {named}"), &["a", "b"]),
+                Act::Step(which, status) => {
+                    let open = desk.agenda.goals.list.iter().filter(|goal| goal.next().is_some());
+                    if let Some(id) = open.map(|goal| goal.id.clone()).nth(which) {
+                        desk.mark(&id, status, "some reason");
+                    }
+                }
+                Act::Task(in_s, often) => desk.task(false, &format!("task {named}"), in_s, often.then_some(900)),
+                Act::Did(which) => {
+                    let open = desk.agenda.tasks.list.iter().filter(|task| task.ended_at.is_none());
+                    if let Some(id) = open.map(|task| task.id.clone()).nth(which) {
+                        desk.tell(false, &Change::Task(TaskChange::Done { id, failed: None }));
+                    }
+                }
+                Act::Gap => desk.tell(false, &Change::Gap(GapChange::Note { what: "one".to_owned() })),
+                Act::Look => {
+                    let looked = desk.look();
+                    let again = desk.ready();
+                    prop_assert!(looked.is_none_or(|id| !again.contains(&id)), "looked at in vain, it waits");
+                }
+                Act::Rest(rest_s) => desk.now_s += rest_s,
+            }
+            let (lines, now) = (desk.lines(), at(desk.now_s));
+            let ids: BTreeSet<&String> = lines.iter().map(|line| &line.id).collect();
+            prop_assert_eq!(ids.len(), lines.len(), "each item has one line");
+            let goals = desk.agenda.goals.list.iter().filter(|goal| goal.line().contains("(open)"));
+            let goals = goals.filter(|goal| goal.next().is_some()).count();
+            let tasks = desk.agenda.tasks.list.iter().filter(|task| task.ended_at.is_none()).count();
+            prop_assert_eq!(lines.len(), goals + tasks + desk.agenda.gaps.list.len(), "and nothing is left out");
+            let now_ready = ready(&lines, now).count();
+            prop_assert!(lines[..now_ready].iter().all(|line| line.ready_at <= now), "what is ready goes first");
+            for line in &lines {
+                let task = desk.agenda.tasks.list.iter().find(|task| task.id == line.id);
+                prop_assert!(task.is_none_or(|task| task.at <= line.ready_at), "nothing comes before its time");
+            }
+            // A stack is a matter of the agenda alone: written down and read again it is the same.
+            let text = serde_json::to_string(&desk.agenda).unwrap();
+            let read: Agenda = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(stack(&read, &desk.rules, &[], now), stack(&desk.agenda, &desk.rules, &[], now));
+        }
+    }
+}

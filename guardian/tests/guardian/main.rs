@@ -1,0 +1,29 @@
+//! What the guardian is made of and how it behaves in houses of shell, in one binary: it links once, its waits overlap.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+#[path = "../support/world.rs"]
+mod world;
+
+mod asks;
+mod blame;
+mod companion;
+mod errand;
+mod formats;
+mod network;
+mod obstacles;
+mod owners;
+mod processes;
+mod revival;
+mod settings;
+mod stories;
+mod swaps;
+mod walk;

@@ -1,0 +1,224 @@
+//! A real guardian between a creature and its owner: orders, refusals, edits, the index, garbage in files.
+
+use crate::support::{House, SOUND, becomes};
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn two_at_once_is_refused_with_the_pid_and_status_100() {
+    let house = House::new(SOUND);
+    let guardian = house.start();
+    house.until("a thought", || !house.thoughts().is_empty());
+    let second = house.ask(&[]);
+    assert_eq!(second.status.code(), Some(100));
+    let said = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(said.contains(&guardian.pid().to_string()), "{said}");
+    assert_eq!(said.lines().count(), 1, "one clear line: {said}");
+    guardian.stop();
+}
+
+#[test]
+fn refusals_are_one_line_and_status_100() {
+    let nowhere = tempfile::tempdir().unwrap();
+    let program = House::new(SOUND);
+    let run = |folder: &std::path::Path| {
+        let mut command = Command::new(program.program());
+        let output = command.current_dir(folder).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = run(nowhere.path());
+    assert_eq!(code, Some(100));
+    assert!(said.contains("not in a git repository"), "{said}");
+
+    let house = House::new(SOUND);
+    house.write("creature/new.txt", "an edit of the owner's");
+    let (code, said) = run(&house.root);
+    assert_eq!(code, Some(100));
+    assert!(said.contains("new.txt") && said.contains("yours") && said.contains("git clean"), "{said}");
+    fs::remove_file(house.path("creature/new.txt")).unwrap();
+
+    house.git(&["checkout", "-q", "-b", "side"]);
+    house.write("README.md", "side\n");
+    house.commit("side");
+    house.git(&["checkout", "-q", "main"]);
+    house.write("README.md", "main\n");
+    house.commit("main");
+    Command::new("git").args(["merge", "side"]).current_dir(&house.root).output().unwrap();
+    let (code, said) = run(&house.root);
+    assert_eq!(code, Some(100));
+    assert!(said.contains("merge"), "{said}");
+
+    let house = House::new(SOUND);
+    house.write("owner.toml", "[limits]\nbeat_s = 3\nbaet_s = 3\n");
+    let (code, said) = run(&house.root);
+    assert_eq!(code, Some(100));
+    assert!(said.contains("owner.toml, line 3") && said.contains("baet_s"), "{said}");
+}
+
+#[test]
+fn edits_left_by_a_life_are_told_from_the_owners() {
+    let house = House::new("think x; echo unfinished > creature/held.txt; think y; live");
+    let guardian = house.start();
+    house.until("its edit", || house.thoughts().len() == 2);
+    guardian.stop();
+    let refused = house.ask(&[]);
+    assert_eq!(refused.status.code(), Some(100));
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("held.txt") && said.contains("made while life 1 ran"), "{said}");
+}
+
+#[test]
+fn owner_edits_while_nothing_lives_are_waited_for_never_touched() {
+    let house = House::new(SOUND);
+    let guardian = house.start();
+    house.until("a thought", || !house.thoughts().is_empty());
+    assert!(house.ask(&["pause"]).status.success());
+    house.until("the pause", || house.status()["phase"] == "paused");
+    house.write("creature/mine.txt", "the owner's own work\n");
+    assert!(house.ask(&["resume"]).status.success());
+    house.until("to be told", || {
+        fs::read_to_string(&guardian.log).unwrap().contains("uncommitted edits of yours")
+    });
+    assert_eq!(house.read("creature/mine.txt"), "the owner's own work\n");
+    let commit = house.commit("mine");
+    house.until_blessed(&commit);
+    guardian.stop();
+}
+
+#[test]
+fn orders_are_taken_up_and_status_tells() {
+    let house = House::new(SOUND);
+    assert_eq!(house.ask(&["status"]).status.code(), Some(3), "nothing runs yet");
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until_blessed(&first);
+    house.write_life("think changed; live");
+    house.git(&["add", "creature"]);
+    let second = house.commit("the owner's change");
+    assert!(house.ask(&["pause"]).status.success());
+    house.until("the pause", || house.status()["phase"] == "paused");
+    assert!(house.ask(&["resume"]).status.success());
+    house.until_blessed(&second);
+    assert!(house.ask(&["rollback"]).status.success());
+    house.until("the creature to be put back", || !house.told("fall").is_empty());
+    assert!(!house.creature_differs_from(&first));
+    house.until("a life of it", || house.status()["blessed"] == true);
+    assert!(house.ask(&["rollback", &second]).status.success());
+    house.until("it to come forward again", || house.told("fall").len() == 2);
+    assert!(!house.creature_differs_from(&second));
+    let status = house.ask(&["status", "--json"]);
+    assert_eq!(status.status.code(), Some(0));
+    assert!(serde_json::from_slice::<serde_json::Value>(&status.stdout).unwrap()["life"].as_u64() >= Some(3));
+    assert!(house.ask(&["stop"]).status.success());
+    drop(guardian);
+    let history = house.ask(&["history", "--since", "1h"]);
+    let said = String::from_utf8_lossy(&history.stdout).into_owned();
+    assert!(said.contains("blessed") && said.contains("put creature back"), "{said}");
+}
+
+#[test]
+fn a_commit_request_is_answered_and_leaves_the_owners_index_alone() {
+    let house = House::new(
+        "think x; blessed; echo note >> self/diary.md; ask commit 'a diary line' c; think asked; live",
+    );
+    house.write("README.md", "staged by the owner\n");
+    house.git(&["add", "README.md"]);
+    let guardian = house.start();
+    house.until("an answer", || house.status()["answers"][0]["ok"] == true);
+    assert_eq!(house.git(&["log", "-1", "--format=%s"]), "self: a diary line");
+    assert_eq!(house.git(&["diff", "--cached", "--name-only"]), "README.md", "still staged, still alone");
+    assert_eq!(house.git(&["show", "HEAD:README.md"]), "A house.");
+    assert_eq!(house.git(&["diff", "--name-only"]), "");
+    guardian.stop();
+}
+
+#[test]
+fn garbage_in_every_file_of_the_creatures_is_survived() {
+    let life = "printf '\\000\\377garbage' > .self/mind/request.json; printf 'torn {' > .self/heartbeat; sleep 0.2; \
+                printf 'null\\n[1,2\\n\\000\\n' >> .self/memory.jsonl; think after; \
+                printf '{\"id\":\"x\",\"life\":1,\"kind\":\"conquer\"}' > .self/mind/request.json; live";
+    let house = House::new(life);
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until_blessed(&first);
+    house.until("a refusal", || house.status()["answers"][0]["ok"] == false);
+    guardian.stop();
+}
+
+#[test]
+fn garbage_in_the_guardians_own_state_is_kept_aside_and_rebuilt() {
+    let house = House::new(SOUND);
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until_blessed(&first);
+    guardian.stop();
+    for garbage in ["", "garbage", "{\"version\":1,\"checksum\":\"0\",\"body\":\"{}\"}"] {
+        house.write(".self/guardian/state.json", garbage);
+        let lives = house.told("life").len();
+        let guardian = house.start();
+        house.until("the next life", || house.told("life").len() > lives);
+        guardian.stop();
+    }
+    assert!(fs::read_dir(house.path(".self/guardian/kept")).unwrap().count() >= 3);
+    let numbers: Vec<u64> = house.told("life").iter().map(|life| life["life"].as_u64().unwrap()).collect();
+    assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "no life is counted twice: {numbers:?}");
+}
+
+#[test]
+fn a_stale_git_lock_is_moved_aside_when_it_is_in_the_way() {
+    let house = House::new(&becomes(SOUND));
+    for lock in [".git/index.lock", ".git/refs/heads/main.lock", ".git/HEAD.lock"] {
+        house.write(lock, "");
+    }
+    let guardian = house.start();
+    house.until("the reborn creature to be blessed", || {
+        let status = house.status();
+        status["blessed"] == true && house.git(&["log", "-1", "--format=%s"]) == "self: another life"
+    });
+    guardian.stop();
+}
+
+/// Found the hard way: a dependency's `rust-toolchain.toml` had rustup replace the owner's toolchain in mid-life.
+#[test]
+fn a_dependencys_toolchain_file_neither_chooses_nor_installs_one() {
+    let house = House::new(
+        "env > .self/mind/environment.new; mv .self/mind/environment.new .self/mind/environment; think x; live",
+    );
+    house.write("creature/build.sh", "env > .self/mind/build-environment\n");
+    house.commit("shows its environment");
+    let mut command = house.command(&[]);
+    command
+        .env("RUSTUP_TOOLCHAIN", "chosen-by-the-owner")
+        .env("RUSTUP_AUTO_INSTALL", "1")
+        .env("SECRET_KEY", "x");
+    let guardian = crate::support::Guardian::new(command.spawn().unwrap(), &house);
+    house.until("a life", || house.path(".self/mind/environment").exists());
+    for name in [".self/mind/environment", ".self/mind/build-environment"] {
+        let seen = house.read(name);
+        assert!(seen.contains("RUSTUP_TOOLCHAIN=chosen-by-the-owner\n"), "{name}: {seen}");
+        assert!(seen.contains("RUSTUP_AUTO_INSTALL=0\n"), "{name}: {seen}");
+        assert!(!seen.contains("SECRET_KEY"), "{name}: {seen}");
+    }
+    guardian.stop();
+    let by_path = guardian::child::toolchain(None, Some("/any/.rustup/toolchains/1.95-x86/bin/cargo".into()));
+    assert_eq!(by_path.as_deref(), Some("1.95-x86"));
+    assert_eq!(guardian::child::toolchain(None, Some("/usr/bin/cargo".into())), None);
+}
+
+/// Found on a full disk: once there was space again, `guardian.json` still told of the life before.
+#[test]
+fn what_could_not_be_written_is_written_once_it_can_be() {
+    let house = House::new("think x; live");
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until_blessed(&first);
+    // In the way of every replacement of guardian.json, as a full disk would be.
+    fs::create_dir(house.path(".self/guardian.aside")).unwrap();
+    let creature = house.status()["creature_pid"].to_string();
+    Command::new("kill").args(["-KILL", &creature]).status().unwrap();
+    house.until("the next life", || house.told("life").len() == 2);
+    assert_eq!(house.status()["life"], 1, "it could not be told yet");
+    fs::remove_dir(house.path(".self/guardian.aside")).unwrap();
+    house.until("it to be told", || house.status()["life"] == 2);
+    guardian.stop();
+}

@@ -1,0 +1,107 @@
+//! The companion's comings and goings as data: told the time and what happened, it says what to do.
+
+use guardian::revival::{Act, Event, GRACE_MS, LONGEST_MS, PROVEN_MS, Revival, SHORTEST_MS, Standing};
+
+fn running(now: u64) -> Revival {
+    let mut revival = Revival::default();
+    assert_eq!(revival.step(now, Event::Found), None);
+    assert_eq!(revival.deadline(), Some(now));
+    assert_eq!(revival.step(now, Event::Tick), Some(Act::Start));
+    assert_eq!(revival.step(now, Event::Started), None);
+    assert_eq!(revival.standing, Standing::Running { since: now });
+    revival
+}
+
+#[test]
+fn without_a_program_nothing_is_started() {
+    let mut revival = Revival::default();
+    for event in [Event::Tick, Event::Reload, Event::Ended, Event::Started, Event::NotStarted] {
+        assert_eq!((revival.step(5, event), &revival.standing), (None, &Standing::Without));
+    }
+    assert_eq!(revival.deadline(), None);
+}
+
+#[test]
+fn rests_double_to_their_longest_and_begin_anew_once_it_has_lived() {
+    let (mut revival, mut now, mut rests) = (running(0), 0, Vec::new());
+    for _ in 0..10 {
+        now += 10;
+        assert_eq!(revival.step(now, Event::Ended), None);
+        let at = revival.deadline().unwrap();
+        assert_eq!(revival.step(at - 1, Event::Tick), None, "not before its time");
+        assert_eq!(revival.step(at, Event::Tick), Some(Act::Start));
+        rests.push(at - now);
+        now = at;
+        revival.step(now, Event::Started);
+    }
+    assert_eq!(rests, [200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, LONGEST_MS, LONGEST_MS]);
+    now += PROVEN_MS;
+    revival.step(now, Event::Ended);
+    assert_eq!(revival.deadline(), Some(now + SHORTEST_MS));
+}
+
+#[test]
+fn what_cannot_be_started_is_tried_again_after_a_rest() {
+    let mut revival = Revival::default();
+    revival.step(0, Event::Found);
+    revival.step(0, Event::NotStarted);
+    assert_eq!(revival.standing, Standing::Due { at: SHORTEST_MS });
+    assert_eq!(revival.step(SHORTEST_MS, Event::Tick), Some(Act::Start));
+    revival.step(SHORTEST_MS, Event::NotStarted);
+    assert_eq!(revival.standing, Standing::Due { at: 3 * SHORTEST_MS });
+}
+
+#[test]
+fn a_reload_is_no_death() {
+    let mut revival = running(0);
+    assert_eq!(revival.step(10, Event::Reload), Some(Act::Terminate));
+    assert_eq!(revival.step(11, Event::Reload), None, "it ends already");
+    assert!(revival.running());
+    assert_eq!(revival.step(20, Event::Ended), Some(Act::Start));
+    revival.step(20, Event::Started);
+    revival.step(30, Event::Ended);
+    assert_eq!(revival.deadline(), Some(30 + SHORTEST_MS), "the rests have not grown for it");
+    assert_eq!(revival.step(31, Event::Reload), Some(Act::Start), "and a change cuts one short");
+}
+
+#[test]
+fn what_will_not_end_is_killed() {
+    let mut revival = running(0);
+    revival.step(10, Event::Reload);
+    assert_eq!(revival.step(10 + GRACE_MS - 1, Event::Tick), None);
+    assert_eq!(revival.step(10 + GRACE_MS, Event::Tick), Some(Act::Kill));
+    assert_eq!(revival.deadline(), Some(10 + 2 * GRACE_MS), "and once more, should it be needed");
+    assert_eq!(revival.step(10 + GRACE_MS, Event::Ended), Some(Act::Start));
+}
+
+/// Every event in every order, a few deep: one process at most, and always a way on.
+#[test]
+fn there_is_never_more_than_one() {
+    let events = [Event::Tick, Event::Found, Event::Reload, Event::Ended];
+    let mut worlds = vec![(Revival::default(), false, 0_u64)];
+    for _ in 0..6 {
+        let mut next = Vec::new();
+        for (revival, alive, now) in &worlds {
+            for event in events {
+                // Only what lives can end.
+                if event == Event::Ended && !alive {
+                    continue;
+                }
+                let (mut revival, mut alive, now) = (revival.clone(), *alive, now + 1_000);
+                alive &= event != Event::Ended;
+                if revival.step(now, event) == Some(Act::Start) {
+                    assert!(!alive, "a second one: {revival:?} at {event:?}");
+                    for outcome in [Event::Started, Event::NotStarted] {
+                        let mut revival = revival.clone();
+                        revival.step(now, outcome);
+                        next.push((revival, outcome == Event::Started, now));
+                    }
+                    continue;
+                }
+                assert_eq!(revival.running(), alive, "{revival:?}");
+                next.push((revival, alive, now));
+            }
+        }
+        worlds = next;
+    }
+}

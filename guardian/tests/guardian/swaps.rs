@@ -1,0 +1,134 @@
+//! Races with the guardian: names that are swapped for links while it reads, restores, keeps and removes.
+
+use crate::support::House;
+use guardian::binaries::Binaries;
+use guardian::tree;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const SECRET: &str = "the owner's own words";
+
+/// Swaps `name` for a link to `outside` and back, as fast as it can, while `act` runs.
+fn while_swapped(name: &Path, outside: &Path, act: impl FnOnce()) {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (link, real) = (name.with_extension("link"), name.with_extension("real"));
+            while !over.load(Ordering::Relaxed) {
+                // What is put back takes both away.
+                let _ = symlink(outside, &link);
+                let _ = fs::rename(name, &real);
+                let _ = fs::rename(&link, name);
+                let _ = fs::rename(name, &link);
+                let _ = fs::rename(&real, name);
+            }
+        });
+        act();
+        over.store(true, Ordering::Relaxed);
+    });
+}
+
+fn house_with(name: &str) -> (House, std::path::PathBuf) {
+    let house = House::new("live");
+    house.write(name, "ours\n");
+    let outside = house.folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("key"), SECRET).unwrap();
+    (house, outside)
+}
+
+fn is_kept(house: &House) -> bool {
+    let blobs = house.git(&["cat-file", "--batch-all-objects", "--batch", "--buffer"]);
+    blobs.contains(SECRET)
+}
+
+#[test]
+fn a_folder_swapped_for_a_link_is_never_read_into_the_repository() {
+    let (house, outside) = house_with("self/deep/key");
+    let repo = git2::Repository::open(&house.root).unwrap();
+    while_swapped(&house.path("self/deep"), &outside, || {
+        for _ in 0..400 {
+            let _ = tree::write(&repo, &house.path("self"));
+        }
+    });
+    assert!(!is_kept(&house));
+}
+
+#[test]
+fn a_file_swapped_for_a_link_is_never_read_into_the_repository() {
+    let (house, outside) = house_with("self/key");
+    let repo = git2::Repository::open(&house.root).unwrap();
+    while_swapped(&house.path("self/key"), &outside.join("key"), || {
+        for _ in 0..400 {
+            let _ = tree::write(&repo, &house.path("self"));
+        }
+    });
+    assert!(!is_kept(&house));
+}
+
+#[test]
+fn putting_back_writes_and_removes_nothing_elsewhere() {
+    let (house, outside) = house_with("creature/src/key");
+    house.commit("with a source");
+    house.write("creature/src/more", "not committed\n");
+    let repo = git2::Repository::open(&house.root).unwrap();
+    let whole = repo.head().unwrap().peel_to_tree().unwrap();
+    while_swapped(&house.path("creature/src"), &outside, || {
+        for _ in 0..400 {
+            let _ = tree::put_back(&repo, &whole, "creature");
+        }
+    });
+    let left: Vec<_> = fs::read_dir(&outside).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["key"], "something was written or removed outside");
+    assert_eq!(fs::read_to_string(outside.join("key")).unwrap(), SECRET);
+}
+
+#[test]
+fn only_what_lies_in_the_build_folder_is_kept_as_a_binary() {
+    let (house, outside) = house_with("target/creature/debug/creature");
+    fs::create_dir_all(house.path(".self/guardian/binaries")).unwrap();
+    let mut binaries = Binaries::new(&guardian::house::House::new(&house.root));
+    assert!(binaries.keep("direct", &outside.join("key")).is_err());
+    assert!(binaries.keep("dotted", &house.path("target/creature/../../PURPOSE.md")).is_err());
+    symlink(&outside, house.path("target/creature/link")).unwrap();
+    assert!(binaries.keep("linked", &house.path("target/creature/link/key")).is_err());
+    let built = house.path("target/creature/debug/creature");
+    assert!(binaries.keep("sound", &built).unwrap());
+    binaries.note(&built);
+    house.write("target/creature/debug/creature", "another's\n");
+    assert!(!binaries.keep("swapped", &built).unwrap());
+    assert!(binaries.get("swapped").is_none(), "what was never built is kept as what was");
+    binaries.note(&built);
+    assert!(binaries.keep("swapped", &built).unwrap());
+}
+
+#[test]
+fn a_purpose_that_is_replaced_is_copied_for_who_cannot_read_it() {
+    let house = House::new(
+        "think x; blessed; until cat .self/purpose.md | grep -q herons; do beat; sleep 0.05; done; \
+        cat PURPOSE.md > /dev/null || touch .self/mind/refused; touch .self/mind/seen; live",
+    );
+    let guardian = house.start();
+    house.until("a thought", || !house.thoughts().is_empty());
+    house.write("PURPOSE.new", "Watch the herons.\n");
+    fs::rename(house.path("PURPOSE.new"), house.path("PURPOSE.md")).unwrap();
+    house.until("it to be seen", || house.path(".self/mind/seen").exists());
+    assert!(house.path(".self/mind/refused").exists(), "then no copy is needed");
+    guardian.stop();
+}
+
+#[test]
+fn memory_moved_aside_ends_the_life_and_blames_nobody() {
+    let house = House::new("think x; while :; do think y; sleep 0.05; done");
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until_blessed(&first);
+    fs::rename(house.path(".self/memory.jsonl"), house.path(".self/memory-aside.jsonl")).unwrap();
+    house.until("a new life to think", || house.thoughts().len() > 2);
+    assert!(house.told("fall").is_empty());
+    let deaths = house.deaths();
+    assert!(deaths.iter().all(|death| death["blame"] == "owner"), "{deaths:#?}");
+    guardian.stop();
+}

@@ -1,0 +1,368 @@
+//! An exhaustive walk over every state the policy can reach in a small world, holding its invariants in each.
+
+use guardian::limits::{Limits, Millis};
+use guardian::policy::Policy;
+use guardian::vocabulary::{
+    Action, Blame, Cause, Event, Pending, Phase, Record, Standing, Subject, Want, Watch,
+};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// Where the walk stands in its own time; every state is told relative to it.
+const NOW: Millis = 1_000;
+
+fn limits() -> Limits {
+    Limits {
+        build_ms: 2,
+        boot_ms: 1,
+        beat_ms: 2,
+        standstill_ms: 3,
+        probation_ms: 1,
+        grace_ms: 1,
+        rest_ms: 1,
+        rest_longest_ms: 1,
+        tries: 2,
+        loop_deaths: 2,
+        loop_window_ms: 1_000_000,
+        parked_ms: 2,
+        lives_unblessed: 2,
+        ..Limits::default()
+    }
+}
+
+/// The policy and what really exists: a creature, a build.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct World {
+    policy: Policy,
+    child: bool,
+    build: bool,
+}
+
+impl World {
+    /// The same world, with its times told relative to `NOW` and the past that no longer matters cut off.
+    fn at_now(mut self, now: Millis) -> Self {
+        let back = |at: &mut Millis| *at = (*at + NOW).saturating_sub(now);
+        let watch = |watch: &mut Watch| {
+            back(&mut watch.since);
+            back(&mut watch.beat_at);
+            back(&mut watch.turned_at);
+            watch.since = watch.since.max(NOW - 2);
+            watch.turned_at = watch.turned_at.max(NOW - 3);
+            watch.beat_at = watch.beat_at.max(NOW - 2);
+            watch.turns = 0;
+        };
+        match &mut self.policy.phase {
+            Phase::Building { since } | Phase::Booting { since } | Phase::Stopping { since, .. } => {
+                back(since)
+            }
+            Phase::Probation { watch: it, bless_at } => {
+                watch(it);
+                back(bless_at);
+                *bless_at = (*bless_at).max(NOW - 1);
+            }
+            Phase::Settled { watch: it } => watch(it),
+            Phase::Resting { until } | Phase::Parked { until } => {
+                back(until);
+                *until = (*until).max(NOW);
+            }
+            Phase::RollingBack | Phase::Paused | Phase::Done => {}
+        }
+        self.policy.record.deaths.iter_mut().for_each(|at| *at = NOW);
+        self.policy.record.environment = self.policy.record.environment.min(3);
+        self.policy.record.lives_unblessed = self.policy.record.lives_unblessed.min(limits().lives_unblessed);
+        self.policy.record.rest_ms = limits().rest_ms;
+        self.policy.seen = NOW;
+        if self.policy.phase == Phase::Done {
+            self.policy.record = Record::default();
+            self.policy.subject = None;
+        }
+        self
+    }
+
+    /// What may happen next to this world: with its owner away and the world failing it, or with its owner busy.
+    fn events(&self, owner: bool) -> Vec<Event> {
+        let mut events = vec![Event::Tick];
+        if owner {
+            events.extend([Event::OwnerStop, Event::OwnerPause, Event::OwnerResume, Event::OwnerRollback]);
+        }
+        if self.child {
+            events.extend([Blame::Code, Blame::Disk].into_iter().flat_map(|blame| {
+                [Event::Exited { blame, rebirth: false }, Event::Exited { blame, rebirth: true }]
+            }));
+            events.push(Event::Request);
+            events.push(Event::Beat { turns: 1, thought: true });
+            if !owner {
+                events.push(Event::Beat { turns: 0, thought: false });
+            }
+        }
+        if self.build {
+            events.push(Event::BuildSucceeded);
+            events.push(Event::BuildFailed(Blame::Code));
+            if !owner {
+                events.extend([Blame::Network, Blame::Owner].map(Event::BuildFailed));
+            }
+        }
+        events
+    }
+}
+
+/// What an action that answers at once may answer.
+fn answers(action: &Action) -> Vec<Option<Event>> {
+    match action {
+        Action::Survey { .. } => {
+            let mut answers = vec![Some(Event::OwnerEdits), Some(Event::Failed)];
+            for (tree, standing) in [
+                ("a", Standing::Bottom),
+                ("b", Standing::Unproven),
+                ("b", Standing::Blessed),
+                ("c", Standing::Fallen),
+            ] {
+                for (kept, built) in [(false, false), (false, true), (true, false)] {
+                    let subject = Subject { tree: tree.into(), standing, kept, built };
+                    answers.push(Some(Event::Surveyed(subject)));
+                }
+            }
+            answers
+        }
+        Action::Tidy => vec![Some(Event::Tidied), Some(Event::Failed)],
+        Action::Commit => vec![Some(Event::Committed), Some(Event::Failed)],
+        Action::Bless => vec![Some(Event::Blessed), Some(Event::Failed)],
+        Action::Rollback { .. } => {
+            vec![Some(Event::RollbackDone), Some(Event::RollbackExhausted), Some(Event::Failed)]
+        }
+        Action::Spawn { .. } => vec![None, Some(Event::Failed)],
+        Action::Build => vec![None, Some(Event::BuildFailed(Blame::Toolchain))],
+        Action::BuildBeside | Action::StopBuild | Action::Terminate | Action::KillTree => vec![None],
+        Action::Bury { .. } | Action::Answer | Action::Leave => vec![None],
+    }
+}
+
+/// Every world an event can lead to, all answers of its actions taken.
+fn after(world: &World, now: Millis, event: Event) -> Vec<World> {
+    let mut done = Vec::new();
+    let mut open = vec![(world.clone(), VecDeque::from([event]), VecDeque::<Action>::new())];
+    while let Some((mut world, mut events, mut actions)) = open.pop() {
+        if let Some(action) = actions.pop_front() {
+            check_action(&world, now, &action);
+            for answer in answers(&action) {
+                let (mut world, mut events) = (world.clone(), events.clone());
+                match &action {
+                    Action::Spawn { .. } => world.child = answer.is_none(),
+                    Action::Build => world.build = answer.is_none(),
+                    Action::StopBuild if world.build => {
+                        world.build = false;
+                        events.push_back(Event::BuildFailed(Blame::Code));
+                    }
+                    _ => {}
+                }
+                events.extend(answer);
+                open.push((world, events, actions.clone()));
+            }
+        } else if let Some(event) = events.pop_front() {
+            match event {
+                Event::Exited { .. } => world.child = false,
+                Event::BuildSucceeded | Event::BuildFailed(_) => world.build = false,
+                _ => {}
+            }
+            let before = world.policy.phase.clone();
+            actions.extend(world.policy.step(&limits(), now, event.clone()));
+            check_step(&before, &world, &event);
+            open.push((world, events, actions));
+        } else {
+            check_rest(&world);
+            done.push(world.at_now(now));
+        }
+    }
+    done
+}
+
+fn check_action(world: &World, now: Millis, action: &Action) {
+    match action {
+        Action::Spawn { .. } => {
+            assert!(
+                !world.child && !world.build,
+                "one creature at most, and none beside its build: {world:?}"
+            );
+            assert!(world.policy.record.untidy, "from here on what is dirty is the creature's: {world:?}");
+        }
+        Action::Build => assert!(!world.child && !world.build, "never two builds: {world:?}"),
+        Action::Bless => match &world.policy.phase {
+            Phase::Probation { watch, .. } => {
+                assert!(watch.thought, "blessed without a thought: {world:?}");
+                assert!(now >= watch.since + limits().probation_ms, "blessed too soon: {world:?}");
+                assert!(world.policy.record.safe.is_none(), "a safe life was blessed: {world:?}");
+            }
+            other => panic!("blessed from {other:?}"),
+        },
+        Action::Rollback { cause, .. } => {
+            assert!(!world.child && !world.build, "put back under a living creature: {world:?}");
+            let pending = Some(Pending::Fall(*cause));
+            assert_eq!(world.policy.record.pending, pending, "a rollback a killed guardian would forget");
+        }
+        Action::Leave => assert!(!world.child, "left with a creature alive: {world:?}"),
+        Action::Survey { .. } | Action::Tidy | Action::Commit => {
+            assert!(!world.child, "{action:?} in {world:?}")
+        }
+        _ => {}
+    }
+}
+
+fn check_step(before: &Phase, world: &World, event: &Event) {
+    if matches!(world.policy.phase, Phase::Settled { .. }) && !matches!(before, Phase::Settled { .. }) {
+        assert!(matches!(before, Phase::Probation { .. }), "settled from {before:?} by {event:?}");
+    }
+    if matches!(before, Phase::Done) {
+        assert_eq!(world.policy.phase, Phase::Done, "left, and came back by {event:?}");
+    }
+}
+
+/// With nothing more to answer, no world is stuck.
+fn check_rest(world: &World) {
+    let policy = &world.policy;
+    match &policy.phase {
+        Phase::Done => assert!(!world.child),
+        Phase::Paused => assert_eq!(policy.record.want, Want::Pause),
+        Phase::RollingBack => panic!("a rollback that nothing answers: {world:?}"),
+        _ => assert!(policy.deadline(&limits()).is_some(), "waits for ever: {world:?}"),
+    }
+    let lives = policy.alive() || matches!(policy.phase, Phase::Stopping { .. });
+    assert_eq!(lives, world.child, "the phase and the creature disagree: {world:?}");
+    assert_eq!(matches!(policy.phase, Phase::Building { .. }), world.build, "{world:?}");
+}
+
+fn reachable(owner: bool) -> HashSet<World> {
+    let start = World { policy: Policy::new(Record::default(), NOW), child: false, build: false };
+    let mut seen = HashSet::from([start.clone()]);
+    let mut open = VecDeque::from([start]);
+    while let Some(world) = open.pop_front() {
+        let deadline = world.policy.deadline(&limits()).unwrap_or(NOW);
+        let times: HashSet<Millis> = [NOW, deadline.max(NOW)].into();
+        for now in times {
+            for event in world.events(owner) {
+                for next in after(&world, now, event) {
+                    assert!(seen.len() < 400_000, "the small world is not small: {next:?}");
+                    if seen.insert(next.clone()) {
+                        open.push_back(next);
+                    }
+                }
+            }
+        }
+    }
+    seen
+}
+
+#[test]
+fn every_state_reachable_with_the_owner_away_keeps_the_invariants_and_finds_back_to_a_life() {
+    all_find_a_life(&reachable(false));
+}
+
+#[test]
+fn every_state_reachable_with_the_owner_busy_keeps_the_invariants_and_finds_back_to_a_life() {
+    all_find_a_life(&reachable(true));
+}
+
+fn all_find_a_life(worlds: &HashSet<World>) {
+    assert!(worlds.len() > 2_000, "the walk was cut short: {} states", worlds.len());
+    println!("{} states", worlds.len());
+    let mut known: HashMap<World, bool> = HashMap::new();
+    for world in worlds.iter().filter(|world| world.policy.record.want == Want::Keep) {
+        assert!(finds_a_life(world, &mut known), "no life comes of {world:?}");
+    }
+}
+
+/// With an owner who wants it and a world that works, a life begins within a bounded number of steps.
+fn finds_a_life(world: &World, known: &mut HashMap<World, bool>) -> bool {
+    let mut world = world.clone();
+    for _ in 0..200 {
+        if world.child && world.policy.alive() {
+            return true;
+        }
+        if world.policy.phase == Phase::Done || *known.get(&world).unwrap_or(&false) {
+            return true;
+        }
+        let now = world.policy.deadline(&limits()).unwrap_or(NOW).max(NOW);
+        let event = if world.build {
+            Event::BuildSucceeded
+        } else if world.child {
+            Event::Exited { blame: Blame::Code, rebirth: false }
+        } else {
+            Event::Tick
+        };
+        // Of all that may come of it, the answers of a world that works: the last of each list but failure.
+        let next = happily(&world, now, event);
+        known.insert(world, true);
+        world = next;
+    }
+    false
+}
+
+fn happily(world: &World, now: Millis, event: Event) -> World {
+    let mut world = world.clone();
+    let mut events = VecDeque::from([event]);
+    while let Some(event) = events.pop_front() {
+        match event {
+            Event::Exited { .. } => world.child = false,
+            Event::BuildSucceeded | Event::BuildFailed(_) => world.build = false,
+            _ => {}
+        }
+        for action in world.policy.step(&limits(), now, event) {
+            match action {
+                Action::Survey { .. } => events.push_back(Event::Surveyed(Subject {
+                    tree: "a".into(),
+                    standing: Standing::Bottom,
+                    kept: true,
+                    built: true,
+                })),
+                Action::Spawn { .. } => world.child = true,
+                Action::Build => world.build = true,
+                Action::Tidy => events.push_back(Event::Tidied),
+                Action::Commit => events.push_back(Event::Committed),
+                Action::Bless => events.push_back(Event::Blessed),
+                Action::Rollback { .. } => events.push_back(Event::RollbackDone),
+                _ => {}
+            }
+        }
+    }
+    world.at_now(now)
+}
+
+#[test]
+fn every_event_has_an_answer_in_every_reachable_state() {
+    let subject = Subject { tree: "b".into(), standing: Standing::Unproven, kept: false, built: true };
+    let events = [
+        Event::Tick,
+        Event::Surveyed(subject),
+        Event::OwnerEdits,
+        Event::Failed,
+        Event::BuildSucceeded,
+        Event::BuildFailed(Blame::Code),
+        Event::Beat { turns: 1, thought: true },
+        Event::Exited { blame: Blame::Code, rebirth: true },
+        Event::Committed,
+        Event::Tidied,
+        Event::Blessed,
+        Event::RollbackDone,
+        Event::RollbackExhausted,
+        Event::Request,
+        Event::OwnerStop,
+        Event::OwnerRollback,
+    ];
+    for world in reachable(false).into_iter().chain(reachable(true)) {
+        for event in &events {
+            for now in [0, NOW, NOW + 1_000_000] {
+                let mut policy = world.policy.clone();
+                let actions = policy.step(&limits(), now, event.clone());
+                assert!(actions.len() <= 4, "{event:?} in {world:?} asks for {actions:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_condemns_is_only_what_the_code_did() {
+    for cause in [Cause::KnownBad, Cause::Environment, Cause::Owner] {
+        assert!(!cause.condemns());
+    }
+    for cause in [Cause::TriesSpent, Cause::CrashLoop, Cause::DoesNotBuild, Cause::LoopOfLoops] {
+        assert!(cause.condemns());
+    }
+}
