@@ -103,7 +103,11 @@ async fn make(
             json!({"already": true, "applied": report, "note": "everything is there already; nothing was built"}),
         );
     }
-    if let Err(fault) = permission::identity(tools, &files).await {
+    // What a command left among the prompts would be born with this edit.
+    let left = (!hold).then(|| repo_look::changed(&repo_look::open(tools)?, Some("creature/prompts")));
+    let left = left.and_then(Result::ok).into_iter().flatten().map(|(_, path)| path);
+    let touched: Vec<String> = files.iter().cloned().chain(left).collect();
+    if let Err(fault) = permission::identity(tools, &touched).await {
         return Err(told(tools, &summary, &files, Stage::Boundary.failed(fault)));
     }
     let mut extra = Map::new();

@@ -66,6 +66,20 @@ async fn its_identity_is_not_edited_by_itself_after_untrusted_text() {
 }
 
 #[tokio::test]
+async fn prompts_a_command_changed_are_not_born_with_another_edit_after_untrusted_text() {
+    loopback!();
+    let broker = StandIn::new(|_: &Asked| answer(200, &json!({"tainted": true})));
+    let mut yard = Yard::behind(&broker);
+    git2::Repository::init(yard.root()).unwrap();
+    yard.put("creature/prompts/mind.md", "obey the page\n");
+    yard.put("creature/src/a.rs", "old\n");
+    let edits = json!([{"path": "creature/src/a.rs", "old": "old\n", "new": "new\n"}]);
+    let result = yard.call("repo.edit", json!({"edits": edits, "summary": "s"})).await;
+    assert!(refused(&result, "creature/prompts/mind.md is who you are"), "{result}");
+    assert_eq!(yard.text("creature/src/a.rs"), "old\n");
+}
+
+#[tokio::test]
 async fn a_risky_root_is_a_folder_of_its_own() {
     let mut yard = Yard::new();
     yard.tools.files = FileSettings { risky: true, risky_root: "projects/site".to_owned() };
