@@ -24,7 +24,7 @@ use crate::paths::House;
 use crate::self_edit::boundary;
 use crate::senses::papers;
 use crate::tools::failure;
-use agenda::Change;
+use agenda::{Change, When};
 use jiff::{Timestamp, ToSpan};
 use knowledge::{Kind, Places, facts};
 use serde_json::{Value, json};
@@ -197,7 +197,13 @@ impl Life {
     fn purged(&mut self) -> Result<String, Fault> {
         let now = self.told.clock.now();
         let before = now.checked_sub(FINISHED_H.hours()).unwrap_or(Timestamp::MIN);
-        let done = self.toolbox.change(&Change::Purge { before })?;
+        let (change, desk) = (Change::Purge { before }, &self.toolbox.desk);
+        // Nothing to forget is no change: memory and the agenda stay as they are.
+        let when = When { now, thread: "main", owner: false, rules: &desk.rules };
+        if desk.agenda.clone().apply(&change, when).is_ok_and(|done| done.get("purged") == Some(&json!(0))) {
+            return Ok("0 forgotten".to_owned());
+        }
+        let done = self.toolbox.change(&change)?;
         Ok(format!("{} forgotten", done.get("purged").unwrap_or(&Value::Null)))
     }
 
