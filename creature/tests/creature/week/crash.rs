@@ -55,8 +55,8 @@ pub fn live_and_die(world: &World, until: &str, chance: &mut Chance) -> u64 {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Most die young, some before they were born.
-        let patience = Duration::from_millis(chance.below(90));
+        // Most die young, some before they were born; on a slow machine they get older, or none would come to its day.
+        let patience = Duration::from_millis(chance.below(90 + 4 * number));
         let began = Instant::now();
         let status = loop {
             match life.try_wait().unwrap() {

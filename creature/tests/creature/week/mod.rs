@@ -83,6 +83,27 @@ fn sessions_ended_rightly(world: &World) {
     assert_eq!(reports.count(), 1, "children of one parent are reported once, together");
 }
 
+/// However often it was killed: all ended, what hung on a failure failed, and what was fed has its answer.
+fn sessions_ended_honestly(world: &World) {
+    let sessions = checks::kept(&world.house, "sessions")["all"].as_array().unwrap().clone();
+    let status = |id: &str| sessions.iter().find(|one| one["id"] == id).map(|one| one["status"].clone());
+    for session in sessions.iter().filter(|one| one["origin"].to_string().contains("tool")) {
+        let on = session["depends_on"].as_array().unwrap().iter();
+        let fed = on.clone().all(|on| status(on.as_str().unwrap()) == Some(json!("done")));
+        let cut = session["cuts"].as_u64().unwrap() > 0;
+        let hopeless = session["objective"].as_str().unwrap().contains("do the impossible");
+        match session["status"].as_str().unwrap() {
+            "done" => assert!(fed && !hopeless, "{session}"),
+            "failed" => assert!(!fed || hopeless || cut, "{session}"),
+            _ => panic!("it has not ended: {session}"),
+        }
+    }
+    assert!(
+        sessions.iter().any(|one| one["objective"] == "compare the two"),
+        "the graph is lost: {sessions:?}"
+    );
+}
+
 /// In order of rank; the owner's word on revenue puts what earns before the goal that is older than a day by then.
 fn reached_by_rank(world: &World, records: &[Record]) {
     let reached = checks::goals_reached(records);
@@ -191,6 +212,18 @@ fn an_idle_day_asks_nobody() {
 }
 
 #[test]
+fn a_budget_nearly_gone_makes_the_rests_long() {
+    loopback!();
+    let plan = owner::goals().into_iter().map(|goal| ("2026-10-20T06:01:00Z", goal)).collect();
+    let mut world = World::new(owner::FROM, SETTINGS, plan);
+    world.house.write(".self/budget.json", json!({"warning": "90 % of today's budget is spent"}).to_string());
+    world.live("2026-10-20T14:00:00Z", None);
+    let asks = seen(&world).1;
+    let own = asks.iter().filter(|ask| ask.words().is_empty()).count();
+    assert!((6..=12).contains(&own), "{own} thoughts of its own in eight hours, one an hour is meant");
+}
+
+#[test]
 fn instinct_works_the_same_agenda() {
     loopback!();
     let goal = |title: &str, steps: [&str; 2]| {
@@ -229,6 +262,8 @@ fn killed_anywhere_it_goes_on() {
     let until = "2026-10-21T16:00:00Z";
     let plan = owner::week().into_iter().filter(|(at, _)| time(at) < time(until));
     let mut world = World::new(owner::FROM, SETTINGS, plan.collect());
+    world.live("2026-10-20T14:00:00Z", Some(&mut chance));
+    sessions_ended_honestly(&world);
     world.live(until, Some(&mut chance));
     let (records, asks) = seen(&world);
     println!("{} deaths, {} wakes, {} requests", world.deaths(), world.wakes.len(), asks.len());

@@ -65,9 +65,9 @@ fn answer(words: &str, records: &str) -> Value {
 /// Whether records show it as done: a change of the agenda, or a result.
 fn done(args: &Value, records: &str) -> bool {
     let about = ["title", "text", "what", "place"].iter().find_map(|key| args[*key].as_str());
-    let about = format!("\"{}\"", about.unwrap_or("look for makers"));
+    let Some(about) = about else { return records.contains(" action: spawn ") };
     let mut lines = records.lines().filter(|line| line.contains(" agenda: ") || line.contains(" action: "));
-    lines.any(|line| line.contains(&about))
+    lines.any(|line| line.contains(&format!("\"{about}\"")))
 }
 
 /// One line of the stack, as it is shown.
