@@ -28,7 +28,7 @@ impl Desk {
         let (agenda, odd) = match papers::head(&path, 0, MOST_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => (Agenda::default(), None),
             Err(error) => (Agenda::default(), Some(format!("agenda.json cannot be read: {error}"))),
-            Ok((bytes, _)) => match serde_json::from_slice(&bytes) {
+            Ok((bytes, _)) => match Agenda::from_json(&bytes) {
                 Ok(agenda) => (agenda, None),
                 Err(error) => {
                     // The next change replaces the file; a failure to keep this one costs no life.
@@ -60,7 +60,7 @@ impl Toolbox {
     /// Makes a change of the agenda; refused, nothing is changed.
     pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
         let now = self.clock.now();
-        let mut next = self.desk.agenda.clone();
+        let mut next = self.desk.agenda.copy();
         let when = When { now, thread: &self.thread, owner: self.owner, rules: &self.desk.rules };
         let done = next.apply(change, when).map_err(|refused| Fault::new(refused.error, refused.hint))?;
         next.changes += 1;
@@ -75,7 +75,7 @@ impl Toolbox {
 
     /// Writes the agenda down; failing to is told and survived, for memory holds every change.
     pub(crate) fn keep_agenda(&self) {
-        let text = serde_json::to_vec(&self.desk.agenda).unwrap_or_default();
+        let text = self.desk.agenda.to_json();
         if let Err(error) = memory::replace(&self.house.agenda(), &text) {
             tracing::warn!("failed to {error}");
         }

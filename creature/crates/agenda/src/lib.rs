@@ -8,6 +8,7 @@ pub mod directive;
 pub mod gaps;
 pub mod goals;
 pub mod items;
+mod kept;
 pub mod opportunities;
 pub mod outbox;
 pub mod presence;
