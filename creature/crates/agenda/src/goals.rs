@@ -1,6 +1,6 @@
 //! Goals and their checkpoints: what is tried, how often, and what is parked with its reason.
 
-use crate::items::{self, Card, Item, LONGEST_REASON, LONGEST_TITLE, Tries};
+use crate::items::{self, Card, Item, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,11 +13,7 @@ pub const MOST_CHECKPOINTS: usize = 32;
 const ENDED_TOLD: usize = 5;
 
 /// All of them, the oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Goals {
-    pub list: Vec<Goal>,
-}
+pub type Goals = Items<Goal>;
 
 /// Something to reach, by checkpoints in order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -110,16 +106,11 @@ pub enum GoalChange {
     },
 }
 
-impl Goals {
-    /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, before: Timestamp) -> usize {
-        items::purge(&mut self.list, before)
-    }
-
+impl Items<Goal> {
     /// A line a goal, as they rank: open before ended, and of the ended the newest.
     pub fn lines(&self) -> Vec<String> {
         let ended = self.list.iter().rev().filter(|goal| goal.ended_at().is_some()).take(ENDED_TOLD);
-        self.list.iter().filter(|goal| goal.ended_at().is_none()).chain(ended).map(Goal::line).collect()
+        self.open().chain(ended).map(Goal::line).collect()
     }
 }
 
@@ -236,14 +227,14 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GoalChange, when: When) -> Res
             begun(agenda, id)?.mark(*checkpoint, *status, reason, now)
         }
         GoalChange::Approve { id } => {
-            let goal = items::open(&mut agenda.goals.list, id)?;
+            let goal = items::find(&mut agenda.goals.list, id)?;
             items::owners_yes(id, when)?;
             goal.status = GoalStatus::Open;
             goal.changed_at = now;
             Ok(json!({"id": id, "status": goal.status}))
         }
         GoalChange::Close { id, outcome, reason } => {
-            let goal = items::open(&mut agenda.goals.list, id)?;
+            let goal = items::find(&mut agenda.goals.list, id)?;
             if matches!(outcome, GoalStatus::Open | GoalStatus::Awaiting) {
                 return Err(Refusal::new("that is no end", "a goal ends as done, failed or dropped"));
             }
@@ -285,7 +276,7 @@ fn add(
 
 /// The open goal of this name that needs nobody's yes.
 fn begun<'a>(agenda: &'a mut Agenda, id: &str) -> Result<&'a mut Goal, Refusal> {
-    let goal = items::open(&mut agenda.goals.list, id)?;
+    let goal = items::find(&mut agenda.goals.list, id)?;
     match goal.status {
         GoalStatus::Awaiting => Err(items::awaits(id)),
         _ => Ok(goal),

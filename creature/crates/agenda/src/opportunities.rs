@@ -212,7 +212,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             Ok(made)
         }
         OpportunityChange::Move { id, to } => {
-            let one = items::open(list, id)?;
+            let one = items::find(list, id)?;
             let mut moved = one.clone();
             moved.take(to, when)?;
             let earned_usd = items::usd(agenda.opportunities.earned_usd + moved.earned_usd - one.earned_usd)?;
@@ -231,14 +231,14 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             Ok(came)
         }
         OpportunityChange::Approve { id } => {
-            let one = items::open(list, id)?;
+            let one = items::find(list, id)?;
             items::owners_yes(id, when)?;
             one.approved_usd = one.amount_usd;
             one.changed_at = now;
             Ok(json!({"id": id, "approved_usd": one.approved_usd}))
         }
         OpportunityChange::Close { id, reason } => {
-            let one = items::open(list, id)?;
+            let one = items::find(list, id)?;
             one.ended_at = Some(now);
             one.changed_at = now;
             one.reason = items::clip(reason, LONGEST_REASON);

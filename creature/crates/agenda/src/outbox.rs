@@ -4,6 +4,7 @@
 //! A message is taken in (`Say`), handed out (`due`), and struck off once it was told (`Delivered`).
 
 use crate::directive::Directives;
+use crate::items::later;
 use crate::{Agenda, Refusal, Rules, When, spoken};
 use jiff::Timestamp;
 use jiff::civil::{Time, Weekday};
@@ -164,7 +165,7 @@ impl Outbox {
     }
 
     fn recent(&self, now: Timestamp) -> impl Iterator<Item = Timestamp> {
-        self.sent.iter().copied().filter(move |sent| now < spoken::later(*sent, HOUR_S))
+        self.sent.iter().copied().filter(move |sent| now < later(*sent, HOUR_S))
     }
 
     /// How the week stands.
@@ -178,7 +179,7 @@ impl Outbox {
 
     /// The next moment at which one may go out, or the week is over.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let room = self.recent(now).map(|sent| spoken::later(sent, HOUR_S)).next();
+        let room = self.recent(now).map(|sent| later(sent, HOUR_S)).next();
         let room = room.filter(|_| !self.waiting.is_empty());
         [room, self.weekly_at].into_iter().flatten().min()
     }
@@ -218,7 +219,7 @@ fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value,
     worth(kind, text)?;
     let number = number(text);
     let outbox = &mut agenda.outbox;
-    outbox.said.retain(|(said, _)| now < spoken::later(*said, FRESH_S));
+    outbox.said.retain(|(said, _)| now < later(*said, FRESH_S));
     if outbox.said.iter().any(|(_, said)| *said == number) {
         return Err(Refusal::new(
             "say the same to the owner twice in a day",

@@ -1,5 +1,6 @@
 //! When a reminder comes: read from a few words, and the next time by the clock of a place.
 
+use crate::items::later;
 use crate::{Refusal, spoken};
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
@@ -74,7 +75,7 @@ impl Schedule {
             ["every", length @ ..] => {
                 Some(Schedule::Every { every_s: spoken::length_s(length)?, from: DAY.0, to: DAY.1 })
             }
-            ["in", length @ ..] => Some(Schedule::Once { at: spoken::later(now, spoken::length_s(length)?) }),
+            ["in", length @ ..] => Some(Schedule::Once { at: later(now, spoken::length_s(length)?) }),
             [instant] if instant.ends_with('z') => {
                 Some(Schedule::Once { at: instant.to_uppercase().parse().ok()? })
             }
