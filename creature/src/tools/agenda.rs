@@ -1,4 +1,4 @@
-//! `goal.*`, `opportunity.*`, `task.*`, `gap.*`, `presence.*`, `agenda.*`: what it means to do.
+//! `goal.*`, `opportunity.*`, `task.*`, `gap.*`, `presence.*`, `agenda.*`, `pulse.*` and more: what it means to do.
 //!
 //! Invariant: a call is a change of the agenda as memory keeps it, but for a few words that people and models
 //! write otherwise.

@@ -130,11 +130,8 @@ impl Goal {
         for (number, step) in (1..).zip(&self.checkpoints) {
             line += &format!("; {number} {}: {}", items::name(step.status), items::clip(&step.text, 120));
             if !step.tries.reason.is_empty() {
-                line += &format!(
-                    " (tried {} times: {})",
-                    step.tries.attempts,
-                    items::clip(&step.tries.reason, 120)
-                );
+                let why = items::clip(&step.tries.reason, 120);
+                line += &format!(" (tried {} times: {why})", step.tries.attempts);
             }
         }
         line
@@ -149,10 +146,12 @@ impl Goal {
             let error = format!("a goal has at most {MOST_CHECKPOINTS} checkpoints");
             return Err(Refusal::new(error, "make two goals of it"));
         }
-        for text in checkpoints {
+        let step = |text: &String| {
             let text = items::words(text, "a checkpoint", LONGEST_TITLE)?;
-            self.checkpoints.push(Checkpoint { text, status: Status::Pending, tries: Tries::default() });
-        }
+            Ok(Checkpoint { text, status: Status::Pending, tries: Tries::default() })
+        };
+        // As a whole or not at all: a refusal leaves all as it was.
+        self.checkpoints.extend(checkpoints.iter().map(step).collect::<Result<Vec<_>, _>>()?);
         Ok(())
     }
 
@@ -187,7 +186,7 @@ impl Goal {
                 step.tries.reason = items::clip(reason, LONGEST_REASON);
             }
             Status::Failed if step.tries.fail(reason, now) => step.status = Status::Blocked,
-            Status::Failed | Status::Pending | Status::Active => {}
+            _ => {}
         }
         let (status, attempts) = (step.status, step.tries.attempts);
         if *step != before {
@@ -216,11 +215,8 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GoalChange, when: When) -> Res
         GoalChange::Add { title, checkpoints, cost_usd } => add(agenda, title, checkpoints, *cost_usd, when),
         GoalChange::Extend { id, checkpoints } => {
             let goal = begun(agenda, id)?;
-            // Extended as a whole or not at all: a refusal leaves all as it was.
-            let mut longer = goal.clone();
-            longer.extend(checkpoints)?;
-            longer.changed_at = now;
-            *goal = longer;
+            goal.extend(checkpoints)?;
+            goal.changed_at = now;
             Ok(json!({"id": id, "checkpoints": goal.checkpoints.len()}))
         }
         GoalChange::Checkpoint { id, checkpoint, status, reason } => {
@@ -277,8 +273,5 @@ fn add(
 /// The open goal of this name that needs nobody's yes.
 fn begun<'a>(agenda: &'a mut Agenda, id: &str) -> Result<&'a mut Goal, Refusal> {
     let goal = items::find(&mut agenda.goals.list, id)?;
-    match goal.status {
-        GoalStatus::Awaiting => Err(items::awaits(id)),
-        _ => Ok(goal),
-    }
+    if goal.status == GoalStatus::Awaiting { Err(items::awaits(id)) } else { Ok(goal) }
 }

@@ -95,10 +95,7 @@ pub(crate) fn admit<T: Item>(list: &mut Vec<T>, about: &str) -> Result<(), Refus
 
 /// Refuses what only the owner may say.
 pub(crate) fn owners_yes(id: &str, when: When) -> Result<(), Refusal> {
-    match when.owner {
-        true => Ok(()),
-        false => Err(awaits(id)),
-    }
+    if when.owner { Ok(()) } else { Err(awaits(id)) }
 }
 
 /// Says that an item waits for the owner.
@@ -154,11 +151,11 @@ impl Tries {
         self.failed_at.map(|at| later(at, backoff_s(self.failures)))
     }
 
-    /// In a few words; empty where nothing failed.
+    /// A clause to end a line with; empty where nothing failed.
     pub fn said(&self) -> String {
         match self.failures {
             0 => String::new(),
-            times => format!("failed {times} of {SAME_FAILURES} times, last: {}", clip(&self.reason, 120)),
+            times => format!(", failed {times} of {SAME_FAILURES} times, last: {}", clip(&self.reason, 120)),
         }
     }
 }
@@ -177,10 +174,11 @@ fn gist(reason: &str) -> String {
 
 /// Words on one line, at most `most` characters; refused where there are none.
 pub(crate) fn words(text: &str, what: &str, most: usize) -> Result<String, Refusal> {
-    match clip(text, most) {
-        text if text.is_empty() => Err(Refusal::new(format!("{what} is empty"), "say it in a few words")),
-        text => Ok(text),
+    let text = clip(text, most);
+    if text.is_empty() {
+        return Err(Refusal::new(format!("{what} is empty"), "say it in a few words"));
     }
+    Ok(text)
 }
 
 /// `text` on one line and at most `most` characters, with an ellipsis where it was cut.
@@ -194,12 +192,10 @@ pub(crate) fn clip(text: &str, most: usize) -> String {
 
 /// An amount of dollars, to the cent.
 pub(crate) fn usd(amount: f64) -> Result<f64, Refusal> {
-    match (0.0..=1e9).contains(&amount) {
-        true => Ok((amount * 100.0).round() / 100.0),
-        false => {
-            Err(Refusal::new(format!("{amount} is no amount"), "it is from 0 to 1,000,000,000 US dollars"))
-        }
+    if (0.0..=1e9).contains(&amount) {
+        return Ok((amount * 100.0).round() / 100.0);
     }
+    Err(Refusal::new(format!("{amount} is no amount"), "it is from 0 to 1,000,000,000 US dollars"))
 }
 
 /// `at` and so many seconds; where that is no time, the end of all.

@@ -90,7 +90,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &PulseChange, when: When) -> Re
     let now = when.now;
     match change {
         PulseChange::Add { text, every_s } => {
-            let (text, every_s) = (checked(text)?, bounded(every_s.unwrap_or(EVERY_S))?);
+            let (text, every_s) = (checked(text)?, bounded(said(*every_s).unwrap_or(EVERY_S))?);
             if agenda.pulse.open().count() >= MOST_OPEN {
                 let hint = "close or merge some with pulse.close and pulse.update";
                 return Err(Refusal::new(format!("keep more than {MOST_OPEN} concerns"), hint));
@@ -104,7 +104,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &PulseChange, when: When) -> Re
         }
         PulseChange::Update { id, text, every_s } => {
             let text = text.as_deref().map(checked).transpose()?;
-            let every_s = every_s.map(bounded).transpose()?;
+            let every_s = said(*every_s).map(bounded).transpose()?;
             let concern = items::find(&mut agenda.pulse.list, id)?;
             if let Some(text) = text {
                 concern.text = text;
@@ -137,6 +137,11 @@ fn checked(text: &str) -> Result<String, Refusal> {
     }
     let hint = format!("say in at most {MOST_CHARS} characters what to look after and what would be news");
     Err(Refusal::new("keep that concern", hint))
+}
+
+/// Zero is as good as left out.
+fn said(every_s: Option<u64>) -> Option<u64> {
+    every_s.filter(|every_s| *every_s > 0)
 }
 
 fn bounded(every_s: u64) -> Result<u64, Refusal> {

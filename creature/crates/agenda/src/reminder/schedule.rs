@@ -58,11 +58,9 @@ impl Schedule {
         match words.as_slice() {
             ["daily", time] => Some(Schedule::Daily { time: spoken::time(time)? }),
             ["weekly", days, time] => {
-                let days: Option<Vec<i8>> = days
-                    .split(',')
-                    .map(|day| spoken::weekday(day).map(|day| day.to_monday_one_offset()))
-                    .collect();
-                Some(Schedule::Weekly { days: days?, time: spoken::time(time)? })
+                let day = |day| spoken::weekday(day).map(|day| day.to_monday_one_offset());
+                let days = days.split(',').map(day).collect::<Option<_>>()?;
+                Some(Schedule::Weekly { days, time: spoken::time(time)? })
             }
             ["monthly", day, time] => {
                 Some(Schedule::Monthly { day: day.parse().ok()?, time: spoken::time(time)? })
@@ -73,7 +71,8 @@ impl Schedule {
                 Some(Schedule::Every { every_s: spoken::length_s(length)?, from, to })
             }
             ["every", length @ ..] => {
-                Some(Schedule::Every { every_s: spoken::length_s(length)?, from: DAY.0, to: DAY.1 })
+                let (from, to) = DAY;
+                Some(Schedule::Every { every_s: spoken::length_s(length)?, from, to })
             }
             ["in", length @ ..] => Some(Schedule::Once { at: later(now, spoken::length_s(length)?) }),
             [instant] if instant.ends_with('z') => {
