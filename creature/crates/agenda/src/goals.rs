@@ -163,10 +163,8 @@ impl Goal {
         reason: &str,
         now: Timestamp,
     ) -> Result<Value, Refusal> {
-        let at = match number {
-            Some(number) => number.checked_sub(1),
-            None => self.next().map(|(at, _)| at),
-        };
+        let next = self.next().map(|(at, _)| at);
+        let at = number.map_or(next, |number| number.checked_sub(1));
         let count = self.checkpoints.len();
         let Some((at, step)) = at.and_then(|at| Some((at, self.checkpoints.get_mut(at)?))) else {
             let hint = format!("name one from 1 to {count}; what is parked is not next by itself");

@@ -29,9 +29,9 @@ const HOUR_S: u64 = 3_600;
 const WEEKLY: Time = Time::constant(9, 0, 0, 0);
 
 /// Talk without content, whatever it is wrapped in.
-const CHATTER: &str = "just checking in, checking in, nothing new, nothing to report, no news, no updates, no update, \
-    all quiet, all good, all is well, everything is fine, still here, still working, hope you are well, good morning, \
-    have a nice day";
+const CHATTER: &str = "just checking in, checking in, nothing new, nothing to report, no news, no updates, \
+    no update, all quiet, all good, all is well, everything is fine, still here, still working, \
+    hope you are well, good morning, have a nice day";
 
 /// What a message is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -79,16 +79,13 @@ impl Task {
 
     /// One turn of it is over; what failed too often ends, or waits for its next turn.
     fn turned(&mut self, failed: Option<&str>, now: Timestamp) {
-        let over = match failed {
-            None => {
-                self.tries.succeed();
-                true
-            }
-            Some(why) => self.tries.fail(why, now),
-        };
         self.changed_at = now;
+        match failed {
+            Some(why) if !self.tries.fail(why, now) => return,
+            Some(_) => {}
+            None => self.tries.succeed(),
+        }
         match self.every_s {
-            _ if !over => {}
             None => self.end(failed.unwrap_or("done"), now),
             Some(every_s) => {
                 self.at = self.turn_after(now, every_s);

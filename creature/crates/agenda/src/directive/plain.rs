@@ -14,14 +14,14 @@ const MOST_WORDS: usize = 24;
 const MOST_TOPIC: usize = 8;
 
 /// What may stand before and after without changing the meaning.
-const BEFORE: &str = "please, ok, okay, now, hey, so, from now on, can you, could you, would you, let's, i want you to, \
-    i would like you to";
+const BEFORE: &str = "please, ok, okay, now, hey, so, from now on, can you, could you, would you, let's, \
+    i want you to, i would like you to";
 const AFTER: &str =
     "please, thanks, thank you, from now on, for now, until further notice, until i say so, now";
 
 /// What makes a sentence mean something else than it seems.
-const DOUBTFUL: &str = "not, never, no, but, unless, if, when, because, or, i, i'm, you, he, she, they, what, whatever, \
-    which, how, why, anymore, instead, until, till, today, tomorrow, tonight, week";
+const DOUBTFUL: &str = "not, never, no, but, unless, if, when, because, or, i, i'm, you, he, she, they, what, \
+    whatever, which, how, why, anymore, instead, until, till, today, tomorrow, tonight, week";
 
 const TELL: &str =
     "message, write, text, contact, ping, bother, disturb, notify, messaging, writing, texting, bothering";
@@ -29,6 +29,17 @@ const TELL: &str =
 /// What a standing order may begin with: things that bear repeating.
 const LOOK: &str =
     "check, look, read, scan, watch, review, search, update, visit, monitor, fetch, see, refresh, post";
+
+/// Whole orders: to pause, and to take back a pause, a quiet and a focus.
+const PAUSE: &str = "pause, stop, pause work, pause everything, pause yourself, pause working, pause all work, \
+    pause your work, stop all work, stop your work, stop work, stop working, stop everything, take a break, \
+    have a break";
+const RESUME: &str = "resume, unpause, continue, go on, carry on, resume work, resume working, resume everything, \
+    resume your work, continue work, continue working, continue everything, continue your work, back to work, \
+    you can resume, you can continue, you may resume, you may continue";
+const WRITE_AGAIN: &str = "message me again, write me again, you can message me again, you can write me again, \
+    you may message me again, you may write me again, message me as usual, write me as usual";
+const USUAL_ORDER: &str = "no more focus, drop the focus, end the focus, back to your usual order";
 
 /// A directive read from plain words.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +72,7 @@ pub fn understand(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Underst
         set(Wish::Every { what: said(what), every_s })
     } else if let Some(topic) = quiet(order) {
         set(Wish::Quiet { topic: said(topic) })
-    } else if pause(order) {
+    } else if one_of(PAUSE, &plain(order).join(" ")) {
         set(Wish::Pause)
     } else {
         let wished = lift(order).filter(|_| over.is_none())?;
@@ -226,33 +237,11 @@ fn quiet<'a, 'b>(words: &'a [Word<'b>]) -> Option<&'a [Word<'b>]> {
     words.get(words.len() - topic.len()..).filter(certain)
 }
 
-fn pause(words: &[Word]) -> bool {
-    matches!(
-        plain(words).as_slice(),
-        ["pause" | "stop"]
-            | ["pause", "work" | "everything" | "yourself" | "working"]
-            | ["pause" | "stop", "all" | "your", "work"]
-            | ["stop", "work" | "working" | "everything"]
-            | ["take" | "have", "a", "break"]
-    )
-}
-
+/// The wish that is taken back.
 fn lift(words: &[Word]) -> Option<Wished> {
-    match plain(words).as_slice() {
-        ["resume" | "unpause" | "continue"]
-        | ["go" | "carry", "on"]
-        | ["resume" | "continue", "work" | "working" | "everything"]
-        | ["resume" | "continue", "your", "work"]
-        | ["back", "to", "work"]
-        | ["you", "can" | "may", "resume" | "continue"] => Some(Wished::Pause),
-        ["message" | "write", "me", "again"]
-        | ["you", "can" | "may", "message" | "write", "me", "again"]
-        | ["message" | "write", "me", "as", "usual"] => Some(Wished::Quiet),
-        ["no", "more", "focus"]
-        | ["drop" | "end", "the", "focus"]
-        | ["back", "to", "your", "usual", "order"] => Some(Wished::Focus),
-        _ => None,
-    }
+    let said = plain(words).join(" ");
+    let lifts = [(RESUME, Wished::Pause), (WRITE_AGAIN, Wished::Quiet), (USUAL_ORDER, Wished::Focus)];
+    lifts.into_iter().find(|(phrases, _)| one_of(phrases, &said)).map(|(_, wished)| wished)
 }
 
 /// The categories of the stack a topic means.
