@@ -107,10 +107,15 @@ impl Opportunities {
         items::purge(&mut self.list, before)
     }
 
+    /// Those that have not ended.
+    pub fn open(&self) -> impl Iterator<Item = &Opportunity> {
+        self.list.iter().filter(|one| one.ended_at.is_none())
+    }
+
     /// How the money stands.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals { earned_usd: self.earned_usd, ..Totals::default() };
-        for one in self.list.iter().filter(|one| one.ended_at.is_none()) {
+        for one in self.open() {
             let executed = one.stage >= Stage::Collect;
             let sum = if executed { &mut totals.pending_usd } else { &mut totals.pipeline_usd };
             *sum += (one.amount_usd - one.earned_usd).max(0.0);

@@ -178,8 +178,7 @@ impl<'a> Found<'a> {
     fn all(agenda: &'a Agenda, rules: &'a Rules, changed: &[String], now: Timestamp) -> Vec<Entry> {
         let mut found = Self { agenda, rules, now, entries: Vec::new() };
         agenda.goals.list.iter().for_each(|goal| found.goal(goal));
-        let open = agenda.opportunities.list.iter().filter(|one| one.ended_at.is_none());
-        open.for_each(|one| found.opportunity(one));
+        agenda.opportunities.open().for_each(|one| found.opportunity(one));
         agenda.tasks.open().for_each(|task| found.task(task));
         agenda.directives.standing(now).for_each(|directive| found.order(directive));
         found.gaps_and_places();
