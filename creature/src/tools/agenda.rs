@@ -1,4 +1,4 @@
-//! `goal.*`, `opportunity.*`, `task.*`, `gap.*`, `presence.*`, `agenda.*`: what it means to do.
+//! `goal.*`, `opportunity.*`, `task.*`, `gap.*`, `presence.*`, `agenda.*`, `pulse.*` and more: what it means to do.
 //!
 //! Invariant: a call is a change of the agenda as memory keeps it, but for a few words that people and models
 //! write otherwise.
@@ -76,25 +76,22 @@ pub fn seen(tools: &mut Toolbox, place: &str, last: &str) -> Result<Value, Fault
 
 pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let (agenda, rules) = (&tools.desk.agenda, &tools.desk.rules);
-    let mut listed = match args.maybe_text("kind")?.unwrap_or("stack") {
+    Ok(match args.maybe_text("kind")?.unwrap_or("stack") {
         "stack" => {
             let lines = stack::stack(agenda, rules, &[], tools.clock.now());
             let shown: Vec<_> = lines.iter().take(MOST_LINES).collect();
-            return Ok(json!({"of": lines.len(), "stack": shown}));
+            json!({"of": lines.len(), "stack": shown})
         }
-        "goals" => return Ok(json!({"goals": agenda.goals.lines()})),
-        "presence" => return Ok(json!(agenda.presence)),
+        "goals" => json!({"goals": agenda.goals.lines()}),
         "opportunities" => {
-            json!({"totals": agenda.opportunities.totals(), "list": agenda.opportunities.list})
+            let open: Vec<_> = agenda.opportunities.open().collect();
+            json!({"totals": agenda.opportunities.totals(), "list": open})
         }
-        "tasks" => json!(agenda.tasks),
-        "gaps" => json!(agenda.gaps),
+        "tasks" => json!({"list": agenda.tasks.open().collect::<Vec<_>>()}),
+        "gaps" => json!({"list": agenda.gaps.open().collect::<Vec<_>>()}),
+        "presence" => json!(agenda.presence),
         _ => return Err(args.fault("lists stack, goals, opportunities, tasks, gaps or presence")),
-    };
-    if let Some(Value::Array(list)) = listed.get_mut("list") {
-        list.retain(|item| item.get("ended_at").is_none_or(Value::is_null));
-    }
-    Ok(listed)
+    })
 }
 
 /// When a task is due: a time with its zone, a local one where the owner lives, or so many seconds from now.

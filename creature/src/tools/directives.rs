@@ -4,7 +4,7 @@ use super::Toolbox;
 use super::arguments::Arguments;
 use crate::fault::Fault;
 use agenda::Change;
-use agenda::directive::{self, Directive, DirectiveChange};
+use agenda::directive::{self, Directive};
 use serde_json::{Value, json};
 
 pub fn set(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
@@ -25,8 +25,4 @@ pub fn list(tools: &Toolbox) -> Result<Value, Fault> {
     };
     let standing = tools.desk.agenda.directives.standing(tools.clock.now());
     Ok(json!({"directives": standing.map(line).collect::<Vec<_>>()}))
-}
-
-pub fn end(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    tools.change(&Change::Directive(DirectiveChange::End { id: args.words("id")?.to_owned() }))
 }

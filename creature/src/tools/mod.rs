@@ -14,7 +14,6 @@ mod owner;
 mod page;
 mod papers;
 pub mod permission;
-mod pulse;
 mod remember;
 mod reminders;
 mod repo_edit;
@@ -178,14 +177,9 @@ impl Toolbox {
             "owner.message" => owner::message(self, args),
             "reminder.add" => reminders::add(self, args),
             "reminder.list" => reminders::list(self),
-            "reminder.cancel" => reminders::cancel(self, args),
-            "pulse.add" => pulse::add(self, args),
-            "pulse.update" => pulse::update(self, args),
-            "pulse.close" => pulse::close(self, args),
-            "pulse.list" => pulse::list(self),
+            "pulse.list" => reminders::concerns(self),
             "directive.set" => directives::set(self, args),
             "directive.list" => directives::list(self),
-            "directive.end" => directives::end(self, args),
             "notes.read" => papers::read(self, args),
             "notes.write" => papers::write(self, args),
             "notes.append" => papers::append(self, args),
@@ -199,7 +193,10 @@ impl Toolbox {
             "dream.undo" => knowledge::dream_undo(self, args),
             "purpose.rewrite" => papers::rewrite_purpose(self, args).await,
             "goal.add" | "goal.extend" | "goal.checkpoint" | "opportunity.add" | "task.add" | "task.done"
-            | "gap.note" | "presence.note" | "agenda.close" | "agenda.approve" => agenda::change(self, args),
+            | "gap.note" | "presence.note" | "agenda.close" | "agenda.approve" | "pulse.add"
+            | "pulse.update" | "pulse.close" | "reminder.cancel" | "directive.end" => {
+                agenda::change(self, args)
+            }
             "opportunity.move" => agenda::opportunity_move(self, args),
             "agenda.list" => agenda::list(self, args),
             "files.read" => files::read(self, args),

@@ -140,6 +140,5 @@ fn thread_of(data: &Value) -> &str {
 }
 
 fn ids(data: &Value) -> Vec<String> {
-    let ids = data.get("ids").and_then(Value::as_array);
-    ids.into_iter().flatten().filter_map(|id| id.as_str().map(str::to_owned)).collect()
+    data.get("ids").and_then(|ids| serde_json::from_value(ids.clone()).ok()).unwrap_or_default()
 }

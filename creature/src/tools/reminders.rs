@@ -1,9 +1,10 @@
-//! `reminder.*`: words, or a prompt of their own, that come back at their time.
+//! `reminder.*`, `pulse.list`: what comes back at its time, be it words, a prompt of its own or a standing concern.
 
 use super::Toolbox;
 use super::arguments::Arguments;
 use crate::fault::Fault;
 use agenda::Change;
+use agenda::pulse::Concern;
 use agenda::reminder::{Reminder, ReminderChange, Schedule};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -33,6 +34,10 @@ pub fn list(tools: &Toolbox) -> Result<Value, Fault> {
     Ok(json!({"reminders": tools.desk.agenda.reminders.open().map(line).collect::<Vec<_>>()}))
 }
 
-pub fn cancel(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    tools.change(&Change::Reminder(ReminderChange::Cancel { id: args.words("id")?.to_owned() }))
+pub fn concerns(tools: &Toolbox) -> Result<Value, Fault> {
+    let line = |concern: &Concern| {
+        let Concern { id, text, thread, every_s, next, last, .. } = concern;
+        json!({"id": id, "text": text, "every_s": every_s, "next": next, "last": last, "thread": thread})
+    };
+    Ok(json!({"concerns": tools.desk.agenda.pulse.open().map(line).collect::<Vec<_>>()}))
 }

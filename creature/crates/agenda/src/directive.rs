@@ -6,7 +6,7 @@ mod plain;
 
 pub use plain::{Understood, reply, understand};
 
-use crate::items::{self, Card, Item};
+use crate::items::{self, Card, Item, Items};
 use crate::outbox::Kind;
 use crate::stack::Category;
 use crate::{Agenda, Refusal, When};
@@ -23,12 +23,8 @@ const MOST_CHARS: usize = 200;
 /// Seconds between two turns of a standing order.
 const EVERY_S: (u64, u64) = (60, 30 * 86_400);
 
-/// All of them, oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Directives {
-    pub all: Vec<Directive>,
-}
+/// All of them, the oldest first.
+pub type Directives = Items<Directive>;
 
 /// One word of the owner's that holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -100,19 +96,25 @@ impl Wish {
     /// Whether this wish takes the other's place.
     fn replaces(&self, other: &Wish) -> bool {
         match (self, other) {
-            (Wish::Focus { .. }, Wish::Focus { .. }) | (Wish::Quiet { .. }, Wish::Quiet { .. }) => true,
             (Wish::Every { what: new, .. }, Wish::Every { what: old, .. }) => new.eq_ignore_ascii_case(old),
-            _ => self == other,
+            _ => self.kind().is_some() && self.kind() == other.kind(),
         }
     }
 
-    fn is(&self, wished: Wished) -> bool {
-        matches!(
-            (self, wished),
-            (Wish::Focus { .. }, Wished::Focus)
-                | (Wish::Quiet { .. }, Wished::Quiet)
-                | (Wish::Pause, Wished::Pause)
-        )
+    fn kind(&self) -> Option<Wished> {
+        match self {
+            Wish::Focus { .. } => Some(Wished::Focus),
+            Wish::Quiet { .. } => Some(Wished::Quiet),
+            Wish::Pause => Some(Wished::Pause),
+            Wish::Every { .. } | Wish::Other => None,
+        }
+    }
+
+    fn topic(&self) -> Option<&str> {
+        match self {
+            Wish::Focus { topic } | Wish::Quiet { topic } => Some(topic),
+            _ => None,
+        }
     }
 }
 
@@ -129,10 +131,10 @@ impl Item for Directive {
     }
 }
 
-impl Directives {
+impl Items<Directive> {
     /// Those that hold, oldest first.
     pub fn standing(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &Directive> {
-        self.all.iter().filter(move |directive| directive.stands(now))
+        self.list.iter().filter(move |directive| directive.stands(now))
     }
 
     /// The rank of categories with those the owner wants first before the others.
@@ -144,23 +146,21 @@ impl Directives {
 
     /// What the owner wants to go first, in the owner's words.
     pub fn focus(&self, now: Timestamp) -> Option<&str> {
-        self.standing(now).rev().find_map(|directive| match &directive.wish {
-            Wish::Focus { topic } => Some(topic.as_str()),
-            _ => None,
-        })
+        self.newest(Wished::Focus, now)?.wish.topic()
     }
 
     /// The word that pauses all work but the owner's.
     pub fn paused(&self, now: Timestamp) -> Option<&Directive> {
-        self.standing(now).rev().find(|directive| directive.wish == Wish::Pause)
+        self.newest(Wished::Pause, now)
     }
 
     /// What messages may be about; none where all may be sent, empty where none may.
     pub fn quiet(&self, now: Timestamp) -> Option<&str> {
-        self.standing(now).rev().find_map(|directive| match &directive.wish {
-            Wish::Quiet { topic } => Some(topic.as_str()),
-            _ => None,
-        })
+        self.newest(Wished::Quiet, now)?.wish.topic()
+    }
+
+    fn newest(&self, wished: Wished, now: Timestamp) -> Option<&Directive> {
+        self.standing(now).rev().find(|directive| directive.wish.kind() == Some(wished))
     }
 
     /// Whether the owner wants to hear of this now.
@@ -177,10 +177,8 @@ impl Directives {
     pub fn lines(&self, now: Timestamp) -> Vec<String> {
         let day = |at: Timestamp| at.strftime("%Y-%m-%d %H:%M UTC").to_string();
         let line = |directive: &Directive| {
-            let until = directive
-                .until
-                .map_or("until you are told otherwise".to_owned(), |at| format!("until {}", day(at)));
-            format!("{} \"{}\", said {}, {until}", directive.id, directive.text, day(directive.at))
+            let until = directive.until.map_or("you are told otherwise".to_owned(), day);
+            format!("{} \"{}\", said {}, until {until}", directive.id, directive.text, day(directive.at))
         };
         self.standing(now).rev().map(line).collect()
     }
@@ -191,11 +189,6 @@ impl Directives {
         let next = |directive: &Directive| directive.next.filter(|_| !paused);
         self.standing(now).flat_map(|directive| [next(directive), directive.until]).flatten().min()
     }
-
-    /// Forgets what was over before this time; how many.
-    pub fn purge(&mut self, before: Timestamp) -> usize {
-        items::purge(&mut self.all, before)
-    }
 }
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -> Result<Value, Refusal> {
@@ -205,7 +198,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
         return Err(Refusal::new("set or end a directive without the owner's word", hint));
     }
     let end = |directives: &mut Directives, ends: &dyn Fn(&Directive) -> bool| {
-        let ended = directives.all.iter_mut().filter(|directive| directive.stands(now) && ends(directive));
+        let ended = directives.list.iter_mut().filter(|directive| directive.stands(now) && ends(directive));
         ended.map(|directive| directive.ended = Some(now)).count()
     };
     match change {
@@ -216,18 +209,17 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
                 let error = format!("set more than {MOST_STANDING} directives");
                 return Err(Refusal::new(error, "end one that no longer matters"));
             }
-            items::admit(&mut agenda.directives.all, "")?;
+            items::admit(&mut agenda.directives.list, "")?;
             let id = agenda.name("directive");
             let next = matches!(wish, Wish::Every { .. }).then_some(now);
-            let text = text.chars().take(MOST_CHARS).collect();
-            let wish = wish.clone();
-            let directive =
-                Directive { id: id.clone(), wish, text, at: now, until: *until, next, ended: None };
-            agenda.directives.all.push(directive);
-            Ok(json!({"id": id, "until": until}))
+            let told = json!({"id": id, "until": until});
+            let (wish, text) = (wish.clone(), text.chars().take(MOST_CHARS).collect());
+            let directive = Directive { id, wish, text, at: now, until: *until, next, ended: None };
+            agenda.directives.list.push(directive);
+            Ok(told)
         }
         DirectiveChange::Lift { wished } => {
-            match end(&mut agenda.directives, &|directive| directive.wish.is(*wished)) {
+            match end(&mut agenda.directives, &|directive| directive.wish.kind() == Some(*wished)) {
                 0 => Err(Refusal::new(
                     "lift what does not hold",
                     "directive.list names what does; all else is in force",
@@ -240,10 +232,10 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
             _ => Ok(json!({"id": id})),
         },
         DirectiveChange::Did { id } => {
-            let found = agenda.directives.all.iter_mut().find(|directive| directive.id == *id);
+            let found = agenda.directives.list.iter_mut().find(|directive| directive.id == *id);
             match found.map(|directive| (&mut directive.next, &directive.wish)) {
                 Some((next, Wish::Every { every_s, .. })) => {
-                    *next = Some(crate::spoken::later(now, *every_s));
+                    *next = Some(items::later(now, *every_s));
                     Ok(json!({"id": id, "next": next}))
                 }
                 _ => Err(unknown(id)),
@@ -253,8 +245,10 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &DirectiveChange, when: When) -
 }
 
 fn unknown(id: &str) -> Refusal {
-    let id: String = id.chars().take(40).collect();
-    Refusal::new(format!("find the standing directive `{id}`"), "directive.list names those that hold")
+    Refusal::new(
+        format!("find the standing directive `{}`", items::clip(id, 40)),
+        "directive.list names those that hold",
+    )
 }
 
 fn check(wish: &Wish, until: Option<Timestamp>, now: Timestamp) -> Result<(), Refusal> {

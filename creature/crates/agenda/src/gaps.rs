@@ -1,17 +1,13 @@
 //! Capability gaps: what it could not do, and how often it missed it.
 
-use crate::items::{self, Card, Item, LONGEST_REASON, LONGEST_TITLE};
+use crate::items::{self, Card, Item, Items, LONGEST_REASON, LONGEST_TITLE};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// All of them, the oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Gaps {
-    pub list: Vec<Gap>,
-}
+pub type Gaps = Items<Gap>;
 
 /// Something it cannot do yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,13 +37,6 @@ pub enum GapChange {
     },
 }
 
-impl Gaps {
-    /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, before: Timestamp) -> usize {
-        items::purge(&mut self.list, before)
-    }
-}
-
 impl Item for Gap {
     fn card(&self) -> Card<'_> {
         Card { id: &self.id, about: &self.what, ended_at: self.ended_at }
@@ -72,7 +61,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GapChange, when: When) -> Resu
             Ok(made)
         }
         GapChange::Close { id, reason } => {
-            let gap = items::open(list, id)?;
+            let gap = items::find(list, id)?;
             gap.ended_at = Some(when.now);
             gap.reason = items::clip(reason, LONGEST_REASON);
             Ok(json!({"id": id}))

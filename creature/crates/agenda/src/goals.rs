@@ -1,6 +1,6 @@
 //! Goals and their checkpoints: what is tried, how often, and what is parked with its reason.
 
-use crate::items::{self, Card, Item, LONGEST_REASON, LONGEST_TITLE, Tries};
+use crate::items::{self, Card, Item, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,11 +13,7 @@ pub const MOST_CHECKPOINTS: usize = 32;
 const ENDED_TOLD: usize = 5;
 
 /// All of them, the oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Goals {
-    pub list: Vec<Goal>,
-}
+pub type Goals = Items<Goal>;
 
 /// Something to reach, by checkpoints in order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -110,16 +106,11 @@ pub enum GoalChange {
     },
 }
 
-impl Goals {
-    /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, before: Timestamp) -> usize {
-        items::purge(&mut self.list, before)
-    }
-
+impl Items<Goal> {
     /// A line a goal, as they rank: open before ended, and of the ended the newest.
     pub fn lines(&self) -> Vec<String> {
         let ended = self.list.iter().rev().filter(|goal| goal.ended_at().is_some()).take(ENDED_TOLD);
-        self.list.iter().filter(|goal| goal.ended_at().is_none()).chain(ended).map(Goal::line).collect()
+        self.open().chain(ended).map(Goal::line).collect()
     }
 }
 
@@ -139,11 +130,8 @@ impl Goal {
         for (number, step) in (1..).zip(&self.checkpoints) {
             line += &format!("; {number} {}: {}", items::name(step.status), items::clip(&step.text, 120));
             if !step.tries.reason.is_empty() {
-                line += &format!(
-                    " (tried {} times: {})",
-                    step.tries.attempts,
-                    items::clip(&step.tries.reason, 120)
-                );
+                let why = items::clip(&step.tries.reason, 120);
+                line += &format!(" (tried {} times: {why})", step.tries.attempts);
             }
         }
         line
@@ -158,10 +146,12 @@ impl Goal {
             let error = format!("a goal has at most {MOST_CHECKPOINTS} checkpoints");
             return Err(Refusal::new(error, "make two goals of it"));
         }
-        for text in checkpoints {
+        let step = |text: &String| {
             let text = items::words(text, "a checkpoint", LONGEST_TITLE)?;
-            self.checkpoints.push(Checkpoint { text, status: Status::Pending, tries: Tries::default() });
-        }
+            Ok(Checkpoint { text, status: Status::Pending, tries: Tries::default() })
+        };
+        // As a whole or not at all: a refusal leaves all as it was.
+        self.checkpoints.extend(checkpoints.iter().map(step).collect::<Result<Vec<_>, _>>()?);
         Ok(())
     }
 
@@ -173,10 +163,8 @@ impl Goal {
         reason: &str,
         now: Timestamp,
     ) -> Result<Value, Refusal> {
-        let at = match number {
-            Some(number) => number.checked_sub(1),
-            None => self.next().map(|(at, _)| at),
-        };
+        let next = self.next().map(|(at, _)| at);
+        let at = number.map_or(next, |number| number.checked_sub(1));
         let count = self.checkpoints.len();
         let Some((at, step)) = at.and_then(|at| Some((at, self.checkpoints.get_mut(at)?))) else {
             let hint = format!("name one from 1 to {count}; what is parked is not next by itself");
@@ -196,7 +184,7 @@ impl Goal {
                 step.tries.reason = items::clip(reason, LONGEST_REASON);
             }
             Status::Failed if step.tries.fail(reason, now) => step.status = Status::Blocked,
-            Status::Failed | Status::Pending | Status::Active => {}
+            _ => {}
         }
         let (status, attempts) = (step.status, step.tries.attempts);
         if *step != before {
@@ -225,25 +213,22 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &GoalChange, when: When) -> Res
         GoalChange::Add { title, checkpoints, cost_usd } => add(agenda, title, checkpoints, *cost_usd, when),
         GoalChange::Extend { id, checkpoints } => {
             let goal = begun(agenda, id)?;
-            // Extended as a whole or not at all: a refusal leaves all as it was.
-            let mut longer = goal.clone();
-            longer.extend(checkpoints)?;
-            longer.changed_at = now;
-            *goal = longer;
+            goal.extend(checkpoints)?;
+            goal.changed_at = now;
             Ok(json!({"id": id, "checkpoints": goal.checkpoints.len()}))
         }
         GoalChange::Checkpoint { id, checkpoint, status, reason } => {
             begun(agenda, id)?.mark(*checkpoint, *status, reason, now)
         }
         GoalChange::Approve { id } => {
-            let goal = items::open(&mut agenda.goals.list, id)?;
+            let goal = items::find(&mut agenda.goals.list, id)?;
             items::owners_yes(id, when)?;
             goal.status = GoalStatus::Open;
             goal.changed_at = now;
             Ok(json!({"id": id, "status": goal.status}))
         }
         GoalChange::Close { id, outcome, reason } => {
-            let goal = items::open(&mut agenda.goals.list, id)?;
+            let goal = items::find(&mut agenda.goals.list, id)?;
             if matches!(outcome, GoalStatus::Open | GoalStatus::Awaiting) {
                 return Err(Refusal::new("that is no end", "a goal ends as done, failed or dropped"));
             }
@@ -285,9 +270,6 @@ fn add(
 
 /// The open goal of this name that needs nobody's yes.
 fn begun<'a>(agenda: &'a mut Agenda, id: &str) -> Result<&'a mut Goal, Refusal> {
-    let goal = items::open(&mut agenda.goals.list, id)?;
-    match goal.status {
-        GoalStatus::Awaiting => Err(items::awaits(id)),
-        _ => Ok(goal),
-    }
+    let goal = items::find(&mut agenda.goals.list, id)?;
+    if goal.status == GoalStatus::Awaiting { Err(items::awaits(id)) } else { Ok(goal) }
 }

@@ -20,15 +20,39 @@ pub const SAME_FAILURES: u32 = 3;
 pub const MOST_FAILURES: u32 = 9;
 
 /// What has a name, is about something and ends.
-pub(crate) trait Item {
+pub trait Item {
+    /// The tool that lists those of its kind.
+    const LISTED_BY: &'static str = "agenda.list";
+
     fn card(&self) -> Card<'_>;
 }
 
-pub(crate) struct Card<'a> {
+/// What all items are known by.
+pub struct Card<'a> {
     pub id: &'a str,
     /// No two open items of a kind are about the same.
     pub about: &'a str,
     pub ended_at: Option<Timestamp>,
+}
+
+/// All of one kind, the oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Items<T> {
+    #[serde(alias = "all")]
+    pub list: Vec<T>,
+}
+
+impl<T: Item> Items<T> {
+    /// Those that have not ended.
+    pub fn open(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.list.iter().filter(|item| item.card().ended_at.is_none())
+    }
+
+    /// Forgets what ended before this time; how many.
+    pub fn purge(&mut self, before: Timestamp) -> usize {
+        purge(&mut self.list, before)
+    }
 }
 
 /// What a newer self wrote and this one cannot read is at its default; it must not cost all the rest.
@@ -44,12 +68,13 @@ pub(crate) fn name(of: impl Serialize) -> String {
 }
 
 /// The open item of this name.
-pub(crate) fn open<'a, T: Item>(list: &'a mut [T], id: &str) -> Result<&'a mut T, Refusal> {
-    match list.iter_mut().find(|item| item.card().id == id) {
-        Some(item) if item.card().ended_at.is_none() => Ok(item),
-        Some(_) => Err(Refusal::new(format!("{id} has ended"), "add a new one")),
-        None => Err(Refusal::new(format!("there is no {}", clip(id, 80)), "agenda.list names all there are")),
-    }
+pub(crate) fn find<'a, T: Item>(list: &'a mut [T], id: &str) -> Result<&'a mut T, Refusal> {
+    let error = match list.iter_mut().find(|item| item.card().id == id) {
+        Some(item) if item.card().ended_at.is_none() => return Ok(item),
+        Some(_) => format!("{id} has ended"),
+        None => format!("there is no {}", clip(id, 80)),
+    };
+    Err(Refusal::new(error, format!("{} names those that are open", T::LISTED_BY)))
 }
 
 /// Makes room for an item about this; refused where an open one is about the same, or all are open.
@@ -70,10 +95,7 @@ pub(crate) fn admit<T: Item>(list: &mut Vec<T>, about: &str) -> Result<(), Refus
 
 /// Refuses what only the owner may say.
 pub(crate) fn owners_yes(id: &str, when: When) -> Result<(), Refusal> {
-    match when.owner {
-        true => Ok(()),
-        false => Err(awaits(id)),
-    }
+    if when.owner { Ok(()) } else { Err(awaits(id)) }
 }
 
 /// Says that an item waits for the owner.
@@ -115,7 +137,8 @@ impl Tries {
     }
 
     pub(crate) fn succeed(&mut self) {
-        *self = Self { attempts: self.attempts.saturating_add(1), ..Self::default() };
+        self.attempts = self.attempts.saturating_add(1);
+        self.forgive();
     }
 
     /// As if it had never failed; the attempts stay counted.
@@ -128,11 +151,11 @@ impl Tries {
         self.failed_at.map(|at| later(at, backoff_s(self.failures)))
     }
 
-    /// In a few words; empty where nothing failed.
+    /// A clause to end a line with; empty where nothing failed.
     pub fn said(&self) -> String {
         match self.failures {
             0 => String::new(),
-            times => format!("failed {times} of {SAME_FAILURES} times, last: {}", clip(&self.reason, 120)),
+            times => format!(", failed {times} of {SAME_FAILURES} times, last: {}", clip(&self.reason, 120)),
         }
     }
 }
@@ -151,42 +174,34 @@ fn gist(reason: &str) -> String {
 
 /// Words on one line, at most `most` characters; refused where there are none.
 pub(crate) fn words(text: &str, what: &str, most: usize) -> Result<String, Refusal> {
-    match clip(text, most) {
-        text if text.is_empty() => Err(Refusal::new(format!("{what} is empty"), "say it in a few words")),
-        text => Ok(text),
+    let text = clip(text, most);
+    if text.is_empty() {
+        return Err(Refusal::new(format!("{what} is empty"), "say it in a few words"));
     }
+    Ok(text)
 }
 
 /// `text` on one line and at most `most` characters, with an ellipsis where it was cut.
 pub(crate) fn clip(text: &str, most: usize) -> String {
-    let mut line = String::with_capacity(text.len().min(most * 4));
-    for word in text.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.chars().nth(most) {
+        Some(_) => line.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+        None => line,
     }
-    if let Some((end, _)) = line.char_indices().nth(most) {
-        let cut = line.char_indices().nth(most.saturating_sub(1)).map_or(end, |(cut, _)| cut);
-        line.truncate(cut);
-        line.push('…');
-    }
-    line
 }
 
 /// An amount of dollars, to the cent.
 pub(crate) fn usd(amount: f64) -> Result<f64, Refusal> {
-    match (0.0..=1e9).contains(&amount) {
-        true => Ok((amount * 100.0).round() / 100.0),
-        false => {
-            Err(Refusal::new(format!("{amount} is no amount"), "it is from 0 to 1,000,000,000 US dollars"))
-        }
+    if (0.0..=1e9).contains(&amount) {
+        return Ok((amount * 100.0).round() / 100.0);
     }
+    Err(Refusal::new(format!("{amount} is no amount"), "it is from 0 to 1,000,000,000 US dollars"))
 }
 
 /// `at` and so many seconds; where that is no time, the end of all.
-pub(crate) fn later(at: Timestamp, seconds: i64) -> Timestamp {
-    at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+pub(crate) fn later(at: Timestamp, seconds: impl TryInto<i64>) -> Timestamp {
+    let length = SignedDuration::from_secs(seconds.try_into().unwrap_or(i64::MAX));
+    at.checked_add(length).unwrap_or(Timestamp::MAX)
 }
 
 /// A span as people say it.

@@ -107,14 +107,18 @@ impl Opportunities {
         items::purge(&mut self.list, before)
     }
 
+    /// Those that have not ended.
+    pub fn open(&self) -> impl Iterator<Item = &Opportunity> {
+        self.list.iter().filter(|one| one.ended_at.is_none())
+    }
+
     /// How the money stands.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals { earned_usd: self.earned_usd, ..Totals::default() };
-        for one in self.list.iter().filter(|one| one.ended_at.is_none()) {
-            match one.stage >= Stage::Collect {
-                true => totals.pending_usd += (one.amount_usd - one.earned_usd).max(0.0),
-                false => totals.pipeline_usd += (one.amount_usd - one.earned_usd).max(0.0),
-            }
+        for one in self.open() {
+            let executed = one.stage >= Stage::Collect;
+            let sum = if executed { &mut totals.pending_usd } else { &mut totals.pipeline_usd };
+            *sum += (one.amount_usd - one.earned_usd).max(0.0);
         }
         totals
     }
@@ -129,13 +133,9 @@ impl Opportunity {
     fn take(&mut self, to: &Move, when: When) -> Result<(), Refusal> {
         let stage = to.stage.unwrap_or(self.stage);
         if let Some(skipped) = self.stage.next().filter(|next| stage > *next) {
-            let error = format!(
-                "{} is at {} and cannot go to {}",
-                self.id,
-                items::name(self.stage),
-                items::name(stage)
-            );
-            return Err(Refusal::new(error, format!("next is {}", items::name(skipped))));
+            let (from, to, skipped) = (items::name(self.stage), items::name(stage), items::name(skipped));
+            let error = format!("{} is at {from} and cannot go to {to}", self.id);
+            return Err(Refusal::new(error, format!("next is {skipped}")));
         }
         if stage != self.stage {
             // What was next belonged to the stage it left.
@@ -212,7 +212,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             Ok(made)
         }
         OpportunityChange::Move { id, to } => {
-            let one = items::open(list, id)?;
+            let one = items::find(list, id)?;
             let mut moved = one.clone();
             moved.take(to, when)?;
             let earned_usd = items::usd(agenda.opportunities.earned_usd + moved.earned_usd - one.earned_usd)?;
@@ -220,8 +220,8 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
                 moved.changed_at = now;
             }
             let awaits = moved.awaits(when.rules) && moved.stage < Stage::Execute;
-            let note =
-                awaits.then_some("execute waits for your owner's yes: ask with owner.message, kind approval");
+            let ask = "execute waits for your owner's yes: ask with owner.message, kind approval";
+            let note = awaits.then_some(ask);
             let came = json!({
                 "id": id, "stage": moved.stage, "amount_usd": moved.amount_usd,
                 "earned_usd": moved.earned_usd, "note": note,
@@ -231,14 +231,14 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
             Ok(came)
         }
         OpportunityChange::Approve { id } => {
-            let one = items::open(list, id)?;
+            let one = items::find(list, id)?;
             items::owners_yes(id, when)?;
             one.approved_usd = one.amount_usd;
             one.changed_at = now;
             Ok(json!({"id": id, "approved_usd": one.approved_usd}))
         }
         OpportunityChange::Close { id, reason } => {
-            let one = items::open(list, id)?;
+            let one = items::find(list, id)?;
             one.ended_at = Some(now);
             one.changed_at = now;
             one.reason = items::clip(reason, LONGEST_REASON);

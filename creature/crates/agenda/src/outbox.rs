@@ -4,6 +4,7 @@
 //! A message is taken in (`Say`), handed out (`due`), and struck off once it was told (`Delivered`).
 
 use crate::directive::Directives;
+use crate::items::{self, later};
 use crate::{Agenda, Refusal, Rules, When, spoken};
 use jiff::Timestamp;
 use jiff::civil::{Time, Weekday};
@@ -28,24 +29,9 @@ const HOUR_S: u64 = 3_600;
 const WEEKLY: Time = Time::constant(9, 0, 0, 0);
 
 /// Talk without content, whatever it is wrapped in.
-const CHATTER: &[&str] = &[
-    "just checking in",
-    "checking in",
-    "nothing new",
-    "nothing to report",
-    "no news",
-    "no updates",
-    "no update",
-    "all quiet",
-    "all good",
-    "all is well",
-    "everything is fine",
-    "still here",
-    "still working",
-    "hope you are well",
-    "good morning",
-    "have a nice day",
-];
+const CHATTER: &str = "just checking in, checking in, nothing new, nothing to report, no news, no updates, \
+    no update, all quiet, all good, all is well, everything is fine, still here, still working, \
+    hope you are well, good morning, have a nice day";
 
 /// What a message is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,16 +62,8 @@ impl Kind {
         serde_json::from_value(Value::String(name)).unwrap_or(Kind::Other)
     }
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Revenue => "revenue",
-            Kind::Approval => "approval",
-            Kind::Milestone => "milestone",
-            Kind::Broken => "broken",
-            Kind::WeeklySummary => "weekly_summary",
-            Kind::Answer => "answer",
-            Kind::Other => "other",
-        }
+    pub fn name(self) -> String {
+        items::name(self)
     }
 }
 
@@ -156,15 +134,16 @@ impl Outbox {
         while let (Some(first), true) = (open.first().copied(), due.len() < room) {
             let (mine, others): (Vec<&Waiting>, Vec<&Waiting>) =
                 open.into_iter().partition(|waiting| waiting.thread == first.thread);
-            let (delivery, left) = gathered(&mine, self.dropped);
+            let (delivery, mut left) = gathered(first, &mine, self.dropped);
             due.push(delivery);
-            open = left.iter().copied().chain(others).collect();
+            left.extend(others);
+            open = left;
         }
         due
     }
 
     fn recent(&self, now: Timestamp) -> impl Iterator<Item = Timestamp> {
-        self.sent.iter().copied().filter(move |sent| now < spoken::later(*sent, HOUR_S))
+        self.sent.iter().copied().filter(move |sent| now < later(*sent, HOUR_S))
     }
 
     /// How the week stands.
@@ -178,14 +157,9 @@ impl Outbox {
 
     /// The next moment at which one may go out, or the week is over.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let room = self.recent(now).map(|sent| spoken::later(sent, HOUR_S)).next();
+        let room = self.recent(now).map(|sent| later(sent, HOUR_S)).next();
         let room = room.filter(|_| !self.waiting.is_empty());
         [room, self.weekly_at].into_iter().flatten().min()
-    }
-
-    /// Nothing here is ever finished and kept; a day's sayings forget themselves.
-    pub fn purge(&mut self, _before: Timestamp) -> usize {
-        0
     }
 }
 
@@ -218,12 +192,10 @@ fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value,
     worth(kind, text)?;
     let number = number(text);
     let outbox = &mut agenda.outbox;
-    outbox.said.retain(|(said, _)| now < spoken::later(*said, FRESH_S));
+    outbox.said.retain(|(said, _)| now < later(*said, FRESH_S));
     if outbox.said.iter().any(|(_, said)| *said == number) {
-        return Err(Refusal::new(
-            "say the same to the owner twice in a day",
-            "it is on its way or was told; go on",
-        ));
+        let hint = "it is on its way or was told; go on";
+        return Err(Refusal::new("say the same to the owner twice in a day", hint));
     }
     if outbox.waiting.len() >= MOST_WAITING {
         let Some(at) = outbox.waiting.iter().position(|waiting| !waiting.kind.urgent()) else {
@@ -249,55 +221,49 @@ fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value,
 
 /// Refuses what an owner would not want to be disturbed for.
 fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
-    let kinds = "a kind is revenue, approval, milestone, broken or weekly_summary; anything else belongs in your notes";
-    let chatter = "only what the owner can use goes out: what happened, how much, what is to be decided";
-    match kind {
-        Kind::Other => {
-            return Err(Refusal::new("message the owner without a reason: that is chatter", kinds));
-        }
-        Kind::Answer => {
-            let hint = "answer the owner's words with memory.append of kind message";
-            return Err(Refusal::new("send an answer unasked", hint));
-        }
-        Kind::Revenue | Kind::Approval | Kind::Milestone | Kind::Broken | Kind::WeeklySummary => {}
+    let refused = |error: &str, hint: &str| Err(Refusal::new(error, hint));
+    if kind == Kind::Other {
+        let hint = "a kind is revenue, approval, milestone, broken or weekly_summary; anything else belongs in your notes";
+        return refused("message the owner without a reason: that is chatter", hint);
+    }
+    if kind == Kind::Answer {
+        let hint = "answer the owner's words with memory.append of kind message";
+        return refused("send an answer unasked", hint);
     }
     if text.chars().count() > MOST_CHARS {
-        return Err(Refusal::new(
-            format!("send more than {MOST_CHARS} characters"),
-            "say what matters, and where the rest is",
-        ));
+        let error = format!("send more than {MOST_CHARS} characters");
+        return refused(&error, "say what matters, and where the rest is");
     }
     let plain: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     let mut plain = plain.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
     let mut needed = 2;
-    for phrase in CHATTER {
+    for phrase in CHATTER.split(", ") {
         if plain.contains(phrase) {
             plain = plain.replace(phrase, " ");
             needed = 5;
         }
     }
-    match plain.split_whitespace().count() < needed {
-        true => Err(Refusal::new("send the owner chatter: this says nothing", chatter)),
-        false => Ok(()),
+    if plain.split_whitespace().count() < needed {
+        let hint = "only what the owner can use goes out: what happened, how much, what is to be decided";
+        return refused("send the owner chatter: this says nothing", hint);
     }
+    Ok(())
 }
 
 /// One message of as many as fit, and those that did not.
-fn gathered<'a>(waiting: &[&'a Waiting], dropped: u64) -> (Delivery, Vec<&'a Waiting>) {
-    let kind = waiting.first().map_or(Kind::Other, |first| first.kind);
-    let thread = waiting.first().map_or(String::new(), |first| first.thread.clone());
+fn gathered<'a>(first: &Waiting, waiting: &[&'a Waiting], dropped: u64) -> (Delivery, Vec<&'a Waiting>) {
+    let (kind, thread) = (first.kind, first.thread.clone());
     if let [one] = waiting {
         return (Delivery { ids: vec![one.id.clone()], kind, text: one.text.clone(), thread }, Vec::new());
     }
     let (mut ids, mut text, mut left) = (Vec::new(), String::new(), Vec::new());
     for one in waiting {
         let line = format!("\n- {}: {}", one.kind.name().replace('_', " "), one.text);
-        match text.chars().count() + line.chars().count() < MOST_SUMMARY {
-            true => {
-                text.push_str(&line);
-                ids.push(one.id.clone());
-            }
-            false => left.push(*one),
+        if text.chars().count() + line.chars().count() < MOST_SUMMARY {
+            text += &line;
+            ids.push(one.id.clone());
+        } else {
+            left.push(*one);
         }
     }
     let gone = if dropped > 0 { format!("; {dropped} older ones found no room") } else { String::new() };

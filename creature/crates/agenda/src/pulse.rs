@@ -1,10 +1,11 @@
 //! Pulse: standing concerns, each reviewed every so often for the thread that made it.
 
-use crate::items::{self, Card, Item};
-use crate::{Agenda, Refusal, When, spoken};
+use crate::items::{self, Card, Item, Items};
+use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::ops::RangeInclusive;
 
 /// Concerns that may be open: each costs a review an hour.
 const MOST_OPEN: usize = 100;
@@ -14,14 +15,10 @@ const MOST_CHARS: usize = 600;
 
 /// Seconds between two reviews: unless said, and the bounds.
 const EVERY_S: u64 = 3_600;
-const BOUNDS_S: (u64, u64) = (300, 30 * 86_400);
+const BOUNDS_S: RangeInclusive<u64> = 300..=30 * 86_400;
 
-/// All of them, oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Pulse {
-    pub all: Vec<Concern>,
-}
+/// All of them, the oldest first.
+pub type Pulse = Items<Concern>;
 
 /// One standing concern.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -40,6 +37,8 @@ pub struct Concern {
 }
 
 impl Item for Concern {
+    const LISTED_BY: &'static str = "pulse.list";
+
     fn card(&self) -> Card<'_> {
         Card { id: &self.id, about: &self.text, ended_at: self.finished }
     }
@@ -68,12 +67,7 @@ pub enum PulseChange {
     },
 }
 
-impl Pulse {
-    /// Concerns that are not closed.
-    pub fn open(&self) -> impl Iterator<Item = &Concern> {
-        self.all.iter().filter(|concern| concern.finished.is_none())
-    }
-
+impl Items<Concern> {
     /// Concerns whose review is due, the longest overdue first.
     pub fn due(&self, now: Timestamp) -> Vec<&Concern> {
         let mut due: Vec<&Concern> = self.open().filter(|concern| concern.next <= now).collect();
@@ -90,79 +84,69 @@ impl Pulse {
     pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
         self.open().map(|concern| concern.next).min()
     }
-
-    /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, before: Timestamp) -> usize {
-        items::purge(&mut self.all, before)
-    }
-
-    fn find(&mut self, id: &str) -> Result<&mut Concern, Refusal> {
-        items::open(&mut self.all, id)
-            .map_err(|refused| Refusal::new(refused.error, "pulse.list names those that are open"))
-    }
 }
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &PulseChange, when: When) -> Result<Value, Refusal> {
     let now = when.now;
     match change {
         PulseChange::Add { text, every_s } => {
-            let (text, every_s) = (checked(text)?, bounded(every_s.unwrap_or(EVERY_S))?);
+            let (text, every_s) = (checked(text)?, bounded(said(*every_s).unwrap_or(EVERY_S))?);
             if agenda.pulse.open().count() >= MOST_OPEN {
                 let hint = "close or merge some with pulse.close and pulse.update";
                 return Err(Refusal::new(format!("keep more than {MOST_OPEN} concerns"), hint));
             }
-            items::admit(&mut agenda.pulse.all, &text)?;
-            let id = agenda.name("pulse");
-            let next = spoken::later(now, every_s);
-            let (name, thread) = (id.clone(), when.thread.to_owned());
-            agenda.pulse.all.push(Concern { id, text, thread, every_s, next, ..Concern::default() });
-            Ok(json!({"id": name, "next": next}))
+            items::admit(&mut agenda.pulse.list, &text)?;
+            let (id, thread) = (agenda.name("pulse"), when.thread.to_owned());
+            let next = items::later(now, every_s);
+            let told = json!({"id": id, "next": next});
+            agenda.pulse.list.push(Concern { id, text, thread, every_s, next, ..Concern::default() });
+            Ok(told)
         }
         PulseChange::Update { id, text, every_s } => {
             let text = text.as_deref().map(checked).transpose()?;
-            let every_s = every_s.map(bounded).transpose()?;
-            let concern = agenda.pulse.find(id)?;
-            concern.text = text.unwrap_or_else(|| concern.text.clone());
+            let every_s = said(*every_s).map(bounded).transpose()?;
+            let concern = items::find(&mut agenda.pulse.list, id)?;
+            if let Some(text) = text {
+                concern.text = text;
+            }
             if let Some(every_s) = every_s {
                 concern.every_s = every_s;
-                concern.next = spoken::later(concern.last.unwrap_or(now), every_s).max(now);
+                concern.next = items::later(concern.last.unwrap_or(now), every_s).max(now);
             }
             Ok(json!({"id": id, "next": concern.next}))
         }
         PulseChange::Close { id, why } => {
-            let concern = agenda.pulse.find(id)?;
+            let concern = items::find(&mut agenda.pulse.list, id)?;
             concern.finished = Some(now);
             concern.why = why.chars().take(MOST_CHARS).collect();
             Ok(json!({"id": id}))
         }
         PulseChange::Reviewed { id } => {
-            let concern = agenda.pulse.find(id)?;
+            let concern = items::find(&mut agenda.pulse.list, id)?;
             concern.last = Some(now);
-            concern.next = spoken::later(now, concern.every_s);
+            concern.next = items::later(now, concern.every_s);
             Ok(json!({"id": id, "next": concern.next}))
         }
     }
 }
 
 fn checked(text: &str) -> Result<String, Refusal> {
-    match text.trim() {
-        "" => Err(Refusal::new(
-            "keep an empty concern",
-            "say what is to be looked after, and what would be news",
-        )),
-        text if text.chars().count() > MOST_CHARS => {
-            let hint = "keep the rest in notes, and name them";
-            Err(Refusal::new(format!("keep a concern of more than {MOST_CHARS} characters"), hint))
-        }
-        text => Ok(text.to_owned()),
+    let text = text.trim();
+    if (1..=MOST_CHARS).contains(&text.chars().count()) {
+        return Ok(text.to_owned());
     }
+    let hint = format!("say in at most {MOST_CHARS} characters what to look after and what would be news");
+    Err(Refusal::new("keep that concern", hint))
+}
+
+/// Zero is as good as left out.
+fn said(every_s: Option<u64>) -> Option<u64> {
+    every_s.filter(|every_s| *every_s > 0)
 }
 
 fn bounded(every_s: u64) -> Result<u64, Refusal> {
-    match (BOUNDS_S.0..=BOUNDS_S.1).contains(&every_s) {
-        true => Ok(every_s),
-        false => {
-            Err(Refusal::new(format!("review a concern every {every_s} s"), "300 s to 30 days are possible"))
-        }
+    if BOUNDS_S.contains(&every_s) {
+        return Ok(every_s);
     }
+    Err(Refusal::new(format!("review a concern every {every_s} s"), "300 s to 30 days are possible"))
 }

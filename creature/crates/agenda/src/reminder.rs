@@ -6,7 +6,7 @@ mod schedule;
 
 pub use schedule::Schedule;
 
-use crate::items::{self, Card, Item};
+use crate::items::{self, Card, Item, Items};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -17,12 +17,8 @@ use serde_json::{Value, json};
 const MOST_TEXT: usize = 500;
 const MOST_PROMPT: usize = 2_000;
 
-/// All of them, oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Reminders {
-    pub all: Vec<Reminder>,
-}
+/// All of them, the oldest first.
+pub type Reminders = Items<Reminder>;
 
 /// One of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,6 +40,8 @@ pub struct Reminder {
 }
 
 impl Item for Reminder {
+    const LISTED_BY: &'static str = "reminder.list";
+
     fn card(&self) -> Card<'_> {
         // The same words may come at several times.
         Card { id: &self.id, about: &self.id, ended_at: self.finished }
@@ -81,12 +79,7 @@ pub enum ReminderChange {
     },
 }
 
-impl Reminders {
-    /// Those still to come.
-    pub fn open(&self) -> impl Iterator<Item = &Reminder> {
-        self.all.iter().filter(|reminder| reminder.finished.is_none())
-    }
-
+impl Items<Reminder> {
     /// Those whose time has come, the earliest first; each once, however often it was missed.
     pub fn due(&self, now: Timestamp) -> Vec<Due> {
         let due = self.open().filter_map(|reminder| {
@@ -103,16 +96,6 @@ impl Reminders {
     pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
         self.open().filter_map(|reminder| reminder.next).min()
     }
-
-    /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, before: Timestamp) -> usize {
-        items::purge(&mut self.all, before)
-    }
-
-    fn find(&mut self, id: &str) -> Result<&mut Reminder, Refusal> {
-        items::open(&mut self.all, id)
-            .map_err(|refused| Refusal::new(refused.error, "reminder.list names those to come"))
-    }
 }
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) -> Result<Value, Refusal> {
@@ -124,34 +107,29 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) ->
             let usual = when.rules.time_zone.iana_name().unwrap_or("UTC").to_owned();
             let zone = zone.clone().unwrap_or(usual);
             let hours = TimeZone::get(&zone).map_err(|_| {
-                let zone: String = zone.chars().take(40).collect();
-                Refusal::new(
-                    format!("find the time zone `{zone}`"),
-                    "name one as in Europe/Berlin, or leave it out",
-                )
+                let error = format!("find the time zone `{}`", items::clip(&zone, 40));
+                Refusal::new(error, "name one as in Europe/Berlin, or leave it out")
             })?;
-            let Some(next) = schedule.next(now, &hours) else {
-                let hint = format!(
-                    "it is {} now; give a later time",
-                    now.to_zoned(hours).strftime("%Y-%m-%d %H:%M %Q")
-                );
-                return Err(Refusal::new("remind of what is past", hint));
-            };
-            items::admit(&mut agenda.reminders.all, "")?;
+            let clock =
+                |at: Timestamp| at.to_zoned(hours.clone()).strftime("%Y-%m-%d %H:%M:%S %Q").to_string();
+            let next = schedule.next(now, &hours).ok_or_else(|| {
+                let hint = format!("it is {} now; give a later time", clock(now));
+                Refusal::new("remind of what is past", hint)
+            })?;
+            items::admit(&mut agenda.reminders.list, "")?;
             let id = agenda.name("reminder");
-            let told =
-                json!({"id": id, "next": next.to_zoned(hours).strftime("%Y-%m-%d %H:%M:%S %Q").to_string()});
+            let told = json!({"id": id, "next": clock(next)});
             let (thread, schedule, next) = (when.thread.to_owned(), schedule.clone(), Some(next));
             let reminder = Reminder { id, text, prompt, thread, schedule, zone, next, ..Reminder::default() };
-            agenda.reminders.all.push(reminder);
+            agenda.reminders.list.push(reminder);
             Ok(told)
         }
         ReminderChange::Cancel { id } => {
-            agenda.reminders.find(id)?.finished = Some(now);
+            items::find(&mut agenda.reminders.list, id)?.finished = Some(now);
             Ok(json!({"id": id}))
         }
         ReminderChange::Fired { id, at } => {
-            let reminder = agenda.reminders.find(id)?;
+            let reminder = items::find(&mut agenda.reminders.list, id)?;
             // A zone that is gone must not cost the reminder.
             let hours = TimeZone::get(&reminder.zone).unwrap_or_else(|_| when.rules.time_zone.clone());
             let after = reminder.next.map_or(*at, |next| next.max(*at));

@@ -1,8 +1,9 @@
 //! Times as people say them: weekdays, hours, lengths, and until when; whatever is not certain is not understood.
 
+use crate::items::later;
 use jiff::civil::{DateTime, Time, Weekday};
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, ToSpan};
+use jiff::{Timestamp, ToSpan};
 
 const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
@@ -119,10 +120,4 @@ fn close(unit: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
 /// The moment at which a clock there shows this; in a gap the later, in a fold the earlier.
 pub fn instant(shown: DateTime, zone: &TimeZone) -> Option<Timestamp> {
     zone.to_ambiguous_zoned(shown).compatible().ok().map(|zoned| zoned.timestamp())
-}
-
-/// So many seconds later.
-pub fn later(now: Timestamp, seconds: u64) -> Timestamp {
-    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
-    now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
 }

@@ -91,6 +91,11 @@ pub enum LookedChange {
 }
 
 impl Line {
+    fn of(category: Category, id: &str, title: &str, why: String, next: &str, ready_at: Timestamp) -> Self {
+        let (id, title, next) = (id.to_owned(), title.to_owned(), next.to_owned());
+        Self { category, id, title, why, next, ready_at }
+    }
+
     /// Nothing can be done about it but to ask the owner.
     pub fn awaits(&self) -> bool {
         self.next == ask(&self.id)
@@ -173,8 +178,8 @@ impl<'a> Found<'a> {
     fn all(agenda: &'a Agenda, rules: &'a Rules, changed: &[String], now: Timestamp) -> Vec<Entry> {
         let mut found = Self { agenda, rules, now, entries: Vec::new() };
         agenda.goals.list.iter().for_each(|goal| found.goal(goal));
-        agenda.opportunities.list.iter().for_each(|one| found.opportunity(one));
-        agenda.tasks.list.iter().for_each(|task| found.task(task));
+        agenda.opportunities.open().for_each(|one| found.opportunity(one));
+        agenda.tasks.open().for_each(|task| found.task(task));
         agenda.directives.standing(now).for_each(|directive| found.order(directive));
         found.gaps_and_places();
         found.papers(changed);
@@ -194,72 +199,52 @@ impl<'a> Found<'a> {
     }
 
     fn goal(&mut self, goal: &Goal) {
-        let line = |why: String, next: String, ready_at: Timestamp| Line {
-            category: Category::Goals,
-            id: goal.id.clone(),
-            title: goal.title.clone(),
-            why,
-            next,
-            ready_at,
-        };
-        match (goal.status, goal.next()) {
+        let awaits = goal.status == GoalStatus::Awaiting;
+        let (why, next, ready_at) = match (goal.status, goal.next()) {
             (GoalStatus::Awaiting, _) => {
                 let why = format!("would cost {} USD and waits for your owner's yes", goal.cost_usd);
-                self.put(line(why, ask(&goal.id), goal.made_at), goal.made_at, goal.changed_at, true);
+                (why, ask(&goal.id), goal.made_at)
             }
             (GoalStatus::Open, Some((at, step))) => {
                 let of = if goal.owner { "your owner's goal" } else { "a goal of yours" };
-                let mut why = format!("{of}, checkpoint {} of {}", at + 1, goal.checkpoints.len());
-                if step.tries.failures > 0 {
-                    why += &format!(", {}", step.tries.said());
-                }
-                let ready_at = step.tries.again_at().unwrap_or(goal.made_at);
-                self.put(line(why, step.text.clone(), ready_at), goal.made_at, goal.changed_at, false);
+                let (of_all, failed) = (goal.checkpoints.len(), step.tries.said());
+                let why = format!("{of}, checkpoint {} of {of_all}{failed}", at + 1);
+                (why, step.text.clone(), step.tries.again_at().unwrap_or(goal.made_at))
             }
-            _ => {}
-        }
+            _ => return,
+        };
+        let line = Line::of(Category::Goals, &goal.id, &goal.title, why, &next, ready_at);
+        self.put(line, goal.made_at, goal.changed_at, awaits);
     }
 
     fn opportunity(&mut self, one: &Opportunity) {
-        if one.ended_at.is_some() {
-            return;
-        }
         let awaits = one.stage == Stage::Propose && one.awaits(self.rules);
         let mut why = format!("{} USD at stage {}", one.amount_usd, items::name(one.stage));
         if awaits {
             why += ", waits for your owner's yes";
         }
-        let next = match (awaits, one.next.as_str()) {
-            (true, _) => ask(&one.id),
-            (false, "") => one.stage.work().to_owned(),
-            (false, next) => next.to_owned(),
+        let next = match one.next.as_str() {
+            _ if awaits => &ask(&one.id),
+            "" => one.stage.work(),
+            next => next,
         };
-        let (id, title) = (one.id.clone(), one.title.clone());
         let ready_at = one.not_before.unwrap_or(one.made_at);
-        let line = Line { category: Category::Opportunities, id, title, why, next, ready_at };
+        let line = Line::of(Category::Opportunities, &one.id, &one.title, why, next, ready_at);
         self.put(line, one.made_at, one.changed_at.max(ready_at.min(self.now)), awaits);
     }
 
     fn task(&mut self, task: &Task) {
-        if task.ended_at.is_some() {
-            return;
-        }
         let own_round = task.every_s.is_some() && !task.owner;
         let category = if own_round { Category::Scanning } else { Category::Tasks };
         let due = task.due_at();
         let late_s = self.now.as_second() - due.as_second();
-        let mut why = match late_s {
-            0.. => format!("due since {}", span(late_s)),
-            _ => format!("due in {}", span(-late_s)),
-        };
+        let when = if late_s < 0 { "in" } else { "since" };
+        let mut why = format!("due {when} {}", span(late_s.saturating_abs()));
         if let Some(every_s) = task.every_s {
             why += &format!(", every {}", span(every_s));
         }
-        if task.tries.failures > 0 {
-            why += &format!(", {}", task.tries.said());
-        }
-        let title = items::clip(&task.text, 80);
-        let line = Line { category, id: task.id.clone(), title, why, next: task.text.clone(), ready_at: due };
+        why += &task.tries.said();
+        let line = Line::of(category, &task.id, &items::clip(&task.text, 80), why, &task.text, due);
         // A turn that came due is new, whatever was seen of it before.
         self.put(line, due, task.changed_at.max(due.min(self.now)), false);
     }
@@ -269,26 +254,23 @@ impl<'a> Found<'a> {
         let (Wish::Every { what, every_s }, Some(due)) = (&directive.wish, directive.next) else { return };
         let every = span(i64::try_from(*every_s).unwrap_or(i64::MAX));
         let why = format!("your owner wants it every {every}");
-        let (id, title, next) = (directive.id.clone(), items::clip(what, 80), what.clone());
-        let line = Line { category: Category::Tasks, id, title, why, next, ready_at: due };
+        let line = Line::of(Category::Tasks, &directive.id, &items::clip(what, 80), why, what, due);
         self.put(line, due, due.min(self.now), false);
     }
 
     fn gaps_and_places(&mut self) {
-        for gap in self.agenda.gaps.list.iter().filter(|gap| gap.ended_at.is_none()) {
+        for gap in self.agenda.gaps.open() {
             let why = format!("missed {} times", gap.times);
-            let next = "learn it, build it, or note why not, and close it".to_owned();
-            let (id, title) = (gap.id.clone(), gap.what.clone());
-            let line = Line { category: Category::Gaps, id, title, why, next, ready_at: gap.changed_at };
+            let next = "learn it, build it, or note why not, and close it";
+            let line = Line::of(Category::Gaps, &gap.id, &gap.what, why, next, gap.changed_at);
             self.put(line, gap.changed_at, gap.changed_at, true);
         }
         for (name, place) in &self.agenda.presence.places {
             let Some(ready_at) = place.due_at() else { continue };
             let ago = span(self.now.as_second() - place.last_at.as_second());
             let (id, title) = (format!("presence-{name}"), format!("be seen on {name}"));
-            let (why, next) =
-                (format!("last seen there {ago} ago"), "post something worth reading".to_owned());
-            let line = Line { category: Category::Presence, id, title, why, next, ready_at };
+            let (why, next) = (format!("last seen there {ago} ago"), "post something worth reading");
+            let line = Line::of(Category::Presence, &id, &title, why, next, ready_at);
             self.put(line, ready_at, place.last_at, true);
         }
     }
@@ -301,15 +283,11 @@ impl<'a> Found<'a> {
         if changed.len() > NAMED {
             named += &format!(" and {} more", changed.len() - NAMED);
         }
-        let line = Line {
-            category: Category::Knowledge,
-            id: "knowledge".to_owned(),
-            title: "papers changed".to_owned(),
-            why: format!("{} changed since you last read them", changed.len()),
-            next: items::clip(&format!("read {named}; keep what matters"), 300),
-            ready_at: Timestamp::MIN,
-        };
-        self.put(line, Timestamp::MIN, Timestamp::MIN, true);
+        let why = format!("{} changed since you last read them", changed.len());
+        let next = items::clip(&format!("read {named}; keep what matters"), 300);
+        let always = Timestamp::MIN;
+        let line = Line::of(Category::Knowledge, "knowledge", "papers changed", why, &next, always);
+        self.put(line, always, always, true);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tasks the creature scheduled for itself, each with its time.
 
-use crate::items::{self, Card, Item, LONGEST_REASON, LONGEST_TITLE, Tries};
+use crate::items::{self, Card, Item, Items, LONGEST_REASON, LONGEST_TITLE, Tries};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,11 +10,7 @@ use serde_json::{Value, json};
 pub const EVERY_S: (i64, i64) = (60, 366 * 86_400);
 
 /// All of them, the oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Tasks {
-    pub list: Vec<Task>,
-}
+pub type Tasks = Items<Task>;
 
 /// Something to do at its time, once or again and again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -57,16 +53,10 @@ pub enum TaskChange {
     },
 }
 
-impl Tasks {
+impl Items<Task> {
     /// The next moment at which one comes due by itself.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let open = self.list.iter().filter(|task| task.ended_at.is_none());
-        open.map(Task::due_at).filter(|at| *at > now).min()
-    }
-
-    /// Forgets what was finished before this time; how many.
-    pub fn purge(&mut self, before: Timestamp) -> usize {
-        items::purge(&mut self.list, before)
+        self.open().map(Task::due_at).filter(|at| *at > now).min()
     }
 }
 
@@ -89,16 +79,13 @@ impl Task {
 
     /// One turn of it is over; what failed too often ends, or waits for its next turn.
     fn turned(&mut self, failed: Option<&str>, now: Timestamp) {
-        let over = match failed {
-            None => {
-                self.tries.succeed();
-                true
-            }
-            Some(why) => self.tries.fail(why, now),
-        };
         self.changed_at = now;
+        match failed {
+            Some(why) if !self.tries.fail(why, now) => return,
+            Some(_) => {}
+            None => self.tries.succeed(),
+        }
         match self.every_s {
-            _ if !over => {}
             None => self.end(failed.unwrap_or("done"), now),
             Some(every_s) => {
                 self.at = self.turn_after(now, every_s);
@@ -139,7 +126,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &TaskChange, when: When) -> Res
             Ok(made)
         }
         TaskChange::Done { id, failed } => {
-            let task = items::open(list, id)?;
+            let task = items::find(list, id)?;
             if let Some(why) = failed {
                 items::words(why, "the reason", LONGEST_REASON)?;
             }
@@ -148,7 +135,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &TaskChange, when: When) -> Res
             Ok(json!({"id": id, "next_at": next, "attempts": task.tries.attempts}))
         }
         TaskChange::Close { id, reason } => {
-            items::open(list, id)?.end(reason, when.now);
+            items::find(list, id)?.end(reason, when.now);
             Ok(json!({"id": id}))
         }
     }

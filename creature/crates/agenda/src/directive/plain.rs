@@ -14,59 +14,32 @@ const MOST_WORDS: usize = 24;
 const MOST_TOPIC: usize = 8;
 
 /// What may stand before and after without changing the meaning.
-const BEFORE: &[&str] = &[
-    "please",
-    "ok",
-    "okay",
-    "now",
-    "hey",
-    "so",
-    "from now on",
-    "can you",
-    "could you",
-    "would you",
-    "let's",
-    "i want you to",
-    "i would like you to",
-];
-const AFTER: &[&str] = &[
-    "please",
-    "thanks",
-    "thank you",
-    "from now on",
-    "for now",
-    "until further notice",
-    "until i say so",
-    "now",
-];
+const BEFORE: &str = "please, ok, okay, now, hey, so, from now on, can you, could you, would you, let's, \
+    i want you to, i would like you to";
+const AFTER: &str =
+    "please, thanks, thank you, from now on, for now, until further notice, until i say so, now";
 
 /// What makes a sentence mean something else than it seems.
-const DOUBTFUL: &[&str] = &[
-    "not", "never", "no", "but", "unless", "if", "when", "because", "or", "i", "i'm", "you", "he", "she",
-    "they", "what", "whatever", "which", "how", "why", "anymore", "instead", "until", "till", "today",
-    "tomorrow", "tonight", "week",
-];
+const DOUBTFUL: &str = "not, never, no, but, unless, if, when, because, or, i, i'm, you, he, she, they, what, \
+    whatever, which, how, why, anymore, instead, until, till, today, tomorrow, tonight, week";
 
-const TELL: &[&str] = &[
-    "message",
-    "write",
-    "text",
-    "contact",
-    "ping",
-    "bother",
-    "disturb",
-    "notify",
-    "messaging",
-    "writing",
-    "texting",
-    "bothering",
-];
+const TELL: &str =
+    "message, write, text, contact, ping, bother, disturb, notify, messaging, writing, texting, bothering";
 
 /// What a standing order may begin with: things that bear repeating.
-const LOOK: &[&str] = &[
-    "check", "look", "read", "scan", "watch", "review", "search", "update", "visit", "monitor", "fetch",
-    "see", "refresh", "post",
-];
+const LOOK: &str =
+    "check, look, read, scan, watch, review, search, update, visit, monitor, fetch, see, refresh, post";
+
+/// Whole orders: to pause, and to take back a pause, a quiet and a focus.
+const PAUSE: &str = "pause, stop, pause work, pause everything, pause yourself, pause working, pause all work, \
+    pause your work, stop all work, stop your work, stop work, stop working, stop everything, take a break, \
+    have a break";
+const RESUME: &str = "resume, unpause, continue, go on, carry on, resume work, resume working, \
+    resume everything, resume your work, continue work, continue working, continue everything, \
+    continue your work, back to work, you can resume, you can continue, you may resume, you may continue";
+const WRITE_AGAIN: &str = "message me again, write me again, you can message me again, you can write me again, \
+    you may message me again, you may write me again, message me as usual, write me as usual";
+const USUAL_ORDER: &str = "no more focus, drop the focus, end the focus, back to your usual order";
 
 /// A directive read from plain words.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,7 +72,7 @@ pub fn understand(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Underst
         set(Wish::Every { what: said(what), every_s })
     } else if let Some(topic) = quiet(order) {
         set(Wish::Quiet { topic: said(topic) })
-    } else if pause(order) {
+    } else if one_of(PAUSE, &plain(order).join(" ")) {
         set(Wish::Pause)
     } else {
         let wished = lift(order).filter(|_| over.is_none())?;
@@ -110,28 +83,26 @@ pub fn understand(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Underst
 
 /// One plain sentence of what was noted.
 pub fn reply(understood: &Understood) -> String {
-    let span = match understood.span.as_str() {
-        "" => "until you say otherwise",
-        span => span,
-    };
-    match &understood.change {
+    let span = if understood.span.is_empty() { "until you say otherwise" } else { &understood.span };
+    let noted = match &understood.change {
         DirectiveChange::Set { wish, .. } => match wish {
-            Wish::Focus { topic } => format!("Noted: {topic} goes first, {span}."),
-            Wish::Every { what, every_s } => format!("Noted: \"{what}\" every {}, {span}.", length(*every_s)),
+            Wish::Focus { topic } => format!("{topic} goes first, {span}"),
+            Wish::Every { what, every_s } => format!("\"{what}\" every {}, {span}", length(*every_s)),
             Wish::Quiet { topic } if topic.is_empty() => {
-                format!("Noted: I send you no messages, {span}; I answer when you write.")
+                format!("I send you no messages, {span}; I answer when you write")
             }
             Wish::Quiet { topic } => {
-                format!("Noted: I message you only about {topic}, {span}; the rest is kept for later.")
+                format!("I message you only about {topic}, {span}; the rest is kept for later")
             }
-            Wish::Pause => format!("Noted: I pause, {span}; your words still reach me."),
-            Wish::Other => "Noted.".to_owned(),
+            Wish::Pause => format!("I pause, {span}; your words still reach me"),
+            Wish::Other => "that".to_owned(),
         },
-        DirectiveChange::Lift { wished: Wished::Pause } => "Noted: I go on with my work.".to_owned(),
-        DirectiveChange::Lift { wished: Wished::Quiet } => "Noted: I message you again as usual.".to_owned(),
-        DirectiveChange::Lift { wished: Wished::Focus } => "Noted: my usual order holds again.".to_owned(),
-        DirectiveChange::End { id } | DirectiveChange::Did { id } => format!("Noted: {id}."),
-    }
+        DirectiveChange::Lift { wished: Wished::Pause } => "I go on with my work".to_owned(),
+        DirectiveChange::Lift { wished: Wished::Quiet } => "I message you again as usual".to_owned(),
+        DirectiveChange::Lift { wished: Wished::Focus } => "my usual order holds again".to_owned(),
+        DirectiveChange::End { id } | DirectiveChange::Did { id } => id.clone(),
+    };
+    format!("Noted: {noted}.")
 }
 
 fn length(seconds: u64) -> String {
@@ -180,11 +151,10 @@ fn plain<'a>(words: &'a [Word]) -> Vec<&'a str> {
 fn bare<'a, 'b>(mut words: &'a [Word<'b>]) -> &'a [Word<'b>] {
     loop {
         let all = plain(words).join(" ");
-        let before =
-            BEFORE.iter().find(|phrase| all.strip_prefix(**phrase).is_some_and(|rest| rest.starts_with(' ')));
-        let after =
-            AFTER.iter().find(|phrase| all.strip_suffix(**phrase).is_some_and(|rest| rest.ends_with(' ')));
-        let count = |phrase: Option<&&str>| phrase.map_or(0, |phrase| phrase.split(' ').count());
+        let leads = |phrase: &&str| all.strip_prefix(*phrase).is_some_and(|rest| rest.starts_with(' '));
+        let trails = |phrase: &&str| all.strip_suffix(*phrase).is_some_and(|rest| rest.ends_with(' '));
+        let (before, after) = (BEFORE.split(", ").find(leads), AFTER.split(", ").find(trails));
+        let count = |phrase: Option<&str>| phrase.map_or(0, |phrase| phrase.split(' ').count());
         words = match (count(before), count(after)) {
             (0, 0) => return words,
             (0, after) => words.get(..words.len() - after).unwrap_or_default(),
@@ -204,9 +174,13 @@ fn spanned<'a, 'b>(
     last.or_else(first).unwrap_or((words, None, &[]))
 }
 
+fn one_of(words: &str, word: &str) -> bool {
+    words.split(", ").any(|one| one == word)
+}
+
 /// Words that name one thing, with no turn in them.
 fn certain(topic: &&[Word]) -> bool {
-    let doubtful = |word: &Word| DOUBTFUL.contains(&word.plain.as_str());
+    let doubtful = |word: &Word| one_of(DOUBTFUL, &word.plain);
     (1..=MOST_TOPIC).contains(&topic.len()) && !topic.iter().any(doubtful)
 }
 
@@ -228,7 +202,7 @@ fn every<'a, 'b>(words: &'a [Word<'b>]) -> Option<(&'a [Word<'b>], u64)> {
         ["daily"] => Some(86_400),
         _ => None,
     };
-    let looks = |what: &[Word]| what.first().is_some_and(|verb| LOOK.contains(&verb.plain.as_str()));
+    let looks = |what: &[Word]| what.first().is_some_and(|verb| one_of(LOOK, &verb.plain));
     let mut splits = (1..words.len()).filter_map(|at| words.split_at_checked(at));
     splits.find_map(|(one, other)| {
         let (what, often) = if looks(one) { (one, other) } else { (other, one) };
@@ -238,7 +212,7 @@ fn every<'a, 'b>(words: &'a [Word<'b>]) -> Option<(&'a [Word<'b>], u64)> {
 }
 
 fn quiet<'a, 'b>(words: &'a [Word<'b>]) -> Option<&'a [Word<'b>]> {
-    let told = |word: &str| TELL.contains(&word);
+    let told = |word: &str| one_of(TELL, word);
     let all = plain(words);
     let (rest, only) = match all.as_slice() {
         ["do", "not", verb, "me", rest @ ..] | ["never" | "stop", verb, "me", rest @ ..] if told(verb) => {
@@ -263,33 +237,11 @@ fn quiet<'a, 'b>(words: &'a [Word<'b>]) -> Option<&'a [Word<'b>]> {
     words.get(words.len() - topic.len()..).filter(certain)
 }
 
-fn pause(words: &[Word]) -> bool {
-    matches!(
-        plain(words).as_slice(),
-        ["pause" | "stop"]
-            | ["pause", "work" | "everything" | "yourself" | "working"]
-            | ["pause" | "stop", "all" | "your", "work"]
-            | ["stop", "work" | "working" | "everything"]
-            | ["take" | "have", "a", "break"]
-    )
-}
-
+/// The wish that is taken back.
 fn lift(words: &[Word]) -> Option<Wished> {
-    match plain(words).as_slice() {
-        ["resume" | "unpause" | "continue"]
-        | ["go" | "carry", "on"]
-        | ["resume" | "continue", "work" | "working" | "everything"]
-        | ["resume" | "continue", "your", "work"]
-        | ["back", "to", "work"]
-        | ["you", "can" | "may", "resume" | "continue"] => Some(Wished::Pause),
-        ["message" | "write", "me", "again"]
-        | ["you", "can" | "may", "message" | "write", "me", "again"]
-        | ["message" | "write", "me", "as", "usual"] => Some(Wished::Quiet),
-        ["no", "more", "focus"]
-        | ["drop" | "end", "the", "focus"]
-        | ["back", "to", "your", "usual", "order"] => Some(Wished::Focus),
-        _ => None,
-    }
+    let said = plain(words).join(" ");
+    let lifts = [(RESUME, Wished::Pause), (WRITE_AGAIN, Wished::Quiet), (USUAL_ORDER, Wished::Focus)];
+    lifts.into_iter().find(|(phrases, _)| one_of(phrases, &said)).map(|(_, wished)| wished)
 }
 
 /// The categories of the stack a topic means.

@@ -1,5 +1,6 @@
 //! When a reminder comes: read from a few words, and the next time by the clock of a place.
 
+use crate::items::later;
 use crate::{Refusal, spoken};
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
@@ -57,11 +58,9 @@ impl Schedule {
         match words.as_slice() {
             ["daily", time] => Some(Schedule::Daily { time: spoken::time(time)? }),
             ["weekly", days, time] => {
-                let days: Option<Vec<i8>> = days
-                    .split(',')
-                    .map(|day| spoken::weekday(day).map(|day| day.to_monday_one_offset()))
-                    .collect();
-                Some(Schedule::Weekly { days: days?, time: spoken::time(time)? })
+                let day = |day| spoken::weekday(day).map(|day| day.to_monday_one_offset());
+                let days = days.split(',').map(day).collect::<Option<_>>()?;
+                Some(Schedule::Weekly { days, time: spoken::time(time)? })
             }
             ["monthly", day, time] => {
                 Some(Schedule::Monthly { day: day.parse().ok()?, time: spoken::time(time)? })
@@ -72,9 +71,10 @@ impl Schedule {
                 Some(Schedule::Every { every_s: spoken::length_s(length)?, from, to })
             }
             ["every", length @ ..] => {
-                Some(Schedule::Every { every_s: spoken::length_s(length)?, from: DAY.0, to: DAY.1 })
+                let (from, to) = DAY;
+                Some(Schedule::Every { every_s: spoken::length_s(length)?, from, to })
             }
-            ["in", length @ ..] => Some(Schedule::Once { at: spoken::later(now, spoken::length_s(length)?) }),
+            ["in", length @ ..] => Some(Schedule::Once { at: later(now, spoken::length_s(length)?) }),
             [instant] if instant.ends_with('z') => {
                 Some(Schedule::Once { at: instant.to_uppercase().parse().ok()? })
             }

@@ -270,7 +270,7 @@ fn only_the_owner_gives_the_owners_word() {
 fn a_newer_selfs_wish_does_no_harm() {
     let text = r#"{"all":[{"id":"directive-1","wish":{"kind":"dance","steps":3},"text":"dance","new":1}]}"#;
     let directives: Directives = serde_json::from_str(text).unwrap();
-    assert_eq!(directives.all[0].wish, Wish::Other);
+    assert_eq!(directives.list[0].wish, Wish::Other);
     assert!(directives.paused(now()).is_none());
 }
 

@@ -46,7 +46,7 @@ fn a_concern_is_changed_and_closed() {
     };
     make(&mut agenda, reviewed("pulse-1"), minute(10)).unwrap();
     make(&mut agenda, update(Some("two"), Some(600)), minute(12)).unwrap();
-    assert_eq!((agenda.pulse.all[0].text.as_str(), agenda.pulse.all[0].next), ("two", minute(20)));
+    assert_eq!((agenda.pulse.list[0].text.as_str(), agenda.pulse.list[0].next), ("two", minute(20)));
     assert_eq!(agenda.pulse.chars(), 3);
     assert!(make(&mut agenda, update(None, Some(1)), minute(12)).is_err());
     assert!(make(&mut agenda, update(Some(" "), None), minute(12)).is_err());
@@ -68,7 +68,7 @@ fn concerns_stay_few() {
         let id = agenda.pulse.open().next().unwrap().id.clone();
         make(&mut agenda, PulseChange::Close { id, why: String::new() }, minute(at)).unwrap();
         make(&mut agenda, add(&format!("later concern {at}")), minute(at)).unwrap();
-        assert!(agenda.pulse.all.len() <= 1_000 && agenda.pulse.open().count() == 100);
+        assert!(agenda.pulse.list.len() <= 1_000 && agenda.pulse.open().count() == 100);
     }
     assert!(make(&mut agenda, add(&"long ".repeat(200)), minute(0)).is_err());
 }
