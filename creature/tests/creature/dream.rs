@@ -1,19 +1,19 @@
-//! The dream: when it comes, that each part is by itself, that it ends after a death, and that it can be undone.
+//! The dream: when it comes, that each part is by itself, that it ends after a death, and what it says of length.
 
-use crate::broker::loopback;
-use crate::house::{Script, TempHouse, thought};
+mod asked;
+mod undoing;
+
+use crate::house::TempHouse;
 use agenda::Change;
-use agenda::goals::{GoalChange, GoalStatus};
 use agenda::pulse::PulseChange;
 use creature::birth::birth;
 use creature::clock::Clock;
 use creature::config::Told;
-use creature::dream::{Night, changed, looked, three_way};
+use creature::dream::{Night, changed, looked};
 use creature::life::{Leaving, Life};
 use creature::mind::thought::ToolCall;
 use creature::paths::House;
 use jiff::{Timestamp, ToSpan};
-use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -209,146 +209,6 @@ async fn one_cut_off_is_ended_by_the_next_life() {
 }
 
 #[tokio::test]
-async fn undone_it_leaves_what_came_after() {
-    let mut bed = Bed::new(TempHouse::new());
-    let mut life = bed.born().await;
-    asleep(&mut life).await;
-    bed.house.write("self/facts.md", TWICE);
-    let (first, again) = (concern(&mut life, "watch the swifts"), concern(&mut life, "Watch the swift."));
-    let add =
-        GoalChange::Add { title: "count the swifts".to_owned(), checkpoints: Vec::new(), cost_usd: 0.0 };
-    let goal = life.toolbox.change(&Change::Goal(add)).unwrap()["id"].as_str().unwrap().to_owned();
-    let (outcome, reason) = (GoalStatus::Done, "counted".to_owned());
-    life.toolbox.change(&Change::Goal(GoalChange::Close { id: goal.clone(), outcome, reason })).unwrap();
-    bed.wait((24 * 31).hours());
-    asleep(&mut life).await;
-    let open =
-        |life: &Life| life.toolbox.desk.agenda.pulse.open().map(|it| it.id.clone()).collect::<Vec<_>>();
-    assert_eq!((open(&life), bed.facts().as_str()), (vec![first.clone()], ONCE));
-    let known = |life: &Life| serde_json::to_string(&life.toolbox.desk.agenda.goals).unwrap().contains(&goal);
-    assert!(!known(&life), "what was finished thirty days ago is forgotten");
-    let later = concern(&mut life, "watch the herons");
-    call(&mut life, "fact.add", json!({"text": "Owls hoot", "source": "night"})).await;
-    for turn in ["undone", "again"] {
-        let name = bed.dreams()[0]["name"].clone();
-        let args = if turn == "undone" { json!({}) } else { json!({"name": name}) };
-        let undone = call(&mut life, "dream.undo", args).await;
-        assert_eq!((&undone["ok"], &undone["undone"]), (&json!(true), &name), "{undone}");
-        assert_eq!(open(&life), [first.clone(), again.clone(), later.clone()]);
-        assert_eq!(bed.facts(), format!("{TWICE}- Owls hoot [night, 2026-04-01]\n"));
-    }
-    assert_eq!(call(&mut life, "dream.undo", json!({})).await["ok"], false);
-    drop(life);
-    let life = bed.born().await;
-    assert_eq!(open(&life).len(), 3, "what was undone is written down");
-    assert!(known(&life));
-}
-
-#[tokio::test]
-async fn a_model_acts_within_bounds() {
-    loopback!();
-    let answer = thought(
-        "tidy up",
-        json!([
-            {"tool": "facts.merge", "args": {"facts": [1, 2], "text": "The shop is open from 9 to 18"}},
-            {"tool": "facts.merge", "args": {"facts": [3, 4], "text": "Herons and owls are birds, all 7"}},
-            {"tool": "facts.merge", "args": {"facts": [2, 3], "text": "taken"}},
-            {"tool": "facts.merge", "args": {"facts": [3, 4, 5, 6], "text": "Too many at once"}},
-            {"tool": "pulse.close", "args": {"id": "pulse-1", "why": "settled"}},
-            {"tool": "pulse.close", "args": {"id": "pulse-2", "why": "also"}},
-            {"tool": "pulse.update", "args": {"id": "pulse-2", "text": "see whether the herons came"}},
-            {"tool": "pulse.close", "args": {"id": "pulse-99", "why": "who?"}},
-            {"tool": "pulse.close", "args": {"id": "pulse-2", "why": "x", "all": true}},
-            {"tool": "repo.run", "args": {"command": "touch pwned"}},
-        ]),
-        0,
-    );
-    let script = Script::new(vec![answer]);
-    let mut bed = Bed::new(TempHouse::with_model("openai", &script, 60));
-    let settings = fs::read_to_string(bed.house.path("owner.toml")).unwrap();
-    bed.house.write("owner.toml", settings + "[dream]\nat = \"03:00\"\nmodel = \"dreamer\"\n");
-    let mut life = bed.born().await;
-    asleep(&mut life).await;
-    let facts = "- The shop opens at 9 [sign, 2026-02-01]\n- It closes at 18 [mail, 2026-01-01]\n- Herons are birds\n\
-        - Owls are birds\n- Swifts sleep\n- Wrens sing\n";
-    bed.house.write("self/facts.md", facts);
-    let ids = [concern(&mut life, "the swifts"), concern(&mut life, "the herons")];
-    assert_eq!(ids, ["pulse-1", "pulse-2"]);
-    bed.wait(2.hours());
-    asleep(&mut life).await;
-    assert!(bed.dreams().is_empty(), "it is not three o'clock");
-    bed.wait(1.hour());
-    life.dream_if_due(&mut Wish(true)).await.unwrap();
-    assert!(
-        bed.dreams().is_empty() && script.asked.lock().unwrap().is_empty(),
-        "it was asked to leave first"
-    );
-    asleep(&mut life).await;
-    let asked = script.request(0);
-    assert_eq!(asked["model"], "dreamer");
-    assert!(
-        asked.to_string().contains("1. The shop opens at 9") && asked.to_string().contains("pulse-2"),
-        "{asked}"
-    );
-    assert!(
-        bed.facts().starts_with(
-            "- The shop is open from 9 to 18 [mail, 2026-01-01]\n- Herons are birds\n- Owls are birds\n"
-        ),
-        "{}",
-        bed.facts()
-    );
-    let open: Vec<String> =
-        life.toolbox.desk.agenda.pulse.open().map(|it| format!("{} {}", it.id, it.text)).collect();
-    assert_eq!(open, ["pulse-2 see whether the herons came"]);
-    let told = bed
-        .house
-        .records()
-        .into_iter()
-        .find(|record| record.kind == "dream" && record.data.get("refused").is_some())
-        .unwrap()
-        .data;
-    assert_eq!(
-        (told["done"].as_array().unwrap().len(), told["refused"].as_array().unwrap().len()),
-        (3, 7),
-        "{told:#}"
-    );
-    bed.wait(24.hours());
-    asleep(&mut life).await;
-    assert_eq!(
-        (bed.dreams().len(), script.asked.lock().unwrap().len()),
-        (2, 1),
-        "the same is not asked twice"
-    );
-    let undone = call(&mut life, "dream.undo", json!({"name": bed.dreams()[0]["name"]})).await;
-    assert_eq!((undone["ok"].as_bool(), bed.facts().as_str()), (Some(true), facts));
-    assert_eq!(life.toolbox.desk.agenda.pulse.open().count(), 2);
-}
-
-#[tokio::test]
-async fn a_model_that_is_away_costs_only_its_part() {
-    loopback!();
-    for line in [
-        crate::house::Line::Fails(500),
-        crate::house::Line::Says("what a night".to_owned()),
-        crate::house::Line::Refuses(402, "budget_exhausted", Some(60)),
-    ] {
-        let script = Script::new(vec![line]);
-        let mut bed = Bed::new(TempHouse::with_model("anthropic", &script, 60));
-        bed.house.write("self/facts.md", TWICE);
-        let mut life = bed.born().await;
-        asleep(&mut life).await;
-        bed.wait(1.hour());
-        asleep(&mut life).await;
-        let dream = bed.dreams().remove(0);
-        assert_eq!(
-            (came(&dream, "thought")["ok"].as_bool(), came(&dream, "purge")["ok"].as_bool()),
-            (Some(false), Some(true))
-        );
-        assert_eq!(bed.facts(), ONCE);
-    }
-}
-
-#[tokio::test]
 async fn what_grew_too_long_is_said_once() {
     let mut bed = Bed::new(TempHouse::new());
     let mut life = bed.born().await;
@@ -394,32 +254,4 @@ fn papers_changed_by_another_hand_are_named() {
     assert_eq!(changed(&house), ["self/notes/old.md", "self/skills/post.md"]);
     temp.write(".self/mind/looked.json", "garbage");
     assert!(changed(&house).is_empty());
-}
-
-fn items() -> impl Strategy<Value = Vec<(u8, u8)>> {
-    prop::collection::btree_map(0u8..8, 0u8..3, 0..8).prop_map(|items| items.into_iter().collect())
-}
-
-fn list(items: &[(u8, u8)]) -> Value {
-    let item = |(id, state): &(u8, u8)| json!({"id": format!("goal-{id}"), "state": state});
-    json!({"next": items.len(), "goals": {"all": items.iter().map(item).collect::<Vec<_>>()}})
-}
-
-proptest! {
-    #[test]
-    fn taking_back_touches_only_what_was_changed(before in items(), after in items(), now in items()) {
-        let (old, dreamt, new) = (list(&before), list(&after), list(&now));
-        let merged = three_way(Some(&old), Some(&dreamt), Some(&new)).unwrap();
-        let find = |items: &[(u8, u8)], id: u8| items.iter().find(|item| item.0 == id).map(|item| item.1);
-        for id in 0..8 {
-            let (old, dreamt, new) = (find(&before, id), find(&after, id), find(&now, id));
-            let want = if new == dreamt { old } else { new };
-            let got = merged["goals"]["all"].as_array().unwrap().iter().find(|item| item["id"] == format!("goal-{id}"));
-            // One that changed on both sides is mixed field by field; here it has one field.
-            prop_assert_eq!(got.map(|item| item["state"].as_u64().unwrap() as u8), want, "goal-{}", id);
-        }
-        prop_assert_eq!(three_way(Some(&old), Some(&dreamt), Some(&dreamt)), Some(old.clone()));
-        let again = three_way(Some(&old), Some(&dreamt), Some(&merged)).unwrap();
-        prop_assert_eq!(three_way(Some(&old), Some(&dreamt), Some(&again)), Some(again));
-    }
 }
