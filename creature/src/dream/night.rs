@@ -105,12 +105,4 @@ impl UnderWay {
         *begun += 1;
         true
     }
-
-    pub fn ended(&mut self, part: &str, came: Result<String, Fault>) {
-        let (ok, said) = match came {
-            Ok(said) => (true, said),
-            Err(fault) => (false, fault.error),
-        };
-        self.came.push(Came { part: part.to_owned(), ok, said });
-    }
 }
