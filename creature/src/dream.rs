@@ -66,11 +66,10 @@ impl Life {
         }
         let now = self.told.clock.now();
         let mut night = Night::load(&self.told.house);
-        let first = night.since.is_none();
-        if !first && night.next(&self.settings.dream.at, now) > now {
+        let due = night.next(&self.settings.dream.at, now) <= now;
+        if !due && night.since.is_some() {
             return Ok(());
         }
-        let due = !first || night.wanted || night.under_way.is_some();
         night.since = Some(now);
         if due && night.under_way.is_none() {
             let name = now.strftime("%Y%m%dT%H%M%S.%3fZ").to_string();
@@ -211,10 +210,10 @@ impl Life {
             }
             long.push(what);
         }
-        match long.join(", ") {
-            none if none.is_empty() => "all is short enough".to_owned(),
-            long => format!("too long: {long}"),
+        if long.is_empty() {
+            return "all is short enough".to_owned();
         }
+        format!("too long: {}", long.join(", "))
     }
 }
 

@@ -114,17 +114,18 @@ impl Life {
             }
         };
         (source.fails, source.next_s) = (0, now_s.saturating_add(Pace::BUILT.source_pace_s as i64));
-        let new: Vec<&(u64, String)> = found.iter().filter(|item| !source.known.contains(&item.0)).collect();
-        if new.is_empty() {
+        let (numbers, said): (Vec<u64>, Vec<String>) =
+            found.into_iter().filter(|item| !source.known.contains(&item.0)).unzip();
+        if said.is_empty() {
             return Ok(());
         }
-        let mut text =
-            format!("{} {} (others' words):", host(&named.url), if first { "says" } else { "has news" });
-        new.iter().take(MOST_TOLD).for_each(|(_, said)| text += &format!(" {said};"));
-        if new.len() > MOST_TOLD {
-            text += &format!(" and {} more", new.len() - MOST_TOLD);
+        let does = if first { "says" } else { "has news" };
+        let mut text = format!("{} {does} (others' words):", host(&named.url));
+        said.iter().take(MOST_TOLD).for_each(|said| text += &format!(" {said};"));
+        if said.len() > MOST_TOLD {
+            text += &format!(" and {} more", said.len() - MOST_TOLD);
         }
-        source.known.extend(new.iter().map(|item| item.0));
+        source.known.extend(numbers);
         let over = source.known.len().saturating_sub(MOST_KNOWN);
         source.known.drain(..over);
         self.cursors.tell(text.clone());

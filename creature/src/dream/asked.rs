@@ -184,17 +184,12 @@ fn mark(text: &str) -> String {
 
 /// The last lines that fit, and how many did not.
 fn newest(lines: Vec<String>, most: usize) -> String {
-    let (mut room, mut kept) = (most, Vec::new());
-    for line in lines.iter().rev() {
-        let size = line.chars().count() + 1;
-        if size > room {
-            break;
-        }
-        room -= size;
-        kept.push(line.as_str());
-    }
-    let left = lines.len() - kept.len();
-    kept.reverse();
+    let mut chars = 0;
+    let fits = |line: &&String| {
+        chars += line.chars().count() + 1;
+        chars <= most
+    };
+    let left = lines.len() - lines.iter().rev().take_while(fits).count();
     let note = if left > 0 { format!("({left} older ones are not shown)\n") } else { String::new() };
-    note + &kept.join("\n") + "\n"
+    note + &lines.get(left..).unwrap_or_default().join("\n") + "\n"
 }

@@ -28,10 +28,7 @@ struct Report {
 /// Keeps what a part finds, unless it was cut off before and found it then.
 pub(super) fn before(tools: &Toolbox, dream: &str, part: &str) -> Result<(), Fault> {
     let folder = tools.house.dreams().join(dream).join(part).join("before");
-    if folder.join("agenda.json").exists() {
-        return Ok(());
-    }
-    keep(tools, &folder)
+    if folder.join("agenda.json").exists() { Ok(()) } else { keep(tools, &folder) }
 }
 
 /// Keeps what a part left; where that is what it found, nothing needs to be kept.
@@ -134,8 +131,7 @@ fn kept(folder: &Path) -> (Option<String>, Option<Value>) {
 /// The names of the dreams that are kept, oldest first.
 fn dreams(house: &House) -> Vec<String> {
     let listing = fs::read_dir(house.dreams()).into_iter().flatten().flatten();
-    let mut names: Vec<String> =
-        listing.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<_> = listing.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }
@@ -153,13 +149,12 @@ pub fn three_way(before: Option<&Value>, after: Option<&Value>, now: Option<&Val
         (Some(Value::Object(before)), Some(Value::Object(after)), Some(Value::Object(now))) => {
             Some(Value::Object(by_key(before, after, now)))
         }
-        (Some(Value::Array(before)), Some(Value::Array(after)), Some(Value::Array(now))) => {
-            let (Some(before), Some(after), Some(mine)) = (by_id(before), by_id(after), by_id(now)) else {
-                return Some(Value::Array(now.clone()));
-            };
-            Some(Value::Array(by_key(&before, &after, &mine).into_iter().map(|(_, item)| item).collect()))
-        }
-        (_, _, now) => now.cloned(),
+        _ => match (before.and_then(by_id), after.and_then(by_id), now.and_then(by_id)) {
+            (Some(before), Some(after), Some(now)) => {
+                Some(by_key(&before, &after, &now).into_iter().map(|(_, item)| item).collect())
+            }
+            _ => now.cloned(),
+        },
     }
 }
 
@@ -170,11 +165,11 @@ fn by_key(
     now: &Map<String, Value>,
 ) -> Map<String, Value> {
     let keys = before.keys().chain(now.keys().filter(|key| !before.contains_key(*key)));
-    let merged =
-        |key: &String| Some((key.clone(), three_way(before.get(key), after.get(key), now.get(key))?));
-    keys.filter_map(merged).collect()
+    let mixed = |key: &String| three_way(before.get(key), after.get(key), now.get(key));
+    keys.filter_map(|key| Some((key.clone(), mixed(key)?))).collect()
 }
 
-fn by_id(list: &[Value]) -> Option<Map<String, Value>> {
-    list.iter().map(|item| Some((item.get("id")?.as_str()?.to_owned(), item.clone()))).collect()
+fn by_id(list: &Value) -> Option<Map<String, Value>> {
+    let named = |item: &Value| Some((item.get("id")?.as_str()?.to_owned(), item.clone()));
+    list.as_array()?.iter().map(named).collect()
 }
