@@ -11,6 +11,7 @@ use crate::mind::instinct::sources::{self, Named};
 use crate::mind::instinct::text::{host, number};
 use crate::pace::Pace;
 use crate::senses::papers;
+use crate::state;
 use hands::Broker;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -47,7 +48,7 @@ pub struct Source {
 impl Scanned {
     /// Reads the file; garbage costs a look more, nothing else.
     pub fn load(path: &Path) -> Self {
-        papers::state(path).unwrap_or_default()
+        state::read(path).unwrap_or_default()
     }
 
     fn next_s(&self, named: &Named) -> i64 {
@@ -89,10 +90,7 @@ impl Life {
         self.scanned.sources.retain(|url, _| followed.iter().any(|named| named.url == *url));
         // Events first: what is known is not told again.
         self.save()?;
-        let text = serde_json::to_vec(&self.scanned).unwrap_or_default();
-        if let Err(error) = memory::replace(&self.told.house.scanned(), &text) {
-            tracing::warn!("failed to {error}");
-        }
+        state::keep(&self.told.house.scanned(), &self.scanned);
         Ok(())
     }
 

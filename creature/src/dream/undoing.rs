@@ -6,6 +6,7 @@ use super::night::{Came, UnderWay};
 use crate::fault::Fault;
 use crate::paths::House;
 use crate::senses::papers;
+use crate::state;
 use crate::tools::Toolbox;
 use knowledge::facts;
 use serde::{Deserialize, Serialize};
@@ -74,7 +75,7 @@ fn write(house: &House, report: &Report) -> Result<(), Fault> {
 pub(crate) fn undo(tools: &mut Toolbox, name: Option<&str>) -> Result<(String, Vec<String>), Fault> {
     let house = tools.house.clone();
     let mut reports = dreams(&house).into_iter().rev().filter_map(|name| {
-        let report: Report = papers::state(&house.dreams().join(&name).join("dream.json"))?;
+        let report: Report = state::read(&house.dreams().join(&name).join("dream.json"))?;
         Some(Report { name, ..report })
     });
     let found = reports.find(|report| name.map_or(!report.undone, |name| report.name == name));
@@ -125,7 +126,7 @@ fn now(tools: &Toolbox) -> (Option<String>, Option<Value>) {
 fn kept(folder: &Path) -> (Option<String>, Option<Value>) {
     let facts = papers::head(&folder.join("facts.md"), 0, super::MOST_FACTS).ok();
     let facts = facts.and_then(|(bytes, _)| String::from_utf8(bytes).ok());
-    (facts, papers::state(&folder.join("agenda.json")))
+    (facts, state::read(&folder.join("agenda.json")))
 }
 
 /// The names of the dreams that are kept, oldest first.

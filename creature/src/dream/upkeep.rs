@@ -2,6 +2,7 @@
 
 use crate::paths::House;
 use crate::senses::papers;
+use crate::state;
 use crate::tools::Toolbox;
 use knowledge::stamp;
 use serde::{Deserialize, Serialize};
@@ -28,9 +29,9 @@ struct Looked {
 /// Papers of knowledge that changed since they were last looked at, by their path from the root.
 pub fn changed(house: &House) -> Vec<String> {
     let now = stamps(house);
-    let Some(Looked { stamps: before }) = papers::state(&house.looked()) else {
+    let Some(Looked { stamps: before }) = state::read(&house.looked()) else {
         // What was there before anybody looked is no change.
-        keep(house, Looked { stamps: now });
+        state::keep(&house.looked(), &Looked { stamps: now });
         return Vec::new();
     };
     now.into_iter()
@@ -46,13 +47,13 @@ pub fn looked(house: &House, path: &str) {
     if !watched && path != "self/facts.md" {
         return;
     }
-    let mut known = papers::state(&house.looked()).unwrap_or_else(|| Looked { stamps: stamps(house) });
+    let mut known = state::read(&house.looked()).unwrap_or_else(|| Looked { stamps: stamps(house) });
     let before = match stamp(&house.root().join(path)) {
         Some(stamp) => known.stamps.insert(path.to_owned(), stamp),
         None => known.stamps.remove(path),
     };
     if before.as_ref() != known.stamps.get(path) {
-        keep(house, known);
+        state::keep(&house.looked(), &known);
     }
 }
 
@@ -66,14 +67,6 @@ pub(super) fn lengths(tools: &Toolbox) -> [(&'static str, usize, usize); 3] {
         ("the pulse", tools.desk.agenda.pulse.chars(), PULSE),
         ("self/skills/", skills, SKILLS),
     ]
-}
-
-/// Failing to is survived: a paper is then shown as changed once more.
-fn keep(house: &House, looked: Looked) {
-    let text = serde_json::to_vec(&looked).unwrap_or_default();
-    if let Err(error) = memory::replace(&house.looked(), &text) {
-        tracing::warn!("failed to {error}");
-    }
 }
 
 fn stamps(house: &House) -> BTreeMap<String, String> {

@@ -1,6 +1,5 @@
 //! Reads papers (PURPOSE.md, the checklist, scratch): the head of a text file, whatever is in its place.
 
-use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
@@ -9,9 +8,6 @@ use std::time::Duration;
 
 /// Bytes read of any paper; beyond that nothing is a purpose or a checklist.
 const MOST_BYTES: u64 = 64 * 1024;
-
-/// Bytes read of a file of state.
-const MOST_STATE: u64 = 16 << 20;
 
 /// How often the guardian's copy of a paper is looked for, and how long between two looks.
 const COPY_LOOKS: u32 = 40;
@@ -90,9 +86,4 @@ pub fn head(path: &Path, offset: u64, most: u64) -> io::Result<(Vec<u8>, u64)> {
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;
     Ok((bytes, size))
-}
-
-/// A file of state; none where it is missing or garbage.
-pub(crate) fn state<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    serde_json::from_slice(&head(path, 0, MOST_STATE).ok()?.0).ok()
 }
