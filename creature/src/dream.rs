@@ -5,14 +5,13 @@
 
 mod asked;
 mod night;
-mod pulse;
 mod undoing;
 mod upkeep;
 
-pub use night::{Came, Night, UnderWay};
+pub use night::Night;
+use night::{Came, UnderWay};
 pub use undoing::three_way;
 pub(crate) use undoing::undo;
-pub(crate) use upkeep::listed;
 pub use upkeep::{changed, looked};
 
 use crate::fault::Fault;
@@ -23,11 +22,15 @@ use crate::life::{Leaving, Life};
 use crate::paths::House;
 use crate::self_edit::boundary;
 use crate::senses::papers;
-use crate::tools::failure;
+use crate::tools::Toolbox;
+use agenda::pulse::PulseChange;
 use agenda::{Change, When};
 use jiff::{Timestamp, ToSpan};
-use knowledge::{Kind, Places, facts};
+use knowledge::facts::{self, Fact};
+use knowledge::{Kind, Places};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::error::Error;
 use std::io;
 use std::time::Duration;
 
@@ -61,13 +64,12 @@ impl Life {
         if self.told.safe || self.told.rehearsal {
             return Ok(());
         }
-        let (house, now) = (self.told.house.clone(), self.told.clock.now());
-        let mut night = Night::load(&house);
-        let first = night.since.is_none();
-        if !first && night.next(&self.settings.dream.at, now) > now {
+        let now = self.told.clock.now();
+        let mut night = Night::load(&self.told.house);
+        let due = night.next(&self.settings.dream.at, now) <= now;
+        if !due && night.since.is_some() {
             return Ok(());
         }
-        let due = !first || night.wanted || night.under_way.is_some();
         night.since = Some(now);
         if due && night.under_way.is_none() {
             let name = now.strftime("%Y%m%dT%H%M%S.%3fZ").to_string();
@@ -75,15 +77,18 @@ impl Life {
             night.wanted = false;
         }
         // What cannot be written down would come again at each wake.
-        match night.save(&house) {
-            Err(fault) => self.observe("dream", &fault.error),
-            Ok(()) if due => self.dream(night, leaving).await,
-            Ok(()) => Ok(()),
+        if self.keep_night(&night)? && due { self.dream(night, leaving).await } else { Ok(()) }
+    }
+
+    /// Whether it could be written down.
+    fn keep_night(&mut self, night: &Night) -> Result<bool, Fault> {
+        match night.save(&self.told.house) {
+            Ok(()) => Ok(true),
+            Err(fault) => self.observe("dream", &fault.error).map(|()| false),
         }
     }
 
     async fn dream(&mut self, mut night: Night, leaving: &mut impl Leaving) -> Result<(), Fault> {
-        let house = self.told.house.clone();
         let Some(mut under) = night.under_way.take() else { return Ok(()) };
         tracing::info!("dreaming {}", under.name);
         for part in PARTS {
@@ -91,44 +96,40 @@ impl Life {
                 continue;
             }
             night.under_way = Some(under.clone());
-            if let Err(fault) = night.save(&house) {
-                return self.observe("dream", &fault.error);
+            if !self.keep_night(&night)? {
+                return Ok(());
             }
-            let result = {
-                let name = under.name.clone();
-                let doing = async {
-                    match self.part(part, &name, &mut night, leaving).await {
-                        Ok(Some(said)) => json!({"said": said}),
-                        Ok(None) => Value::Null,
-                        Err(fault) => failure(fault.error, fault.hint),
-                    }
-                };
-                guarded(part, doing).await
-            };
-            let text = |key: &str| result.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
-            match (text("said"), text("error")) {
-                (Some(said), _) => under.ended(part, Ok(said)),
-                (None, Some(error)) => {
-                    tracing::warn!("dreaming, {part}: {error}");
-                    under.ended(part, Err(Fault::new(error, "")));
-                }
+            let mut came = None;
+            let panicked = guarded(part, async {
+                came = Some(self.part(part, &under.name, &mut night, leaving).await);
+                Value::Null
+            })
+            .await;
+            let (ok, said) = match came {
+                Some(Ok(Some(said))) => (true, said),
                 // Asked to leave: this part was not tried.
-                (None, None) => {
+                Some(Ok(None)) => {
                     under.begun.remove(part);
                     night.under_way = Some(under);
-                    return night.save(&house).or_else(|fault| self.observe("dream", &fault.error));
+                    return self.keep_night(&night).map(|_| ());
                 }
+                Some(Err(fault)) => (false, fault.error),
+                None => (false, panicked.get("error").and_then(Value::as_str).unwrap_or_default().to_owned()),
+            };
+            if !ok {
+                tracing::warn!("dreaming, {part}: {said}");
             }
+            under.came.push(Came { part: part.to_owned(), ok, said });
         }
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        if let Err(fault) = undoing::end(&house, &under) {
+        if let Err(fault) = undoing::end(&self.told.house, &under) {
             self.observe("dream", &fault.error)?;
         }
         let told = json!({"name": under.name, "parts": under.came});
         self.remember("dream", told.clone())?;
         self.toolbox.feed.tell(Event::Action, json!({"dream": told}));
         night.under_way = None;
-        night.save(&house).or_else(|fault| self.observe("dream", &fault.error))
+        self.keep_night(&night).map(|_| ())
     }
 
     /// One part; none where the life was asked to leave before it was done.
@@ -145,33 +146,27 @@ impl Life {
             undoing::before(&self.toolbox, dream, part)?;
         }
         let said = match part {
-            "facts" => merged(&self.told.house)?,
-            "thought" => match self.asked(night, leaving).await? {
-                Some(said) => said,
-                None => return Ok(None),
-            },
-            "pulse" => pulse::tend(&mut self.toolbox)?,
-            "purge" => self.purged()?,
+            "facts" => Some(merged(&self.told.house)?),
+            "thought" => self.asked(night, leaving).await?,
+            "pulse" => Some(closed(&mut self.toolbox)?),
+            "purge" => Some(self.purged()?),
             "snapshot" => {
                 self.toolbox.facts = self.facts();
-                let kept = self.toolbox.keep_snapshot(None)?;
+                let (path, _) = self.toolbox.keep_snapshot(None)?;
                 self.cursors.snapshot_at = self.cursors.thoughts;
-                kept.path
+                Some(path)
             }
-            "index" => match self.indexed(leaving).await? {
-                Some(said) => said,
-                None => return Ok(None),
-            },
+            "index" => self.indexed(leaving).await?,
             _ => {
                 let said = self.kept_up(night);
                 self.save()?;
-                said
+                Some(said)
             }
         };
-        if KEPT.contains(&part) {
+        if said.is_some() && KEPT.contains(&part) {
             undoing::after(&self.toolbox, dream, part)?;
         }
-        Ok(Some(said))
+        Ok(said)
     }
 
     /// Reads on where the index stands, for a while; none where the life was asked to leave.
@@ -179,9 +174,8 @@ impl Life {
         let house = &self.told.house;
         let mut waiting_bytes = 0;
         for _ in 0..INDEX_STEPS {
-            let come = knowledge::tend(&house.index(), &places(house), INDEX_STEP)
+            waiting_bytes = knowledge::tend(&house.index(), &places(house), INDEX_STEP)
                 .map_err(|cause| Fault::caused("tend the index", &cause, "is the disk full?"))?;
-            waiting_bytes = come.waiting_bytes;
             tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(None),
@@ -215,44 +209,59 @@ impl Life {
                 night.told.remove(what);
                 continue;
             }
-            let said = night.told.get(what).copied();
-            if said.is_none_or(|said| chars > said + said / 4) {
+            if night.told.get(what).is_none_or(|said| chars > said + said / 4) {
                 night.told.insert(what.to_owned(), chars);
-                self.cursors
-                    .tell(format!("Upkeep: {what} has {chars} characters; condense it to less than {most}."));
+                let text = format!("Upkeep: {what} has {chars} characters; condense it to less than {most}.");
+                self.cursors.tell(text);
             }
             long.push(what);
         }
         if long.is_empty() {
-            "all is short enough".to_owned()
-        } else {
-            format!("too long: {}", long.join(", "))
+            return "all is short enough".to_owned();
         }
+        format!("too long: {}", long.join(", "))
     }
 }
 
 fn merged(house: &House) -> Result<String, Fault> {
     let text = facts_text(house)?;
     let merged = facts::merge(&text);
-    if merged.gone.is_empty() {
+    let gone = facts::list(&text).len() - facts::list(&merged).len();
+    if gone == 0 {
         return Ok("no two facts are the same".to_owned());
     }
-    keep_facts(house, &merged.text)?;
-    Ok(format!("{} facts merged", merged.gone.len()))
+    keep_facts(house, &merged)?;
+    Ok(format!("{gone} facts merged"))
+}
+
+/// Of concerns that say the same for the same thread, the older one stays.
+fn closed(tools: &mut Toolbox) -> Result<String, Fault> {
+    let open: Vec<_> = tools.desk.agenda.pulse.open().cloned().collect();
+    let mut first: BTreeMap<(String, Vec<String>), String> = BTreeMap::new();
+    let mut closed = 0;
+    for concern in open {
+        let sense = (concern.thread, Fact::new(&concern.text, "", "").sense());
+        let older = first.entry(sense).or_insert_with(|| concern.id.clone());
+        if *older != concern.id {
+            let why = format!("it says the same as {older}");
+            tools.change(&Change::Pulse(PulseChange::Close { id: concern.id, why }))?;
+            closed += 1;
+        }
+    }
+    Ok(format!("{closed} concerns closed"))
 }
 
 /// The facts, whole; what cannot be read whole is not to be rewritten.
 pub(crate) fn facts_text(house: &House) -> Result<String, Fault> {
     let whole = "make self/facts.md plain text of at most 256 KiB";
-    match papers::head(&house.facts(), 0, MOST_FACTS + 1) {
+    let unread = |cause: &dyn Error| Fault::caused("read self/facts.md", cause, whole);
+    match papers::head(&house.facts(), 0, MOST_FACTS) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        Err(error) => Err(Fault::caused("read self/facts.md", &error, whole)),
-        Ok((bytes, size)) if size > MOST_FACTS => {
-            Err(Fault::new(format!("self/facts.md is too long: {} bytes read", bytes.len()), whole))
+        Err(error) => Err(unread(&error)),
+        Ok((_, size)) if size > MOST_FACTS => {
+            Err(Fault::new(format!("self/facts.md is too long: {size} bytes"), whole))
         }
-        Ok((bytes, _)) => {
-            String::from_utf8(bytes).map_err(|cause| Fault::caused("read self/facts.md", &cause, whole))
-        }
+        Ok((bytes, _)) => String::from_utf8(bytes).map_err(|cause| unread(&cause)),
     }
 }
 

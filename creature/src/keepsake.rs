@@ -16,15 +16,9 @@ const LOOK_BACK: (usize, u64) = (2_000, 4 << 20);
 /// Records that are left as they are, for the next snapshot.
 const KEPT: usize = 10;
 
-/// A snapshot as it was kept.
-pub(crate) struct Keepsake {
-    pub path: String,
-    pub chars: usize,
-}
-
 impl Toolbox {
-    /// Writes a snapshot, in these words or drawn from the records.
-    pub(crate) fn keep_snapshot(&mut self, words: Option<&str>) -> Result<Keepsake, Fault> {
+    /// Writes a snapshot, in these words or drawn from the records; its path and its characters.
+    pub(crate) fn keep_snapshot(&mut self, words: Option<&str>) -> Result<(String, usize), Fault> {
         let read =
             |cause: memory::Error| Fault::caused("read memory for a snapshot", &cause, "write one as `text`");
         let (text, kept) = match words {
@@ -45,7 +39,7 @@ impl Toolbox {
             .map_err(|cause| Fault::caused("write the snapshot", &cause, hint))?;
         let path = format!(".self/snapshots/{}", path.file_name().unwrap_or_default().to_string_lossy());
         self.record("snapshot", json!({"path": path, "thoughts": self.facts.thoughts, "kept": kept}))?;
-        Ok(Keepsake { path, chars: text.chars().count() })
+        Ok((path, text.chars().count()))
     }
 }
 

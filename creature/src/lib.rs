@@ -27,6 +27,7 @@ pub mod scanning;
 pub mod self_edit;
 pub mod senses;
 pub mod setbacks;
+mod state;
 pub mod subsessions;
 pub mod tools;
 pub mod wakes;

@@ -11,6 +11,7 @@ use crate::mind::instinct::sources::{self, Named};
 use crate::mind::instinct::text::{host, number};
 use crate::pace::Pace;
 use crate::senses::papers;
+use crate::state;
 use hands::Broker;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -25,9 +26,6 @@ const MOST_LOOKS: usize = 3;
 /// New items of a feed that are told by title, and items remembered as known.
 const MOST_TOLD: usize = 3;
 const MOST_KNOWN: usize = 64;
-
-/// Bytes of the file that are read.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// What is known of every source, by its address, replaced whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -50,8 +48,11 @@ pub struct Source {
 impl Scanned {
     /// Reads the file; garbage costs a look more, nothing else.
     pub fn load(path: &Path) -> Self {
-        let read = papers::head(path, 0, MOST_BYTES).ok();
-        read.and_then(|(bytes, _)| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+        state::read(path).unwrap_or_default()
+    }
+
+    fn next_s(&self, named: &Named) -> i64 {
+        self.sources.get(&named.url).map_or(0, |source| source.next_s)
     }
 }
 
@@ -67,36 +68,29 @@ impl Life {
 
     /// When the next source is to be looked at.
     pub(crate) fn next_look(&self) -> Option<Timestamp> {
-        let next_s = |named: Named| self.scanned.sources.get(&named.url).map_or(0, |source| source.next_s);
-        self.followed().into_iter().map(next_s).min().and_then(|next_s| Timestamp::from_second(next_s).ok())
+        let next_s = self.followed().iter().map(|named| self.scanned.next_s(named)).min()?;
+        Timestamp::from_second(next_s).ok()
     }
 
     /// Looks at the sources that are due.
     pub(crate) async fn scan(&mut self) -> Result<(), Fault> {
         let (followed, now_s) = (self.followed(), self.told.clock.now().as_second());
         let Some(broker) = self.told.broker.clone() else { return Ok(()) };
-        let next_s = |named: &Named| self.scanned.sources.get(&named.url).map_or(0, |source| source.next_s);
-        let mut due: Vec<(i64, Named)> = followed
-            .iter()
-            .map(|named| (next_s(named), named.clone()))
-            .filter(|due| due.0 <= now_s)
-            .collect();
-        due.sort_by_key(|due| due.0);
+        let mut due: Vec<&Named> =
+            followed.iter().filter(|named| self.scanned.next_s(named) <= now_s).collect();
+        due.sort_by_key(|named| self.scanned.next_s(named));
         if due.is_empty() {
             return Ok(());
         }
-        for (_, named) in due.into_iter().take(MOST_LOOKS) {
+        for named in due.into_iter().take(MOST_LOOKS) {
             self.heart.stage(Stage::Sensing, Duration::from_secs(180));
-            let looked = look(&broker, &named).await;
-            self.looked(&named, looked)?;
+            let looked = look(&broker, named).await;
+            self.looked(named, looked)?;
         }
         self.scanned.sources.retain(|url, _| followed.iter().any(|named| named.url == *url));
         // Events first: what is known is not told again.
         self.save()?;
-        let text = serde_json::to_vec(&self.scanned).unwrap_or_default();
-        if let Err(error) = memory::replace(&self.told.house.scanned(), &text) {
-            tracing::warn!("failed to {error}");
-        }
+        state::keep(&self.told.house.scanned(), &self.scanned);
         Ok(())
     }
 
@@ -118,17 +112,18 @@ impl Life {
             }
         };
         (source.fails, source.next_s) = (0, now_s.saturating_add(Pace::BUILT.source_pace_s as i64));
-        let new: Vec<&(u64, String)> = found.iter().filter(|item| !source.known.contains(&item.0)).collect();
-        if new.is_empty() {
+        let (numbers, said): (Vec<u64>, Vec<String>) =
+            found.into_iter().filter(|item| !source.known.contains(&item.0)).unzip();
+        if said.is_empty() {
             return Ok(());
         }
-        let mut text =
-            format!("{} {} (others' words):", host(&named.url), if first { "says" } else { "has news" });
-        new.iter().take(MOST_TOLD).for_each(|(_, said)| text += &format!(" {said};"));
-        if new.len() > MOST_TOLD {
-            text += &format!(" and {} more", new.len() - MOST_TOLD);
+        let does = if first { "says" } else { "has news" };
+        let mut text = format!("{} {does} (others' words):", host(&named.url));
+        said.iter().take(MOST_TOLD).for_each(|said| text += &format!(" {said};"));
+        if said.len() > MOST_TOLD {
+            text += &format!(" and {} more", said.len() - MOST_TOLD);
         }
-        source.known.extend(new.iter().map(|item| item.0));
+        source.known.extend(numbers);
         let over = source.known.len().saturating_sub(MOST_KNOWN);
         source.known.drain(..over);
         self.cursors.tell(text.clone());

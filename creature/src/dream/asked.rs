@@ -7,6 +7,7 @@ use super::{facts_text, keep_facts};
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
+use crate::mind::instinct::text::number;
 use crate::mind::llm::{self, ModelMind};
 use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, Outcome, context, prompt};
@@ -17,8 +18,6 @@ use knowledge::facts::{self, Fact};
 use memory::snapshot;
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 const DREAM: &str = include_str!("../../prompts/dream.md");
@@ -29,7 +28,7 @@ const MOST_PULSE: usize = 6_000;
 const MOST_SNAPSHOT: usize = 4_000;
 
 /// What may be done in a dream; the names are those of tools, as a thought calls them.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Deserialize)]
 #[serde(tag = "tool", content = "args", deny_unknown_fields)]
 enum Act {
     /// Several facts become one.
@@ -57,22 +56,20 @@ impl Life {
             return Ok(Some("nothing to ask about".to_owned()));
         }
         let said = shown(&facts, &pulse);
-        let mark = mark(&said);
-        if mark == night.asked {
+        if mark(&said) == night.asked {
             return Ok(Some("nothing changed since it was last asked".to_owned()));
         }
-        let other = match (&self.settings.dream.model, &self.told.broker) {
+        let other;
+        let mind: &ModelMind = match (&self.settings.dream.model, &self.told.broker) {
             (Some(name), Some(broker)) => {
-                let hint = "look at [dream] model in owner.toml";
-                let named = llm::named(broker, &self.offer, &self.settings.model, Some(name));
-                Some(named.map_err(|why| Fault::new(why, hint))?)
+                other = llm::named(broker, &self.offer, &self.settings.model, Some(name))
+                    .map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?;
+                &other
             }
-            _ => None,
+            _ => mind,
         };
-        let mind: &ModelMind = other.as_ref().unwrap_or(mind);
-        let remembered = snapshot::latest(&self.told.house.snapshots()).ok().flatten();
-        let remembered =
-            remembered.map(|found| context::shorten(&found.text, MOST_SNAPSHOT)).unwrap_or_default();
+        let latest = snapshot::latest(&self.told.house.snapshots()).ok().flatten();
+        let remembered = latest.map_or(String::new(), |found| context::shorten(&found.text, MOST_SNAPSHOT));
         self.heart.stage(Stage::Thinking, mind.patience() + Duration::from_secs(10));
         let system = DREAM.replace("{{shape}}", &prompt::shape(mind.wire()));
         let outcome = tokio::select! {
@@ -85,77 +82,59 @@ impl Life {
             Outcome::Thought { thought, usage } => (thought, usage),
             Outcome::Garbled { error, usage, .. } => {
                 self.remember("dream", json!({"garbled": error, "usage": usage}))?;
-                return Err(Fault::new(
-                    format!("read the model's answer: {error}"),
-                    "the next night asks again",
-                ));
+                let error = format!("read the model's answer: {error}");
+                return Err(Fault::new(error, "the next night asks again"));
             }
             Outcome::Down { error, hint, .. } => return Err(Fault::new(error, hint)),
         };
-        let (wanted, mut refused) = acts(&thought.tool_calls);
-        let (done, more) = act(
-            &mut self.toolbox,
-            &facts,
-            &pulse.iter().map(|it| it.id.clone()).collect::<Vec<_>>(),
-            wanted,
-        )?;
-        refused.extend(more);
+        let (done, refused) = act(&mut self.toolbox, &facts, &pulse, &thought.tool_calls)?;
         let monologue = context::shorten(&thought.monologue, 2_000);
         let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
         self.remember("dream", told)?;
-        night.asked = mark_now(&self.toolbox)?;
+        let facts = facts::list(&facts_text(&self.told.house)?);
+        night.asked = mark(&shown(&facts, &open(&self.toolbox)));
         Ok(Some(format!("{} acts done, {} refused", done.len(), refused.len())))
     }
-}
-
-/// Reads acts strictly; what is none is said.
-fn acts(calls: &[ToolCall]) -> (Vec<Act>, Vec<String>) {
-    let (mut acts, mut refused) = (Vec::new(), Vec::new());
-    for call in calls {
-        match serde_json::from_value(json!({"tool": call.tool, "args": call.args})) {
-            Ok(act) => acts.push(act),
-            Err(error) => refused.push(context::shorten(&format!("{}: {error}", call.tool), 300)),
-        }
-    }
-    (acts, refused)
 }
 
 /// Does acts on the facts and concerns that were shown; what was done, and what was refused and why.
 fn act(
     tools: &mut Toolbox,
     shown: &[Fact],
-    pulse: &[String],
-    acts: Vec<Act>,
+    pulse: &[Concern],
+    calls: &[ToolCall],
 ) -> Result<(Vec<String>, Vec<String>), Fault> {
-    let mut text = facts_text(&tools.house)?;
-    let before = text.clone();
+    let before = facts_text(&tools.house)?;
+    let mut text = before.clone();
     let (mut fewer, mut closed) = (shown.len() / 2, pulse.len().div_ceil(2));
     let (mut done, mut refused) = (Vec::new(), Vec::new());
-    for act in acts {
-        let came: Result<String, String> = match &act {
+    for call in calls {
+        let act = serde_json::from_value(json!({"tool": call.tool, "args": call.args}));
+        let act = act.map_err(|error| format!("{}: {error}", call.tool));
+        let came: Result<String, String> = act.and_then(|act| match act {
             Act::Merge { facts: numbers, .. } if numbers.len() > fewer + 1 => {
                 Err("half of the facts are merged: the rest is for another night".to_owned())
             }
-            Act::Merge { facts: numbers, text: words } => merge(&text, shown, numbers, words).map(|merged| {
+            Act::Merge { facts: numbers, text: words } => {
+                text = merge(&text, shown, &numbers, &words)?;
                 fewer -= numbers.len() - 1;
-                text = merged;
-                format!("facts {numbers:?} are one")
-            }),
-            Act::Update { id, .. } | Act::Close { id, .. } if !pulse.contains(id) => {
+                Ok(format!("facts {numbers:?} are one"))
+            }
+            Act::Update { id, .. } | Act::Close { id, .. } if pulse.iter().all(|shown| shown.id != id) => {
                 Err(format!("no {id} was shown"))
             }
-            Act::Close { .. } if closed == 0 => Err("half of the concerns are closed".to_owned()),
             Act::Update { id, text } => {
-                let text = Some(text.clone());
-                changed(tools, PulseChange::Update { id: id.clone(), text, every_s: None })
-                    .map(|()| format!("{id} updated"))
+                let done = format!("{id} updated");
+                changed(tools, PulseChange::Update { id, text: Some(text), every_s: None }).map(|()| done)
             }
-            Act::Close { id, why } => changed(tools, PulseChange::Close { id: id.clone(), why: why.clone() })
-                .map(|()| {
-                    closed -= 1;
-                    format!("{id} closed")
-                }),
-        };
+            Act::Close { .. } if closed == 0 => Err("half of the concerns are closed".to_owned()),
+            Act::Close { id, why } => {
+                let done = format!("{id} closed");
+                changed(tools, PulseChange::Close { id, why })?;
+                closed -= 1;
+                Ok(done)
+            }
+        });
         match came {
             Ok(said) => done.push(said),
             Err(why) => refused.push(context::shorten(&why, 300)),
@@ -184,7 +163,7 @@ fn merge(text: &str, shown: &[Fact], numbers: &[usize], words: &str) -> Result<S
     };
     let places: Option<Vec<usize>> = numbers.iter().map(place).collect();
     let places = places.ok_or_else(|| format!("{numbers:?} are not all there"))?;
-    facts::unite(text, &places, words).map(|merged| merged.text)
+    facts::unite(text, &places, words)
 }
 
 fn shown(facts: &[Fact], pulse: &[Concern]) -> String {
@@ -198,29 +177,19 @@ fn shown(facts: &[Fact], pulse: &[Concern]) -> String {
     )
 }
 
+/// The same for the same text.
+fn mark(text: &str) -> String {
+    number(text).to_string()
+}
+
 /// The last lines that fit, and how many did not.
 fn newest(lines: Vec<String>, most: usize) -> String {
-    let (mut room, mut kept) = (most, Vec::new());
-    for line in lines.iter().rev() {
-        let size = line.chars().count() + 1;
-        if size > room {
-            break;
-        }
-        room -= size;
-        kept.push(line.as_str());
-    }
-    let left = lines.len() - kept.len();
-    kept.reverse();
+    let mut chars = 0;
+    let fits = |line: &&String| {
+        chars += line.chars().count() + 1;
+        chars <= most
+    };
+    let left = lines.len() - lines.iter().rev().take_while(fits).count();
     let note = if left > 0 { format!("({left} older ones are not shown)\n") } else { String::new() };
-    note + &kept.join("\n") + "\n"
-}
-
-fn mark_now(tools: &Toolbox) -> Result<String, Fault> {
-    Ok(mark(&shown(&facts::list(&facts_text(&tools.house)?), &open(tools))))
-}
-
-fn mark(text: &str) -> String {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
+    note + &lines.get(left..).unwrap_or_default().join("\n") + "\n"
 }

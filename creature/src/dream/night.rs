@@ -81,8 +81,7 @@ impl Night {
         let since = self.since.unwrap_or(now).min(now);
         let at = at.parse::<Time>().unwrap_or(Time::constant(1, 0, 0, 0));
         let that_day = since.to_zoned(TimeZone::UTC).date().to_datetime(at);
-        let tonight = that_day.to_zoned(TimeZone::UTC).map(|night| night.timestamp());
-        match tonight {
+        match TimeZone::UTC.to_timestamp(that_day) {
             Ok(tonight) if tonight > since => tonight,
             Ok(tonight) => tonight.checked_add(24.hours()).unwrap_or(tonight),
             Err(_) => now,
@@ -104,13 +103,5 @@ impl UnderWay {
         }
         *begun += 1;
         true
-    }
-
-    pub fn ended(&mut self, part: &str, came: Result<String, Fault>) {
-        let (ok, said) = match came {
-            Ok(said) => (true, said),
-            Err(fault) => (false, fault.error),
-        };
-        self.came.push(Came { part: part.to_owned(), ok, said });
     }
 }

@@ -6,26 +6,30 @@ use super::night::{Came, UnderWay};
 use crate::fault::Fault;
 use crate::paths::House;
 use crate::senses::papers;
+use crate::state;
 use crate::tools::Toolbox;
 use knowledge::facts;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Dreams that are kept.
 const MOST_DREAMS: usize = 14;
 
-const MOST_BYTES: u64 = 16 << 20;
-
-const UNREADABLE: &str = "look at .self/mind/dreams with repo.run";
+/// What came of a dream, as it is kept beside its parts.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Report {
+    name: String,
+    parts: Vec<Came>,
+    undone: bool,
+}
 
 /// Keeps what a part finds, unless it was cut off before and found it then.
 pub(super) fn before(tools: &Toolbox, dream: &str, part: &str) -> Result<(), Fault> {
     let folder = tools.house.dreams().join(dream).join(part).join("before");
-    if folder.join("agenda.json").exists() {
-        return Ok(());
-    }
-    keep(tools, &folder)
+    if folder.join("agenda.json").exists() { Ok(()) } else { keep(tools, &folder) }
 }
 
 /// Keeps what a part left; where that is what it found, nothing needs to be kept.
@@ -41,17 +45,17 @@ pub(super) fn after(tools: &Toolbox, dream: &str, part: &str) -> Result<(), Faul
 
 fn keep(tools: &Toolbox, folder: &Path) -> Result<(), Fault> {
     let full = |cause: memory::Error| Fault::caused("keep what a dream changes", &cause, "is the disk full?");
-    // Facts that cannot be read are not changed by any part.
-    if let Ok(facts) = super::facts_text(&tools.house) {
+    let (facts, agenda) = now(tools);
+    if let Some(facts) = facts {
         memory::replace(&folder.join("facts.md"), facts.as_bytes()).map_err(full)?;
     }
-    let agenda = serde_json::to_vec(&tools.desk.agenda).unwrap_or_default();
-    memory::replace(&folder.join("agenda.json"), &agenda).map_err(full)
+    let agenda = agenda.unwrap_or_default().to_string();
+    memory::replace(&folder.join("agenda.json"), agenda.as_bytes()).map_err(full)
 }
 
 /// Writes down what came of a dream, and forgets the oldest.
 pub(super) fn end(house: &House, dream: &UnderWay) -> Result<(), Fault> {
-    report(house, &dream.name, &dream.came, false)?;
+    write(house, &Report { name: dream.name.clone(), parts: dream.came.clone(), undone: false })?;
     let mut all = dreams(house);
     all.truncate(all.len().saturating_sub(MOST_DREAMS));
     for name in all {
@@ -61,84 +65,74 @@ pub(super) fn end(house: &House, dream: &UnderWay) -> Result<(), Fault> {
     Ok(())
 }
 
-fn report(house: &House, name: &str, came: &[Came], undone: bool) -> Result<(), Fault> {
-    let text = json!({"name": name, "parts": came, "undone": undone}).to_string();
-    memory::replace(&house.dreams().join(name).join("dream.json"), text.as_bytes())
+fn write(house: &House, report: &Report) -> Result<(), Fault> {
+    let text = serde_json::to_vec(report).unwrap_or_default();
+    memory::replace(&house.dreams().join(&report.name).join("dream.json"), &text)
         .map_err(|cause| Fault::caused("write down a dream", &cause, "is the disk full?"))
 }
 
 /// Takes back a dream, the last one that was not taken back yet unless it is named; its name and what was done.
 pub(crate) fn undo(tools: &mut Toolbox, name: Option<&str>) -> Result<(String, Vec<String>), Fault> {
     let house = tools.house.clone();
-    let reports =
-        dreams(&house).into_iter().rev().filter_map(|name| Some((read_report(&house, &name)?, name)));
-    let found = match name {
-        Some(wanted) => reports.into_iter().find(|(_, name)| name == wanted),
-        None => reports.into_iter().find(|(report, _)| report.get("undone") != Some(&Value::Bool(true))),
-    };
-    let Some((report_then, name)) = found else {
+    let mut reports = dreams(&house).into_iter().rev().filter_map(|name| {
+        let report: Report = state::read(&house.dreams().join(&name).join("dream.json"))?;
+        Some(Report { name, ..report })
+    });
+    let found = reports.find(|report| name.map_or(!report.undone, |name| report.name == name));
+    let Some(report) = found else {
         let hint = format!("there are {}", dreams(&house).join(", "));
         return Err(Fault::new("no such dream is kept, or it was undone already", hint));
     };
-    let came: Vec<Came> = report_then
-        .get("parts")
-        .and_then(|parts| serde_json::from_value(parts.clone()).ok())
-        .unwrap_or_default();
-    let (facts_then, agenda_then) = (super::facts_text(&house), as_json(tools)?);
+    let (facts_then, agenda_then) = now(tools);
     let (mut facts_now, mut agenda_now) = (facts_then.clone(), agenda_then.clone());
-    for part in came.iter().rev() {
-        let folder = house.dreams().join(&name).join(&part.part);
+    for part in report.parts.iter().rev() {
+        let folder = house.dreams().join(&report.name).join(&part.part);
         let (before, after) = (kept(&folder.join("before")), kept(&folder.join("after")));
-        if let (Some(before), Some(after), Ok(now)) = (before.0, after.0, &mut facts_now)
+        if let (Some(before), Some(after), Some(now)) = (before.0, after.0, &mut facts_now)
             && before != after
         {
             *now = facts::undo(&before, &after, now);
         }
-        if let (Some(before), Some(after)) = (before.1, after.1) {
-            agenda_now = three_way(Some(&before), Some(&after), Some(&agenda_now)).unwrap_or(agenda_now);
+        if let (Some(before), Some(after)) = (&before.1, &after.1) {
+            agenda_now = three_way(Some(before), Some(after), agenda_now.as_ref());
         }
     }
     let mut done = Vec::new();
-    tools.record("dream", json!({"undone": name}))?;
-    if let Ok(facts) = &facts_now
+    tools.record("dream", json!({"undone": report.name}))?;
+    if let Some(facts) = &facts_now
         && facts_now != facts_then
     {
         super::keep_facts(&house, facts)?;
         done.push("self/facts.md".to_owned());
     }
     if agenda_now != agenda_then {
-        tools.desk.agenda = serde_json::from_value(agenda_now)
-            .map_err(|cause| Fault::caused("read the agenda of before", &cause, UNREADABLE))?;
+        let hint = "look at .self/mind/dreams with repo.run";
+        tools.desk.agenda = serde_json::from_value(agenda_now.unwrap_or_default())
+            .map_err(|cause| Fault::caused("read the agenda of before", &cause, hint))?;
         tools.keep_agenda();
         done.push("the agenda".to_owned());
     }
-    report(&house, &name, &came, true)?;
-    Ok((name, done))
+    let report = Report { undone: true, ..report };
+    write(&house, &report)?;
+    Ok((report.name, done))
 }
 
-fn as_json(tools: &Toolbox) -> Result<Value, Fault> {
-    serde_json::to_value(&tools.desk.agenda)
-        .map_err(|cause| Fault::caused("write the agenda as JSON", &cause, "look at creature/crates/agenda"))
+/// Facts and agenda as they are; facts that cannot be read are not changed by any part.
+fn now(tools: &Toolbox) -> (Option<String>, Option<Value>) {
+    (super::facts_text(&tools.house).ok(), serde_json::to_value(&tools.desk.agenda).ok())
 }
 
 /// Facts and agenda as they were kept.
 fn kept(folder: &Path) -> (Option<String>, Option<Value>) {
-    let bytes = |name: &str| papers::head(&folder.join(name), 0, MOST_BYTES).ok().map(|(bytes, _)| bytes);
-    let facts = bytes("facts.md").and_then(|facts| String::from_utf8(facts).ok());
-    (facts, bytes("agenda.json").and_then(|agenda| serde_json::from_slice(&agenda).ok()))
-}
-
-fn read_report(house: &House, name: &str) -> Option<Value> {
-    let path: PathBuf = house.dreams().join(name).join("dream.json");
-    let (bytes, _) = papers::head(&path, 0, MOST_BYTES).ok()?;
-    serde_json::from_slice(&bytes).ok()
+    let facts = papers::head(&folder.join("facts.md"), 0, super::MOST_FACTS).ok();
+    let facts = facts.and_then(|(bytes, _)| String::from_utf8(bytes).ok());
+    (facts, state::read(&folder.join("agenda.json")))
 }
 
 /// The names of the dreams that are kept, oldest first.
 fn dreams(house: &House) -> Vec<String> {
     let listing = fs::read_dir(house.dreams()).into_iter().flatten().flatten();
-    let mut names: Vec<String> =
-        listing.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<_> = listing.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }
@@ -156,13 +150,12 @@ pub fn three_way(before: Option<&Value>, after: Option<&Value>, now: Option<&Val
         (Some(Value::Object(before)), Some(Value::Object(after)), Some(Value::Object(now))) => {
             Some(Value::Object(by_key(before, after, now)))
         }
-        (Some(Value::Array(before)), Some(Value::Array(after)), Some(Value::Array(now))) => {
-            let (Some(before), Some(after), Some(mine)) = (by_id(before), by_id(after), by_id(now)) else {
-                return Some(Value::Array(now.clone()));
-            };
-            Some(Value::Array(by_key(&before, &after, &mine).into_iter().map(|(_, item)| item).collect()))
-        }
-        (_, _, now) => now.cloned(),
+        _ => match (before.and_then(by_id), after.and_then(by_id), now.and_then(by_id)) {
+            (Some(before), Some(after), Some(now)) => {
+                Some(by_key(&before, &after, &now).into_iter().map(|(_, item)| item).collect())
+            }
+            _ => now.cloned(),
+        },
     }
 }
 
@@ -173,11 +166,11 @@ fn by_key(
     now: &Map<String, Value>,
 ) -> Map<String, Value> {
     let keys = before.keys().chain(now.keys().filter(|key| !before.contains_key(*key)));
-    let merged =
-        |key: &String| Some((key.clone(), three_way(before.get(key), after.get(key), now.get(key))?));
-    keys.filter_map(merged).collect()
+    let mixed = |key: &String| three_way(before.get(key), after.get(key), now.get(key));
+    keys.filter_map(|key| Some((key.clone(), mixed(key)?))).collect()
 }
 
-fn by_id(list: &[Value]) -> Option<Map<String, Value>> {
-    list.iter().map(|item| Some((item.get("id")?.as_str()?.to_owned(), item.clone()))).collect()
+fn by_id(list: &Value) -> Option<Map<String, Value>> {
+    let named = |item: &Value| Some((item.get("id")?.as_str()?.to_owned(), item.clone()));
+    list.as_array()?.iter().map(named).collect()
 }

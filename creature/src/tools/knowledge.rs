@@ -21,15 +21,7 @@ pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 pub fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let words = args.words("query")?.to_owned();
     let most = args.number("most", 8, 1..=30)?;
-    let kinds: Vec<&str> = Kind::ALL.into_iter().map(Kind::name).collect();
-    let kind = match args.maybe_text("kind")? {
-        None => None,
-        Some(name) => {
-            let name = name.trim_end_matches('s');
-            let known = Kind::ALL.into_iter().find(|kind| kind.name() == name);
-            Some(known.ok_or_else(|| args.fault(format!("takes as `kind` one of {}", kinds.join(", "))))?)
-        }
-    };
+    let kind = args.maybe_text("kind")?.map(|name| kind(args, name)).transpose()?;
     let house = &tools.house;
     let asked = Question { words, kind, most };
     let found =
@@ -49,6 +41,12 @@ pub fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"hits": found.hits, "note": notes.join("; ")}))
 }
 
+fn kind(args: &Arguments, name: &str) -> Result<Kind, Fault> {
+    let known = Kind::ALL.into_iter().find(|kind| kind.name() == name.trim_end_matches('s'));
+    let all = || Kind::ALL.map(Kind::name).join(", ");
+    known.ok_or_else(|| args.fault(format!("takes as `kind` one of {}", all())))
+}
+
 pub fn add_fact(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let text = args.words("text")?;
     if text.chars().count() > facts::MOST_TEXT {
@@ -59,11 +57,9 @@ pub fn add_fact(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let before = dream::facts_text(&tools.house)?;
     let after = match facts::add(&before, &fact) {
         Ok(after) => after,
-        Err(known) => {
+        Err(Fact { text, source, date }) => {
             let note = "it is known already";
-            return Ok(
-                json!({"known": known.text, "source": known.source, "date": known.date, "note": note}),
-            );
+            return Ok(json!({"known": text, "source": source, "date": date, "note": note}));
         }
     };
     if after.len() as u64 > dream::MOST_FACTS {

@@ -46,6 +46,6 @@ pub fn snapshot(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         }
         text => text,
     };
-    let kept = tools.keep_snapshot(text)?;
-    Ok(json!({"path": kept.path, "chars": kept.chars}))
+    let (path, chars) = tools.keep_snapshot(text)?;
+    Ok(json!({"path": path, "chars": chars}))
 }

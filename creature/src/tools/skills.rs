@@ -5,7 +5,6 @@ use super::arguments::Arguments;
 use super::knowledge::paper;
 use super::page::head;
 use super::papers::replace;
-use crate::dream::listed;
 use crate::fault::Fault;
 use crate::senses::papers;
 use serde_json::{Value, json};
@@ -20,7 +19,7 @@ pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         return Err(args.fault(format!("takes at most {MOST_CHARS} characters; a skill is small")));
     }
     let new = !tools.house.root().join(&path).exists();
-    if new && listed(&tools.house.skills()).len() >= MOST_SKILLS {
+    if new && knowledge::papers(&tools.house.skills()).len() >= MOST_SKILLS {
         return Err(args.fault(format!("would make more than {MOST_SKILLS} skills; gather some into one")));
     }
     replace(tools, &path, text)?;
@@ -39,7 +38,7 @@ pub fn load(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 
 /// Every skill with its first line, which says what it is for.
 pub fn list(tools: &mut Toolbox) -> Result<Value, Fault> {
-    let all = listed(&tools.house.skills());
+    let all = knowledge::papers(&tools.house.skills());
     let skill = |path: &std::path::PathBuf| {
         let text = papers::read(path).text;
         let about =

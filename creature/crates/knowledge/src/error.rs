@@ -2,17 +2,13 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 /// A failed look at knowledge.
 #[derive(Debug)]
-pub struct Error {
-    doing: String,
-    source: Cause,
-}
-
-#[derive(Debug)]
-enum Cause {
-    File(io::Error),
+pub enum Error {
+    /// What was done, to which file.
+    File(String, io::Error),
     Index(rusqlite::Error),
     /// The index is not one of ours, or no longer agrees with the files.
     Stale,
@@ -23,44 +19,43 @@ impl Error {
     pub(crate) fn is_garbage(&self) -> bool {
         use rusqlite::Error::{InvalidColumnType, SqlInputError};
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-        match &self.source {
-            Cause::Stale => true,
+        match self {
+            Error::File(..) => false,
             // Tables or columns that are not ours: somebody else's database.
-            Cause::Index(SqlInputError { .. } | InvalidColumnType(..)) => true,
-            Cause::Index(cause) => {
+            Error::Stale | Error::Index(SqlInputError { .. } | InvalidColumnType(..)) => true,
+            Error::Index(cause) => {
                 matches!(cause.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
             }
-            Cause::File(_) => false,
         }
     }
 
-    pub(crate) fn stale() -> Self {
-        Error { doing: "use the index: it does not agree with the files".to_owned(), source: Cause::Stale }
-    }
-
-    pub(crate) fn file(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
-        move |cause| Error { doing: doing.into(), source: Cause::File(cause) }
+    pub(crate) fn file(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        move |cause| Error::File(format!("{doing} {}", path.display()), cause)
     }
 }
 
 impl From<rusqlite::Error> for Error {
     fn from(cause: rusqlite::Error) -> Self {
-        Error { doing: "use the index".to_owned(), source: Cause::Index(cause) }
+        Error::Index(cause)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.doing)
+        out.write_str(match self {
+            Error::File(doing, _) => doing,
+            Error::Index(_) => "use the index",
+            Error::Stale => "use the index: it does not agree with the files",
+        })
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.source {
-            Cause::File(cause) => Some(cause),
-            Cause::Index(cause) => Some(cause),
-            Cause::Stale => None,
+        match self {
+            Error::File(_, cause) => Some(cause),
+            Error::Index(cause) => Some(cause),
+            Error::Stale => None,
         }
     }
 }

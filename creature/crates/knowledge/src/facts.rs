@@ -27,14 +27,6 @@ pub enum Line {
     Other(String),
 }
 
-/// What merging came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Merged {
-    pub text: String,
-    /// What went, and into what.
-    pub gone: Vec<(String, String)>,
-}
-
 impl Fact {
     /// On one line, within bounds.
     pub fn new(text: &str, source: &str, date: &str) -> Self {
@@ -43,17 +35,33 @@ impl Fact {
     }
 
     fn line(&self) -> String {
-        match (self.source.is_empty(), self.date.is_empty()) {
-            (true, true) => format!("- {}", self.text),
-            (true, false) => format!("- {} [{}]", self.text, self.date),
-            (false, true) => format!("- {} [{}]", self.text, self.source),
-            (false, false) => format!("- {} [{}, {}]", self.text, self.source, self.date),
-        }
+        let mark = match (self.source.as_str(), self.date.as_str()) {
+            ("", "") => return format!("- {}", self.text),
+            ("", mark) | (mark, "") => mark,
+            (source, date) => &format!("{source}, {date}"),
+        };
+        format!("- {} [{mark}]", self.text)
     }
 
     /// What it says, the same for all that says the same.
     pub fn sense(&self) -> Vec<String> {
-        sense(&self.text)
+        let mut sense = Vec::new();
+        for word in words(&self.text) {
+            match word.strip_suffix("n't") {
+                Some(verb) => {
+                    sense.extend([if verb == "ca" { "can" } else { verb }, "not"].map(str::to_owned))
+                }
+                None if ["a", "an", "the"].contains(&word.as_str()) => {}
+                None => sense.push(singular(&word).to_owned()),
+            }
+        }
+        // A text of marks and articles alone still says something: itself.
+        if sense.is_empty() { vec![self.text.trim().to_owned()] } else { sense }
+    }
+
+    /// The smaller, the longer known; without a date it is later than any with one.
+    fn since(&self) -> (bool, &str) {
+        (self.date.is_empty(), &self.date)
     }
 }
 
@@ -91,68 +99,51 @@ pub fn add(text: &str, fact: &Fact) -> Result<String, Fact> {
 }
 
 /// Merges what says the same; the place is the first's, the words and the source are the earliest's.
-pub fn merge(text: &str) -> Merged {
+pub fn merge(text: &str) -> String {
     let mut first: BTreeMap<Vec<String>, usize> = BTreeMap::new();
-    let (mut lines, mut gone): (Vec<Line>, Vec<(String, String)>) = (Vec::new(), Vec::new());
+    let mut lines: Vec<Line> = Vec::new();
     for line in read(text) {
-        let Line::Fact(fact) = line else {
-            lines.push(line);
-            continue;
-        };
-        match first.get(&fact.sense()).and_then(|at| lines.get_mut(*at)) {
-            Some(Line::Fact(known)) => {
-                let (stays, goes) = match earlier(&fact, known) {
-                    true => (fact.clone(), std::mem::take(known)),
-                    false => (known.clone(), fact),
-                };
-                gone.push((goes.text, stays.text.clone()));
-                *known = stays;
+        if let Line::Fact(fact) = &line {
+            if let Some(Line::Fact(known)) = first.get(&fact.sense()).and_then(|at| lines.get_mut(*at)) {
+                if fact.since() < known.since() {
+                    *known = fact.clone();
+                }
+                continue;
             }
-            _ => {
-                first.insert(fact.sense(), lines.len());
-                lines.push(Line::Fact(fact));
-            }
+            first.insert(fact.sense(), lines.len());
         }
+        lines.push(line);
     }
-    Merged { text: write(&lines), gone }
+    write(&lines)
 }
 
 /// Puts one fact, in these words, in the place of several, given by their numbers; source and date are the earliest's.
 /// Refused where a figure would be lost or made up: words can be put differently, figures cannot.
-pub fn unite(text: &str, numbers: &[usize], words: &str) -> Result<Merged, String> {
-    let wanted: BTreeSet<usize> = numbers.iter().copied().collect();
+pub fn unite(text: &str, numbers: &[usize], words: &str) -> Result<String, String> {
     let facts = list(text);
+    let wanted: BTreeSet<usize> = numbers.iter().copied().collect();
     let chosen: Vec<&Fact> = wanted.iter().filter_map(|number| facts.get(number.checked_sub(1)?)).collect();
-    if chosen.len() != wanted.len() || wanted.len() != numbers.len() || wanted.len() < 2 {
+    let earliest = chosen.iter().min_by_key(|fact| fact.since());
+    let Some(&earliest) = earliest.filter(|_| chosen.len() == numbers.len() && chosen.len() > 1) else {
         return Err(format!("{numbers:?} are not two or more facts, each once"));
-    }
-    let Some(earliest) = chosen.iter().copied().reduce(|a, b| if earlier(b, a) { b } else { a }) else {
-        return Err("there is nothing to unite".to_owned());
     };
-    if words.split_whitespace().next().is_none() || words.chars().count() > MOST_TEXT {
+    if words.trim().is_empty() || words.chars().count() > MOST_TEXT {
         return Err(format!("the words are none, or more than {MOST_TEXT} characters"));
     }
     let one = Fact { text: flat(words, MOST_TEXT), ..earliest.clone() };
-    let before: BTreeSet<String> = chosen.iter().flat_map(|fact| figures(&fact.text)).collect();
-    if before != figures(&one.text).into_iter().collect() {
+    if figures(&one.text) != chosen.iter().flat_map(|fact| figures(&fact.text)).collect() {
         return Err(format!("the figures of {numbers:?} and of the words are not the same"));
     }
-    let gone = chosen.iter().map(|fact| (fact.text.clone(), one.text.clone())).collect();
-    let (mut number, mut placed) = (0, false);
+    let (mut number, mut one) = (0, Some(one));
     let mut lines = Vec::new();
     for line in read(text) {
         number += usize::from(matches!(line, Line::Fact(_)));
         match line {
-            Line::Fact(_) if wanted.contains(&number) => {
-                if !placed {
-                    lines.push(Line::Fact(one.clone()));
-                }
-                placed = true;
-            }
+            Line::Fact(_) if wanted.contains(&number) => lines.extend(one.take().map(Line::Fact)),
             line => lines.push(line),
         }
     }
-    Ok(Merged { text: write(&lines), gone })
+    Ok(write(&lines))
 }
 
 /// What the paper was before a change, with what came after the change added.
@@ -163,37 +154,17 @@ pub fn undo(before: &str, after: &str, now: &str) -> String {
     write(&lines)
 }
 
-/// Known for longer; a fact without a date is later than any with one, and of two the one above is the earlier.
-fn earlier(one: &Fact, other: &Fact) -> bool {
-    match (one.date.is_empty(), other.date.is_empty()) {
-        (true, _) => false,
-        (false, true) => true,
-        (false, false) => one.date < other.date,
-    }
-}
-
 fn line(line: &str) -> Line {
-    let Some(said) = line.strip_prefix("- ").map(str::trim).filter(|said| !said.is_empty()) else {
-        return Line::Other(line.to_owned());
+    let said = line.strip_prefix("- ").unwrap_or_default().trim();
+    let (text, mark) = said.strip_suffix(']').and_then(|said| said.rsplit_once(" [")).unwrap_or((said, ""));
+    let (source, date) = match mark.rsplit_once(", ") {
+        Some((source, date)) if is_date(date) => (source, date),
+        _ if is_date(mark) => ("", mark),
+        _ => (mark, ""),
     };
-    let inner = said.strip_suffix(']').and_then(|said| said.rsplit_once(" ["));
-    let fact = match inner {
-        None => Fact { text: said.to_owned(), ..Fact::default() },
-        Some((text, mark)) => {
-            let (source, date) = match mark.rsplit_once(", ") {
-                Some((source, date)) if is_date(date) => (source, date),
-                _ if is_date(mark) => ("", mark),
-                _ => (mark, ""),
-            };
-            let (text, source) = (text.trim().to_owned(), source.to_owned());
-            Fact { text, source, date: date.to_owned() }
-        }
-    };
+    let fact = Fact { text: text.trim().to_owned(), source: source.to_owned(), date: date.to_owned() };
     // A line that would be written otherwise is somebody's own, and stays as it is.
-    match Line::Fact(fact.clone()) {
-        fact_line if fact.line() == line => fact_line,
-        _ => Line::Other(line.to_owned()),
-    }
+    if !said.is_empty() && fact.line() == line { Line::Fact(fact) } else { Line::Other(line.to_owned()) }
 }
 
 fn is_date(text: &str) -> bool {
@@ -219,44 +190,27 @@ fn source_of(source: &str) -> String {
 }
 
 /// The figures of a text: every run of letters and digits that has a digit.
-fn figures(text: &str) -> Vec<String> {
+fn figures(text: &str) -> BTreeSet<String> {
     words(text).into_iter().filter(|word| word.chars().any(|letter| letter.is_ascii_digit())).collect()
 }
 
 fn words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase().replace('’', "'");
-    let letters = |letter: char| letter.is_alphanumeric() || "'.,-+%$€/:".contains(letter);
-    let words = lower.split(|letter: char| !letter.is_alphanumeric() && !letters(letter));
+    let words = lower.split(|letter: char| !letter.is_alphanumeric() && !"'.,-+%$€/:".contains(letter));
     // Marks count within a word, as in 3.5, -4 and isn't, not around it; a sign before a figure is of it.
     let trim = |word: &str| {
         let word = word.trim_end_matches(['\'', '.', ',', '-', '/', ':']);
         let word = word.trim_start_matches(['\'', '.', ',', '/', ':']);
-        let signed =
-            word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-        if signed { word.to_owned() } else { word.trim_start_matches('-').to_owned() }
+        let figure = word.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        if figure.is_some() { word.to_owned() } else { word.trim_start_matches('-').to_owned() }
     };
     words.map(trim).filter(|word| !word.is_empty()).collect()
 }
 
-fn sense(text: &str) -> Vec<String> {
-    let mut sense = Vec::new();
-    for word in words(text) {
-        if let Some(before) = word.strip_suffix("n't") {
-            let before = if before == "ca" { "can" } else { before };
-            sense.extend([before.to_owned(), "not".to_owned()]);
-        } else if ["a", "an", "the"].contains(&word.as_str()) {
-        } else {
-            sense.push(singular(&word));
-        }
-    }
-    // A text of marks and articles alone still says something: itself.
-    if sense.is_empty() { vec![text.trim().to_owned()] } else { sense }
-}
-
-fn singular(word: &str) -> String {
+fn singular(word: &str) -> &str {
     let plain = word.chars().all(|letter| letter.is_ascii_alphabetic());
     match word.strip_suffix('s') {
-        Some(one) if plain && one.len() > 3 && !one.ends_with(['s', 'u', 'i']) => one.to_owned(),
-        _ => word.to_owned(),
+        Some(one) if plain && one.len() > 3 && !one.ends_with(['s', 'u', 'i']) => one,
+        _ => word,
     }
 }

@@ -6,7 +6,7 @@
 use crate::{Error, Places};
 use rusqlite::Connection;
 use std::fs;
-use std::io;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ impl Index {
     /// Opens it, or makes an empty one.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(Error::file(format!("create {}", folder.display())))?;
+            fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
         }
         let mut database = Connection::open(path)?;
         database.busy_timeout(Duration::from_secs(5))?;
@@ -38,10 +38,7 @@ impl Index {
             "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;
              PRAGMA cache_size = -16000;",
         )?;
-        let version = |database: &Connection| {
-            database.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
-        };
-        match version(&database)? {
+        match database.pragma_query_value(None, "user_version", |row| row.get(0))? {
             VERSION => {}
             0 => {
                 let making = database.transaction()?;
@@ -49,7 +46,7 @@ impl Index {
                 making.pragma_update(None, "user_version", VERSION)?;
                 making.commit()?;
             }
-            _ => return Err(Error::stale()),
+            _ => return Err(Error::Stale),
         }
         Ok(Self { database })
     }
@@ -64,12 +61,10 @@ impl Index {
 /// Moves an index that cannot be used out of the way; one is kept, for whoever wonders.
 pub(crate) fn set_aside(path: &Path) -> Result<(), Error> {
     let journal = path.with_extension("sqlite-journal");
-    match fs::remove_file(&journal) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(Error::file(format!("remove {}", journal.display()))(error));
-        }
-        _ => {}
+    if let Err(error) = fs::remove_file(&journal)
+        && error.kind() != ErrorKind::NotFound
+    {
+        return Err(Error::file("remove", &journal)(error));
     }
-    let aside = path.with_extension("garbage.sqlite");
-    fs::rename(path, &aside).map_err(Error::file(format!("set aside {}", path.display())))
+    fs::rename(path, path.with_extension("garbage.sqlite")).map_err(Error::file("set aside", path))
 }

@@ -6,7 +6,6 @@
 mod error;
 pub mod facts;
 mod index;
-mod leaves;
 mod papers;
 mod records;
 mod search;
@@ -15,6 +14,8 @@ pub use error::Error;
 pub use search::{Found, Hit, Question};
 
 use index::Index;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What there is to be found, as a hit names it.
@@ -52,19 +53,26 @@ pub struct Places {
     pub memory: PathBuf,
 }
 
-/// How far the index has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Bytes of memory that are not indexed yet, the oldest.
-    pub waiting_bytes: u64,
-    /// The index could not be used and was begun anew.
-    pub anew: bool,
+/// The `.md` files of a folder, by name; of a file that is one, itself.
+pub fn papers(place: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = match fs::read_dir(place) {
+        Ok(listing) => listing.flatten().map(|entry| entry.path()).collect(),
+        Err(_) => vec![place.to_owned()],
+    };
+    paths.retain(|path| path.extension().is_some_and(|end| end == "md"));
+    paths.sort();
+    paths
 }
 
-/// Brings the index up to date, reading at most about this many bytes of memory.
-pub fn tend(index: &Path, places: &Places, most_bytes: u64) -> Result<Progress, Error> {
-    with(index, |index| index.catch_up(places, most_bytes))
-        .map(|(waiting_bytes, anew)| Progress { waiting_bytes, anew })
+/// What tells one state of a file from another; none where there is no file, for a link could lead out of the house.
+pub fn stamp(path: &Path) -> Option<String> {
+    let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some(format!("{}-{}.{:09}", found.len(), found.mtime(), found.mtime_nsec()))
+}
+
+/// Brings the index up to date, reading at most about this many bytes of memory; how many still wait.
+pub fn tend(index: &Path, places: &Places, most_bytes: u64) -> Result<u64, Error> {
+    Ok(with(index, |index| index.catch_up(places, most_bytes))?.0)
 }
 
 /// The same, and then what answers the question.

@@ -1,13 +1,12 @@
 //! Papers in the index: small files, taken in whole when their size or time says that they changed.
 
 use crate::index::Index;
-use crate::{Error, Kind, Places};
+use crate::{Error, Kind, Places, papers, stamp};
 use rusqlite::{Transaction, params};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Papers of one folder, the last by name; snapshots are named by their time.
 const MOST_PAPERS: usize = 2_000;
@@ -24,16 +23,16 @@ pub(crate) const PIECE_BITS: u32 = 16;
 impl Index {
     /// Takes in papers that are new or changed, and forgets those that are gone.
     pub(crate) fn take_papers(&mut self, places: &Places) -> Result<(), Error> {
-        let mut known: BTreeMap<String, (i64, String)> = BTreeMap::new();
-        {
-            let mut asking = self.database.prepare("SELECT path, number, stamp FROM files")?;
-            let mut rows = asking.query([])?;
-            while let Some(row) = rows.next()? {
-                known.insert(row.get(0)?, (row.get(1)?, row.get(2)?));
-            }
-        }
         let taking = self.database.transaction()?;
-        for (kind, path, stamp) in papers(places) {
+        let mut known: BTreeMap<String, (i64, String)> = taking
+            .prepare("SELECT path, number, stamp FROM files")?
+            .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
+            .collect::<Result<_, _>>()?;
+        let all = places.papers.iter().flat_map(|(kind, place)| {
+            papers(place).into_iter().rev().take(MOST_PAPERS).map(|path| (*kind, path))
+        });
+        for (kind, path) in all {
+            let Some(stamp) = stamp(&path) else { continue };
             let name = path.strip_prefix(&places.root).unwrap_or(&path).display().to_string();
             match known.remove(&name) {
                 Some((_, before)) if before == stamp => continue,
@@ -45,8 +44,7 @@ impl Index {
             let sql = "INSERT INTO files (kind, path, stamp) VALUES (?1, ?2, ?3)";
             taking.execute(sql, params![kind.name(), name, stamp])?;
             let number = taking.last_insert_rowid();
-            let sql = "INSERT INTO papers (rowid, text) VALUES (?1, ?2)";
-            let mut adding = taking.prepare(sql)?;
+            let mut adding = taking.prepare("INSERT INTO papers (rowid, text) VALUES (?1, ?2)")?;
             for (at, piece) in pieces(kind, &text).into_iter().take(1 << PIECE_BITS).enumerate() {
                 let row = (number << PIECE_BITS) + at as i64;
                 adding.execute(params![row, piece])?;
@@ -61,33 +59,9 @@ impl Index {
 
 fn forget(taking: &Transaction, number: i64) -> Result<(), Error> {
     let (first, last) = (number << PIECE_BITS, ((number + 1) << PIECE_BITS) - 1);
-    let sql = "DELETE FROM papers WHERE rowid BETWEEN ?1 AND ?2";
-    taking.execute(sql, params![first, last])?;
+    taking.execute("DELETE FROM papers WHERE rowid BETWEEN ?1 AND ?2", [first, last])?;
     taking.execute("DELETE FROM files WHERE number = ?1", [number])?;
     Ok(())
-}
-
-/// Every paper there is, with what tells one state of it from another.
-fn papers(places: &Places) -> Vec<(Kind, PathBuf, String)> {
-    let mut all = Vec::new();
-    for (kind, place) in &places.papers {
-        let mut paths = match fs::read_dir(place) {
-            Ok(listing) => listing.flatten().map(|entry| entry.path()).collect(),
-            Err(_) => vec![place.clone()],
-        };
-        paths.retain(|path| path.extension().is_some_and(|end| end == "md"));
-        paths.sort_unstable_by(|a, b| b.cmp(a));
-        for path in paths.into_iter().take(MOST_PAPERS) {
-            // A link could lead out of what may be told.
-            if let Ok(found) = fs::symlink_metadata(&path)
-                && found.is_file()
-            {
-                let stamp = format!("{}-{}.{:09}", found.len(), found.mtime(), found.mtime_nsec());
-                all.push((*kind, path, stamp));
-            }
-        }
-    }
-    all
 }
 
 fn read(path: &Path) -> io::Result<String> {

@@ -3,11 +3,11 @@
 //! Of each log one stretch is indexed, `low..high`; a log is known by how it begins, whatever it is called by now.
 
 use crate::index::Index;
-use crate::leaves::Line;
 use crate::{Error, Places};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Deserialize;
+use serde_json::Value;
 use std::fs::{self, File};
-use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,9 @@ pub(crate) const OFFSET_BITS: u32 = 40;
 /// Kinds that say nothing worth finding.
 const SILENT: [&str; 2] = ["heartbeat", "agenda"];
 
+/// Bytes of a record's words that are indexed; the rest is in the record.
+const MOST_WORDS: usize = 6_000;
+
 /// A log as the index knows it.
 pub(crate) struct Known {
     pub number: i64,
@@ -32,34 +35,72 @@ pub(crate) struct Known {
     pub size: u64,
 }
 
+/// A line of memory, as far as it is searched.
+#[derive(Deserialize)]
+pub(crate) struct Line {
+    pub at: String,
+    pub kind: String,
+    data: Value,
+}
+
+impl Line {
+    /// Every text of the data, without keys, numbers and punctuation of JSON.
+    pub(crate) fn words(&self) -> String {
+        let mut words = String::new();
+        gather(&self.data, &mut words);
+        words
+    }
+}
+
+fn gather(value: &Value, words: &mut String) {
+    match value {
+        Value::String(text) => {
+            let room = MOST_WORDS.saturating_sub(words.len());
+            words.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
+            words.push(' ');
+        }
+        Value::Array(list) => list.iter().for_each(|value| gather(value, words)),
+        Value::Object(map) => map.values().for_each(|value| gather(value, words)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 impl Index {
     /// Takes in at most about this many bytes; how many still wait.
     pub(crate) fn take_records(&mut self, places: &Places, most_bytes: u64) -> Result<u64, Error> {
-        let logs = self.logs(places)?;
         let (mut left, mut waiting) = (most_bytes, 0);
-        for mut log in logs.into_iter().rev() {
-            let reading = |cause| Error::file(format!("read {}", log.path.display()))(cause);
-            let file = File::open(&log.path).map_err(reading)?;
+        for mut log in self.logs(places)?.into_iter().rev() {
             while left > 0 && (log.high < log.size || log.low > 0) {
-                let before = (log.low, log.high);
-                let (from, to) = match log.high < log.size {
+                let forwards = log.high < log.size;
+                let (from, to) = match forwards {
                     true => (log.high, log.size.min(log.high + STEP)),
                     false => (log.low.saturating_sub(STEP), log.low),
                 };
-                let mut bytes = vec![0; (to - from) as usize];
-                file.read_exact_at(&mut bytes, from).map_err(reading)?;
+                let bytes = read(&log.path, from, to)?;
                 left = left.saturating_sub(to - from);
                 let taking = self.database.transaction()?;
-                if from == log.high {
-                    log.high = forwards(&taking, &log, &bytes)?;
+                if forwards {
+                    let end = match bytes.iter().rposition(|byte| *byte == b'\n') {
+                        Some(at) => at + 1,
+                        // A line longer than any record is passed by; a short one may still grow.
+                        None if bytes.len() as u64 >= STEP => bytes.len(),
+                        None => 0,
+                    };
+                    take(&taking, log.number, from, bytes.get(..end).unwrap_or_default())?;
+                    log.high += end as u64;
                 } else {
-                    log.low = backwards(&taking, &log, from, &bytes)?;
+                    let begin = match bytes.iter().position(|byte| *byte == b'\n') {
+                        Some(at) if from > 0 && at + 1 < bytes.len() => at + 1,
+                        _ => 0,
+                    };
+                    log.low = from + begin as u64;
+                    take(&taking, log.number, log.low, bytes.get(begin..).unwrap_or_default())?;
                 }
                 let sql = "UPDATE logs SET low = ?2, high = ?3 WHERE number = ?1";
                 taking.execute(sql, params![log.number, log.low as i64, log.high as i64])?;
                 taking.commit()?;
-                if before == (log.low, log.high) {
-                    log.size = log.high; // The last line is not ended yet.
+                if forwards && log.high == from {
+                    log.size = from; // The last line is not ended yet.
                 }
             }
             waiting += log.low;
@@ -74,13 +115,10 @@ impl Index {
         for path in beside(&places.memory) {
             let Some((head, size)) = head(&path)? else { continue };
             let sql = "SELECT number, low, high FROM logs WHERE head = ?1";
-            let found = self
-                .database
-                .query_row(sql, [&head], |row| {
-                    Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-                })
-                .optional()?;
-            let (number, low, high) = match found {
+            let known_as = |row: &Row| -> rusqlite::Result<(i64, i64, i64)> {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            };
+            let (number, low, high) = match self.database.query_row(sql, [&head], known_as).optional()? {
                 Some((number, low, high)) => (number, low.unsigned_abs(), high.unsigned_abs()),
                 None => {
                     // A new log is read from its end, so that the newest is known first.
@@ -91,36 +129,13 @@ impl Index {
                 }
             };
             if size < high {
-                return Err(Error::stale());
+                return Err(Error::Stale);
             }
             known.push(Known { number, path, low, high, size });
         }
         known.sort_by_key(|log| log.number);
         Ok(known)
     }
-}
-
-/// Takes in whole lines from `log.high` on; where the next begins.
-fn forwards(taking: &Connection, log: &Known, bytes: &[u8]) -> Result<u64, Error> {
-    let end = match bytes.iter().rposition(|byte| *byte == b'\n') {
-        Some(at) => at + 1,
-        // A line longer than any record is passed by; a short one may still grow.
-        None if bytes.len() as u64 >= STEP => bytes.len(),
-        None => 0,
-    };
-    take(taking, log.number, log.high, bytes.get(..end).unwrap_or_default())?;
-    Ok(log.high + end as u64)
-}
-
-/// Takes in whole lines up to `log.low`; where the first of them begins.
-fn backwards(taking: &Connection, log: &Known, from: u64, bytes: &[u8]) -> Result<u64, Error> {
-    let begin = match bytes.iter().position(|byte| *byte == b'\n') {
-        Some(at) if from > 0 && at + 1 < bytes.len() => at + 1,
-        _ => 0,
-    };
-    let first = from + begin as u64;
-    take(taking, log.number, first, bytes.get(begin..).unwrap_or_default())?;
-    Ok(first)
 }
 
 fn take(taking: &Connection, number: i64, from: u64, bytes: &[u8]) -> Result<(), Error> {
@@ -142,46 +157,39 @@ fn take(taking: &Connection, number: i64, from: u64, bytes: &[u8]) -> Result<(),
 fn beside(memory: &Path) -> Vec<PathBuf> {
     let stem = memory.file_stem().unwrap_or_default().to_string_lossy().into_owned() + "-";
     let listing = memory.parent().and_then(|folder| fs::read_dir(folder).ok());
-    let mut logs: Vec<PathBuf> = listing
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            name.starts_with(&stem) && name.ends_with(".jsonl")
-        })
-        .map(|entry| entry.path())
-        .collect();
+    let mut logs: Vec<PathBuf> = listing.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    logs.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(&stem) && name.ends_with(".jsonl")
+    });
     logs.sort();
-    logs.push(memory.to_path_buf());
+    logs.push(memory.to_owned());
     logs
 }
 
 /// How a log begins, and its size; none where it has no whole first line yet, or cannot be read.
 fn head(path: &Path) -> Result<Option<(Vec<u8>, u64)>, Error> {
     // Asked before opening: opening a pipe would wait for ever.
-    let Ok(found) = fs::metadata(path).and_then(|found| match found.is_file() {
-        true => Ok(found.len()),
-        false => Err(io::Error::from(io::ErrorKind::InvalidInput)),
-    }) else {
-        return Ok(None);
-    };
-    let mut head = vec![0; found.min(HEAD) as usize];
-    let reading = Error::file(format!("read {}", path.display()));
-    File::open(path).and_then(|file| file.read_exact_at(&mut head, 0)).map_err(reading)?;
-    if let Some(at) = head.iter().position(|byte| *byte == b'\n') {
-        head.truncate(at);
-    } else if found < HEAD {
-        return Ok(None);
+    let Some(found) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else { return Ok(None) };
+    let mut head = read(path, 0, found.len().min(HEAD))?;
+    match head.iter().position(|byte| *byte == b'\n') {
+        Some(at) => head.truncate(at),
+        None if found.len() < HEAD => return Ok(None),
+        None => {}
     }
-    Ok(Some((head, found)))
+    Ok(Some((head, found.len())))
 }
 
 /// Where the last whole line ends.
 fn last_newline(path: &Path, size: u64) -> Result<u64, Error> {
     let from = size.saturating_sub(STEP);
-    let mut bytes = vec![0; (size - from) as usize];
-    let reading = Error::file(format!("read {}", path.display()));
-    File::open(path).and_then(|file| file.read_exact_at(&mut bytes, from)).map_err(reading)?;
-    Ok(bytes.iter().rposition(|byte| *byte == b'\n').map_or(from, |at| from + at as u64 + 1))
+    let last = read(path, from, size)?.iter().rposition(|byte| *byte == b'\n');
+    Ok(last.map_or(from, |at| from + at as u64 + 1))
+}
+
+fn read(path: &Path, from: u64, to: u64) -> Result<Vec<u8>, Error> {
+    let mut bytes = vec![0; (to - from) as usize];
+    let read = File::open(path).and_then(|file| file.read_exact_at(&mut bytes, from));
+    read.map_err(Error::file("read", path))?;
+    Ok(bytes)
 }

@@ -1,11 +1,10 @@
 //! Questions to the index, and what answers them: papers by weight, records newest first, each with a snippet.
 
 use crate::index::Index;
-use crate::leaves::Line;
 use crate::papers::PIECE_BITS;
-use crate::records::{Known, OFFSET_BITS};
+use crate::records::{Known, Line, OFFSET_BITS};
 use crate::{Error, Kind, Places};
-use rusqlite::params;
+use rusqlite::{Row, params};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -45,7 +44,7 @@ pub struct Found {
 /// One place that answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
-    pub kind: &'static str,
+    pub kind: String,
     pub path: String,
     /// When it was remembered; records only.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -59,13 +58,12 @@ impl Index {
         if terms.is_empty() || asked.most == 0 {
             return Ok(Found::default());
         }
-        let quoted: Vec<String> = terms.iter().map(|term| format!("\"{term}\"")).collect();
-        let hits = self.answers(places, asked, &terms, &quoted.join(" "))?;
-        if !hits.is_empty() || quoted.len() == 1 {
-            return Ok(Found { hits, ..Found::default() });
+        let mut hits = self.answers(places, asked, &terms, " ")?;
+        let some_words = hits.is_empty() && terms.len() > 1;
+        if some_words {
+            hits = self.answers(places, asked, &terms, " OR ")?;
         }
-        let hits = self.answers(places, asked, &terms, &quoted.join(" OR "))?;
-        Ok(Found { hits, some_words: true, ..Found::default() })
+        Ok(Found { hits, some_words, ..Found::default() })
     }
 
     fn answers(
@@ -73,12 +71,10 @@ impl Index {
         places: &Places,
         asked: &Question,
         terms: &[String],
-        query: &str,
+        between: &str,
     ) -> Result<Vec<Hit>, Error> {
-        let mut hits = match asked.kind {
-            Some(Kind::Memory) => Vec::new(),
-            kind => self.in_papers(query, kind, asked.most)?,
-        };
+        let query = &terms.iter().map(|term| format!("\"{term}\"")).collect::<Vec<_>>().join(between);
+        let mut hits = self.in_papers(query, asked.kind, asked.most)?;
         let records = match asked.kind {
             None | Some(Kind::Memory) => self.in_records(places, query, terms, asked.most)?,
             Some(_) => Vec::new(),
@@ -98,16 +94,12 @@ impl Index {
              WHERE papers MATCH ?1 AND (?2 IS NULL OR files.kind = ?2) ORDER BY papers.rank LIMIT ?3"
         );
         let mut asking = self.database.prepare(&sql)?;
-        let mut rows = asking.query(params![query, kind.map(Kind::name), most as i64])?;
-        let mut hits = Vec::new();
-        while let Some(row) = rows.next()? {
-            let name: String = row.get(0)?;
-            let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.name() == name) else { continue };
-            let text: String = row.get(2)?;
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            hits.push(Hit { kind: kind.name(), path: row.get(1)?, at: String::new(), text });
-        }
-        Ok(hits)
+        let hit = |row: &Row| {
+            let text = flat(&row.get::<_, String>(2)?);
+            Ok(Hit { kind: row.get(0)?, path: row.get(1)?, at: String::new(), text })
+        };
+        let hits = asking.query_map(params![query, kind.map(Kind::name), most as i64], hit)?;
+        Ok(hits.collect::<Result<_, _>>()?)
     }
 
     fn in_records(
@@ -141,7 +133,12 @@ fn hit(places: &Places, log: &Known, offset: u64, terms: &[String]) -> Option<Hi
     let line: Line = serde_json::from_slice(&bytes).ok()?;
     let path = log.path.strip_prefix(&places.root).unwrap_or(&log.path).display().to_string();
     let text = format!("{}: {}", line.kind, around(&line.words(), terms));
-    Some(Hit { kind: Kind::Memory.name(), path, at: line.at, text })
+    Some(Hit { kind: Kind::Memory.name().to_owned(), path, at: line.at, text })
+}
+
+/// The text on one line.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The words and phrases of a question, without what means something to the index.
@@ -149,7 +146,7 @@ fn terms(words: &str) -> Vec<String> {
     let mut terms = Vec::new();
     for (at, part) in words.split('"').enumerate() {
         match at % 2 {
-            1 => terms.push(part.split_whitespace().collect::<Vec<_>>().join(" ")),
+            1 => terms.push(flat(part)),
             _ => terms.extend(part.split_whitespace().map(ToOwned::to_owned)),
         }
     }
@@ -162,7 +159,7 @@ fn terms(words: &str) -> Vec<String> {
 
 /// The text around the first place that looks like one of the terms.
 fn around(text: &str, terms: &[String]) -> String {
-    let flat: Vec<char> = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().collect();
+    let flat: Vec<char> = flat(text).chars().collect();
     let low: String = flat.iter().map(|letter| letter.to_lowercase().next().unwrap_or(*letter)).collect();
     // Words are found by their stem; the first letters are as near as one gets without one.
     let stem = |term: &String| term.to_lowercase().chars().take(5).collect::<String>();
