@@ -18,6 +18,16 @@ const PATIENCE: Duration = Duration::from_secs(420);
 const LIMITS: &str = "[limits]\nprobation_s = 1\nrest_s = 0.2\n[web]\nallow_private = true\n";
 /// What a scripted model costs, in USD per million tokens, and what may be spent on it.
 const MONEY: &str = "[budget]\ndaily_usd = 50\nweekly_usd = 50\nautonomous_percent = 100\n[prices.scripted]\ninput = 1\noutput = 5\n";
+/// A clone whose self-edits run all of the creature's tests but its simulated week: that takes a minute, there are five of
+/// them here, and the creature's own run of it has been.
+fn clone() -> Clone {
+    let clone = Clone::new();
+    let tests = clone.house.read("creature/tests/creature/main.rs");
+    clone.house.write("creature/tests/creature/main.rs", &tests.replace("\nmod week;\n", "\n"));
+    clone.house.commit("without the week");
+    clone
+}
+
 /// Only a creature born into a repository dies of this; its tests and its rehearsal pass.
 const DOOMED: &str = "--- a/creature/src/life.rs\n+++ b/creature/src/life.rs\n@@ -1,3 +1,3 @@\n     pub async fn live(mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {\n+        assert!(!self.told.house.source().join(\"Cargo.toml\").exists(), \"born to die\");\n         loop {\n             let rest = match self.wake(leaving).await? {\n";
 
@@ -134,12 +144,14 @@ impl<'a> Run<'a> {
         guardian
     }
 
+    /// Enough thoughts for a snapshot, and no more than there are in one wake.
     fn remembers(&self) {
-        for number in 1..52 {
+        for number in 1..48 {
             self.model.will_think(&format!("thought number {number}"), json!([]), 0);
         }
         self.has_it_think("the last thought", json!([]), 0);
         self.until_remembered("a snapshot", |record| record["kind"] == "snapshot");
+        until(self.house, "all of them", || self.model.is_done());
     }
 
     /// Edits its pace, is reborn and blessed; the blessed commit.
@@ -240,14 +252,14 @@ fn lives_through_everything(house: &House, wire: &str, pace: (u64, u64)) {
 
 #[test]
 fn the_six_criteria_over_both_wires() {
-    let clone = Clone::new();
+    let clone = clone();
     lives_through_everything(&clone.house, "anthropic", (40, 55));
     lives_through_everything(&clone.house, "openai", (55, 35));
 }
 
 #[test]
 fn instinct_thinks_at_once_hears_the_owner_and_edits_itself_for_a_reason() {
-    let clone = Clone::new();
+    let clone = clone();
     let house = &clone.house;
     house.write(
         "owner.toml",
@@ -294,7 +306,7 @@ fn instinct_thinks_at_once_hears_the_owner_and_edits_itself_for_a_reason() {
 
 #[test]
 fn every_sabotage_of_the_creatures_cargo_leaves_the_guardian_running() {
-    let clone = Clone::new();
+    let clone = clone();
     let house = &clone.house;
     house.write(
         "owner.toml",
