@@ -154,7 +154,8 @@ impl Life {
         let now = self.told.clock.text();
         together(running.iter().map(|session| {
             let standing = words::standing(session, &purpose, &snapshot);
-            mind.say(words::system(session, mind.wire()), standing, words::situation(session, &now))
+            let situation = words::situation(session, &now);
+            mind.say(words::system(session, mind.wire()), standing, situation, !session.owner)
         }))
         .await
     }

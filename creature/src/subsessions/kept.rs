@@ -7,26 +7,10 @@ use crate::senses::papers;
 use crate::tools::Toolbox;
 use agenda::sessions::{Request, Sessions, Spawned, Status};
 use serde_json::json;
-use std::io;
-
-/// Bytes of the file that are read; all sessions at their longest fit.
-const MOST_BYTES: u64 = 16 << 20;
 
 /// Reads them; a garbage file is set aside and told, and none are under way.
 pub fn load(house: &House) -> (Sessions, Option<String>) {
-    let path = house.sessions();
-    match papers::head(&path, 0, MOST_BYTES) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (Sessions::default(), None),
-        Err(error) => (Sessions::default(), Some(format!("sessions.json cannot be read: {error}"))),
-        Ok((bytes, _)) => match serde_json::from_slice(&bytes) {
-            Ok(sessions) => (sessions, None),
-            Err(error) => {
-                // The next turn replaces the file; a failure to keep this one costs no life.
-                let _ = memory::set_aside(&path);
-                (Sessions::default(), Some(format!("sessions.json is garbage, set aside: {error}")))
-            }
-        },
-    }
+    papers::kept(&house.sessions())
 }
 
 impl Toolbox {

@@ -5,9 +5,8 @@ use super::arguments::Arguments;
 use super::catalogue;
 use crate::fault::Fault;
 use crate::subsessions::words;
-use agenda::sessions::{Mode, Origin, Request, Session};
+use agenda::sessions::{Origin, Request, Session};
 use jiff::{SignedDuration, Timestamp};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Sessions of one call.
@@ -15,19 +14,6 @@ const MOST_AT_ONCE: usize = 16;
 
 /// The furthest moment a session may wait for, in seconds: a year.
 const MOST_WAIT_S: i64 = 366 * 86_400;
-
-/// One session as a call asks for it.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Asked {
-    name: String,
-    objective: String,
-    mode: Mode,
-    depends_on: Vec<String>,
-    depends_on_previous: bool,
-    not_before: Value,
-    tools: Vec<String>,
-}
 
 pub fn spawn(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let asked: Vec<Value> = match args.value("graph") {
@@ -40,12 +26,7 @@ pub fn spawn(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     };
     let mut dropped = Vec::new();
     let mut requests = Vec::new();
-    for mut one in asked {
-        if let Value::Object(fields) = &mut one {
-            fields.retain(|_, value| !value.is_null());
-        }
-        let one: Asked =
-            serde_json::from_value(one).map_err(|why| args.fault(format!("cannot be read: {why}")))?;
+    for one in asked {
         let (request, warnings) = request(tools, args, one)?;
         requests.push(request);
         dropped.push(warnings);
@@ -82,48 +63,46 @@ pub fn cancel(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// Reads one request; what of its tools is dropped comes beside it.
-fn request(tools: &Toolbox, args: &Arguments, asked: Asked) -> Result<(Request, Vec<String>), Fault> {
-    let mode = asked.mode;
-    let usable = |tool: &String| catalogue::find(tool).is_ok() && words::allows(mode, &[], tool);
-    let (held, dropped): (Vec<String>, Vec<String>) = asked.tools.into_iter().partition(usable);
+fn request(tools: &Toolbox, args: &Arguments, mut asked: Value) -> Result<(Request, Vec<String>), Fault> {
+    if let Value::Object(fields) = &mut asked {
+        fields.retain(|_, value| !value.is_null());
+        if let Some(said) = fields.get_mut("not_before") {
+            *said = json!(moment(tools, args, said)?);
+        }
+    }
+    let mut request: Request =
+        serde_json::from_value(asked).map_err(|why| args.fault(format!("cannot be read: {why}")))?;
+    let usable = |tool: &String| catalogue::find(tool).is_ok() && words::allows(request.mode, &[], tool);
+    let (held, dropped): (Vec<String>, Vec<String>) = request.tools.into_iter().partition(usable);
     if held.is_empty() && !dropped.is_empty() {
         let error = format!("names no tool that a session of this mode has: {}", dropped.join(", "));
         return Err(args.fault(error.chars().take(300).collect::<String>()));
     }
+    request.tools = held;
     let parent = tools.session.clone().unwrap_or_else(|| format!("thought-{}", tools.facts.thoughts));
-    let request = Request {
-        name: asked.name,
-        origin: Origin::Tool { parent },
-        thread: tools.thread.clone(),
-        owner: tools.owner,
-        objective: asked.objective,
-        mode,
-        depends_on: asked.depends_on,
-        depends_on_previous: asked.depends_on_previous,
-        not_before: not_before(tools, args, &asked.not_before)?,
-        tools: held,
-    };
+    request.origin = Origin::Tool { parent };
+    request.thread.clone_from(&tools.thread);
+    request.owner = tools.owner;
     let warnings = dropped.iter().map(|tool| format!("{tool} is not among the tools of this mode: dropped"));
     Ok((request, warnings.collect()))
 }
 
-/// A moment, or seconds from now.
-fn not_before(tools: &Toolbox, args: &Arguments, said: &Value) -> Result<Option<Timestamp>, Fault> {
+/// A moment, or seconds from now, as `not_before`.
+fn moment(tools: &Toolbox, args: &Arguments, said: &Value) -> Result<Timestamp, Fault> {
     let now = tools.clock.now();
-    let wrong =
-        || args.fault("takes a time as in 2030-01-31T08:00:00Z, or seconds from now, as `not_before`");
-    let at = match said {
-        Value::Null => return Ok(None),
-        Value::String(text) => text.trim().parse::<Timestamp>().map_err(|_| wrong())?,
-        Value::Number(number) => {
-            let wait_s =
-                number.as_i64().filter(|wait_s| (0..=MOST_WAIT_S).contains(wait_s)).ok_or_else(wrong)?;
-            now.checked_add(SignedDuration::from_secs(wait_s)).map_err(|_| wrong())?
-        }
-        _ => return Err(wrong()),
+    let parsed = match said {
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => number
+            .as_i64()
+            .filter(|wait_s| (0..=MOST_WAIT_S).contains(wait_s))
+            .and_then(|wait_s| now.checked_add(SignedDuration::from_secs(wait_s)).ok()),
+        _ => None,
     };
+    let at: Timestamp = parsed.ok_or_else(|| {
+        args.fault("takes a time as in 2030-01-31T08:00:00Z, or seconds from now, as `not_before`")
+    })?;
     match at.duration_since(now).as_secs() > MOST_WAIT_S {
         true => Err(args.fault("takes a time within a year as `not_before`")),
-        false => Ok(Some(at)),
+        false => Ok(at),
     }
 }

@@ -3,19 +3,24 @@
 use super::{MOST_DEPTH, MOST_OPEN, Mode, Origin, Session, Sessions, Status};
 use crate::Refusal;
 use jiff::Timestamp;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 const MOST_OBJECTIVE: usize = 2_000;
 const MOST_DEPENDENCIES: usize = 16;
 const MOST_TOOLS: usize = 64;
 
-/// One session as it is asked for.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// One session as it is asked for; for whom is not for the caller to say.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// What those asked for in the same call may depend on it by; need not be.
     pub name: String,
+    #[serde(skip)]
     pub origin: Origin,
+    #[serde(skip)]
     pub thread: String,
+    #[serde(skip)]
     pub owner: bool,
     pub objective: String,
     pub mode: Mode,
