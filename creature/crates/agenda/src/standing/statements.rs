@@ -28,22 +28,8 @@ const ORDERS: &str = "add always answer archive ask avoid backup build buy call 
 const POLITE: &str = "please ok okay and then also now so hey hi hello feral just well yes no thanks but instead \
     today tomorrow";
 
-const WISHES: [&str; 14] = [
-    "i want",
-    "i need",
-    "i'd like",
-    "i would like",
-    "you should",
-    "you must",
-    "you may not",
-    "make sure",
-    "let's",
-    "from now on",
-    "need you to",
-    "no longer",
-    "has to be",
-    "must not",
-];
+const WISHES: &str = "i want, i need, i'd like, i would like, you should, you must, you may not, make sure, let's, \
+    from now on, need you to, no longer, has to be, must not";
 
 const AGAINST: &str = "don't dont not never stop no without avoid cancel forget longer quit ignore drop";
 
@@ -82,7 +68,8 @@ pub fn actionable(sentence: &str) -> bool {
         return false;
     }
     let joined = said.join(" ");
-    let wish = WISHES.iter().any(|wish| joined.starts_with(wish) || joined.contains(&format!(" {wish} ")));
+    let wish =
+        WISHES.split(", ").any(|wish| joined.starts_with(wish) || joined.contains(&format!(" {wish} ")));
     let is_told = matches!(second, "is" | "was" | "are" | "were" | "has" | "had");
     wish || among(ORDERS, first) && !is_told
 }
