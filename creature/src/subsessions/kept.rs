@@ -20,11 +20,8 @@ impl Toolbox {
             let hint = "do it by your own tools; a model would be needed";
             return Err(Fault::new("spawn a sub-session: no model is offered, and instinct runs none", hint));
         }
-        let mut next = self.sessions.clone();
-        let spawned = next
-            .spawn_all(requests, self.clock.now())
-            .map_err(|refused| Fault::new(refused.error, refused.hint))?;
-        self.sessions = next;
+        let refused = |refused: agenda::Refusal| Fault::new(refused.error, refused.hint);
+        let spawned = self.sessions.spawn_all(requests, self.clock.now()).map_err(refused)?;
         let ids: Vec<String> = spawned.iter().map(|spawned| spawned.id.clone()).collect();
         self.turned(&ids)?;
         Ok(spawned)
@@ -61,9 +58,8 @@ impl Toolbox {
 
 impl Life {
     /// Spawns one for what came due by itself: a concern, a reminder, the checklist, a dream.
-    pub fn spawn_session(&mut self, request: Request) -> Result<Spawned, Fault> {
+    pub fn spawn_session(&mut self, request: Request) -> Result<(), Fault> {
         self.toolbox.facts = self.facts();
-        let spawned = self.toolbox.spawn(vec![request])?;
-        spawned.into_iter().next().ok_or_else(|| Fault::new("spawn nothing", "give an objective"))
+        self.toolbox.spawn(vec![request]).map(drop)
     }
 }

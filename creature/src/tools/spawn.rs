@@ -24,22 +24,16 @@ pub fn spawn(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         Some(Value::Array(list)) if (1..=MOST_AT_ONCE).contains(&list.len()) => list.clone(),
         Some(_) => return Err(args.fault(format!("takes a list of 1 to {MOST_AT_ONCE} objects as `graph`"))),
     };
-    let mut dropped = Vec::new();
-    let mut requests = Vec::new();
-    for one in asked {
-        let (request, warnings) = request(tools, args, one)?;
-        requests.push(request);
-        dropped.push(warnings);
-    }
-    let spawned = tools.spawn(requests)?;
-    let shown = spawned.into_iter().zip(dropped).map(|(spawned, mut warnings)| {
-        warnings.extend(spawned.warnings);
-        let line = tools.sessions.get(&spawned.id).map(Session::line);
-        json!({"id": spawned.id, "is": line, "warnings": warnings})
-    });
-    Ok(
-        json!({"spawned": shown.collect::<Vec<_>>(), "note": "they are reported together as news when all have ended"}),
-    )
+    let requests = asked.into_iter().map(|one| request(tools, args, one)).collect::<Result<_, Fault>>()?;
+    let spawned: Vec<Value> = tools
+        .spawn(requests)?
+        .into_iter()
+        .map(|spawned| {
+            let line = tools.sessions.get(&spawned.id).map(Session::line);
+            json!({"id": spawned.id, "is": line, "warnings": spawned.warnings})
+        })
+        .collect();
+    Ok(json!({"spawned": spawned, "note": "they are reported together as news when all have ended"}))
 }
 
 pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
@@ -62,8 +56,8 @@ pub fn cancel(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"ended": changed}))
 }
 
-/// Reads one request; what of its tools is dropped comes beside it.
-fn request(tools: &Toolbox, args: &Arguments, mut asked: Value) -> Result<(Request, Vec<String>), Fault> {
+/// Reads one request; of its tools those its mode does not have are dropped.
+fn request(tools: &Toolbox, args: &Arguments, mut asked: Value) -> Result<Request, Fault> {
     if let Value::Object(fields) = &mut asked {
         fields.retain(|_, value| !value.is_null());
         if let Some(said) = fields.get_mut("not_before") {
@@ -83,8 +77,9 @@ fn request(tools: &Toolbox, args: &Arguments, mut asked: Value) -> Result<(Reque
     request.origin = Origin::Tool { parent };
     request.thread.clone_from(&tools.thread);
     request.owner = tools.owner;
-    let warnings = dropped.iter().map(|tool| format!("{tool} is not among the tools of this mode: dropped"));
-    Ok((request, warnings.collect()))
+    let warning = |tool: String| format!("{tool} is not among the tools of this mode: dropped");
+    request.warnings = dropped.into_iter().map(warning).collect();
+    Ok(request)
 }
 
 /// A moment, or seconds from now, as `not_before`.
