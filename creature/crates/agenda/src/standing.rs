@@ -13,6 +13,7 @@ use crate::Refusal;
 use crate::items::clip;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use statements::Statement;
 
 /// Characters of the owner's side, the loop's side and the footer, line ends included.
 pub const OWNER: usize = 900;
@@ -127,8 +128,7 @@ pub fn compose(input: &Input) -> Result<Standing, Refusal> {
         let error = "compose the state: records are of after tomorrow";
         return Err(Refusal::new(error, "the clock was set back; it passes"));
     }
-    let said = fresh(&input.said, input.now, STATEMENT_S, MOST_SAID);
-    let (statements, conflicts) = statements::standing(&said);
+    let statements = statements::standing(&fresh(&input.said, input.now, STATEMENT_S, MOST_SAID));
     let (owner_summary, owner_left) = owner_side(input, &statements);
     let (loop_summary, loop_left) = loop_side(input);
     let open = input.open.iter().take(MOST_PENDING);
@@ -141,7 +141,7 @@ pub fn compose(input: &Input) -> Result<Standing, Refusal> {
     let doubts = [
         (newest.is_none() && input.directives.is_empty(), 40),
         (newest.is_some_and(|at| seconds(input.now, at) > DAY_S), 10),
-        (conflicts > 0, 20),
+        (statements.iter().any(|statement| statement.replaced.is_some()), 20),
         (owner_left + loop_left > 0, 10),
         (input.failure.is_some(), 10),
     ];
@@ -152,9 +152,9 @@ pub fn compose(input: &Input) -> Result<Standing, Refusal> {
     Ok(Standing { text, mode, owner_summary, loop_summary, pending_items, confidence })
 }
 
-fn owner_side(input: &Input, statements: &[statements::Statement]) -> (String, usize) {
+fn owner_side(input: &Input, statements: &[Statement]) -> (String, usize) {
     let now = input.now;
-    let said = |statement: &statements::Statement| {
+    let said = |statement: &Statement| {
         let replaced = match &statement.replaced {
             Some(older) => format!(" [conflict: the last word wins; not: {}]", clip(older, 60)),
             None => String::new(),
