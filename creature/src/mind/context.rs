@@ -151,13 +151,13 @@ fn records(records: &[Record], caps: &Caps) -> String {
     }
     // Their room is set aside first, or a long newest line could push them out.
     let reserve: usize = failures.iter().map(|(_, line)| count(line)).sum();
-    let (kept, dropped) = fitting(&lines, caps.records.saturating_sub(reserve + NOTE));
-    let dropped = dropped + over;
+    let dropped = records.len() - fitting(lines.iter().rev(), caps.records.saturating_sub(reserve + NOTE));
     let mut text = String::new();
     if dropped > 0 {
         text += &format!("({dropped} older records left out)\n");
     }
     text.extend(failures.into_iter().filter(|(at, _)| *at < dropped).map(|(_, line)| line));
+    let kept = lines.get(dropped - over..).unwrap_or_default();
     head(&(text + &kept.join("\n")), caps.records)
 }
 
@@ -223,8 +223,8 @@ pub fn line(record: &Record, most: usize) -> String {
 
 /// The newest lines within `most` characters, with a note on what was left out.
 fn newest(lines: &[String], most: usize, what: &str) -> String {
-    let (kept, dropped) = fitting(lines, most.saturating_sub(NOTE));
-    let mut text = kept.join("\n");
+    let dropped = lines.len() - fitting(lines.iter().rev(), most.saturating_sub(NOTE));
+    let mut text = lines.get(dropped..).unwrap_or_default().join("\n");
     if dropped > 0 {
         text = format!("({dropped} {what} left out)\n{text}");
     }
@@ -233,28 +233,21 @@ fn newest(lines: &[String], most: usize, what: &str) -> String {
 
 /// The first lines within `most` characters, with a note on what of `total` was left out.
 fn first(lines: &[String], total: usize, most: usize, what: &str) -> String {
-    let (mut used, room) = (0, most.saturating_sub(NOTE));
-    let fits = |line: &&String| {
-        used += count(line) + 1;
-        used <= room
-    };
-    let kept: Vec<&str> = lines.iter().take_while(fits).map(String::as_str).collect();
-    let left = total.saturating_sub(kept.len());
+    let shown = fitting(lines.iter(), most.saturating_sub(NOTE));
+    let kept = lines.get(..shown).unwrap_or_default();
+    let left = total.saturating_sub(shown);
     let note = if left > 0 { format!("\n({left} {what} left out)") } else { String::new() };
     head((kept.join("\n") + &note).trim_start_matches('\n'), most)
 }
 
-/// The last lines that fit into `room`, and how many do not.
-fn fitting(lines: &[String], room: usize) -> (&[String], usize) {
-    let (mut from, mut used) = (lines.len(), 0);
-    for (at, line) in lines.iter().enumerate().rev() {
+/// How many of these lines, in this order, fit into `room`.
+fn fitting<'a>(lines: impl Iterator<Item = &'a String>, room: usize) -> usize {
+    let mut used = 0;
+    let fits = |line: &&String| {
         used += count(line) + 1;
-        if used > room {
-            break;
-        }
-        from = at;
-    }
-    (lines.get(from..).unwrap_or_default(), from)
+        used <= room
+    };
+    lines.take_while(fits).count()
 }
 
 /// The head of a text within `most` characters, the note on the rest included.

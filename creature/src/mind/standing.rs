@@ -45,7 +45,11 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
                 input.interrupted &= record.data.get("owner") == Some(&Value::Bool(true));
                 input.outcomes.push(outcome(record, at));
             }
-            "observation" => cooling(&mut input, record, at),
+            // A model that is down says how long it is left alone.
+            "observation" if text(record, "about") == "model" => {
+                let rest_s = record.data.get("rest_s").and_then(Value::as_i64).unwrap_or(0);
+                input.cooling_until = at.checked_add(SignedDuration::from_secs(rest_s)).ok();
+            }
             _ => {}
         }
         if failed(record) {
@@ -113,14 +117,6 @@ fn outcome(record: &Record, at: Timestamp) -> Dated {
     let detail = if detail.is_empty() && resolved { "done" } else { detail };
     let what = if record.kind == "action" { text(record, "tool") } else { &record.kind };
     Dated { at, text: format!("{what}: {detail}"), resolved, until: None }
-}
-
-/// A model that is down says how long it is left alone.
-fn cooling(input: &mut Input, record: &Record, at: Timestamp) {
-    let rest_s = record.data.get("rest_s").and_then(Value::as_i64).unwrap_or(0);
-    if text(record, "about") == "model" {
-        input.cooling_until = at.checked_add(SignedDuration::from_secs(rest_s)).ok();
-    }
 }
 
 /// A failed act is settled by a later one of the same tool that went well.
