@@ -9,10 +9,6 @@ use crate::tools::Toolbox;
 use agenda::{Agenda, Change, Rules, When};
 use memory::Record;
 use serde_json::{Value, json};
-use std::io;
-
-/// Bytes of the file that are read; a thousand items of each kind fit.
-const MOST_BYTES: u64 = 16 << 20;
 
 /// The agenda and the rules it is kept by.
 #[derive(Clone, Debug, Default)]
@@ -24,19 +20,7 @@ pub struct Desk {
 impl Desk {
     /// Reads the agenda; what is wrong with the file comes back as a sentence, with an empty agenda.
     pub fn load(house: &House) -> (Self, Option<String>) {
-        let path = house.agenda();
-        let (agenda, odd) = match papers::head(&path, 0, MOST_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => (Agenda::default(), None),
-            Err(error) => (Agenda::default(), Some(format!("agenda.json cannot be read: {error}"))),
-            Ok((bytes, _)) => match Agenda::from_json(&bytes) {
-                Ok(agenda) => (agenda, None),
-                Err(error) => {
-                    // The next change replaces the file; a failure to keep this one costs no life.
-                    let _ = memory::set_aside(&path);
-                    (Agenda::default(), Some(format!("agenda.json is garbage, set aside: {error}")))
-                }
-            },
-        };
+        let (agenda, odd) = papers::kept(&house.agenda());
         (Self { agenda, rules: Rules::default() }, odd)
     }
 

@@ -17,7 +17,7 @@ use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Mind, Outcome};
 use crate::senses::papers;
 use crate::tools::failure;
-use agenda::sessions::{Origin, Session, Status};
+use agenda::sessions::{Origin, Report, Session, Status};
 use jiff::Timestamp;
 use memory::snapshot;
 use serde_json::{Value, json};
@@ -54,34 +54,31 @@ impl Life {
                 () = leaving.asked() => return Ok(Some(Next::Leave)),
                 outcomes = self.ask_all(&running) => outcomes,
             };
-            let mut next = None;
+            let mut rest = None;
             for (session, outcome) in running.iter().zip(outcomes) {
-                let came = match outcome {
+                match outcome {
                     Outcome::Thought { thought, usage } => {
-                        self.session_thought(session, thought, usage, leaving).await?
+                        let ends = self.session_thought(session, thought, usage, leaving).await?;
+                        if ends.is_some() {
+                            return Ok(ends);
+                        }
                     }
                     Outcome::Garbled { error, text, usage } => {
                         self.session_misread(&session.id, &error, &text, usage)?;
-                        None
                     }
                     Outcome::Down { error, hint: _, rest_s } => {
                         self.observe("sessions", &format!("sub-sessions wait: {}", shorten(&error, 500)))?;
-                        Some(Next::Rest(Duration::from_secs(rest_s)))
+                        rest = Some(Duration::from_secs(rest_s));
                     }
-                };
-                match came {
-                    None => {}
-                    Some(Next::Rest(rest)) => next = Some(Next::Rest(rest)),
-                    Some(leaves) => return Ok(Some(leaves)),
                 }
             }
             self.heart.turn();
             self.heart.stage(Stage::Sensing, Duration::from_secs(30));
             self.hear()?;
             self.save()?;
-            if next.is_some() || self.cursors.words.iter().any(|waiting| waiting.seen == 0) {
+            if rest.is_some() || self.cursors.words.iter().any(|waiting| waiting.seen == 0) {
                 self.turn_sessions()?;
-                return Ok(next.or(Some(Next::Rest(Duration::ZERO))));
+                return Ok(Some(Next::Rest(rest.unwrap_or_default())));
             }
         }
         self.turn_sessions()?;
@@ -110,31 +107,8 @@ impl Life {
     /// Tells of families that ended, each once, also when a life ends in between.
     fn report_sessions(&mut self) -> Result<(), Fault> {
         for report in self.toolbox.sessions.reports() {
-            if self.cursors.first_telling(report.key) && !report.silent {
-                let text = match &report.origin {
-                    Origin::Reminder(id) => {
-                        let text =
-                            self.toolbox.sessions.get(report.members.first().map_or("", String::as_str));
-                        let text = text.map_or(String::new(), reminded);
-                        let said = json!({
-                            "from": "creature", "kind": "reminder", "thread": report.thread, "text": text,
-                            "reminder": id, "at": self.told.clock.text(),
-                        });
-                        self.remember("message", said)?;
-                        None
-                    }
-                    Origin::Tool { .. } => Some(format!("sub-sessions ended: {}", report.text)),
-                    Origin::Pulse(id) => Some(format!("review of {id}: {}", report.text)),
-                    Origin::Checklist => Some(format!("checklist: {}", report.text)),
-                    Origin::Dream => Some(format!("dream: {}", report.text)),
-                };
-                if let Some(text) = text {
-                    let thread = match report.thread.as_str() {
-                        "main" => String::new(),
-                        thread => format!("[thread {thread}] "),
-                    };
-                    self.cursors.tell(thread + &text);
-                }
+            if self.cursors.first_telling(report.key.clone()) && !report.silent {
+                self.tell_report(&report)?;
             }
             // Told and saved before it counts as reported: the other way round a death would lose it.
             self.save()?;
@@ -144,17 +118,42 @@ impl Life {
         Ok(())
     }
 
+    /// Tells the owner what a reminder came to, and the next thought of everything else.
+    fn tell_report(&mut self, report: &Report) -> Result<(), Fault> {
+        let what = match &report.origin {
+            Origin::Reminder(id) => {
+                let ran = report.members.first().and_then(|id| self.toolbox.sessions.get(id));
+                let said = json!({
+                    "from": "creature", "kind": "reminder", "thread": report.thread,
+                    "text": ran.map(reminded).unwrap_or_default(), "reminder": id, "at": self.told.clock.text(),
+                });
+                return self.remember("message", said);
+            }
+            Origin::Tool { .. } => "sub-sessions ended".to_owned(),
+            Origin::Pulse(id) => format!("review of {id}"),
+            Origin::Checklist => "checklist".to_owned(),
+            Origin::Dream => "dream".to_owned(),
+        };
+        let thread = match report.thread.as_str() {
+            "main" => String::new(),
+            thread => format!("[thread {thread}] "),
+        };
+        self.cursors.tell(format!("{thread}{what}: {}", report.text));
+        Ok(())
+    }
+
     /// Asks the model for a thought of each, all at once.
     async fn ask_all(&self, running: &[Session]) -> Vec<Outcome> {
         let Mind::Model(mind) = &self.mind else { return Vec::new() };
         let house = &self.told.house;
         let purpose = papers::read(&house.purpose()).text;
-        let snapshot =
-            snapshot::latest(&house.snapshots()).ok().flatten().map_or(String::new(), |found| found.text);
+        let latest = snapshot::latest(&house.snapshots()).ok().flatten();
+        let snapshot = latest.map_or(String::new(), |found| found.text);
         let now = self.told.clock.text();
         together(running.iter().map(|session| {
             let standing = words::standing(session, &purpose, &snapshot);
-            mind.say(words::system(session, mind.wire()), standing, words::situation(session, &now))
+            let situation = words::situation(session, &now);
+            mind.say(words::system(session, mind.wire()), standing, situation, !session.owner)
         }))
         .await
     }
@@ -238,9 +237,8 @@ impl Life {
             };
             (self.toolbox.owner, self.toolbox.thread, self.toolbox.session) = (owner, thread, None);
             left = result.is_none();
-            let stopped =
-                || failure(format!("{} was stopped: this life was asked to leave", call.tool), "try again");
-            result.unwrap_or_else(stopped)
+            let error = format!("{} was stopped: this life was asked to leave", call.tool);
+            result.unwrap_or_else(|| failure(error, "try again"))
         } else {
             let error = format!("{} is not among the tools of this session", call.tool);
             failure(error, "use those that are listed, or report that another is needed")
@@ -262,11 +260,10 @@ fn called(call: &ToolCall) -> String {
 
 /// What the owner reads when a reminder comes whose prompt ran apart.
 fn reminded(session: &Session) -> String {
+    let (objective, answer) = (&session.objective, &session.answer);
     match session.status {
-        Status::Done => session.answer.clone(),
-        _ => {
-            format!("Reminder: {} (what was to be done for it failed: {})", session.objective, session.answer)
-        }
+        Status::Done => answer.clone(),
+        _ => format!("Reminder: {objective} (what was to be done for it failed: {answer})"),
     }
 }
 

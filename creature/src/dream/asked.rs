@@ -75,7 +75,7 @@ impl Life {
         let outcome = tokio::select! {
             biased;
             () = leaving.asked() => return Ok(None),
-            outcome = mind.say(system, format!("# What you remember\n\n{remembered}\n"), said) => outcome,
+            outcome = mind.say(system, format!("# What you remember\n\n{remembered}\n"), said, true) => outcome,
         };
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let (thought, usage) = match outcome {

@@ -104,14 +104,9 @@ fn said(word: &Word, most: usize) -> String {
 
 /// Newest first: what happened last explains what happened before.
 fn news(news: &[String], caps: &Caps) -> String {
-    let lines: Vec<String> = news.iter().map(|news| one_line(&format!("- {news}"), caps.record)).collect();
-    let (shown, waiting) = fitting(&lines, caps.news.saturating_sub(NOTE));
-    let mut text: Vec<&str> = shown.iter().rev().map(String::as_str).collect();
-    let note = format!("({waiting} older ones left out)");
-    if waiting > 0 {
-        text.push(&note);
-    }
-    head(&text.join("\n"), caps.news)
+    let lines = news.iter().rev().map(|news| one_line(&format!("- {news}"), caps.record));
+    let lines: Vec<String> = lines.collect();
+    first(&lines, lines.len(), caps.news, "older ones")
 }
 
 /// The owner's directives, the lines by rank, and what is at work beside.
@@ -122,21 +117,20 @@ fn stack(moment: &Moment, most: usize) -> String {
     let directives = said("your owner's word", &moment.directives);
     let directives = first(&directives, directives.len(), most / 3, "older directives");
     let sessions = newest(&said("at work apart", &moment.sessions), most / 5, "others at work");
-    // More never fit, however many there are.
-    let ranked = moment.stack.iter().take(60).enumerate().map(|(at, line)| rank(at, line));
-    let ranked: Vec<String> = ranked.collect();
     let room = most.saturating_sub(count(&directives) + count(&sessions) + 2);
-    let parts = [directives, first(&ranked, moment.stack.len(), room, "lines of lower rank"), sessions];
-    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    // More never fit, however many there are.
+    let ranked: Vec<String> =
+        moment.stack.iter().take(60).enumerate().map(|(at, line)| rank(at, line)).collect();
+    let mut parts =
+        vec![directives, first(&ranked, moment.stack.len(), room, "lines of lower rank"), sessions];
+    parts.retain(|part| !part.is_empty());
     head(&parts.join("\n"), most)
 }
 
 fn rank(at: usize, line: &Line) -> String {
-    let (id, title, why, next) = (&line.id, &line.title, &line.why, &line.next);
-    let ready = format!("{:.0}", line.ready_at);
-    let (place, kind) = (at + 1, format!("{:?}", line.category).to_lowercase());
-    let title = one_line(title, 90);
-    one_line(&format!("{place}. {id} ({kind}) {title}: {why}; from {ready}; next: {next}"), 360)
+    let Line { id, why, next, ready_at, .. } = line;
+    let (kind, title) = (format!("{:?}", line.category).to_lowercase(), one_line(&line.title, 90));
+    one_line(&format!("{}. {id} ({kind}) {title}: {why}; from {ready_at:.0}; next: {next}", at + 1), 360)
 }
 
 /// The text in one line of at most `most` characters.
@@ -150,39 +144,34 @@ fn records(records: &[Record], caps: &Caps) -> String {
     let shown = records.get(over..).unwrap_or_default();
     let lines: Vec<String> = shown.iter().map(|record| line(record, caps.record)).collect();
     let mut failures = Vec::new();
-    for (at, what) in still_failing(records) {
+    for (at, what, record) in still_failing(records) {
         // The latest as whole as any record; of the others the gist.
         let most = if failures.is_empty() { caps.record } else { caps.record / 3 };
-        failures.extend(records.get(at).map(|record| (at, format!("{what}: {}", line(record, most)))));
+        failures.push((at, format!("{what}: {}\n", line(record, most))));
     }
     // Their room is set aside first, or a long newest line could push them out.
-    let reserve: usize = failures.iter().map(|(_, line)| count(line) + 1).sum();
-    let room = caps.records.saturating_sub(reserve);
-    let (kept, dropped) = fitting(&lines, room.saturating_sub(NOTE));
-    let dropped = dropped + over;
+    let reserve: usize = failures.iter().map(|(_, line)| count(line)).sum();
+    let dropped = records.len() - fitting(lines.iter().rev(), caps.records.saturating_sub(reserve + NOTE));
     let mut text = String::new();
     if dropped > 0 {
         text += &format!("({dropped} older records left out)\n");
     }
-    for (_, line) in failures.iter().filter(|(at, _)| *at < dropped) {
-        text += line;
-        text.push('\n');
-    }
-    text += &kept.join("\n");
-    head(&text, caps.records)
+    text.extend(failures.into_iter().filter(|(at, _)| *at < dropped).map(|(_, line)| line));
+    let kept = lines.get(dropped - over..).unwrap_or_default();
+    head(&(text + &kept.join("\n")), caps.records)
 }
 
-/// Where the latest failure stands, and the newest of those that nothing has settled since.
-fn still_failing(records: &[Record]) -> Vec<(usize, &'static str)> {
+/// The latest failure, and the newest of those that nothing has settled since, with where they stand.
+fn still_failing(records: &[Record]) -> Vec<(usize, &'static str, &Record)> {
     let (mut found, mut settled) = (Vec::new(), BTreeSet::new());
     for (at, record) in records.iter().enumerate().rev() {
         let tool = record.data.get("tool").and_then(Value::as_str);
         if failed(record) {
             let open = tool.is_some_and(|tool| !settled.contains(tool));
             if found.is_empty() {
-                found.push((at, "latest failure"));
+                found.push((at, "latest failure", record));
             } else if open && found.len() < MOST_FAILING {
-                found.push((at, "still failing"));
+                found.push((at, "still failing", record));
             }
         }
         settled.extend(tool.filter(|_| record.kind == "action"));
@@ -234,8 +223,8 @@ pub fn line(record: &Record, most: usize) -> String {
 
 /// The newest lines within `most` characters, with a note on what was left out.
 fn newest(lines: &[String], most: usize, what: &str) -> String {
-    let (kept, dropped) = fitting(lines, most.saturating_sub(NOTE));
-    let mut text = kept.join("\n");
+    let dropped = lines.len() - fitting(lines.iter().rev(), most.saturating_sub(NOTE));
+    let mut text = lines.get(dropped..).unwrap_or_default().join("\n");
     if dropped > 0 {
         text = format!("({dropped} {what} left out)\n{text}");
     }
@@ -244,28 +233,21 @@ fn newest(lines: &[String], most: usize, what: &str) -> String {
 
 /// The first lines within `most` characters, with a note on what of `total` was left out.
 fn first(lines: &[String], total: usize, most: usize, what: &str) -> String {
-    let (mut used, room) = (0, most.saturating_sub(NOTE));
-    let fits = |line: &&String| {
-        used += count(line) + 1;
-        used <= room
-    };
-    let kept: Vec<&str> = lines.iter().take_while(fits).map(String::as_str).collect();
-    let left = total.saturating_sub(kept.len());
+    let shown = fitting(lines.iter(), most.saturating_sub(NOTE));
+    let kept = lines.get(..shown).unwrap_or_default();
+    let left = total.saturating_sub(shown);
     let note = if left > 0 { format!("\n({left} {what} left out)") } else { String::new() };
     head((kept.join("\n") + &note).trim_start_matches('\n'), most)
 }
 
-/// The last lines that fit into `room`, and how many do not.
-fn fitting(lines: &[String], room: usize) -> (&[String], usize) {
-    let (mut from, mut used) = (lines.len(), 0);
-    for (at, line) in lines.iter().enumerate().rev() {
+/// How many of these lines, in this order, fit into `room`.
+fn fitting<'a>(lines: impl Iterator<Item = &'a String>, room: usize) -> usize {
+    let mut used = 0;
+    let fits = |line: &&String| {
         used += count(line) + 1;
-        if used > room {
-            break;
-        }
-        from = at;
-    }
-    (lines.get(from..).unwrap_or_default(), from)
+        used <= room
+    };
+    lines.take_while(fits).count()
 }
 
 /// The head of a text within `most` characters, the note on the rest included.

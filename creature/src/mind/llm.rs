@@ -91,16 +91,12 @@ impl ModelMind {
     pub async fn think(&self, moment: &Moment) -> Outcome {
         let parts = context::choose(moment, &Caps::default());
         let context = prompt::standing(&parts);
-        self.put(self.system.clone(), context, prompt::situation(moment, &parts), !moment.answers()).await
+        let situation = prompt::situation(moment, &parts);
+        self.say(self.system.clone(), context, situation, !moment.answers()).await
     }
 
-    /// The same with words of another's choosing: sub-sessions and dreams have prompts of their own,
-    /// and count as what the creature does by itself.
-    pub async fn say(&self, system: String, context: String, situation: String) -> Outcome {
-        self.put(system, context, situation, true).await
-    }
-
-    async fn put(&self, system: String, context: String, situation: String, autonomous: bool) -> Outcome {
+    /// The same with words of another's choosing: sub-sessions and dreams have prompts of their own.
+    pub async fn say(&self, system: String, context: String, situation: String, autonomous: bool) -> Outcome {
         let (schema, schema_name) = (prompt::schema(self.wire), "thought".to_owned());
         let ask = Ask { system, context, situation, schema, schema_name, autonomous };
         let reply = match self.client.ask(&ask).await {

@@ -6,7 +6,6 @@ use super::context::Parts;
 use super::moment::Moment;
 use model::Wire;
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 const MIND: &str = include_str!("../../prompts/mind.md");
 
@@ -28,36 +27,31 @@ pub fn shape(wire: Wire) -> String {
 
 /// What stands for many thoughts: purpose, checklist, snapshot, scratch, goals.
 pub fn standing(parts: &Parts) -> String {
-    let mut text = String::new();
-    section(&mut text, "PURPOSE.md", &parts.purpose, "(missing: ask your owner, or write one)");
-    section(&mut text, "Checklist (self/HEARTBEAT.md)", &parts.checklist, "");
-    section(&mut text, "What you remember (last snapshot)", &parts.snapshot, "");
-    section(&mut text, "Scratch (self/scratch.md)", &parts.scratch, "");
-    section(&mut text, "Goals", &parts.goals, "");
-    text
+    section("PURPOSE.md", &parts.purpose, "(missing: ask your owner, or write one)")
+        + &section("Checklist (self/HEARTBEAT.md)", &parts.checklist, "")
+        + &section("What you remember (last snapshot)", &parts.snapshot, "")
+        + &section("Scratch (self/scratch.md)", &parts.scratch, "")
+        + &section("Goals", &parts.goals, "")
 }
 
 /// What is so now: records, the agenda, events, the owner's words, the hour.
 pub fn situation(moment: &Moment, parts: &Parts) -> String {
-    let mut text = String::new();
-    section(&mut text, "Latest records, oldest first", &parts.records, "(none yet)");
-    section(&mut text, "Where you stand with your owner and your work", &parts.state, "");
-    section(&mut text, "What there is to do, by rank", &parts.stack, "");
-    section(&mut text, "Events, newest first", &parts.news, "");
-    section(&mut text, "Your owner's words, not yet answered", &parts.words, "");
-    section(&mut text, "Now", &parts.runtime, "");
-    if moment.owner {
-        text += "Your owner comes first. ";
-    }
-    text += "Answer with the one JSON object.";
-    text
+    section("Latest records, oldest first", &parts.records, "(none yet)")
+        + &section("Where you stand with your owner and your work", &parts.state, "")
+        + &section("What there is to do, by rank", &parts.stack, "")
+        + &section("Events, newest first", &parts.news, "")
+        + &section("Your owner's words, not yet answered", &parts.words, "")
+        + &section("Now", &parts.runtime, "")
+        + if moment.owner { "Your owner comes first. " } else { "" }
+        + "Answer with the one JSON object."
 }
 
-fn section(text: &mut String, title: &str, body: &str, missing: &str) {
+/// A part under its title; nothing where there is neither a body nor a word for its absence.
+fn section(title: &str, body: &str, missing: &str) -> String {
     let body = if body.trim().is_empty() { missing } else { body.trim_end() };
-    if !body.is_empty() {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "# {title}\n\n{body}\n\n");
+    match body {
+        "" => String::new(),
+        body => format!("# {title}\n\n{body}\n\n"),
     }
 }
 

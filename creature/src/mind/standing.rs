@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Sentences of one message that are read for promises and names: what matters is said early.
 const MOST_SENTENCES: usize = 12;
@@ -25,15 +26,11 @@ pub fn standing(moment: &Moment) -> Option<Standing> {
     if moment.answers() {
         return None;
     }
-    let composed = moment.now.parse().ok().map(|now| compose(&gather(moment, now)));
-    Some(match composed {
-        Some(Ok(standing)) => standing,
-        Some(Err(refusal)) => {
-            tracing::warn!("failed to {} ({})", refusal.error, refusal.hint);
-            Standing::fallback()
-        }
-        None => Standing::fallback(),
-    })
+    let Ok(now) = moment.now.parse() else { return Some(Standing::fallback()) };
+    Some(compose(&gather(moment, now)).unwrap_or_else(|refusal| {
+        tracing::warn!("failed to {} ({})", refusal.error, refusal.hint);
+        Standing::fallback()
+    }))
 }
 
 /// What the state is composed of.
@@ -48,7 +45,11 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
                 input.interrupted &= record.data.get("owner") == Some(&Value::Bool(true));
                 input.outcomes.push(outcome(record, at));
             }
-            "observation" => cooling(&mut input, record, at),
+            // A model that is down says how long it is left alone.
+            "observation" if text(record, "about") == "model" => {
+                let rest_s = record.data.get("rest_s").and_then(Value::as_i64).unwrap_or(0);
+                input.cooling_until = at.checked_add(SignedDuration::from_secs(rest_s)).ok();
+            }
             _ => {}
         }
         if failed(record) {
@@ -56,15 +57,10 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
         }
     }
     settle(&mut input);
-    let paused = |word: &String| padded(word).contains(" pause ");
-    input.paused = moment.directives.iter().any(paused);
+    input.paused = moment.directives.iter().any(|word| padded(word).contains(" pause "));
     input.directives.clone_from(&moment.directives);
-    input.open = moment
-        .stack
-        .iter()
-        .take(MOST_OPEN)
-        .map(|line| format!("{} {}: {}", line.id, line.title, line.next))
-        .collect();
+    let open = moment.stack.iter().take(MOST_OPEN);
+    input.open = open.map(|line| format!("{} {}: {}", line.id, line.title, line.next)).collect();
     // While everything on the stack waits, so does the loop.
     let ready = moment.stack.iter().map(|line| line.ready_at).min();
     input.cooling_until = input.cooling_until.max(ready.filter(|at| *at > now));
@@ -74,21 +70,21 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
 
 /// The owner's words, with who they say they are; and what the creature promised.
 fn message(input: &mut Input, record: &Record, at: Timestamp) {
-    let text = text(record, "text");
+    let said = text(record, "text");
     let dated = |text: &str| Dated { at, text: text.to_owned(), resolved: false, until: None };
-    if text_is(record, "from", "owner") {
+    if text(record, "from") == "owner" {
         input.interrupted = !input.outcomes.is_empty();
         // A directive is told as what holds now; its words would outlive it.
-        if text.len() > LONGEST_DIRECTIVE || understand(text, at, &TimeZone::UTC).is_none() {
-            input.said.push(dated(text));
+        if said.len() > LONGEST_DIRECTIVE || understand(said, at, &TimeZone::UTC).is_none() {
+            input.said.push(dated(said));
         }
-        let known = sentences(text).take(MOST_SENTENCES).filter(|said| names_someone(said));
+        let known = sentences(said).take(MOST_SENTENCES).filter(|said| names_someone(said));
         input.identities.extend(known.map(dated));
         return;
     }
     // Any word of the creature's after it is an answer; what was promised with it is still to be kept.
     input.said.iter_mut().for_each(|said| said.resolved = true);
-    let promised = sentences(text).take(MOST_SENTENCES).filter(|said| promises(said));
+    let promised = sentences(said).take(MOST_SENTENCES).filter(|said| promises(said));
     input.commitments.extend(promised.map(dated));
 }
 
@@ -104,65 +100,38 @@ fn promises(sentence: &str) -> bool {
 }
 
 fn names_someone(sentence: &str) -> bool {
-    const NAMES: [&str; 9] = [
-        " my name ",
-        " call me ",
-        " i am ",
-        " i'm ",
-        " your name ",
-        " my email ",
-        " your account ",
-        " my account ",
-        " your handle ",
-    ];
+    const NAMES: &str = "my name|call me|i am|i'm|your name|my email|your account|my account|your handle";
     let said = padded(sentence);
-    NAMES.iter().any(|name| said.contains(name)) && !sentence.ends_with('?') && !actionable(sentence)
+    NAMES.split('|').any(|name| said.contains(&format!(" {name} ")))
+        && !sentence.ends_with('?')
+        && !actionable(sentence)
 }
 
 fn outcome(record: &Record, at: Timestamp) -> Dated {
-    let result = record.data.get("result");
-    let told = |key: &str| result.and_then(|result| result.get(key)).and_then(Value::as_str);
-    let resolved = result.and_then(|result| result.get("ok")) == Some(&Value::Bool(true));
-    let what = match record.kind.as_str() {
-        "action" => text(record, "tool").to_owned(),
-        other => other.to_owned(),
-    };
-    let detail = told("error").or_else(|| told("note")).or_else(|| told("path"));
-    let detail = detail.unwrap_or_else(|| {
-        ["error", "told", "text"]
-            .iter()
-            .map(|key| text(record, key))
-            .find(|said| !said.is_empty())
-            .unwrap_or_default()
-    });
+    let result = record.data.get("result").unwrap_or(&Value::Null);
+    let resolved = result.get("ok") == Some(&Value::Bool(true));
+    let told = ["error", "note", "path"].iter().find_map(|key| result.get(key)?.as_str());
+    let said =
+        || ["error", "told", "text"].map(|key| text(record, key)).into_iter().find(|said| !said.is_empty());
+    let detail = told.or_else(said).unwrap_or_default();
     let detail = if detail.is_empty() && resolved { "done" } else { detail };
+    let what = if record.kind == "action" { text(record, "tool") } else { &record.kind };
     Dated { at, text: format!("{what}: {detail}"), resolved, until: None }
-}
-
-/// A model that is down says how long it is left alone.
-fn cooling(input: &mut Input, record: &Record, at: Timestamp) {
-    let rest_s = record.data.get("rest_s").and_then(Value::as_i64).unwrap_or(0);
-    if text_is(record, "about", "model") {
-        input.cooling_until = at.checked_add(SignedDuration::from_secs(rest_s)).ok();
-    }
 }
 
 /// A failed act is settled by a later one of the same tool that went well.
 fn settle(input: &mut Input) {
     let name = |outcome: &Dated| outcome.text.split(':').next().unwrap_or_default().to_owned();
-    let mut well = std::collections::BTreeSet::new();
+    let mut well = BTreeSet::new();
     for outcome in input.outcomes.iter_mut().rev() {
-        match outcome.resolved {
-            true => drop(well.insert(name(outcome))),
-            false => outcome.resolved = well.contains(&name(outcome)),
+        if outcome.resolved {
+            well.insert(name(outcome));
+        } else {
+            outcome.resolved = well.contains(&name(outcome));
         }
     }
 }
 
 fn text<'a>(record: &'a Record, key: &str) -> &'a str {
     record.data.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn text_is(record: &Record, key: &str, wanted: &str) -> bool {
-    text(record, key) == wanted
 }

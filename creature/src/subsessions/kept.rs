@@ -7,26 +7,10 @@ use crate::senses::papers;
 use crate::tools::Toolbox;
 use agenda::sessions::{Request, Sessions, Spawned, Status};
 use serde_json::json;
-use std::io;
-
-/// Bytes of the file that are read; all sessions at their longest fit.
-const MOST_BYTES: u64 = 16 << 20;
 
 /// Reads them; a garbage file is set aside and told, and none are under way.
 pub fn load(house: &House) -> (Sessions, Option<String>) {
-    let path = house.sessions();
-    match papers::head(&path, 0, MOST_BYTES) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (Sessions::default(), None),
-        Err(error) => (Sessions::default(), Some(format!("sessions.json cannot be read: {error}"))),
-        Ok((bytes, _)) => match serde_json::from_slice(&bytes) {
-            Ok(sessions) => (sessions, None),
-            Err(error) => {
-                // The next turn replaces the file; a failure to keep this one costs no life.
-                let _ = memory::set_aside(&path);
-                (Sessions::default(), Some(format!("sessions.json is garbage, set aside: {error}")))
-            }
-        },
-    }
+    papers::kept(&house.sessions())
 }
 
 impl Toolbox {
@@ -36,11 +20,8 @@ impl Toolbox {
             let hint = "do it by your own tools; a model would be needed";
             return Err(Fault::new("spawn a sub-session: no model is offered, and instinct runs none", hint));
         }
-        let mut next = self.sessions.clone();
-        let spawned = next
-            .spawn_all(requests, self.clock.now())
-            .map_err(|refused| Fault::new(refused.error, refused.hint))?;
-        self.sessions = next;
+        let refused = |refused: agenda::Refusal| Fault::new(refused.error, refused.hint);
+        let spawned = self.sessions.spawn_all(requests, self.clock.now()).map_err(refused)?;
         let ids: Vec<String> = spawned.iter().map(|spawned| spawned.id.clone()).collect();
         self.turned(&ids)?;
         Ok(spawned)
@@ -77,9 +58,8 @@ impl Toolbox {
 
 impl Life {
     /// Spawns one for what came due by itself: a concern, a reminder, the checklist, a dream.
-    pub fn spawn_session(&mut self, request: Request) -> Result<Spawned, Fault> {
+    pub fn spawn_session(&mut self, request: Request) -> Result<(), Fault> {
         self.toolbox.facts = self.facts();
-        let spawned = self.toolbox.spawn(vec![request])?;
-        spawned.into_iter().next().ok_or_else(|| Fault::new("spawn nothing", "give an objective"))
+        self.toolbox.spawn(vec![request]).map(drop)
     }
 }

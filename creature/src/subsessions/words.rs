@@ -3,6 +3,7 @@
 //! Invariant: what a mode's prompt lists is what its calls are held to.
 
 use crate::mind::context::head;
+use crate::mind::prompt;
 use crate::tools::catalogue::{TOOLS, Tool, takes};
 use agenda::sessions::{MOST_HOPS, Mode, Session};
 use model::Wire;
@@ -41,13 +42,7 @@ pub fn allows(mode: Mode, held: &[String], tool: &str) -> bool {
 
 /// The standing words: the same for every thought of a session.
 pub fn system(session: &Session, wire: Wire) -> String {
-    let args = match wire {
-        Wire::Anthropic => r#""args_json": "{\"name\": \"value\"}""#,
-        Wire::OpenAi => r#""args": {"name": "value"}"#,
-    };
-    let shape = format!(
-        r#"{{"monologue": "…", "intent": "…", "tool_calls": [{{"tool": "family.verb", {args}}}], "sleep_s": 0}}"#
-    );
+    let shape = prompt::shape(wire);
     let rest = match session.mode {
         Mode::None => {
             return format!(

@@ -5,9 +5,8 @@ use super::arguments::Arguments;
 use super::catalogue;
 use crate::fault::Fault;
 use crate::subsessions::words;
-use agenda::sessions::{Mode, Origin, Request, Session};
+use agenda::sessions::{Origin, Request, Session};
 use jiff::{SignedDuration, Timestamp};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Sessions of one call.
@@ -15,19 +14,6 @@ const MOST_AT_ONCE: usize = 16;
 
 /// The furthest moment a session may wait for, in seconds: a year.
 const MOST_WAIT_S: i64 = 366 * 86_400;
-
-/// One session as a call asks for it.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Asked {
-    name: String,
-    objective: String,
-    mode: Mode,
-    depends_on: Vec<String>,
-    depends_on_previous: bool,
-    not_before: Value,
-    tools: Vec<String>,
-}
 
 pub fn spawn(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let asked: Vec<Value> = match args.value("graph") {
@@ -38,27 +24,16 @@ pub fn spawn(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         Some(Value::Array(list)) if (1..=MOST_AT_ONCE).contains(&list.len()) => list.clone(),
         Some(_) => return Err(args.fault(format!("takes a list of 1 to {MOST_AT_ONCE} objects as `graph`"))),
     };
-    let mut dropped = Vec::new();
-    let mut requests = Vec::new();
-    for mut one in asked {
-        if let Value::Object(fields) = &mut one {
-            fields.retain(|_, value| !value.is_null());
-        }
-        let one: Asked =
-            serde_json::from_value(one).map_err(|why| args.fault(format!("cannot be read: {why}")))?;
-        let (request, warnings) = request(tools, args, one)?;
-        requests.push(request);
-        dropped.push(warnings);
-    }
-    let spawned = tools.spawn(requests)?;
-    let shown = spawned.into_iter().zip(dropped).map(|(spawned, mut warnings)| {
-        warnings.extend(spawned.warnings);
-        let line = tools.sessions.get(&spawned.id).map(Session::line);
-        json!({"id": spawned.id, "is": line, "warnings": warnings})
-    });
-    Ok(
-        json!({"spawned": shown.collect::<Vec<_>>(), "note": "they are reported together as news when all have ended"}),
-    )
+    let requests = asked.into_iter().map(|one| request(tools, args, one)).collect::<Result<_, Fault>>()?;
+    let spawned: Vec<Value> = tools
+        .spawn(requests)?
+        .into_iter()
+        .map(|spawned| {
+            let line = tools.sessions.get(&spawned.id).map(Session::line);
+            json!({"id": spawned.id, "is": line, "warnings": spawned.warnings})
+        })
+        .collect();
+    Ok(json!({"spawned": spawned, "note": "they are reported together as news when all have ended"}))
 }
 
 pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
@@ -81,49 +56,48 @@ pub fn cancel(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"ended": changed}))
 }
 
-/// Reads one request; what of its tools is dropped comes beside it.
-fn request(tools: &Toolbox, args: &Arguments, asked: Asked) -> Result<(Request, Vec<String>), Fault> {
-    let mode = asked.mode;
-    let usable = |tool: &String| catalogue::find(tool).is_ok() && words::allows(mode, &[], tool);
-    let (held, dropped): (Vec<String>, Vec<String>) = asked.tools.into_iter().partition(usable);
+/// Reads one request; of its tools those its mode does not have are dropped.
+fn request(tools: &Toolbox, args: &Arguments, mut asked: Value) -> Result<Request, Fault> {
+    if let Value::Object(fields) = &mut asked {
+        fields.retain(|_, value| !value.is_null());
+        if let Some(said) = fields.get_mut("not_before") {
+            *said = json!(moment(tools, args, said)?);
+        }
+    }
+    let mut request: Request =
+        serde_json::from_value(asked).map_err(|why| args.fault(format!("cannot be read: {why}")))?;
+    let usable = |tool: &String| catalogue::find(tool).is_ok() && words::allows(request.mode, &[], tool);
+    let (held, dropped): (Vec<String>, Vec<String>) = request.tools.into_iter().partition(usable);
     if held.is_empty() && !dropped.is_empty() {
         let error = format!("names no tool that a session of this mode has: {}", dropped.join(", "));
         return Err(args.fault(error.chars().take(300).collect::<String>()));
     }
+    request.tools = held;
     let parent = tools.session.clone().unwrap_or_else(|| format!("thought-{}", tools.facts.thoughts));
-    let request = Request {
-        name: asked.name,
-        origin: Origin::Tool { parent },
-        thread: tools.thread.clone(),
-        owner: tools.owner,
-        objective: asked.objective,
-        mode,
-        depends_on: asked.depends_on,
-        depends_on_previous: asked.depends_on_previous,
-        not_before: not_before(tools, args, &asked.not_before)?,
-        tools: held,
-    };
-    let warnings = dropped.iter().map(|tool| format!("{tool} is not among the tools of this mode: dropped"));
-    Ok((request, warnings.collect()))
+    request.origin = Origin::Tool { parent };
+    request.thread.clone_from(&tools.thread);
+    request.owner = tools.owner;
+    let warning = |tool: String| format!("{tool} is not among the tools of this mode: dropped");
+    request.warnings = dropped.into_iter().map(warning).collect();
+    Ok(request)
 }
 
-/// A moment, or seconds from now.
-fn not_before(tools: &Toolbox, args: &Arguments, said: &Value) -> Result<Option<Timestamp>, Fault> {
+/// A moment, or seconds from now, as `not_before`.
+fn moment(tools: &Toolbox, args: &Arguments, said: &Value) -> Result<Timestamp, Fault> {
     let now = tools.clock.now();
-    let wrong =
-        || args.fault("takes a time as in 2030-01-31T08:00:00Z, or seconds from now, as `not_before`");
-    let at = match said {
-        Value::Null => return Ok(None),
-        Value::String(text) => text.trim().parse::<Timestamp>().map_err(|_| wrong())?,
-        Value::Number(number) => {
-            let wait_s =
-                number.as_i64().filter(|wait_s| (0..=MOST_WAIT_S).contains(wait_s)).ok_or_else(wrong)?;
-            now.checked_add(SignedDuration::from_secs(wait_s)).map_err(|_| wrong())?
-        }
-        _ => return Err(wrong()),
+    let parsed = match said {
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => number
+            .as_i64()
+            .filter(|wait_s| (0..=MOST_WAIT_S).contains(wait_s))
+            .and_then(|wait_s| now.checked_add(SignedDuration::from_secs(wait_s)).ok()),
+        _ => None,
     };
+    let at: Timestamp = parsed.ok_or_else(|| {
+        args.fault("takes a time as in 2030-01-31T08:00:00Z, or seconds from now, as `not_before`")
+    })?;
     match at.duration_since(now).as_secs() > MOST_WAIT_S {
         true => Err(args.fault("takes a time within a year as `not_before`")),
-        false => Ok(Some(at)),
+        false => Ok(at),
     }
 }

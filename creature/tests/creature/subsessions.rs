@@ -322,3 +322,17 @@ async fn one_that_waits_begins_in_its_time_and_thinks_no_more_than_its_hops_allo
     assert_eq!((session.status, session.mode), (Status::Failed, Mode::Full));
     assert_eq!(life.next_session(life.told.clock.now()), None);
 }
+
+#[tokio::test]
+async fn what_the_owner_asked_for_is_not_asked_as_its_own() {
+    loopback!();
+    let scene = Scene::new(|_| says("done"));
+    let mut life = scene.born(1).await;
+    for owner in [true, false] {
+        life.spawn_session(Request { owner, ..objective(Origin::Dream, "look") }).unwrap();
+        assert!(work(&mut life).await.is_none());
+    }
+    let asked = scene.broker.heard("/llm/openai/v1/chat/completions");
+    let classes: Vec<Option<&str>> = asked.iter().map(|asked| asked.class.as_deref()).collect();
+    assert_eq!(classes, [None, Some("autonomous")]);
+}

@@ -8,6 +8,7 @@ mod turns;
 
 pub use spawn::{Request, Spawned};
 
+use crate::items::clip;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -172,7 +173,7 @@ impl Session {
             },
             ended => ended.name().to_owned(),
         };
-        format!("{} ({how}): {}", self.id, cut(&self.objective, 120))
+        format!("{} ({how}): {}", self.id, clip(&self.objective, 120))
     }
 }
 
@@ -236,23 +237,23 @@ impl Sessions {
     pub fn reports(&self) -> Vec<Report> {
         let mut reports = Vec::new();
         for (at, first) in self.all.iter().enumerate().filter(|(_, session)| !session.reported) {
-            let family = first.family();
-            let kin = |session: &&Session| !session.reported && session.family() == family;
+            let kin = |session: &&Session| !session.reported && session.family() == first.family();
             let begun = self.all.iter().take(at).any(|session| kin(&session));
+            let may_grow = self.get(first.family()).is_some_and(|parent| !parent.status.ended());
             let members: Vec<&Session> = self.all.iter().filter(kin).collect();
-            let may_grow = self.get(family).is_some_and(|parent| !parent.status.ended());
             if begun || may_grow || members.iter().any(|session| !session.status.ended()) {
                 continue;
             }
-            let share = MOST_REPORT / members.len().max(1);
-            let told = members.iter().map(|session| {
-                format!("{} {}: {}", session.id, session.status.name(), cut(&session.answer, share.max(80)))
-            });
+            let share = (MOST_REPORT / members.len().max(1)).max(80);
+            let told = |session: &&Session| {
+                format!("{} {}: {}", session.id, session.status.name(), clip(&session.answer, share))
+            };
+            let text: Vec<String> = members.iter().map(told).collect();
             reports.push(Report {
                 key: format!("{}@{}", first.id, first.spawned_at),
                 thread: first.thread.clone(),
                 origin: first.origin.clone(),
-                text: cut(&told.collect::<Vec<_>>().join("; "), MOST_REPORT),
+                text: clip(&text.join("; "), MOST_REPORT),
                 silent: members.iter().all(|session| session.silent()),
                 members: members.into_iter().map(|session| session.id.clone()).collect(),
             });
@@ -286,14 +287,5 @@ impl Sessions {
         session.status == Status::Waiting
             && session.not_before.is_none_or(|at| at <= now)
             && self.fed(session)
-    }
-}
-
-/// The head of a text, in one line.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.chars().count() > most {
-        true => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        false => text,
     }
 }

@@ -10,8 +10,10 @@ pub use secrets::redact;
 pub use statements::{actionable, sentences};
 
 use crate::Refusal;
+use crate::items::clip;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use statements::Statement;
 
 /// Characters of the owner's side, the loop's side and the footer, line ends included.
 pub const OWNER: usize = 900;
@@ -76,7 +78,7 @@ pub struct Dated {
 }
 
 /// All a state is composed of; any order, any length.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Input {
     pub now: Timestamp,
     /// What the owner said.
@@ -105,20 +107,7 @@ pub struct Input {
 impl Input {
     /// Nothing known but the hour.
     pub fn at(now: Timestamp) -> Self {
-        Self {
-            now,
-            said: Vec::new(),
-            directives: Vec::new(),
-            commitments: Vec::new(),
-            identities: Vec::new(),
-            outcomes: Vec::new(),
-            failure: None,
-            cooling_until: None,
-            open: Vec::new(),
-            awaiting: 0,
-            paused: false,
-            interrupted: false,
-        }
+        Self { now, ..Self::default() }
     }
 }
 
@@ -134,19 +123,16 @@ impl Standing {
 /// Composes the state; refused where the times make no sense, for then nothing fresh can be told from old.
 pub fn compose(input: &Input) -> Result<Standing, Refusal> {
     let all = [&input.said, &input.commitments, &input.identities, &input.outcomes];
-    let tomorrow = input.now.saturating_add(SignedDuration::from_secs(DAY_S)).unwrap_or(Timestamp::MAX);
+    let tomorrow = later(input.now, DAY_S);
     if all.into_iter().flatten().chain(&input.failure).any(|dated| dated.at > tomorrow) {
-        return Err(Refusal::new(
-            "compose the state: records are of after tomorrow",
-            "the clock was set back; it passes",
-        ));
+        let error = "compose the state: records are of after tomorrow";
+        return Err(Refusal::new(error, "the clock was set back; it passes"));
     }
-    let said: Vec<Dated> = fresh(&input.said, input.now, STATEMENT_S, MOST_SAID);
-    let (statements, conflicts) = statements::standing(&said);
+    let statements = statements::standing(&fresh(&input.said, input.now, STATEMENT_S, MOST_SAID));
     let (owner_summary, owner_left) = owner_side(input, &statements);
     let (loop_summary, loop_left) = loop_side(input);
-    let mut pending_items: Vec<String> =
-        input.open.iter().take(MOST_PENDING).map(|item| cut(&clean(item, MOST_TEXT), 120)).collect();
+    let open = input.open.iter().take(MOST_PENDING);
+    let mut pending_items: Vec<String> = open.map(|item| gist(item, 120)).collect();
     if input.awaiting > 0 {
         pending_items.push(format!("{} acts wait for the owner's yes", input.awaiting));
     }
@@ -155,35 +141,33 @@ pub fn compose(input: &Input) -> Result<Standing, Refusal> {
     let doubts = [
         (newest.is_none() && input.directives.is_empty(), 40),
         (newest.is_some_and(|at| seconds(input.now, at) > DAY_S), 10),
-        (conflicts > 0, 20),
+        (statements.iter().any(|statement| statement.replaced.is_some()), 20),
         (owner_left + loop_left > 0, 10),
         (input.failure.is_some(), 10),
     ];
-    let doubt: u8 = doubts.iter().map(|(is, weight)| if *is { *weight } else { 0 }).sum();
+    let doubt: u8 = doubts.iter().filter(|(is, _)| *is).map(|(_, weight)| weight).sum();
     let confidence = f64::from(95 - doubt) / 100.0;
     let footer = footer(input, mode, confidence);
     let text = format!("{owner_summary}\n{loop_summary}\n{footer}");
     Ok(Standing { text, mode, owner_summary, loop_summary, pending_items, confidence })
 }
 
-fn owner_side(input: &Input, statements: &[statements::Statement]) -> (String, usize) {
+fn owner_side(input: &Input, statements: &[Statement]) -> (String, usize) {
     let now = input.now;
-    let said = |statement: &statements::Statement| {
+    let said = |statement: &Statement| {
         let replaced = match &statement.replaced {
-            Some(older) => format!(" [conflict: the last word wins; not: {}]", cut(older, 60)),
+            Some(older) => format!(" [conflict: the last word wins; not: {}]", clip(older, 60)),
             None => String::new(),
         };
-        format!("- {}: {}{replaced}", age(now, statement.at), cut(&statement.text, MOST_LINE))
+        format!("- {}: {}{replaced}", age(now, statement.at), clip(&statement.text, MOST_LINE))
     };
     let mut lines: Vec<String> = statements.iter().filter(|s| !s.resolved).map(said).collect();
-    lines.extend(
-        input.directives.iter().map(|word| format!("- holds: {}", cut(&clean(word, MOST_TEXT), 120))),
-    );
+    lines.extend(input.directives.iter().map(|word| format!("- holds: {}", gist(word, 120))));
     let promised =
         fresh(&input.commitments, now, COMMITMENT_S, MOST_TEXT).into_iter().filter(|dated| !dated.resolved);
     lines.extend(promised.map(|kept| format!("- you promised, {}: {}", age(now, kept.at), kept.text)));
     let known = fresh(&input.identities, now, IDENTITY_S, MOST_TEXT).into_iter().take(MOST_IDENTITIES);
-    lines.extend(known.map(|known| format!("- who, {}: {}", age(now, known.at), cut(&known.text, 90))));
+    lines.extend(known.map(|known| format!("- who, {}: {}", age(now, known.at), clip(&known.text, 90))));
     lines.extend(statements.iter().filter(|s| s.resolved).map(|s| said(s) + " (answered)"));
     if lines.is_empty() {
         lines.push("- no order of theirs that is still fresh".to_owned());
@@ -195,18 +179,15 @@ fn loop_side(input: &Input) -> (String, usize) {
     let now = input.now;
     let mut lines = Vec::new();
     if let Some(failure) = &input.failure {
-        lines.push(format!(
-            "- latest failure, {}: {}",
-            age(now, failure.at),
-            cut(&clean(&failure.text, MOST_TEXT), 150)
-        ));
+        let (age, what) = (age(now, failure.at), gist(&failure.text, 150));
+        lines.push(format!("- latest failure, {age}: {what}"));
     }
     if let Some(until) = input.cooling_until.filter(|until| *until > now) {
         lines.push(format!("- cooling down until {until:.0}"));
     }
     let outcomes = fresh(&input.outcomes, now, OUTCOME_S, MOST_TEXT);
     let (done, open): (Vec<&Dated>, Vec<&Dated>) = outcomes.iter().partition(|outcome| outcome.resolved);
-    let told = |outcome: &Dated| format!("- {}: {}", age(now, outcome.at), cut(&outcome.text, 100));
+    let told = |outcome: &Dated| format!("- {}: {}", age(now, outcome.at), clip(&outcome.text, 100));
     lines.extend(open.into_iter().chain(done).map(told));
     if lines.is_empty() {
         lines.push("- nothing done yet".to_owned());
@@ -224,7 +205,7 @@ fn mode(input: &Input) -> Mode {
 }
 
 fn footer(input: &Input, mode: Mode, confidence: f64) -> String {
-    let first = input.open.first().map(|item| cut(&clean(item, MOST_TEXT), 48));
+    let first = input.open.first().map(|item| gist(item, 48));
     let hint = match (mode, first) {
         (Mode::Pause, _) => "pause: begin nothing until your owner says resume".to_owned(),
         (Mode::AwaitConfirmation, _) => "await confirmation: nothing else is open".to_owned(),
@@ -232,10 +213,9 @@ fn footer(input: &Input, mode: Mode, confidence: f64) -> String {
         (_, Some(item)) => format!("continue with {item}"),
         (_, None) => "continue; with nothing worth it, rest".to_owned(),
     };
-    let until = input.now.saturating_add(SignedDuration::from_secs(HOUR_S)).unwrap_or(Timestamp::MAX);
-    let line =
-        format!("Hint: {hint}. Confidence {confidence:.2}; as of {:.0}, void after {until:.0}.", input.now);
-    cut(&line, FOOTER)
+    let (now, until) = (input.now, later(input.now, HOUR_S));
+    let line = format!("Hint: {hint}. Confidence {confidence:.2}; as of {now:.0}, void after {until:.0}.");
+    clip(&line, FOOTER)
 }
 
 /// What is still good of them, cleaned, newest first; of two at once the later in the list is newer.
@@ -249,6 +229,11 @@ fn fresh(all: &[Dated], now: Timestamp, good_s: i64, most: usize) -> Vec<Dated> 
     good.sort_by_key(|dated| std::cmp::Reverse(dated.at));
     good.truncate(MOST_TEXTS);
     good.into_iter().map(|dated| Dated { text: clean(&dated.text, most), ..dated.clone() }).collect()
+}
+
+/// The beginning of a text, without secrets, in at most `most` characters.
+fn gist(text: &str, most: usize) -> String {
+    clip(&clean(text, MOST_TEXT), most)
 }
 
 /// One line without secrets, of a text's beginning.
@@ -273,7 +258,7 @@ fn fit(title: &str, lines: &[String], most: usize) -> (String, usize) {
         if shown > 0 && text.chars().count() + line.chars().count() + 1 > room {
             break;
         }
-        text += &format!("\n{}", cut(line, room.saturating_sub(title.len() + 1)));
+        text += &format!("\n{}", clip(line, room.saturating_sub(title.len() + 1)));
         shown += 1;
     }
     let left = lines.len() - shown;
@@ -283,11 +268,8 @@ fn fit(title: &str, lines: &[String], most: usize) -> (String, usize) {
     (text, left)
 }
 
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+fn later(now: Timestamp, seconds: i64) -> Timestamp {
+    now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
 }
 
 fn seconds(now: Timestamp, at: Timestamp) -> i64 {

@@ -1,21 +1,27 @@
 //! Spawning: what a session must be to become part of the graph, alone or several in one call.
 
-use super::{MOST_DEPTH, MOST_OPEN, Mode, Origin, Session, Sessions, Status};
+use super::{MOST_DEPTH, MOST_OPEN, Mode, Origin, Session, Sessions};
 use crate::Refusal;
+use crate::items::clip;
 use jiff::Timestamp;
-use std::collections::BTreeMap;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 const MOST_OBJECTIVE: usize = 2_000;
 const MOST_DEPENDENCIES: usize = 16;
 const MOST_TOOLS: usize = 64;
 
-/// One session as it is asked for.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// One session as it is asked for; for whom is not for the caller to say.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// What those asked for in the same call may depend on it by; need not be.
     pub name: String,
+    #[serde(skip)]
     pub origin: Origin,
+    #[serde(skip)]
     pub thread: String,
+    #[serde(skip)]
     pub owner: bool,
     pub objective: String,
     pub mode: Mode,
@@ -24,6 +30,9 @@ pub struct Request {
     pub depends_on_previous: bool,
     pub not_before: Option<Timestamp>,
     pub tools: Vec<String>,
+    /// What was dropped of it before it came here.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
 }
 
 /// What became of a request.
@@ -61,14 +70,13 @@ impl Sessions {
         let mut previous: Option<String> = None;
         let mut added = Vec::new();
         for (request, id) in requests.into_iter().zip(ids) {
-            let mut warnings = Vec::new();
-            let depends_on = self.dependencies(&request, &known, previous.as_deref(), &mut warnings);
-            let session = self.checked(request, id.clone(), depends_on, now)?;
+            let (depends_on, warnings) = self.dependencies(&request, &known, previous.as_ref());
             previous = Some(id.clone());
-            added.push((session, Spawned { id, warnings }));
+            added.push((self.session(request, &id, depends_on, now)?, Spawned { id, warnings }));
         }
         let (sessions, spawned): (Vec<Session>, Vec<Spawned>) = added.into_iter().unzip();
-        if let Some(circle) = circle(&sessions) {
+        let circle = circle(&sessions);
+        if !circle.is_empty() {
             let error = format!("spawn sub-sessions that wait for each other: {}", circle.join(", "));
             return Err(Refusal::new(error, "take one of their depends_on away"));
         }
@@ -78,22 +86,17 @@ impl Sessions {
         Ok(spawned)
     }
 
-    /// What a request hangs on, known ids only.
+    /// What a request hangs on, known ids only; and what was dropped of it.
     fn dependencies(
         &self,
         request: &Request,
         known: &BTreeMap<String, String>,
-        before: Option<&str>,
-        warnings: &mut Vec<String>,
-    ) -> Vec<String> {
-        let mut depends_on: Vec<String> = Vec::new();
+        before: Option<&String>,
+    ) -> (Vec<String>, Vec<String>) {
+        let (mut depends_on, mut warnings) = (Vec::new(), request.warnings.clone());
         for wanted in &request.depends_on {
-            let found = known.get(wanted).or_else(|| self.get(wanted).map(|session| &session.id));
-            match found {
-                None => {
-                    warnings.push(format!("no sub-session {:?} is known: dropped", super::cut(wanted, 40)))
-                }
-                Some(id) if depends_on.contains(id) => {}
+            match known.get(wanted).or_else(|| self.get(wanted).map(|session| &session.id)) {
+                None => warnings.push(format!("no sub-session {:?} is known: dropped", clip(wanted, 40))),
                 Some(id) => depends_on.push(id.clone()),
             }
         }
@@ -103,20 +106,21 @@ impl Sessions {
                 Origin::Tool { parent } if self.get(parent).is_some() => session.family() == parent,
                 _ => session.depth == 1 && session.thread == request.thread,
             };
-            let before = before.or_else(|| self.all.iter().rfind(sibling).map(|session| session.id.as_str()));
-            match before {
+            match before.or_else(|| self.all.iter().rfind(sibling).map(|session| &session.id)) {
                 None => warnings.push("there is no previous sub-session: starts at once".to_owned()),
-                Some(id) if depends_on.iter().any(|known| known == id) => {}
-                Some(id) => depends_on.push(id.to_owned()),
+                Some(id) => depends_on.push(id.clone()),
             }
         }
-        depends_on
+        let mut seen = BTreeSet::new();
+        depends_on.retain(|id| seen.insert(id.clone()));
+        (depends_on, warnings)
     }
 
-    fn checked(
+    /// The session of a request, where it may be.
+    fn session(
         &self,
         request: Request,
-        id: String,
+        id: &str,
         depends_on: Vec<String>,
         now: Timestamp,
     ) -> Result<Session, Refusal> {
@@ -126,20 +130,16 @@ impl Sessions {
             return Err(Refusal::new(error, "say in a few sentences what is to be found out or done"));
         }
         if depends_on.len() > MOST_DEPENDENCIES || request.tools.len() > MOST_TOOLS {
-            let error =
-                format!("spawn with more than {MOST_DEPENDENCIES} dependencies or {MOST_TOOLS} tools");
+            let error = format!("spawn with over {MOST_DEPENDENCIES} dependencies or {MOST_TOOLS} tools");
             return Err(Refusal::new(error, "put a sub-session between that gathers some"));
         }
         let depth = match &request.origin {
-            Origin::Tool { parent } if parent.starts_with("session-") => match self.get(parent) {
-                Some(parent) if !parent.status.ended() => parent.depth + 1,
-                _ => {
-                    return Err(Refusal::new(
-                        format!("spawn for {parent}: it has ended"),
-                        "spawn from a thought",
-                    ));
-                }
-            },
+            Origin::Tool { parent } if parent.starts_with("session-") => {
+                let living = self.get(parent).filter(|parent| !parent.status.ended());
+                let over =
+                    || Refusal::new(format!("spawn for {parent}: it has ended"), "spawn from a thought");
+                living.ok_or_else(over)?.depth.saturating_add(1)
+            }
             _ => 1,
         };
         if depth > MOST_DEPTH {
@@ -147,7 +147,7 @@ impl Sessions {
             return Err(Refusal::new(format!("spawn deeper than {MOST_DEPTH}"), hint));
         }
         Ok(Session {
-            id,
+            id: id.to_owned(),
             origin: request.origin,
             depth,
             thread: request.thread,
@@ -157,7 +157,6 @@ impl Sessions {
             tools: request.tools,
             depends_on,
             not_before: request.not_before,
-            status: Status::Waiting,
             spawned_at: now,
             ..Session::default()
         })
@@ -165,19 +164,13 @@ impl Sessions {
 }
 
 /// Those that could never start because each waits for another of them.
-fn circle(sessions: &[Session]) -> Option<Vec<String>> {
+fn circle(sessions: &[Session]) -> Vec<String> {
     let mut left: Vec<&Session> = sessions.iter().collect();
     loop {
-        let stuck: Vec<&Session> = left
-            .iter()
-            .filter(|session| session.depends_on.iter().any(|on| left.iter().any(|other| other.id == *on)))
-            .copied()
-            .collect();
-        if stuck.is_empty() {
-            return None;
-        }
+        let waits = |session: &&Session| left.iter().any(|other| session.depends_on.contains(&other.id));
+        let stuck: Vec<&Session> = left.iter().copied().filter(waits).collect();
         if stuck.len() == left.len() {
-            return Some(stuck.into_iter().map(|session| session.id.clone()).collect());
+            return stuck.into_iter().map(|session| session.id.clone()).collect();
         }
         left = stuck;
     }

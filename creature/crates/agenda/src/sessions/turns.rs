@@ -2,10 +2,9 @@
 //!
 //! Every turn returns the ids it changed the standing of; told of one that is not running, it does nothing.
 
-use super::{
-    HOP_ROUNDS, HOP_S, MOST_ANSWER, MOST_GIVEN, MOST_HISTORY, MOST_HOPS, Session, Sessions, Status, cut,
-};
+use super::{HOP_ROUNDS, HOP_S, MOST_ANSWER, MOST_GIVEN, MOST_HISTORY, MOST_HOPS, Session, Sessions, Status};
 use crate::Refusal;
+use crate::items::clip;
 use jiff::{SignedDuration, Timestamp};
 
 /// Replies in a row that cannot be read, and deaths while acting, before a session has failed.
@@ -22,7 +21,7 @@ impl Sessions {
             let on = self.get(id).map(|session| session.depends_on.clone()).unwrap_or_default();
             let share = MOST_GIVEN / on.len().max(1);
             let told = |on: &Session| {
-                let text = format!("{} ({}): {}", on.id, cut(&on.objective, 120), on.answer);
+                let text = format!("{} ({}): {}", on.id, clip(&on.objective, 120), on.answer);
                 text.chars().take(share).collect()
             };
             let given: Vec<String> = on.iter().filter_map(|id| self.get(id)).map(told).collect();
@@ -43,30 +42,28 @@ impl Sessions {
             if !late && session.hop_rounds < HOP_ROUNDS {
                 continue;
             }
-            let why =
-                if late { format!("{HOP_S} s are over") } else { format!("{HOP_ROUNDS} thoughts are over") };
+            let why = match late {
+                true => format!("{HOP_S} s are over"),
+                false => format!("{HOP_ROUNDS} thoughts are over"),
+            };
             if session.hop >= MOST_HOPS {
-                over.push((session.id.clone(), why));
+                over.push((session.id.clone(), format!("not done within {MOST_HOPS} hops: {why}")));
                 continue;
             }
             // A night slept through is one hop, not all of them.
             (session.hop, session.hop_began, session.hop_rounds) = (session.hop + 1, now, 0);
-            session.note(format!(
-                "({why}: hop {} of {MOST_HOPS} begins here; go on, and come to an end)",
-                session.hop
-            ));
+            let hop = session.hop;
+            session.note(format!("({why}: hop {hop} of {MOST_HOPS} begins here; go on, and come to an end)"));
             changed.push(session.id.clone());
         }
-        for (id, why) in over {
-            changed.extend(self.failed(&id, &format!("not done within {MOST_HOPS} hops: {why}"), now));
-        }
+        changed.extend(over.into_iter().flat_map(|(id, why)| self.failed(&id, &why, now)));
         changed
     }
 
     /// It thought, and makes these calls.
     pub fn thought(&mut self, id: &str, line: &str, calls: Vec<String>) {
         let Some(session) = self.at(id, Status::Running) else { return };
-        session.hop_rounds += 1;
+        session.hop_rounds = session.hop_rounds.saturating_add(1);
         session.misread = 0;
         session.note(line.to_owned());
         session.acting = calls;
@@ -93,9 +90,9 @@ impl Sessions {
     /// Its reply could not be read.
     pub fn misread(&mut self, id: &str, why: &str, now: Timestamp) -> Vec<String> {
         let Some(session) = self.at(id, Status::Running) else { return Vec::new() };
-        session.misread += 1;
-        session.hop_rounds += 1;
-        session.note(format!("(your reply could not be read: {})", cut(why, 300)));
+        session.misread = session.misread.saturating_add(1);
+        session.hop_rounds = session.hop_rounds.saturating_add(1);
+        session.note(format!("(your reply could not be read: {})", clip(why, 300)));
         match session.misread >= MOST_MISREAD {
             true => self.failed(id, &format!("{MOST_MISREAD} replies could not be read: {why}"), now),
             false => Vec::new(),
@@ -116,26 +113,18 @@ impl Sessions {
 
     /// Ends one that waits or runs, with its children; what hangs on them fails.
     pub fn cancel(&mut self, id: &str, now: Timestamp) -> Result<Vec<String>, Refusal> {
-        match self.get(id) {
-            None => {
-                return Err(Refusal::new(
-                    format!("cancel {:?}: no sub-session is called that", cut(id, 40)),
-                    "see sessions.list",
-                ));
-            }
-            Some(session) if session.status.ended() => {
-                let error = format!("cancel {id}: it is {} already", session.status.name());
-                return Err(Refusal::new(error, "its answer is in sessions.list {id}"));
-            }
-            Some(_) => {}
+        let Some(session) = self.get(id) else {
+            let error = format!("cancel {:?}: no sub-session is called that", clip(id, 40));
+            return Err(Refusal::new(error, "see sessions.list"));
+        };
+        if session.status.ended() {
+            let error = format!("cancel {id}: it is {} already", session.status.name());
+            return Err(Refusal::new(error, format!("its answer is in sessions.list {id}")));
         }
-        let kin =
-            |session: &&Session| !session.status.ended() && (session.id == id || session.family() == id);
+        let kin = |session: &&Session| session.id == id || session.family() == id;
         let ids: Vec<String> = self.all.iter().filter(kin).map(|session| session.id.clone()).collect();
-        let mut changed = Vec::new();
-        for id in ids {
-            changed.extend(self.end(&id, Status::Cancelled, "cancelled", now));
-        }
+        let mut changed: Vec<String> =
+            ids.iter().flat_map(|id| self.end(id, Status::Cancelled, "cancelled", now)).collect();
         changed.extend(self.cascade(now));
         Ok(changed)
     }
@@ -143,23 +132,20 @@ impl Sessions {
     /// A life ended in the middle: who was acting is told so, for nobody knows whether it happened.
     pub fn cut_off(&mut self, now: Timestamp) -> Vec<String> {
         let mut lost = Vec::new();
-        for session in self.all.iter_mut().filter(|session| !session.acting.is_empty()) {
+        for session in &mut self.all {
             let calls = std::mem::take(&mut session.acting);
-            let (first, rest) =
-                calls.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+            let Some((first, rest)) = calls.split_first() else { continue };
             let mut line =
                 format!("(you were cut off: {first} may have happened or not, look before you do it again");
             if !rest.is_empty() {
                 line += &format!("; not run: {}", rest.join(", "));
             }
             session.note(line + ")");
-            session.cuts += 1;
+            session.cuts = session.cuts.saturating_add(1);
             // A call that kills its life must not kill the next ones too.
             if session.cuts >= MOST_CUTS {
-                lost.push((
-                    session.id.clone(),
-                    format!("cut off {MOST_CUTS} times, the last time at {first}"),
-                ));
+                let why = format!("cut off {MOST_CUTS} times, the last time at {first}");
+                lost.push((session.id.clone(), why));
             }
         }
         lost.into_iter().flat_map(|(id, why)| self.failed(&id, &why, now)).collect()
@@ -168,36 +154,38 @@ impl Sessions {
     /// Fails what waits for something that has failed or is gone.
     pub(super) fn cascade(&mut self, now: Timestamp) -> Vec<String> {
         let mut changed = Vec::new();
-        loop {
-            let doomed =
-                self.all.iter().filter(|session| session.status == Status::Waiting).find_map(|session| {
-                    let broken = |on: &String| match self.get(on) {
-                        None => Some(format!("{on}, which it waits for, is gone")),
-                        Some(on) if on.status == Status::Failed || on.status == Status::Cancelled => {
-                            Some(format!(
-                                "{}, which it waits for, is {}: {}",
-                                on.id,
-                                on.status.name(),
-                                cut(&on.answer, 300)
-                            ))
-                        }
-                        Some(_) => None,
-                    };
-                    session.depends_on.iter().find_map(broken).map(|why| (session.id.clone(), why))
-                });
-            let Some((id, why)) = doomed else { return changed };
+        // What fails may be what others wait for: again until none is left.
+        while let Some((id, why)) = self.doomed() {
             changed.extend(self.end(&id, Status::Failed, &why, now));
         }
+        changed
+    }
+
+    /// One that waits for what will not come, and why.
+    fn doomed(&self) -> Option<(String, String)> {
+        let broken = |on: &String| match self.get(on) {
+            None => Some(format!("{on}, which it waits for, is gone")),
+            Some(on) if matches!(on.status, Status::Failed | Status::Cancelled) => {
+                let (id, is, why) = (&on.id, on.status.name(), clip(&on.answer, 300));
+                Some(format!("{id}, which it waits for, is {is}: {why}"))
+            }
+            Some(_) => None,
+        };
+        let mut waiting = self.all.iter().filter(|session| session.status == Status::Waiting);
+        waiting.find_map(|session| {
+            let why = session.depends_on.iter().find_map(broken)?;
+            Some((session.id.clone(), why))
+        })
     }
 
     fn end(&mut self, id: &str, status: Status, answer: &str, now: Timestamp) -> Vec<String> {
-        let Some(session) = self.all.iter_mut().find(|session| session.id == id && !session.status.ended())
-        else {
-            return Vec::new();
+        // Only who runs can be done; who waits can still fail or be cancelled.
+        let open = |session: &&mut Session| match status {
+            Status::Done => session.status == Status::Running,
+            _ => !session.status.ended(),
         };
-        if status == Status::Done && session.status != Status::Running {
-            return Vec::new();
-        }
+        let found = self.all.iter_mut().filter(open).find(|session| session.id == id);
+        let Some(session) = found else { return Vec::new() };
         (session.status, session.ended_at) = (status, Some(now));
         session.answer = answer.chars().take(MOST_ANSWER).collect();
         session.acting.clear();
@@ -215,17 +203,10 @@ impl Session {
     /// Adds a line to its history; the oldest go when there are too many characters.
     fn note(&mut self, line: String) {
         self.history.push(line.chars().take(MOST_ANSWER + 400).collect());
-        let mut length: usize = self.history.iter().map(|line| line.chars().count() + 1).sum();
-        let fewest = self.history.len().saturating_sub(1);
-        let mut over = 0;
-        for line in self.history.iter().take(fewest) {
-            if length <= MOST_HISTORY {
-                break;
-            }
-            length -= line.chars().count() + 1;
-            over += 1;
+        let length = |history: &[String]| history.iter().map(|line| line.chars().count() + 1).sum::<usize>();
+        while self.history.len() > 1 && length(&self.history) > MOST_HISTORY {
+            self.history.remove(0);
+            self.forgotten = self.forgotten.saturating_add(1);
         }
-        self.history.drain(..over);
-        self.forgotten += over as u32;
     }
 }

@@ -13,6 +13,7 @@ pub(super) struct Statement {
     pub resolved: bool,
     /// The older sentence it stands against.
     pub replaced: Option<String>,
+    subject: Subject,
 }
 
 /// With these an order begins; what begins otherwise is talk, unless it says what is wanted.
@@ -28,22 +29,8 @@ const ORDERS: &str = "add always answer archive ask avoid backup build buy call 
 const POLITE: &str = "please ok okay and then also now so hey hi hello feral just well yes no thanks but instead \
     today tomorrow";
 
-const WISHES: [&str; 14] = [
-    "i want",
-    "i need",
-    "i'd like",
-    "i would like",
-    "you should",
-    "you must",
-    "you may not",
-    "make sure",
-    "let's",
-    "from now on",
-    "need you to",
-    "no longer",
-    "has to be",
-    "must not",
-];
+const WISHES: &str = "i want, i need, i'd like, i would like, you should, you must, you may not, make sure, let's, \
+    from now on, need you to, no longer, has to be, must not";
 
 const AGAINST: &str = "don't dont not never stop no without avoid cancel forget longer quit ignore drop";
 
@@ -82,36 +69,34 @@ pub fn actionable(sentence: &str) -> bool {
         return false;
     }
     let joined = said.join(" ");
-    let wish = WISHES.iter().any(|wish| joined.starts_with(wish) || joined.contains(&format!(" {wish} ")));
+    let wish =
+        WISHES.split(", ").any(|wish| joined.starts_with(wish) || joined.contains(&format!(" {wish} ")));
     let is_told = matches!(second, "is" | "was" | "are" | "were" | "has" | "had");
     wish || among(ORDERS, first) && !is_told
 }
 
-/// The statements that hold, newest first, and how many contradicted an older one; `said` is newest first.
-pub(super) fn standing(said: &[Dated]) -> (Vec<Statement>, usize) {
-    let mut kept: Vec<(Statement, Subject)> = Vec::new();
-    let mut conflicts = 0;
+/// The statements that hold, newest first; `said` is newest first.
+pub(super) fn standing(said: &[Dated]) -> Vec<Statement> {
+    let mut kept: Vec<Statement> = Vec::new();
     let all = said.iter().flat_map(|dated| {
         let sentences: Vec<&str> = sentences(&dated.text).collect();
         sentences.into_iter().rev().map(move |sentence| (dated, sentence))
     });
     for (dated, sentence) in all.filter(|(_, sentence)| actionable(sentence)).take(MOST) {
-        let subject = Subject::of(sentence);
-        match kept.iter_mut().find(|(_, newer)| newer.stands_against(&subject)) {
+        let (subject, text) = (Subject::of(sentence), sentence.to_owned());
+        match kept.iter_mut().find(|newer| newer.subject.stands_against(&subject)) {
             // Said again it is the same word, and as fresh as the last time.
-            Some((_, newer)) if newer.all == subject.all => {}
-            Some((newer, _)) => {
-                conflicts += usize::from(newer.replaced.is_none());
-                newer.replaced.get_or_insert_with(|| sentence.to_owned());
+            Some(newer) if newer.subject.all == subject.all => {}
+            Some(newer) => {
+                newer.replaced.get_or_insert(text);
             }
             None => {
                 let (at, resolved) = (dated.at, dated.resolved);
-                let text = sentence.to_owned();
-                kept.push((Statement { at, text, resolved, replaced: None }, subject));
+                kept.push(Statement { at, text, resolved, replaced: None, subject });
             }
         }
     }
-    (kept.into_iter().map(|(statement, _)| statement).collect(), conflicts)
+    kept
 }
 
 /// What a sentence is about.
