@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::paths::House;
 use crate::senses::papers;
 use crate::tools::Toolbox;
+use agenda::salvage::salvage;
 use agenda::{Agenda, Change, Rules, When};
 use serde_json::{Value, json};
 use std::io;
@@ -26,13 +27,19 @@ impl Desk {
         let path = house.agenda();
         let (agenda, odd) = match papers::head(&path, 0, MOST_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => (Agenda::default(), None),
-            Err(error) => (Agenda::default(), Some(format!("agenda.json cannot be read: {error}"))),
+            Err(error) => {
+                // The next change replaces the file; a failure to keep this one costs no life.
+                let _ = memory::set_aside(&path);
+                (Agenda::default(), Some(format!("agenda.json cannot be read, set aside: {error}")))
+            }
             Ok((bytes, _)) => match serde_json::from_slice(&bytes) {
                 Ok(agenda) => (agenda, None),
                 Err(error) => {
-                    // The next change replaces the file; a failure to keep this one costs no life.
                     let _ = memory::set_aside(&path);
-                    (Agenda::default(), Some(format!("agenda.json is garbage, set aside: {error}")))
+                    let kept: Agenda = salvage(&bytes).unwrap_or_default();
+                    let _ = memory::replace(&path, &serde_json::to_vec(&kept).unwrap_or_default());
+                    let said = "is garbage, set aside; what of it can be read is kept";
+                    (kept, Some(format!("agenda.json {said}: {error}")))
                 }
             },
         };

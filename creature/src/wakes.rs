@@ -59,6 +59,8 @@ pub(crate) struct Course {
     pub held: bool,
     /// The owner's word stopped sub-sessions.
     pub stopped: bool,
+    /// The dream is due and cannot be had: no wake comes sooner for it.
+    pub dreamless: bool,
 }
 
 impl Life {
@@ -221,6 +223,7 @@ impl Life {
         let now = self.told.clock.now();
         if !self.told.safe && !self.paused() {
             self.dream_if_due(leaving).await?;
+            self.course.dreamless = self.next_dream(now) <= now;
         }
         if self.held(now) {
             return Ok(Next::Rest(rest));
@@ -292,8 +295,9 @@ impl Life {
             true => None,
             false => stack::next_ready(&self.stack(), now),
         };
+        let dream = (!self.course.dreamless).then(|| self.next_dream(now));
         let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(self.next_look());
-        all.chain(self.next_session(now)).chain(hour).chain([self.next_dream(now)]).min()
+        all.chain(self.next_session(now)).chain(hour).chain(dream).min()
     }
 
     /// A reply that could not be read: remembered, and paid for with a rest.
@@ -301,7 +305,7 @@ impl Life {
         let error = context::shorten(error, MOST_CHARS);
         tracing::warn!("garbled reply: {error}");
         self.toolbox.feed.tell(Event::Error, json!({"about": "garbled reply", "text": error}));
-        let (mind, number) = (self.mind.name(), self.cursors.thoughts + 1);
+        let (mind, number) = (self.mind.name(), self.cursors.thoughts.saturating_add(1));
         self.remember(
             "thought",
             json!({

@@ -5,6 +5,7 @@ use crate::life::Life;
 use crate::paths::House;
 use crate::senses::papers;
 use crate::tools::Toolbox;
+use agenda::salvage::salvage;
 use agenda::sessions::{Request, Sessions, Spawned, Status};
 use serde_json::json;
 use std::io;
@@ -17,13 +18,19 @@ pub fn load(house: &House) -> (Sessions, Option<String>) {
     let path = house.sessions();
     match papers::head(&path, 0, MOST_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => (Sessions::default(), None),
-        Err(error) => (Sessions::default(), Some(format!("sessions.json cannot be read: {error}"))),
+        Err(error) => {
+            // The next turn replaces the file; a failure to keep this one costs no life.
+            let _ = memory::set_aside(&path);
+            (Sessions::default(), Some(format!("sessions.json cannot be read, set aside: {error}")))
+        }
         Ok((bytes, _)) => match serde_json::from_slice(&bytes) {
             Ok(sessions) => (sessions, None),
             Err(error) => {
-                // The next turn replaces the file; a failure to keep this one costs no life.
                 let _ = memory::set_aside(&path);
-                (Sessions::default(), Some(format!("sessions.json is garbage, set aside: {error}")))
+                let kept: Sessions = salvage(&bytes).unwrap_or_default();
+                let _ = memory::replace(&path, &serde_json::to_vec(&kept).unwrap_or_default());
+                let said = "is garbage, set aside; what of it can be read is kept";
+                (kept, Some(format!("sessions.json {said}: {error}")))
             }
         },
     }

@@ -66,7 +66,7 @@ impl Sessions {
     /// It thought, and makes these calls.
     pub fn thought(&mut self, id: &str, line: &str, calls: Vec<String>) {
         let Some(session) = self.at(id, Status::Running) else { return };
-        session.hop_rounds += 1;
+        session.hop_rounds = session.hop_rounds.saturating_add(1);
         session.misread = 0;
         session.note(line.to_owned());
         session.acting = calls;
@@ -93,8 +93,8 @@ impl Sessions {
     /// Its reply could not be read.
     pub fn misread(&mut self, id: &str, why: &str, now: Timestamp) -> Vec<String> {
         let Some(session) = self.at(id, Status::Running) else { return Vec::new() };
-        session.misread += 1;
-        session.hop_rounds += 1;
+        session.misread = session.misread.saturating_add(1);
+        session.hop_rounds = session.hop_rounds.saturating_add(1);
         session.note(format!("(your reply could not be read: {})", cut(why, 300)));
         match session.misread >= MOST_MISREAD {
             true => self.failed(id, &format!("{MOST_MISREAD} replies could not be read: {why}"), now),
@@ -153,7 +153,7 @@ impl Sessions {
                 line += &format!("; not run: {}", rest.join(", "));
             }
             session.note(line + ")");
-            session.cuts += 1;
+            session.cuts = session.cuts.saturating_add(1);
             // A call that kills its life must not kill the next ones too.
             if session.cuts >= MOST_CUTS {
                 lost.push((
@@ -226,6 +226,6 @@ impl Session {
             over += 1;
         }
         self.history.drain(..over);
-        self.forgotten += over as u32;
+        self.forgotten = self.forgotten.saturating_add(over as u32);
     }
 }
