@@ -7,6 +7,8 @@ use crate::fault::Fault;
 use crate::feed::Event;
 use crate::life::Life;
 use crate::mind::context::shorten;
+use crate::mind::instinct::{checklist, sources};
+use crate::pace::Pace;
 use agenda::Change;
 use agenda::directive::{self, DirectiveChange, Wish};
 use agenda::pulse::PulseChange;
@@ -18,10 +20,14 @@ use serde_json::{Value, json};
 /// Records looked back on for what was told already.
 const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 
+/// Reminders delivered in one wake.
+const MOST_AT_ONCE: usize = 32;
+
 impl Life {
     /// Does all of it.
     pub(crate) fn attend_hour(&mut self) -> Result<(), Fault> {
         self.toolbox.facts = self.facts();
+        self.set_back()?;
         self.remind()?;
         if !self.paused() {
             self.review()?;
@@ -32,6 +38,27 @@ impl Life {
         }
         self.pause();
         Ok(())
+    }
+
+    /// A clock that was put back must not cost what was written ahead of it.
+    fn set_back(&mut self) -> Result<(), Fault> {
+        let (now, desk) = (self.told.clock.now(), &mut self.toolbox.desk);
+        let mut ahead = desk.agenda.set_back(&desk.rules, now);
+        if ahead {
+            self.toolbox.keep_agenda();
+        }
+        let mut to = |at_s: &mut i64, wait_s: i64| {
+            let most = now.as_second().saturating_add(wait_s);
+            ahead |= *at_s > most;
+            *at_s = (*at_s).min(most);
+        };
+        let longest_s = sources::backoff_s(Pace::BUILT, u32::MAX).max(Pace::BUILT.source_pace_s as i64);
+        self.scanned.sources.values_mut().for_each(|source| to(&mut source.next_s, longest_s));
+        for (line, next_s) in &mut self.cursors.items {
+            to(next_s, checklist::items(line).first().and_then(|item| item.every_s).unwrap_or(0));
+        }
+        let said = if ahead { "the clock was put back: what was planned by it counts from now" } else { "" };
+        self.observe("clock", said)
     }
 
     /// Says in the feed when the owner's pause begins and ends.
@@ -51,7 +78,8 @@ impl Life {
         }
         let tail = memory::tail(&self.told.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
         let records = tail.map_or(Vec::new(), |tail| tail.records);
-        for due in due {
+        // All at once would overstay the stage; the others are due at the next wake, right after this one.
+        for due in due.into_iter().take(MOST_AT_ONCE) {
             let (id, at) = (json!(due.id), json!(due.for_at));
             let told = records.iter().any(|record| {
                 record.data.get("reminder") == Some(&id) && record.data.get("for_at") == Some(&at)
@@ -99,10 +127,13 @@ impl Life {
                 mode: Mode::Minimal,
                 ..Request::default()
             };
+            // Struck off first: one that cannot be would be reviewed, and paid for, at every wake.
+            if !self.made(&Change::Pulse(PulseChange::Reviewed { id: concern.id })) {
+                continue;
+            }
             if let Err(fault) = self.spawn_session(request) {
                 self.observe("pulse", &format!("failed to review concerns: {}", fault.error))?;
             }
-            self.made(&Change::Pulse(PulseChange::Reviewed { id: concern.id }));
         }
         Ok(())
     }

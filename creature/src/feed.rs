@@ -3,9 +3,11 @@
 //! Invariant: bounded; a feed that cannot be written costs nobody anything.
 
 use crate::clock::Clock;
+use nix::fcntl::OFlag;
 use serde_json::{Value, json};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 /// Past this the file becomes `feed.before.jsonl` and begins anew.
@@ -56,9 +58,11 @@ impl Feed {
         if fs::metadata(&self.path).is_ok_and(|found| found.len() > MOST_BYTES) {
             let _ = fs::rename(&self.path, self.path.with_file_name("feed.before.jsonl"));
         }
+        // Opening a pipe that nobody reads would wait for ever.
         let written = OpenOptions::new()
             .append(true)
             .create(true)
+            .custom_flags(OFlag::O_NONBLOCK.bits())
             .open(&self.path)
             .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
         if let Err(error) = written {

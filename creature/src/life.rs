@@ -122,7 +122,7 @@ impl Life {
 
     /// One wake: what came due is done, then, where there is a reason, thoughts with no rest between.
     pub async fn wake(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
-        self.cursors.wakes += 1;
+        self.cursors.wakes = self.cursors.wakes.saturating_add(1);
         self.heart.stage(Stage::Sensing, Duration::from_secs(30));
         tokio::select! {
             biased;
@@ -183,7 +183,7 @@ impl Life {
         round: u32,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
-        let number = self.cursors.thoughts + 1;
+        let number = self.cursors.thoughts.saturating_add(1);
         let calls: Vec<Value> = thought
             .tool_calls
             .iter()
@@ -202,7 +202,7 @@ impl Life {
         self.seen();
         let (owner, thread) = (self.toolbox.owner, self.toolbox.thread.clone());
         let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == thread);
-        shown.for_each(|waiting| waiting.seen += 1);
+        shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
         self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);
         if self.setbacks.over() {
             let text = format!("{} answers again", self.mind.name());
@@ -220,7 +220,8 @@ impl Life {
             }
         }
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        if !self.told.safe && self.cursors.thoughts >= self.cursors.snapshot_at + SNAPSHOT_EVERY {
+        if !self.told.safe && self.cursors.thoughts.saturating_sub(self.cursors.snapshot_at) >= SNAPSHOT_EVERY
+        {
             self.keep_snapshot()?;
         }
         if let Some(rebirth) = self.toolbox.rebirth.take() {

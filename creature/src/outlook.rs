@@ -141,7 +141,7 @@ impl Life {
         self.course.shown = shown;
         let waiting = news.len() - shown;
         let mut told = Vec::new();
-        if shown > 0 && waiting as u64 + gathered > 0 {
+        if shown > 0 && (waiting > 0 || *gathered > 0) {
             told.push(format!(
                 "{waiting} older events wait for a later thought; {gathered} more were too many to keep"
             ));

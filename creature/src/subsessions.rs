@@ -44,7 +44,8 @@ impl Life {
         self.toolbox.turned(&cut)?;
         for _ in 0..MOST_ROUNDS {
             self.turn_sessions()?;
-            let running: Vec<Session> = self.toolbox.sessions.running().cloned().collect();
+            let at_once = usize::try_from(self.settings.sessions.at_once).unwrap_or(1);
+            let running: Vec<Session> = self.toolbox.sessions.running().take(at_once).cloned().collect();
             if running.is_empty() || !matches!(self.mind, Mind::Model(_)) {
                 return Ok(None);
             }

@@ -22,6 +22,9 @@ use std::time::Duration;
 /// Seconds between looks at a checklist that has open items.
 const CHECKLIST_S: i64 = 300;
 
+/// Wakes in a row that may ask a model before each rests as long as one with a ready checkpoint.
+const MOST_RESTLESS: u32 = 10;
+
 /// Characters of a text that go into an event.
 const MOST_CHARS: usize = 300;
 
@@ -57,8 +60,12 @@ pub(crate) struct Course {
     pub chose: bool,
     /// The owner's pause was told in the feed.
     pub held: bool,
+    /// Wakes in a row that asked a model with nobody waiting for it.
+    pub restless: u32,
     /// The owner's word stopped sub-sessions.
     pub stopped: bool,
+    /// The dream is due and cannot be had: no wake comes sooner for it.
+    pub dreamless: bool,
 }
 
 impl Life {
@@ -221,6 +228,7 @@ impl Life {
         let now = self.told.clock.now();
         if !self.told.safe && !self.paused() {
             self.dream_if_due(leaving).await?;
+            self.course.dreamless = self.next_dream(now) <= now;
         }
         if self.held(now) {
             return Ok(Next::Rest(rest));
@@ -273,8 +281,22 @@ impl Life {
                 rest::cut(rest_s, self.next_due(now, held), now, self.bounds()).min(rest)
             }
         };
+        let rest = rest.max(self.least_rest(words, now));
         self.toolbox.feed.tell(Event::Sleep, json!({"rest_ms": rest.as_millis() as u64}));
         rest
+    }
+
+    /// A mind that makes itself work without end is slowed to the pace of a ready checkpoint; a reminder is not late.
+    fn least_rest(&mut self, words: bool, now: Timestamp) -> Duration {
+        let apart = self.toolbox.sessions.running().next().is_some();
+        let busy = matches!(self.mind, Mind::Model(_)) && (apart || !self.course.why.is_empty()) && !words;
+        self.course.restless = if busy { self.course.restless.saturating_add(1) } else { 0 };
+        if self.course.restless <= MOST_RESTLESS {
+            return Duration::ZERO;
+        }
+        let least = Situation::Checkpoint.usual_s().clamp(self.bounds().shortest_s, self.bounds().longest_s);
+        let due = self.toolbox.desk.agenda.reminders.next_at(now);
+        rest::cut(least, due, now, self.bounds())
     }
 
     /// The next moment at which something is due by the clock; while it is held, only what is done without a mind.
@@ -292,8 +314,9 @@ impl Life {
             true => None,
             false => stack::next_ready(&self.stack(), now),
         };
+        let dream = (!self.course.dreamless).then(|| self.next_dream(now));
         let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(self.next_look());
-        all.chain(self.next_session(now)).chain(hour).chain([self.next_dream(now)]).min()
+        all.chain(self.next_session(now)).chain(hour).chain(dream).min()
     }
 
     /// A reply that could not be read: remembered, and paid for with a rest.
@@ -301,7 +324,7 @@ impl Life {
         let error = context::shorten(error, MOST_CHARS);
         tracing::warn!("garbled reply: {error}");
         self.toolbox.feed.tell(Event::Error, json!({"about": "garbled reply", "text": error}));
-        let (mind, number) = (self.mind.name(), self.cursors.thoughts + 1);
+        let (mind, number) = (self.mind.name(), self.cursors.thoughts.saturating_add(1));
         self.remember(
             "thought",
             json!({

@@ -58,7 +58,10 @@ impl Night {
     /// Reads the file; a lost or garbage one costs a dream at worst.
     pub fn load(house: &House) -> Self {
         let path = house.dream();
-        let Ok((bytes, _)) = papers::head(&path, 0, MOST_BYTES) else { return Self::default() };
+        let Ok((bytes, _)) = papers::head(&path, 0, MOST_BYTES) else {
+            let _ = memory::set_aside(&path);
+            return Self::default();
+        };
         serde_json::from_slice(&bytes).unwrap_or_else(|error| {
             tracing::warn!("dream.json is garbage, set aside: {error}");
             let _ = memory::set_aside(&path);

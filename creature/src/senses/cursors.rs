@@ -93,7 +93,10 @@ impl Cursors {
         let bytes = match papers::head(path, 0, MOST_BYTES) {
             Ok((bytes, _)) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::lost(None),
-            Err(error) => return Self::lost(Some(format!("cannot be read: {error}"))),
+            Err(error) => {
+                let _ = memory::set_aside(path);
+                return Self::lost(Some(format!("cannot be read: {error}")));
+            }
         };
         match serde_json::from_slice(&bytes) {
             Ok(cursors) => (cursors, None),
@@ -146,7 +149,7 @@ impl Cursors {
         self.news.push(shorten(&event.into(), MOST_EVENT));
         let over = self.news.len().saturating_sub(MOST_NEWS);
         self.news.drain(..over);
-        self.gathered += over as u64;
+        self.gathered = self.gathered.saturating_add(over as u64);
     }
 
     /// Takes the newest `shown` events off: a thought had them.

@@ -1,5 +1,7 @@
 //! Reads papers (PURPOSE.md, the checklist, scratch) and what the creature keeps: whatever is in a file's place.
 
+use agenda::salvage::salvage;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -93,19 +95,26 @@ pub fn head(path: &Path, offset: u64, most: u64) -> io::Result<(Vec<u8>, u64)> {
 }
 
 /// What is kept in a JSON file: the default where it is missing or garbage, and what is wrong with it as a sentence.
-pub fn kept<T: DeserializeOwned + Default>(path: &Path) -> (T, Option<String>) {
+/// A record of a newer self, or one that was damaged, costs itself and not the others.
+pub fn kept<T: DeserializeOwned + Serialize + Default>(path: &Path) -> (T, Option<String>) {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let bytes = match head(path, 0, MOST_STATE_BYTES) {
         Ok((bytes, _)) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (T::default(), None),
-        Err(error) => return (T::default(), Some(format!("{name} cannot be read: {error}"))),
+        Err(error) => {
+            // The next save replaces the file; a failure to keep this one costs no life.
+            let _ = memory::set_aside(path);
+            return (T::default(), Some(format!("{name} cannot be read, set aside: {error}")));
+        }
     };
     match serde_json::from_slice(&bytes) {
         Ok(kept) => (kept, None),
         Err(error) => {
-            // The next save replaces the file; a failure to keep this one costs no life.
             let _ = memory::set_aside(path);
-            (T::default(), Some(format!("{name} is garbage, set aside: {error}")))
+            let kept: T = salvage(&bytes).unwrap_or_default();
+            let _ = memory::replace(path, &serde_json::to_vec(&kept).unwrap_or_default());
+            let said = "is garbage, set aside; what of it can be read is kept";
+            (kept, Some(format!("{name} {said}: {error}")))
         }
     }
 }

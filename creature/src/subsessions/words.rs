@@ -84,7 +84,7 @@ pub fn situation(session: &Session, now: &str) -> String {
     if !session.history.is_empty() {
         text += &format!("# Your history, oldest first\n\n{}\n\n", session.history.join("\n"));
     }
-    let (id, hop, round) = (&session.id, session.hop, session.hop_rounds + 1);
+    let (id, hop, round) = (&session.id, session.hop, session.hop_rounds.saturating_add(1));
     text + &format!(
         "# Now\n\n{now}. {id}, hop {hop} of {MOST_HOPS}, thought {round} in it. Answer with the one JSON object."
     )

@@ -90,6 +90,19 @@ impl Refusal {
 impl Agenda {
     /// Makes a change or leaves all as it was; what it came to is for the one who asked, with the item's name as `id`.
     pub fn apply(&mut self, change: &Change, when: When) -> Result<Value, Refusal> {
+        let done = self.applied(change, when)?;
+        if let Change::Goal(_)
+        | Change::Opportunity(_)
+        | Change::Task(_)
+        | Change::Gap(_)
+        | Change::Presence(_) = change
+        {
+            self.looked.idle = 0;
+        }
+        Ok(done)
+    }
+
+    fn applied(&mut self, change: &Change, when: When) -> Result<Value, Refusal> {
         match change {
             Change::Goal(change) => crate::goals::apply(self, change, when),
             Change::Opportunity(change) => crate::opportunities::apply(self, change, when),
@@ -116,7 +129,7 @@ impl Agenda {
 
     /// A name for a new item of this kind.
     pub(crate) fn name(&mut self, kind: &str) -> String {
-        self.next += 1;
+        self.next = self.next.saturating_add(1);
         format!("{kind}-{}", self.next)
     }
 }

@@ -203,7 +203,7 @@ fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value,
             return Err(Refusal::new(error, "the owner reads them first; keep this in your notes"));
         };
         outbox.waiting.remove(at);
-        outbox.dropped += 1;
+        outbox.dropped = outbox.dropped.saturating_add(1);
     }
     let over = (outbox.said.len() + 1).saturating_sub(MOST_SAID);
     outbox.said.drain(..over);

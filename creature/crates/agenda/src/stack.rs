@@ -17,6 +17,9 @@ const MOST_LOOKS: usize = 4_096;
 /// A day: how long what can wait waits for its next look, and how long a category may be passed over.
 const DAY_S: i64 = 86_400;
 
+/// Looks in vain after which every line of a category waits as the one looked at does: many cost no more than one.
+const MOST_IDLE: u32 = 4;
+
 /// Changed papers that are named in a line.
 const NAMED: usize = 5;
 
@@ -70,6 +73,8 @@ pub struct Looked {
     pub categories: BTreeMap<String, Timestamp>,
     /// The first look of all.
     pub since: Option<Timestamp>,
+    /// Looks in a row, at whatever line, of which nothing came.
+    pub idle: u32,
 }
 
 /// The last look at one line.
@@ -194,6 +199,14 @@ impl<'a> Found<'a> {
             let wait_s = if can_wait { DAY_S } else { backoff_s(look.times) };
             line.ready_at = line.ready_at.max(later(look.at, wait_s));
         }
+        let looked = &self.agenda.looked;
+        let last = looked.categories.get(&items::name(line.category)).filter(|last| changed_at <= **last);
+        if let (Some(last), Some(idle @ 1..)) = (last, looked.idle.checked_sub(MOST_IDLE))
+            && line.category != Category::Knowledge
+        {
+            let wait_s = if can_wait { DAY_S } else { backoff_s(idle) };
+            line.ready_at = line.ready_at.max(later(*last, wait_s));
+        }
         let seen_at = look.map_or(Timestamp::MIN, |look| look.at);
         self.entries.push(Entry { line, rank: 0, seen_at, since });
     }
@@ -301,6 +314,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &LookedChange, when: When) -> R
     let anew = entries.iter().any(|entry| entry.line.id == *id && entry.seen_at == Timestamp::MIN);
     let looked = &mut agenda.looked;
     looked.since.get_or_insert(when.now);
+    looked.idle = looked.idle.saturating_add(1);
     looked.categories.insert(items::name(category), when.now);
     if looked.lines.len() >= MOST_LOOKS && !looked.lines.contains_key(id) {
         let oldest = looked.lines.iter().min_by_key(|(_, look)| look.at).map(|(id, _)| id.clone());

@@ -69,7 +69,7 @@ impl Task {
     /// Its next turn after this time; those that were missed are not made up for.
     fn turn_after(&self, now: Timestamp, every_s: i64) -> Timestamp {
         let late_s = now.as_second().saturating_sub(self.at.as_second()).max(0);
-        items::later(self.at, every_s.saturating_mul(late_s / every_s.max(1) + 1))
+        items::later(self.at, every_s.saturating_mul((late_s / every_s.max(1)).saturating_add(1)))
     }
 
     fn end(&mut self, outcome: &str, now: Timestamp) {

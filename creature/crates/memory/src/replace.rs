@@ -21,11 +21,11 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     sync_folder(folder).map_err(Error::on(folder, "sync the folder"))
 }
 
-/// Moves a file that cannot be read as what it should be beside itself, under the time, so that the next
-/// replacement does not cost what it held. One without bytes stays.
+/// Moves what cannot be read as what it should be beside itself, under the time, so that the next replacement does not
+/// cost what it held, and is not kept out by a folder. A file without bytes stays.
 pub fn set_aside(path: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(path)?;
-    if !found.is_file() || found.len() == 0 {
+    if found.is_file() && found.len() == 0 {
         return Ok(());
     }
     let name = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();

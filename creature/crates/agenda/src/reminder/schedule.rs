@@ -126,7 +126,7 @@ impl Schedule {
                 let (from, to) = (shown(day, *from)?, shown(last, *to)?);
                 let every_s = i64::try_from((*every_s).max(1)).ok()?;
                 let turns = (after.as_second() - from.as_second()).div_euclid(every_s) + 1;
-                let at = from.as_second() + turns.max(0) * every_s;
+                let at = from.as_second().saturating_add(turns.max(0).saturating_mul(every_s));
                 Timestamp::from_second(at).ok().filter(|at| *at <= to)
             }
             Schedule::Once { .. } | Schedule::Other => None,

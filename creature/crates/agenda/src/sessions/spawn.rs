@@ -57,8 +57,10 @@ impl Sessions {
             let error = format!("spawn {} more: {open} of {MOST_OPEN} sub-sessions are open", requests.len());
             return Err(Refusal::new(error, "wait for their reports, or cancel some with sessions.cancel"));
         }
-        let ids: Vec<String> =
-            (1..).map(|at| format!("session-{}", self.next + at)).take(requests.len()).collect();
+        let ids: Vec<String> = (1..)
+            .map(|at| format!("session-{}", self.next.saturating_add(at)))
+            .take(requests.len())
+            .collect();
         let mut known: BTreeMap<String, String> = BTreeMap::new();
         for (request, id) in requests.iter().zip(&ids) {
             known.insert(id.clone(), id.clone());
@@ -80,7 +82,7 @@ impl Sessions {
             let error = format!("spawn sub-sessions that wait for each other: {}", circle.join(", "));
             return Err(Refusal::new(error, "take one of their depends_on away"));
         }
-        self.next += sessions.len() as u64;
+        self.next = self.next.saturating_add(sessions.len() as u64);
         self.all.extend(sessions);
         self.cascade(now);
         Ok(spawned)

@@ -1,0 +1,73 @@
+//! A clock that was put back: what was written ahead of it must not hold its breath until then. Pure.
+
+use crate::items::{Tries, later};
+use crate::{Agenda, Rules};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+/// The longest two Mondays are apart, an hour's shift included.
+const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24 + 1);
+
+impl Agenda {
+    /// Brings what happened "later than now" to now, and turns that recur back within one turn; whether any was.
+    pub fn set_back(&mut self, rules: &Rules, now: Timestamp) -> bool {
+        let mut ahead = false;
+        let mut to = |at: &mut Timestamp, most: Timestamp| {
+            ahead |= *at > most;
+            *at = (*at).min(most);
+        };
+        for goal in &mut self.goals.list {
+            to(&mut goal.made_at, now);
+            to(&mut goal.changed_at, now);
+            goal.checkpoints.iter_mut().for_each(|step| tried(&mut step.tries, now, &mut to));
+        }
+        for one in &mut self.opportunities.list {
+            to(&mut one.made_at, now);
+            to(&mut one.changed_at, now);
+        }
+        for task in &mut self.tasks.list {
+            to(&mut task.changed_at, now);
+            tried(&mut task.tries, now, &mut to);
+            if let Some(every_s) = task.every_s {
+                // Its first turn may be meant for later; another is never further off than one turn.
+                let first = task.tries.attempts == 0;
+                to(&mut task.at, if first { Timestamp::MAX } else { later(now, every_s) });
+            }
+        }
+        self.gaps.list.iter_mut().for_each(|gap| to(&mut gap.changed_at, now));
+        self.presence.places.values_mut().for_each(|place| to(&mut place.last_at, now));
+        for directive in &mut self.directives.list {
+            if let (crate::directive::Wish::Every { every_s, .. }, Some(next)) =
+                (&directive.wish, &mut directive.next)
+            {
+                to(next, later(now, *every_s));
+            }
+        }
+        for concern in &mut self.pulse.list {
+            to(&mut concern.next, later(now, concern.every_s));
+        }
+        self.looked.lines.values_mut().for_each(|look| to(&mut look.at, now));
+        self.looked.categories.values_mut().for_each(|at| to(at, now));
+        self.outbox.sent.iter_mut().for_each(|sent| to(sent, now));
+        self.outbox.said.iter_mut().for_each(|(said, _)| to(said, now));
+        let weekly = self.outbox.weekly_at.is_some_and(|at| at.duration_since(now) > WEEK);
+        if weekly {
+            self.outbox.weekly_at = None;
+        }
+        for reminder in self.reminders.list.iter_mut().filter(|reminder| reminder.finished.is_none()) {
+            if reminder.last.is_some_and(|last| last > now) {
+                let hours = TimeZone::get(&reminder.zone).unwrap_or_else(|_| rules.time_zone.clone());
+                reminder.next = reminder.schedule.next(now, &hours).or(reminder.next);
+                reminder.last = Some(now);
+                ahead = true;
+            }
+        }
+        ahead || weekly
+    }
+}
+
+fn tried(tries: &mut Tries, now: Timestamp, to: &mut impl FnMut(&mut Timestamp, Timestamp)) {
+    if let Some(failed_at) = &mut tries.failed_at {
+        to(failed_at, now);
+    }
+}
