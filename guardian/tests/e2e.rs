@@ -18,16 +18,6 @@ const PATIENCE: Duration = Duration::from_secs(420);
 const LIMITS: &str = "[limits]\nprobation_s = 1\nrest_s = 0.2\n[web]\nallow_private = true\n";
 /// What a scripted model costs, in USD per million tokens, and what may be spent on it.
 const MONEY: &str = "[budget]\ndaily_usd = 50\nweekly_usd = 50\nautonomous_percent = 100\n[prices.scripted]\ninput = 1\noutput = 5\n";
-/// A clone whose self-edits run all of the creature's tests but its simulated week: that takes a minute, there are five of
-/// them here, and the creature's own run of it has been.
-fn clone() -> Clone {
-    let clone = Clone::new();
-    let tests = clone.house.read("creature/tests/creature/main.rs");
-    clone.house.write("creature/tests/creature/main.rs", &tests.replace("\nmod week;\n", "\n"));
-    clone.house.commit("without the week");
-    clone
-}
-
 /// Only a creature born into a repository dies of this; its tests and its rehearsal pass.
 const DOOMED: &str = "--- a/creature/src/life.rs\n+++ b/creature/src/life.rs\n@@ -1,3 +1,3 @@\n     pub async fn live(mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {\n+        assert!(!self.told.house.source().join(\"Cargo.toml\").exists(), \"born to die\");\n         loop {\n             let rest = match self.wake(leaving).await? {\n";
 
@@ -252,14 +242,14 @@ fn lives_through_everything(house: &House, wire: &str, pace: (u64, u64)) {
 
 #[test]
 fn the_six_criteria_over_both_wires() {
-    let clone = clone();
+    let clone = Clone::new();
     lives_through_everything(&clone.house, "anthropic", (40, 55));
     lives_through_everything(&clone.house, "openai", (55, 35));
 }
 
 #[test]
 fn instinct_thinks_at_once_hears_the_owner_and_edits_itself_for_a_reason() {
-    let clone = clone();
+    let clone = Clone::new();
     let house = &clone.house;
     house.write(
         "owner.toml",
@@ -306,7 +296,7 @@ fn instinct_thinks_at_once_hears_the_owner_and_edits_itself_for_a_reason() {
 
 #[test]
 fn every_sabotage_of_the_creatures_cargo_leaves_the_guardian_running() {
-    let clone = clone();
+    let clone = Clone::new();
     let house = &clone.house;
     house.write(
         "owner.toml",

@@ -116,6 +116,14 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) ->
                 let hint = format!("it is {} now; give a later time", clock(now));
                 Refusal::new("remind of what is past", hint)
             })?;
+            // Asked again by a life that did not see the first answer: one is enough.
+            let same = |old: &&Reminder| {
+                (&old.text, &old.prompt, &old.schedule, &old.zone) == (&text, &prompt, schedule, &zone)
+                    && old.thread == when.thread
+            };
+            if let Some(old) = agenda.reminders.open().find(same) {
+                return Ok(json!({"id": old.id, "next": clock(next), "already": true}));
+            }
             items::admit(&mut agenda.reminders.list, "")?;
             let id = agenda.name("reminder");
             let told = json!({"id": id, "next": clock(next)});

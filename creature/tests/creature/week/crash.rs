@@ -56,7 +56,7 @@ pub fn live_and_die(world: &World, until: &str, chance: &mut Chance) -> u64 {
             .spawn()
             .unwrap();
         // Most die young, some before they were born; on a slow machine they get older, or none would come to its day.
-        let patience = Duration::from_millis(chance.below(90 + 4 * number));
+        let patience = Duration::from_millis(chance.below(90 + number * number / 4));
         let began = Instant::now();
         let status = loop {
             match life.try_wait().unwrap() {

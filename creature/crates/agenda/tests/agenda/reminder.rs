@@ -286,3 +286,26 @@ fn what_cannot_be_kept_is_refused_with_a_hint() {
     assert_eq!(newer, Schedule::Other, "a newer self's schedule is carried, not guessed");
     assert_eq!(newer.next(now.parse().unwrap(), &TimeZone::UTC), None);
 }
+
+#[test]
+fn a_reminder_asked_for_again_is_the_same_until_it_is_over() {
+    let (mut agenda, rules) = (Agenda::default(), Rules::default());
+    let now: Timestamp = "2026-10-20T06:00:00Z".parse().unwrap();
+    let schedule = Schedule::read("daily 09:00", now, &rules.time_zone).unwrap();
+    let add = |text: &str| {
+        let text = text.to_owned();
+        Change::Reminder(ReminderChange::Add { text, prompt: None, schedule: schedule.clone(), zone: None })
+    };
+    let apply = |agenda: &mut Agenda, change: &Change, thread| {
+        let when = When { now, thread, owner: true, rules: &rules };
+        agenda.apply(change, when).unwrap()["id"].as_str().unwrap_or_default().to_owned()
+    };
+    let first = apply(&mut agenda, &add("stretch"), "main");
+    assert_eq!(apply(&mut agenda, &add("stretch"), "main"), first);
+    assert_ne!(apply(&mut agenda, &add("stretch"), "garden"), first);
+    assert_ne!(apply(&mut agenda, &add("drink"), "main"), first);
+    let cancel = Change::Reminder(ReminderChange::Cancel { id: first.clone() });
+    apply(&mut agenda, &cancel, "main");
+    assert_ne!(apply(&mut agenda, &add("stretch"), "main"), first);
+    assert_eq!(agenda.reminders.open().count(), 3);
+}
