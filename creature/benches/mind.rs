@@ -1,7 +1,6 @@
 //! What a thought costs beside its model: part by part, over 10 and 1,000 agenda items and 1,000 and 1,000,000 records.
 //!
-//! `cargo bench --bench mind` is optimised; the creature lives as a dev build: `cargo bench --profile dev --bench mind`.
-//! Prints a table for each size of agenda and memory; what grows shows in the ratios.
+//! Run by `scripts/bench`. Prints a row as a JSON line; any other line is a note.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use agenda::{Agenda, Change, Rules, When};
@@ -21,9 +20,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-const ITEMS: [usize; 2] = [10, 1_000];
-const RECORDS: [usize; 2] = [1_000, 1_000_000];
 const ROUNDS: usize = 60;
+const METHOD: &str = "a life by hand on instinct, its parts timed one after another; what is kept is synced to disk";
 
 /// Milliseconds of each part, round by round.
 type Taken = Vec<(&'static str, Vec<f64>)>;
@@ -33,38 +31,22 @@ fn main() {
         println!("nothing measured: this is for `cargo bench`");
         return;
     }
-    let build = if cfg!(debug_assertions) { "dev build, as it lives" } else { "optimised build" };
-    println!(
-        "Milliseconds a thought takes beside its model, medians of {ROUNDS}; {build}; memory synced to disk.\n"
-    );
-    let mut all = Vec::new();
-    for records in RECORDS {
-        for items in ITEMS {
-            let folder = tempfile::tempdir().unwrap();
-            let house = home(folder.path(), items, records);
-            all.push((items, records, measured(&house)));
+    let quick = std::env::args().any(|argument| argument == "--quick");
+    let most = if quick { 10_000 } else { 1_000_000 };
+    let [base, items, records] = [(10, 1_000), (1_000, 1_000), (10, most)].map(|(items, records)| {
+        let folder = tempfile::tempdir().unwrap();
+        measured(&home(folder.path(), items, records))
+    });
+    let name = format!("{most} records");
+    for (many, taken) in [("1000 items", items), (name.as_str(), records)] {
+        for ((part, ours), (_, theirs)) in taken.iter().zip(&base) {
+            let row = json!({
+                "what": format!("{part}, {many}"), "method": METHOD, "unit": "ms", "ours": ours,
+                "against": "10 items, 1000 records", "theirs": theirs,
+            });
+            println!("{row}");
         }
     }
-    table(&all);
-}
-
-fn table(all: &[(usize, usize, Taken)]) {
-    let heads: Vec<String> =
-        all.iter().map(|(items, records, _)| format!("{items} items, {records}")).collect();
-    println!("| part | {} | 1,000 items to 10 | 1,000,000 records to 1,000 |", heads.join(" | "));
-    println!("|---|{}", "--:|".repeat(all.len() + 2));
-    for (at, (part, _)) in all[0].2.iter().enumerate() {
-        let medians: Vec<f64> = all.iter().map(|(_, _, taken)| median(&taken[at].1)).collect();
-        let cells: Vec<String> = medians.iter().map(|median| format!("{median:.3}")).collect();
-        let (items, records) = (medians[1] / medians[0], medians[2] / medians[0]);
-        println!("| {part} | {} | {items:.2} | {records:.2} |", cells.join(" | "));
-    }
-}
-
-fn median(taken: &[f64]) -> f64 {
-    let mut sorted = taken.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
 }
 
 /// A house with an agenda of so many items and a memory of so many records.

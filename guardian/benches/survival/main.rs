@@ -35,13 +35,14 @@ use std::time::{Duration, Instant};
 type Measure = fn(&Plan) -> Table;
 
 /// Name, title and how it is measured, in the order of the page.
-const MEASURES: [(&str, &str, Measure); 8] = [
+const MEASURES: [(&str, &str, Measure); 9] = [
     ("restart", "Exit → next exec", restart::measure),
     ("silence", "Silence → killed", silence::measure),
     ("fall", "Crash loop → living creature", fall::measure),
     ("idle", "Idle", idle::measure),
     ("flat", "After thousands of restarts", idle::flat),
     ("memory", "Memory: append, and what a thought reads", memory),
+    ("mind", "A thought, beside its model", mind),
     ("broker", "A model call through the broker", broker),
     ("rewrite", "The real creature: self-edit, and crash loop", rewrite::measure),
 ];
@@ -53,8 +54,9 @@ pub struct Plan {
     json: bool,
     /// The guardian built with --release.
     pub release: PathBuf,
-    /// The creature's bench.
+    /// The creature's benches.
     memory: PathBuf,
+    mind: PathBuf,
     /// The broker's bench.
     broker: PathBuf,
     measure: &'static str,
@@ -134,7 +136,7 @@ fn main() -> ExitCode {
 }
 
 fn arguments() -> Result<Option<Plan>, lexopt::Error> {
-    let (mut release, mut memory, mut broker) = (PathBuf::new(), PathBuf::new(), PathBuf::new());
+    let (mut release, mut memory, mut mind, mut broker) = <(PathBuf, PathBuf, PathBuf, PathBuf)>::default();
     let mut is_bench = false;
     let (mut quick, mut only, mut json) = (false, None, false);
     let mut parser = lexopt::Parser::from_env();
@@ -145,6 +147,7 @@ fn arguments() -> Result<Option<Plan>, lexopt::Error> {
             Long("only") => only = Some(parser.value()?.string()?),
             Long("release-guardian") => release = parser.value()?.into(),
             Long("memory-bench") => memory = parser.value()?.into(),
+            Long("mind-bench") => mind = parser.value()?.into(),
             Long("broker-bench") => broker = parser.value()?.into(),
             Long("bench") => is_bench = true,
             other => return Err(other.unexpected()),
@@ -155,9 +158,9 @@ fn arguments() -> Result<Option<Plan>, lexopt::Error> {
     {
         return Err(format!("no measure has {only:?} in its name").into());
     }
-    let is_whole = is_bench && release.is_file() && memory.is_file() && broker.is_file();
+    let is_whole = is_bench && [&release, &memory, &mind, &broker].into_iter().all(|file| file.is_file());
     let begun = Instant::now();
-    Ok(is_whole.then_some(Plan { quick, only, json, release, memory, broker, measure: "", begun }))
+    Ok(is_whole.then_some(Plan { quick, only, json, release, memory, mind, broker, measure: "", begun }))
 }
 
 /// The figures for programs always; the page, if it is whole, for the repository.
@@ -181,9 +184,13 @@ fn write(plan: &Plan, facts: Value, tables: &[Table], sound: bool) {
     }
 }
 
-/// What the creature's own bench measures.
+/// What the creature's own benches measure.
 fn memory(plan: &Plan) -> Table {
     told_by(&plan.memory, plan)
+}
+
+fn mind(plan: &Plan) -> Table {
+    told_by(&plan.mind, plan)
 }
 
 /// What the broker's own bench measures.

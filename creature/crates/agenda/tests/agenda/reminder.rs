@@ -278,8 +278,8 @@ fn what_cannot_be_kept_is_refused_with_a_hint() {
     assert_eq!(desk.next(), "2026-03-25T15:00:00Z");
     desk.make(ReminderChange::Cancel { id: "reminder-1".to_owned() }, now).unwrap();
     assert!(desk.make(ReminderChange::Cancel { id: "reminder-1".to_owned() }, now).is_err());
-    for _ in 0..1_100 {
-        let _ = desk.make(add("water", None), now);
+    for number in 0..1_100 {
+        let _ = desk.make(add(&format!("water plant {number}"), None), now);
     }
     assert_eq!(desk.agenda.reminders.open().count(), 1_000);
     let newer: Schedule = serde_json::from_str(r#"{"kind":"lunar","phase":"full"}"#).unwrap();
