@@ -21,7 +21,8 @@ use std::path::Path;
 use std::time::Instant;
 
 const ROUNDS: usize = 60;
-const METHOD: &str = "a life by hand on instinct, its parts timed one after another; what is kept is synced to disk";
+const METHOD: &str =
+    "a life by hand on instinct, its parts timed one after another; what is kept is synced to disk";
 
 /// Milliseconds of each part, round by round.
 type Taken = Vec<(&'static str, Vec<f64>)>;
