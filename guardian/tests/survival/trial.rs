@@ -153,6 +153,12 @@ impl Trial {
         });
     }
 
+    /// Takes the walls down from the guardian's next start on: what this row needs lies beyond them.
+    pub fn without_walls(&self) {
+        let settings = self.house().read("owner.toml");
+        self.house().write("owner.toml", &format!("walls = \"off\"\n{settings}"));
+    }
+
     /// Injects the fault: from here on time is taken, and everything that is there must still be there in the end.
     pub fn inject(&mut self, fault: impl FnOnce(&mut Self)) {
         self.judge(Oracle::begin);

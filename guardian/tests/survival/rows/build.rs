@@ -50,12 +50,16 @@ pub const ROWS: &[Row] = &[
     .twice(),
     Row::new(BUILD, "unknown dependency", "a dependency that its registry has never heard of", |trial| {
         let manifest = depends_on(&Registry::start().dependency("never-published"));
-        does_not_build(trial, &[("creature/Cargo.toml", Some(&manifest))], "no matching package");
+        workshop::open(trial);
+        trial.without_walls();
+        falls(trial, &[("creature/Cargo.toml", Some(&manifest))], "no matching package");
     })
     .twice(),
     Row::new(BUILD, "yanked dependency", "a dependency whose every version was yanked", |trial| {
         let manifest = depends_on(&Registry::start().dependency("yanked"));
-        does_not_build(trial, &[("creature/Cargo.toml", Some(&manifest))], "yanked");
+        workshop::open(trial);
+        trial.without_walls();
+        falls(trial, &[("creature/Cargo.toml", Some(&manifest))], "yanked");
     })
     .twice(),
     Row::new(BUILD, "unreachable dependency", "a dependency in a registry whose port refuses", |trial| {
@@ -229,6 +233,11 @@ fn commit_fault(trial: &Trial, files: &[(&str, Option<&str>)]) {
 /// A fault of the code: put back after one failed build, condemned, and never built again.
 fn does_not_build(trial: &mut Trial, files: &[(&str, Option<&str>)], said: &str) {
     workshop::open(trial);
+    falls(trial, files, said);
+}
+
+/// The same in a house that is open already.
+fn falls(trial: &mut Trial, files: &[(&str, Option<&str>)], said: &str) {
     trial.begin();
     trial.expect_fall("does_not_build");
     trial.inject(|trial| commit_fault(trial, files));
@@ -296,6 +305,9 @@ fn is_condemned(trial: &Trial, wanted: bool) {
 
 fn mute(trial: &mut Trial) {
     within_seconds(trial, 4.0);
+    assert_eq!(trial.stop(), 0);
+    trial.without_walls();
+    trial.begin();
     trial.expect_fall("environment");
     trial.inject(|trial| {
         let manifest = depends_on(&Registry::mute().dependency("never-told"));

@@ -61,6 +61,7 @@ const IN_STORE: &[(&str, &str)] = &[
 /// The small crate, with a dependency of the world's.
 fn open_with_dependency(trial: &mut Trial) {
     workshop::open(trial);
+    trial.without_walls();
     let manifest = workshop::depends_on("in-store = \"1\"");
     commit(trial.house(), &[("creature/Cargo.toml", Some(&manifest)), ("creature/Cargo.lock", Some(LOCK))]);
 }

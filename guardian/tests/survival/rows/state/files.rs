@@ -225,11 +225,15 @@ fn folders(trial: &mut Trial) {
         );
     }
     elsewhere(trial);
-    trial.note("6 folders in 6 shapes each; one that the owner keeps elsewhere by a link is left there");
+    trial.note("6 folders in 6 shapes each; one that the owner keeps elsewhere by a link is left there, and used where no walls stand");
 }
 
 /// The owner may keep the workspace on another disk.
 fn elsewhere(trial: &mut Trial) {
+    // Behind the walls what lies outside the house is closed to it, whatever leads there.
+    assert_eq!(trial.stop(), 0);
+    trial.without_walls();
+    trial.begin();
     let house = trial.house();
     let (path, to) = (house.path(".self/workspace"), house.folder.path().join("elsewhere"));
     fs::create_dir_all(&to).unwrap();
