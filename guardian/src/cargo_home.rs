@@ -160,7 +160,7 @@ fn link(theirs: &Path, ours: &Folder, name: &str) -> Result<()> {
 fn configure(theirs: &Path, ours: &Folder) -> Result<()> {
     let named = ["config.toml", "config"].map(|name| theirs.join(name));
     let text = named.iter().find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-    let plain = without_secrets(&text).unwrap_or_default();
+    let plain = carried(&text, theirs.parent().unwrap_or(theirs)).unwrap_or_default();
     let there = files::read_small(&ours.at("config.toml")).ok().flatten();
     if there.as_deref() != Some(plain.as_bytes()) {
         let _ = ours.remove_all("config.toml");
@@ -175,10 +175,23 @@ fn configure(theirs: &Path, ours: &Folder) -> Result<()> {
     Ok(())
 }
 
-/// A cargo configuration without anything that looks secret, and without the owner's proxy: the broker is the creature's.
-pub fn without_secrets(text: &str) -> Option<String> {
+/// A cargo configuration as it stands elsewhere: without anything that looks secret, and without the owner's proxy, for
+/// the broker is the creature's; folders that stand in for registries are named from the root, as seen from `folder`.
+pub fn carried(text: &str, folder: &Path) -> Option<String> {
     let mut table: toml::Table = toml::from_str(text).ok()?;
     prune(&mut table);
+    let sources = table
+        .get_mut("source")
+        .and_then(toml::Value::as_table_mut)
+        .into_iter()
+        .flat_map(|all| all.iter_mut());
+    for source in sources.filter_map(|(_, source)| source.as_table_mut()) {
+        for name in ["directory", "local-registry"] {
+            if let Some(toml::Value::String(path)) = source.get_mut(name) {
+                *path = folder.join(&*path).display().to_string();
+            }
+        }
+    }
     if let Some(toml::Value::Table(http)) = table.get_mut("http") {
         http.remove("proxy");
     }

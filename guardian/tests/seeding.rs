@@ -31,17 +31,25 @@ fn the_index_keeps_a_package_by_its_first_letters() {
 }
 
 #[test]
+fn a_folder_for_a_registry_is_the_owners_folder_still() {
+    let text = "[source.near]\ndirectory = \"store\"\n\n[source.far]\nlocal-registry = \"/far/store\"\n";
+    let carried = cargo_home::carried(text, Path::new("/owner")).unwrap();
+    assert!(carried.contains("directory = \"/owner/store\""), "{carried}");
+    assert!(carried.contains("local-registry = \"/far/store\""), "{carried}");
+}
+
+#[test]
 fn settings_come_over_without_secrets() {
     let text = "[net]\nretry = 2\n[http]\nproxy = \"http://user:pass@proxy\"\ntimeout = 5\n[registries.mine]\n\
         index = \"sparse+https://registry.invalid/\"\ntoken = \"secret\"\ncredential-provider = \"cargo:token\"\n\
         [registry]\nglobal-credential-providers = [\"x\"]\n[env]\nAPI_TOKEN = \"secret\"\nPLAIN = \"1\"\n";
-    let plain = cargo_home::without_secrets(text).unwrap();
+    let plain = cargo_home::carried(text, Path::new("/owner")).unwrap();
     assert!(!plain.contains("secret") && !plain.contains("pass") && !plain.contains("credential"), "{plain}");
     assert!(
         plain.contains("retry = 2") && plain.contains("timeout = 5") && plain.contains("index ="),
         "{plain}"
     );
-    assert!(plain.contains("PLAIN") && cargo_home::without_secrets("[[garbage").is_none());
+    assert!(plain.contains("PLAIN") && cargo_home::carried("[[garbage", Path::new("/owner")).is_none());
 }
 
 /// One process, one `CARGO_HOME`: so all of it stands in one test.
