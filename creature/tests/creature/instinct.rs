@@ -26,13 +26,12 @@ fn the_owners_status_question_is_answered_with_facts() {
     assert_eq!(thoughts.last().unwrap().tool_calls.len(), 0, "the wake ends by itself");
 }
 
+/// What could be noted was noted and answered at hearing; what comes this far was not.
 #[test]
-fn a_directive_is_answered_with_what_was_noted() {
-    let mut world = World::new().says("focus on revenue this week").says("Pause until friday, please.");
+fn an_order_that_was_not_noted_is_not_said_to_be() {
+    let mut world = World::new().says("resume");
     world.wake();
-    let told = world.told();
-    assert_eq!(told[0], "Noted: revenue goes first, this week.");
-    assert_eq!(told[1], "Noted: I pause, until friday; your words still reach me.");
+    assert!(world.told()[0].starts_with("That changes nothing"), "{:?}", world.told());
 }
 
 #[test]

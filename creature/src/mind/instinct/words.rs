@@ -21,6 +21,9 @@ const ABLE: &str = "I run on instinct, without a model, and cannot understand fr
 const SAFE: &str = "I run in safe mode after repeated deaths and can only talk; \
     ask again when that is over.";
 
+const UNCHANGED: &str = "That changes nothing: there is nothing of the kind to take back, or I keep too many orders already. \
+    What holds stands in `.self/mind/agenda.json`, under directives.";
+
 /// Numbers of the words in the moment; the same words twice have two.
 pub fn numbers(moment: &Moment) -> Vec<u64> {
     let mut numbers: Vec<u64> = Vec::new();
@@ -55,10 +58,10 @@ fn answer(said: &str, turn: &mut Turn) {
         return turn.tell_owner(&facts);
     }
     let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
-    // What is noted was noted at hearing, by the owner's clock; the sentence is the same in every zone.
-    if let Some(understood) = directive::understand(said, now, &TimeZone::UTC) {
-        turn.say("I know what that asks of me and keep to it.");
-        return turn.tell_owner(&directive::reply(&understood));
+    // What could be noted was, at hearing, and is no longer among the words.
+    if directive::understand(said, now, &TimeZone::UTC).is_some() {
+        turn.say("I know what that asks of me, and it changed nothing.");
+        return turn.tell_owner(if turn.moment.safe { SAFE } else { UNCHANGED });
     }
     let Some(task) = tasks::parse(said) else {
         turn.say("I cannot understand that and say what I can do.");
