@@ -11,6 +11,7 @@ use crate::mind::instinct::{checklist, sources};
 use crate::pace::Pace;
 use agenda::Change;
 use agenda::directive::{self, DirectiveChange, Wish};
+use agenda::goals::{self, GoalChange};
 use agenda::pulse::PulseChange;
 use agenda::reminder::{Due, ReminderChange};
 use agenda::sessions::{Mode, Origin, Request};
@@ -171,6 +172,18 @@ impl Life {
                 .tell(format!("Your owner said \"{}\": what you do next follows it.", shorten(text, 300)));
         }
         Some(directive::reply(&understood))
+    }
+
+    /// Makes a goal of a request in phases; the word itself is still answered.
+    pub(crate) fn phased(&mut self, text: &str, thread: &str) {
+        let Some(checkpoints) = goals::phases(text).filter(|_| !self.told.safe) else { return };
+        let title = shorten(text, 120);
+        let change = Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 });
+        if self.as_owner(thread, |life| life.made(&change)) {
+            let text = shorten(text, 300);
+            self.cursors
+                .tell(format!("Your owner's word \"{text}\" stands on the agenda as a goal, step by step."));
+        }
     }
 
     /// Does something as the owner's own request.

@@ -172,6 +172,9 @@ impl Life {
                 self.remember("message", data)?;
                 continue;
             }
+            if before.is_none() {
+                self.phased(&word.text, &word.thread);
+            }
             self.cursors.words.push(Waiting { word, seen: 0 });
         }
         if new { self.save() } else { Ok(()) }

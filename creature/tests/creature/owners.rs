@@ -1,10 +1,13 @@
 //! The owner's standing word and messages to the owner, by the tools a mind has.
 
+use crate::house::TempHouse;
+use crate::lived::Lived;
 use crate::yard::Yard;
 use agenda::Change;
 use agenda::outbox::{Kind, OutboxChange};
 use creature::clock::Clock;
 use jiff::Timestamp;
+use memory::Record;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -153,4 +156,18 @@ fn the_catalogue_says_it_in_few_words() {
     let chars: usize =
         lines.filter(|line| mine.iter().any(|family| line[2..].starts_with(family))).map(str::len).sum();
     assert!(chars <= 1_200, "{chars}");
+}
+
+#[tokio::test]
+async fn a_request_in_phases_becomes_a_goal_and_is_answered() {
+    let house = TempHouse::new();
+    let mut lived = Lived::born(&house, "2026-03-02T08:00:00Z", 1).await;
+    house.say("first map the house, then note what is missing in it");
+    lived.wake().await;
+    let goals = &lived.life.toolbox.desk.agenda.goals.list;
+    assert_eq!((goals.len(), goals[0].owner, goals[0].checkpoints.len()), (1, true, 2), "{goals:?}");
+    let records = house.records();
+    let said = |record: &&Record| record.kind == "message" && record.data["from"] == "creature";
+    let told = records.iter().find(said).unwrap();
+    assert!(told.data["text"].as_str().unwrap().contains("as a goal"), "{told:?}");
 }

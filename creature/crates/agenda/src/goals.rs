@@ -6,6 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+/// Steps of a request in phases, and characters of one.
+const MOST_PHASES: usize = 8;
+const LONGEST_PHASE: usize = 200;
+
 /// Checkpoints of one goal.
 pub const MOST_CHECKPOINTS: usize = 32;
 
@@ -205,6 +209,22 @@ impl Item for Goal {
     fn card(&self) -> Card<'_> {
         Card { id: &self.id, about: &self.title, ended_at: self.ended_at() }
     }
+}
+
+/// The steps of a request in phases, as in "first look, then write"; none where it is no such request.
+pub fn phases(text: &str) -> Option<Vec<String>> {
+    let text = text.trim().trim_end_matches('.');
+    let (first, rest) = text.split_at_checked(5)?;
+    let rest = rest.strip_prefix([' ', ',', ':'])?;
+    if !first.eq_ignore_ascii_case("first") || text.contains(['\n', '?', '"']) {
+        return None;
+    }
+    let steps =
+        rest.replace(" and then ", ", then ").replace("; then ", ", then ").replace(". Then ", ", then ");
+    let steps: Vec<String> =
+        steps.split(", then ").map(|step| step.trim_matches([' ', ',']).to_owned()).collect();
+    let said = |step: &String| step.contains(' ') && step.chars().count() <= LONGEST_PHASE;
+    ((2..=MOST_PHASES).contains(&steps.len()) && steps.iter().all(said)).then_some(steps)
 }
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &GoalChange, when: When) -> Result<Value, Refusal> {

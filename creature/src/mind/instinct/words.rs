@@ -4,8 +4,9 @@ use super::state::{Job, Origin};
 use super::text::{clip, number, word};
 use super::turn::Turn;
 use super::{idle, tasks};
+use crate::mind::context::shorten;
 use crate::mind::moment::Moment;
-use agenda::directive;
+use agenda::{directive, goals};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -20,6 +21,9 @@ const ABLE: &str = "I run on instinct, without a model, and cannot understand fr
 
 const SAFE: &str = "I run in safe mode after repeated deaths and can only talk; \
     ask again when that is over.";
+
+const PHASED: &str = "That stands on my agenda as a goal, step by step. On instinct I do the steps I know by name \
+    (`read`, `feed`, `note`, `draft`, `snapshot`, `map`); the others wait for a mind that reads.";
 
 const UNCHANGED: &str = "That changes nothing: there is nothing of the kind to take back, or I keep too many orders already. \
     What holds stands in `.self/mind/agenda.json`, under directives.";
@@ -62,6 +66,11 @@ fn answer(said: &str, turn: &mut Turn) {
     if directive::understand(said, now, &TimeZone::UTC).is_some() {
         turn.say("I know what that asks of me, and it changed nothing.");
         return turn.tell_owner(if turn.moment.safe { SAFE } else { UNCHANGED });
+    }
+    let title = shorten(said, 120);
+    if goals::phases(said).is_some() && turn.moment.stack.iter().any(|line| line.title == title) {
+        turn.say("That is a goal of several steps, and stands on my agenda.");
+        return turn.tell_owner(PHASED);
     }
     let Some(task) = tasks::parse(said) else {
         turn.say("I cannot understand that and say what I can do.");

@@ -1,6 +1,6 @@
 //! Goals as data, and against a simple model of what a checkpoint goes through.
 
-use agenda::goals::{GoalChange, GoalStatus, Status};
+use agenda::goals::{self, GoalChange, GoalStatus, Status};
 use agenda::{Agenda, Change, Rules, When};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -232,5 +232,28 @@ proptest! {
             let next = models.iter().position(|one| !matches!(one.status, "done" | "blocked")).unwrap_or(3);
             prop_assert_eq!(said["next"]["number"].as_u64(), u64::try_from(next + 1).ok());
         }
+    }
+}
+
+#[test]
+fn a_request_in_phases_has_steps() {
+    let steps = |text: &str| goals::phases(text).unwrap_or_default();
+    assert_eq!(steps("First read the log, then write what broke."), ["read the log", "write what broke"]);
+    assert_eq!(
+        steps("first: look around; then draw a map and then post it"),
+        ["look around", "draw a map", "post it"]
+    );
+    for not in [
+        "",
+        "first",
+        "first things first, then",
+        "firstly look at it, then write",
+        "what did you do first, then next?",
+        "first look at it, then tell me: was it good?",
+        "read it, then write it",
+        "he said \"first look, then write\"",
+        "first a, then b",
+    ] {
+        assert_eq!(goals::phases(not), None, "{not}");
     }
 }
