@@ -8,7 +8,7 @@ use crate::support::{Guardian, House};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,9 @@ use std::time::{Duration, Instant};
 /// while a self-edit is proven, so a standstill is longer than all its steps.
 const OWNER: &str = "[limits]\nprobation_s = 3\nrest_s = 0.2\nboot_s = 20\nbeat_s = 20\nstandstill_s = 210\n\
     [self_edit]\nbuild_s = 90\ntest_s = 90\nrehearsal_s = 20\n\
-    [web]\nallow_private = true\n[rest]\nshortest_s = 1\nlongest_s = 2\n";
+    [web]\nallow_private = true\n[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n\
+    [budget]\ndaily_usd = 1000\nweekly_usd = 1000\nautonomous_percent = 100\n\
+    [prices.scripted]\ninput = 1\noutput = 5\n";
 /// For a thought to be had and all steps of a self-edit to be taken or refused.
 const DECIDED: Duration = Duration::from_secs(260);
 /// For a life that was accepted to be blessed or put back: three tries, each silent until it is found out.
@@ -77,6 +79,7 @@ pub struct Trials<'a> {
 impl<'a> Trials<'a> {
     /// A guardian and a creature at home in the clone, with a scripted mind.
     pub fn begin(clone: &'a Clone, stop: Arc<AtomicBool>) -> Result<Self, End> {
+        crate::support::broker::built();
         let (house, model) = (&clone.house, Model::start());
         let mind = format!(
             "[model]\nprovider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nkey_env = \"TEST_MODEL_KEY\"\n",
@@ -165,6 +168,8 @@ impl<'a> Trials<'a> {
         self.model.forget();
         let call = json!([{"tool": "repo.apply_patch", "args": {"patch": mutant.patch, "summary": summary}}]);
         self.model.will_think(summary, call, 0);
+        // A mind that costs money thinks for a reason.
+        self.say(&format!("the model is ready for {}", summary.split(':').next().unwrap_or(summary)));
         let mut told = Value::Null;
         let tag = summary.split_inclusive(':').next().unwrap_or(summary);
         let decided = self.wait(DECIDED, || {
@@ -220,6 +225,13 @@ impl<'a> Trials<'a> {
         Ok(verdict(Outcome::Kept, detail))
     }
 
+    /// A word of the owner's.
+    fn say(&self, text: &str) {
+        let path = self.house.path(".self/inbox.jsonl");
+        let mut inbox = File::options().create(true).append(true).open(path).unwrap();
+        writeln!(inbox, "{}", json!({"text": text})).unwrap();
+    }
+
     /// One ordinary thought with everything a creature must be able to do; what it could not.
     fn ordinary(&self, tag: &str) -> Result<Vec<&'static str>, End> {
         let mut memory = Reader::new(self.house.path(".self/memory.jsonl"));
@@ -227,9 +239,6 @@ impl<'a> Trials<'a> {
         // No quotes in it: it is looked for in text where they are escaped.
         let number = tag.split(':').next().unwrap_or(tag);
         let (word, page) = (format!("a word after {number}"), format!("{}/article", self.model.address));
-        let mut inbox = self.house.read(".self/inbox.jsonl");
-        inbox += &format!("{}\n", json!({"at": "2026-01-01T00:00:00.000Z", "text": word}));
-        self.house.write(".self/inbox.jsonl", &inbox);
         let foreign = json!([{"path": "guardian/src/main.rs", "old": "use", "new": "abuse"}]);
         let broken = "--- a/creature/src/pace.rs\n+++ b/creature/src/pace.rs\n@@ -1,1 +1,2 @@\n+broken {\n //! The creature's pace: how long it rests and how often it looks, as constants it rewrites itself.\n";
         let calls = json!([
@@ -242,6 +251,7 @@ impl<'a> Trials<'a> {
             {"tool": "repo.apply_patch", "args": {"patch": broken, "summary": "does not build"}},
         ]);
         self.model.will_think(&format!("an ordinary thought after {tag}"), calls, 1);
+        self.say(&word);
         let mut results = BTreeMap::new();
         self.wait(ORDINARY, || {
             let actions = memory.read().iter().filter(|line| line["kind"] == "action");

@@ -80,8 +80,13 @@ impl House {
 
     /// Puts the real broker beside the guardian.
     pub fn with_broker(self) -> Self {
-        place(built(), &self.beside());
+        self.take_broker();
         self
+    }
+
+    /// The same, for a house that somebody else keeps.
+    pub fn take_broker(&self) {
+        place(built(), &self.beside());
     }
 
     /// Puts a shell script in its place.

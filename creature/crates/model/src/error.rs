@@ -78,6 +78,11 @@ fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static s
         _ if matches!(code, "stopped_until_owner" | "ledger_closed") => {
             (Kind::Withheld, "calls are stopped until the owner acts", "tell the owner")
         }
+        502 if code == "upstream_unreachable" => {
+            (Kind::Busy, "the server is not reached", "wait and ask again")
+        }
+        // Not asked again at once: what broke off was already paid for.
+        502 if code == "upstream_broken" => (Kind::Unreachable, "the reply broke off", "wait and ask again"),
         401 if code == "token_unknown" => {
             (Kind::Refused, "the broker does not know this life", "the next life has a token of its own")
         }

@@ -221,7 +221,7 @@ async fn no_answer_at_all_is_tried_again() {
 }
 
 #[tokio::test]
-async fn what_the_broker_withholds_is_not_asked_twice_and_says_when() {
+async fn what_the_broker_withholds_or_paid_for_is_not_asked_twice_and_says_when() {
     loopback!();
     let cases = [
         (429, "budget_cap", "retry-after: 1\r\n", Kind::Withheld, Some(1)),
@@ -229,6 +229,8 @@ async fn what_the_broker_withholds_is_not_asked_twice_and_says_when() {
         (403, "stopped_until_owner", "", Kind::Withheld, None),
         (503, "ledger_closed", "", Kind::Withheld, None),
         (401, "token_unknown", "", Kind::Refused, None),
+        // Paid for, though it broke off.
+        (502, "upstream_broken", "", Kind::Unreachable, None),
     ];
     for ((status, code, headers, kind, seconds), wire) in
         cases.into_iter().flat_map(|case| WIRES.map(|wire| (case, wire)))
@@ -243,6 +245,18 @@ async fn what_the_broker_withholds_is_not_asked_twice_and_says_when() {
         assert!(error.message.contains("it resets at midnight"), "{error}");
         assert_eq!(server.seen().len(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_server_the_broker_does_not_reach_is_asked_again_and_not_called_busy() {
+    loopback!();
+    let body =
+        json!({"type": "error", "error": {"type": "upstream_unreachable", "message": "no answer from x"}});
+    let away = Step::Answer(502, "", body.to_string());
+    let server = Server::new(vec![away.clone(), away.clone(), away]);
+    let error = failure(&server, Wire::Anthropic).await;
+    assert!(error.message.contains("the server is not reached (502): no answer from x"), "{error}");
+    assert_eq!(server.seen().len(), 3);
 }
 
 #[tokio::test]

@@ -1,13 +1,14 @@
 //! Faults of the world: a model that refuses, babbles, stalls or is gone.
 //!
-//! The creature is the real one, the guardian has a stand-in for cargo, and the model is a server on loopback.
+//! The creature is the real one, and so is the broker it asks; the guardian has a stand-in for cargo, and the model is a
+//! server on loopback.
 
 mod outage;
 mod server;
 
 use crate::matrix::Row;
 use crate::trial::Trial;
-use outage::{Outage, has_thought, move_in, pass};
+use outage::{Outage, at_work, move_in, pass};
 use server::{Server, Trouble};
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ pub const ROWS: &[Row] = &[
             .says("the key is refused (401)")
             .rests(3_600)
             .calls(1)
+            .latched()
             .lived(trial);
     })
     .twice(),
@@ -27,6 +29,7 @@ pub const ROWS: &[Row] = &[
             .says("no money or quota left (402)")
             .rests(3_600)
             .calls(1)
+            .latched()
             .lived(trial);
     })
     .twice(),
@@ -86,7 +89,7 @@ pub const ROWS: &[Row] = &[
     })
     .twice(),
     Row::new(WORLD, "half a reply", "the connection ends in the middle of the body", |trial| {
-        Outage::of(Trouble::Half).says("it broke off").calls(1).lived(trial);
+        Outage::of(Trouble::Half).says("the reply broke off (502)").calls(1).lived(trial);
     })
     .twice(),
     Row::new(WORLD, "half a thought", "a whole reply whose thought ends in the middle of a word", |trial| {
@@ -94,7 +97,7 @@ pub const ROWS: &[Row] = &[
     })
     .twice(),
     Row::new(WORLD, "a reply of 50 MB", "the model answers 200 with 50 MB", |trial| {
-        Outage::of(Trouble::Huge).garbled("larger than 4 MiB").lived(trial);
+        Outage::of(Trouble::Huge).says("the reply broke off (502)").calls(1).lived(trial);
     })
     .twice(),
     Row::new(WORLD, "a stream that stalls", "the model begins a reply and never goes on", |trial| {
@@ -110,7 +113,7 @@ pub const ROWS: &[Row] = &[
     })
     .twice(),
     Row::new(WORLD, "connections dropped", "the connection is taken and closed at once", |trial| {
-        Outage::of(Trouble::Dropped).says("failed to reach").lived(trial);
+        Outage::of(Trouble::Dropped).says("the server is not reached (502)").lived(trial);
     })
     .twice(),
     Row::new(
@@ -121,7 +124,7 @@ pub const ROWS: &[Row] = &[
     )
     .twice(),
     Row::new(WORLD, "network down", "nobody listens at the model's address", |trial| {
-        Outage::of(Trouble::Down).says("failed to reach").lived(trial);
+        Outage::of(Trouble::Down).says("the server is not reached (502)").lived(trial);
     })
     .twice(),
     Row::new(
@@ -166,8 +169,7 @@ fn first_start(trial: &mut Trial) {
 /// A new commit lives, and the model answers 500.
 fn edit_in_an_outage(trial: &mut Trial) -> (Server, Outage, String) {
     let server = move_in(trial);
-    trial.begin();
-    trial.until("a thought of the model's", has_thought);
+    at_work(trial);
     trial.inject(|trial| {
         server.fall_into(Trouble::Status(500, None));
         let life = trial.house().read("creature/creature.sh");
@@ -221,7 +223,7 @@ fn out_of_reach(trial: &mut Trial) {
     let server = move_in(trial);
     let settings = trial.house().read("owner.toml");
     trial.house().write("owner.toml", &format!("{settings}[web]\nallow_private = true\n"));
-    trial.begin();
+    at_work(trial);
     trial.inject(|_| server.fall_into(Trouble::Says(FETCHES)));
     trial.until("memory to say what came of it", |house| {
         outage::memory(house).iter().any(|record| {

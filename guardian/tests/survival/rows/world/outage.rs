@@ -2,6 +2,7 @@
 
 use super::server::{Server, Trouble};
 use crate::support::House;
+use crate::support::broker::place;
 use crate::trial::Trial;
 use serde_json::Value;
 use std::io::Write;
@@ -32,11 +33,13 @@ pub struct Outage {
     calls: u64,
     /// The owner says a word once it is over; else the rest ends by itself.
     word: bool,
+    /// The broker asks no more until the owner acts.
+    latched: bool,
 }
 
 impl Outage {
     pub fn of(trouble: Trouble) -> Self {
-        Self { trouble, said: "", garbled: false, rest_s: 60, calls: ATTEMPTS, word: true }
+        Self { trouble, said: "", garbled: false, rest_s: 60, calls: ATTEMPTS, word: true, latched: false }
     }
 
     pub fn says(self, said: &'static str) -> Self {
@@ -59,13 +62,16 @@ impl Outage {
         Self { word: false, ..self }
     }
 
+    pub fn latched(self) -> Self {
+        Self { latched: true, ..self }
+    }
+
     /// Falls into the trouble, is lived with for a while, and is over.
     pub fn lived(&self, trial: &mut Trial) {
         let server = move_in(trial);
-        trial.begin();
-        trial.until("a thought of the model's", has_thought);
+        at_work(trial);
         trial.inject(|_| server.fall_into(self.trouble));
-        let before = (server.asked(), lives(trial));
+        let before = (server.asked(), lives(trial), ledger(trial.house()).len());
         self.told(trial);
         self.watched(trial);
         let lives = lives(trial) - before.1 + 1;
@@ -74,33 +80,49 @@ impl Outage {
         assert!(asked <= (self.calls + 1) * lives, "{asked} calls of {lives} lives, no rest between");
         let tries = tries(trial.house());
         assert!(self.garbled || tries <= lives, "{tries} tries of {lives} lives, no rest between");
-        trial.note(self.cost(asked));
+        trial.note(self.cost(asked, self.spent(trial.house(), before.2)));
         if self.trouble == Trouble::Huge {
-            assert!(
-                server.sent_bytes() < (16 * asked.max(1)) << 20,
-                "{} bytes were taken",
-                server.sent_bytes()
-            );
-            let peak_kib = peak_kib(trial);
-            assert!(peak_kib < 128 << 10, "the creature held {peak_kib} KiB");
+            let taken = server.sent_bytes();
+            assert!(taken < (40 * asked.max(1)) << 20, "{taken} bytes were taken");
+            for (who, pid) in [("creature", "/creature_pid"), ("broker", "/broker/pid")] {
+                let peak_kib = peak_kib(trial, pid);
+                assert!(peak_kib < 128 << 10, "the {who} held {peak_kib} KiB");
+            }
         }
         self.over(trial, &server);
         trial.recovers();
         server.close();
     }
 
+    /// What the broker counted since line `from` of its ledger, in millionths of a dollar; nothing for a refusal.
+    fn spent(&self, house: &House, from: usize) -> u64 {
+        let settled = ledger(house).into_iter().skip(from).filter(|line| line["event"] == "settle");
+        // Paid for by what was used: a readable reply, of this outage or of a call that was under way before it.
+        let (used, unanswered): (Vec<_>, Vec<_>) = settled.partition(|line| line["decision"] == "by usage");
+        let sum =
+            |lines: &[Value]| lines.iter().filter_map(|line| line["cost_micro_usd"].as_u64()).sum::<u64>();
+        if matches!(self.trouble, Trouble::Status(..) | Trouble::Down) {
+            assert_eq!(sum(&unanswered), 0, "a refusal was paid for: {unanswered:#?}");
+            assert!(used.len() < 2, "refused, and paid for by usage: {used:#?}");
+            return 0;
+        }
+        sum(&used) + sum(&unanswered)
+    }
+
     /// What it cost while it was watched, and what hours of it would; the latter is computed in the creature's own
     /// tests, from the rests alone.
-    fn cost(&self, asked: u64) -> String {
-        let hours = match (self.garbled, self.rest_s) {
-            (true, _) => "77 calls",
-            (_, 3_600) => "6 calls",
-            (_, 901) => "8 calls",
-            _ => "11 tries of 3 calls at most",
+    fn cost(&self, asked: u64, micro_usd: u64) -> String {
+        let hours = match (self.garbled, self.latched, self.rest_s) {
+            (true, ..) => "77 calls by its rests",
+            (_, true, _) => "no more, for the broker waits for the owner",
+            (_, _, 901) => "8 calls by its rests",
+            _ if self.calls == 1 => "11 calls by its rests",
+            _ => "11 tries of 3 calls at most by its rests",
         };
         format!(
-            "{asked} calls in the {} s it was watched; six hours come to {hours} by its rests",
-            WATCHED.as_secs()
+            "{asked} calls in the {} s it was watched, {:.4} USD counted; six hours come to {hours}",
+            WATCHED.as_secs(),
+            micro_usd as f64 / 1e6
         )
     }
 
@@ -137,6 +159,13 @@ impl Outage {
     pub fn over(&self, trial: &mut Trial, server: &Server) {
         let thoughts = read_thoughts(trial.house());
         server.fall_into(Trouble::None);
+        if self.latched {
+            let before = trial.house().broker_pid();
+            trial.house().write(".env", "# A new key, and money for it.\n");
+            trial.until("a broker that knows of the owner's act", |house| {
+                house.broker_pid().is_some_and(|pid| Some(pid) != before)
+            });
+        }
         if self.word {
             say(trial.house(), "it answers again");
         }
@@ -150,13 +179,20 @@ impl Outage {
     }
 }
 
-/// A house that thinks with a model on loopback.
+/// What a model on loopback costs, in USD per million tokens, and what may be spent on it.
+const MONEY: &str = "[budget]\ndaily_usd = 50\nweekly_usd = 50\nautonomous_percent = 100\n[prices.scripted]\ninput = 1\noutput = 5\n";
+
+/// A house that thinks with a model on loopback, asked by a broker of its own.
 pub fn move_in(trial: &mut Trial) -> Server {
-    trial.shell(&format!("exec '{}'", creature().display()));
+    trial.shell("exec target/creature/the-real-one");
+    // Within the house: the walls show it nothing else of what is not the system's.
+    std::fs::create_dir_all(trial.house().path("target/creature")).unwrap();
+    place(&creature(), &trial.house().path("target/creature/the-real-one"));
+    trial.house().take_broker();
     let server = Server::start();
     trial.env.push(("TEST_MODEL_KEY".into(), "test-key-of-the-house".into()));
     trial.house().settings(&format!(
-        "[rest]\nshortest_s = 1\n[model]\nprovider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nkey_env = \"TEST_MODEL_KEY\"\ndeadline_s = 5",
+        "{MONEY}[rest]\nshortest_s = 1\n[model]\nprovider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nkey_env = \"TEST_MODEL_KEY\"\ndeadline_s = 5",
         server.url()
     ));
     server
@@ -181,9 +217,18 @@ pub fn memory(house: &House) -> Vec<Value> {
     crate::support::lines(&house.path(".self/memory.jsonl"))
 }
 
-/// The model has answered once.
-pub fn has_thought(house: &House) -> bool {
-    read_thoughts(house) > 0
+/// The broker's lines.
+fn ledger(house: &House) -> Vec<Value> {
+    crate::support::lines(&house.path(".self/ledger.jsonl"))
+}
+
+/// Starts a house, and gives its mind a reason to think on: a word of the owner's that it never answers.
+pub fn at_work(trial: &mut Trial) {
+    trial.begin();
+    trial.until("a thought of the model's", |house| read_thoughts(house) > 0);
+    say(trial.house(), "think of what you will");
+    let thoughts = read_thoughts(trial.house());
+    trial.until("thoughts on the owner's word", |house| read_thoughts(house) > thoughts + 1);
 }
 
 /// Lets the time go by that an outage is watched.
@@ -219,10 +264,11 @@ fn say(house: &House, text: &str) {
     writeln!(inbox, "{{\"text\":\"{text}\"}}").unwrap();
 }
 
-/// The most memory the creature has had resident, in KiB.
-fn peak_kib(trial: &Trial) -> u64 {
-    let pid = trial.house().status()["creature_pid"].to_string();
+/// The most memory a process of the status has had resident, in KiB.
+fn peak_kib(trial: &Trial, pid: &str) -> u64 {
+    let status = trial.house().status();
+    let pid = status.pointer(pid).and_then(Value::as_i64).expect("it lives");
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).expect("the creature lives")
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).expect("it lives")
 }
