@@ -13,6 +13,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::prelude::*;
 
 const HELP: &str = "\
 broker: holds keys, budget and permission for the creature, on loopback
@@ -104,8 +106,11 @@ fn run(house: House) -> Result<()> {
     shut_the_blinds()?;
     keep_descriptors();
     close_the_folder(&house)?;
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(std::io::stderr).init();
+    let told = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
+    let filter: Targets =
+        told.and_then(|text| text.parse().ok()).unwrap_or(Targets::new().with_default(LevelFilter::INFO));
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(filter).with(lines).init();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = listener()?;

@@ -1,4 +1,4 @@
-//! Memory as a live feed: one line for people per thought, action, self-edit, word and death.
+//! Memory as a live feed: one line for people per thought, action, change of the agenda, self-edit, word and death.
 
 use crate::records::text;
 use serde_json::Value;
@@ -76,6 +76,17 @@ pub fn is_thought_of(line: &str, life: u64) -> bool {
         && record.get("data").is_some_and(|data| data.get("garbled").is_none())
 }
 
+/// A change of the agenda in words; looking at it is none.
+fn change(data: &Value) -> Option<String> {
+    if let Some(session) = data.get("session").and_then(Value::as_str) {
+        return Some(format!("{session}: {}", text(data, "thought")));
+    }
+    let (kind, change) = data.get("change")?.as_object()?.iter().find(|(kind, _)| *kind != "looked")?;
+    let (verb, with) = change.as_object()?.iter().next()?;
+    let words = ["id", "title", "text", "what", "place"].map(|key| text(with, key)).join(" ");
+    Some(format!("{kind} {verb} {words}"))
+}
+
 /// One line for a record worth showing.
 pub fn render(record: &Value, colour: bool) -> Option<String> {
     let data = record.get("data")?;
@@ -101,6 +112,7 @@ pub fn render(record: &Value, colour: bool) -> Option<String> {
         }
         "death" => ("death", "31", text(data, "told").to_owned()),
         "message" => ("word", "34", format!("{}: {}", text(data, "from"), text(data, "text"))),
+        "agenda" => ("agenda", "90", change(data)?),
         "snapshot" => ("snapshot", "90", text(data, "path").to_owned()),
         "observation" => ("noticed", "90", format!("{}: {}", text(data, "about"), text(data, "text"))),
         _ => return None,

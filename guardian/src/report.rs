@@ -64,7 +64,7 @@ impl Report {
         if self.terminal {
             self.building = Some((commit.to_owned(), packages, now));
         } else {
-            tracing::info!(%commit, "building the creature; the first build takes a minute or two");
+            tracing::info!(%commit, "building the creature; the first build takes some minutes");
         }
     }
 

@@ -18,6 +18,8 @@ use std::fs::{self, File};
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::prelude::*;
 
 /// How often a former creature's processes are hunted before the guardian refuses to start.
 const ORPHAN_HUNTS: usize = 300;
@@ -235,14 +237,16 @@ fn creature_lock(house: &House) -> Result<File> {
 }
 
 fn start_logging() {
-    let default = if std::io::stdout().is_terminal() { "warn" } else { "info" };
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| default.into());
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let default = if std::io::stdout().is_terminal() { LevelFilter::WARN } else { LevelFilter::INFO };
+    let told = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
+    // Filters of more than targets would bring a regex engine.
+    let filter: Targets =
+        told.and_then(|text| text.parse().ok()).unwrap_or(Targets::new().with_default(default));
+    let lines = tracing_subscriber::fmt::layer()
         .with_target(false)
         .with_ansi(false)
         // It would tell of a failed write by another write, and panic when that fails too: on a full disk, say.
         .log_internal_errors(false)
-        .with_writer(std::io::stderr)
-        .try_init();
+        .with_writer(std::io::stderr);
+    let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
 }

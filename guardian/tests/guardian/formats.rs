@@ -3,7 +3,7 @@
 use guardian::heartbeat::Heartbeat;
 use guardian::house::House;
 use guardian::{feed, history, records, requests};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,6 +74,26 @@ fn every_kind_of_record_makes_its_line_in_the_feed() {
         "03:04:15 word      creature: that I must look first",
     ];
     assert_eq!(lines, expected);
+}
+
+#[test]
+fn a_change_of_the_agenda_is_a_line_and_a_look_at_it_is_none() {
+    let line = |data: Value| {
+        feed::render(&json!({"at": "2026-01-02T03:04:05.000Z", "kind": "agenda", "data": data}), false)
+    };
+    let change = |change: Value| {
+        line(json!({"nth": 3, "change": change, "done": {}, "owner": false, "thread": "main"}))
+    };
+    let added = change(
+        json!({"goal": {"add": {"title": "A greenhouse", "checkpoints": ["glass"], "cost_usd": 0.0}}}),
+    );
+    assert_eq!(added.as_deref(), Some("03:04:05 agenda    goal add A greenhouse"));
+    let closed = change(json!({"task": {"close": {"id": "task-2", "reason": "no use"}}}));
+    assert_eq!(closed.as_deref(), Some("03:04:05 agenda    task close task-2"));
+    let turn = line(json!({"about": "session", "session": "session-1", "thought": "I look", "intent": ""}));
+    assert_eq!(turn.as_deref(), Some("03:04:05 agenda    session-1: I look"));
+    assert_eq!(change(json!({"looked": {"at": {"id": "task-2", "category": "tasks", "next": "x"}}})), None);
+    assert_eq!(change(json!("garbage")), None);
 }
 
 #[test]
