@@ -1,5 +1,6 @@
 //! The owner's settings: errors name line and key, and a broken section costs only itself.
 
+use agenda::stack::Category;
 use creature::config::Settings;
 use creature::self_edit::cargo::Limits;
 
@@ -28,6 +29,21 @@ fn a_broken_section_is_named_and_costs_only_itself() {
     let (settings, said) = Settings::read("[model\nprovider = \"instinct\"\n");
     assert!(said.unwrap().contains("line 1"));
     assert_eq!(settings.model.max_tokens, None);
+}
+
+#[test]
+fn the_agendas_rules_are_the_owners() {
+    let text = "[agenda]\norder = [\"tasks\", \"goals\"]\nask_above_usd = 7\ngoal_cost_usd = 8\nmessages_per_hour = 9\n\
+        time_zone = \"Europe/Berlin\"\n";
+    let (settings, said) = Settings::read(text);
+    assert_eq!(said, None);
+    let (rules, odd) = settings.rules();
+    assert_eq!((odd, rules.ask_above_usd, rules.goal_cost_usd, rules.messages_per_hour), (None, 7.0, 8.0, 9));
+    assert_eq!(rules.time_zone.iana_name(), Some("Europe/Berlin"));
+    assert_eq!(rules.order[..2], [Category::Tasks, Category::Goals], "what it names goes first");
+    assert_eq!(rules.order.len(), Category::ALL.len(), "and nothing is left out");
+    let (settings, _) = Settings::read("[agenda]\ntime_zone = \"Nowhere/Land\"\n");
+    assert!(settings.rules().1.is_some_and(|odd| odd.contains("Nowhere/Land")));
 }
 
 #[test]

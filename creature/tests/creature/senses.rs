@@ -76,6 +76,21 @@ fn words_are_heard_once_as_the_inbox_grows() {
 }
 
 #[test]
+fn a_line_at_the_end_of_a_great_inbox_is_waited_for_too() {
+    let dir = TempDir::new().unwrap();
+    let path = file(&dir, "whole\n".repeat(60_000) + "half a li");
+    let mut inbox = std::fs::File::options().append(true).open(&path).unwrap();
+    // Still being written, however long this test is kept waiting here.
+    inbox.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+    let mut cursor = InboxCursor::default();
+    let heard = read(&path, &mut cursor);
+    assert!(heard.words.iter().all(|word| word.text == "whole"), "{:?}", heard.words.last());
+    assert!(heard.odd.contains("were skipped"), "{}", heard.odd);
+    inbox.write_all(b"ne\n").unwrap();
+    assert_eq!(words(&path, &mut cursor), ["half a line"]);
+}
+
+#[test]
 fn a_line_is_waited_for_by_parts_of_seconds() {
     use std::time::{Duration, SystemTime};
     let dir = TempDir::new().unwrap();

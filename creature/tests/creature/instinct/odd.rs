@@ -70,6 +70,11 @@ fn safe_mode_only_talks() {
     world.moment.news = vec!["Life 3 ended: hung".to_owned()];
     let thoughts = world.wake();
     assert!(thoughts[0].monologue.contains("Life 3 ended: hung"));
+    assert!(
+        thoughts[0].monologue.contains("This is safe mode: 0 calls left out."),
+        "{}",
+        thoughts[0].monologue
+    );
     assert!(world.told()[0].contains("safe mode"));
     let talks = |tool: &str| matches!(tool, "memory.append" | "notes.append");
     assert!(world.calls.iter().all(|call| talks(&call.tool)), "{:?}", world.calls);

@@ -164,7 +164,7 @@ fn an_unreadable_link_is_noted_in_the_feeds_words_and_says_so() {
 
 #[test]
 fn a_post_fits_whatever_the_note_holds() {
-    for length in [0, 1, 40, 200, 270, 1000] {
+    for length in [0, 1, 40, 100, 200, 270, 1000] {
         let long = "ä ".repeat(length);
         let note = Note {
             title: long.clone(),

@@ -117,6 +117,14 @@ fn schedule() -> impl Strategy<Value = Schedule> {
     ]
 }
 
+#[test]
+fn a_window_that_ends_as_it_begins_is_that_moment() {
+    let (zone, nine) = (zone("UTC"), time(9, 0, 0, 0));
+    let schedule = Schedule::Every { every_s: 3_600, from: nine, to: nine };
+    let at = |text: &str| text.parse::<Timestamp>().unwrap();
+    assert_eq!(schedule.next(at("2026-03-02T09:00:00Z"), &zone), Some(at("2026-03-03T09:00:00Z")));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(50))]
 
