@@ -29,7 +29,7 @@ fn action(tool: &str, ok: bool) -> Record {
 #[test]
 fn it_says_what_happened_under_its_headings() {
     let records = vec![
-        record("thought", json!({"intent": "watch the sparrows", "monologue": "sparrows again"})),
+        record("thought", json!({"intent": "watch the sparrows again", "monologue": "sparrows again"})),
         record("message", json!({"from": "owner", "text": "what of the swifts?"})),
         action("web.fetch_text", false),
         action("notes.write", true),
@@ -58,6 +58,7 @@ fn it_says_what_happened_under_its_headings() {
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
+    assert!(!text.contains("again ×"), "a plain word is no theme\n{text}");
     assert_eq!(text, digest(&facts(), &records, None));
 }
 

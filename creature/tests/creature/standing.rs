@@ -98,6 +98,18 @@ fn what_works_again_is_settled_and_a_stack_that_waits_cools_down() {
 }
 
 #[test]
+fn a_death_is_the_latest_failure_in_the_words_it_was_told() {
+    let mut moment = lived();
+    moment.records.push(record("11:58", "death", json!({"told": "Life 6 ended: crashed"})));
+    let state = standing(&moment).unwrap();
+    assert!(
+        state.text.contains("- latest failure, 2 min ago: death: Life 6 ended: crashed"),
+        "{}",
+        state.text
+    );
+}
+
+#[test]
 fn what_was_interrupted_is_resumed_until_it_acts_by_itself_again() {
     let mut moment = lived();
     let mut answer = acts("11:55", "memory.append", "");

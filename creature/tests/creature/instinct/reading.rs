@@ -187,3 +187,19 @@ fn links_and_names_are_read_from_text() {
     assert_eq!(text::uncommented("a<!-- b\nc -->d<!-- e"), "a\nd");
     assert_eq!(text::clip("one\n two  three", 7), "one tw…");
 }
+
+#[test]
+fn the_outcome_of_another_page_does_not_pass_for_one_that_was_lost() {
+    let one = json!({"ok": true, "url": "", "title": "One", "text": "One is there."});
+    let mut world = World::new()
+        .checklist("- [ ] read https://a.example/one\n- [ ] read https://b.example/two\n")
+        .answering(move |call| call.args.get("url").is_some().then(|| one.clone()));
+    while world.called("web.fetch_text").len() < 2 {
+        world.think();
+    }
+    // This life ended before it was remembered.
+    world.moment.records.retain(|record| !record.data["args"].to_string().contains("b.example"));
+    world.wake();
+    assert!(!world.papers.keys().any(|name| name.contains("b-example")), "{:?}", world.papers);
+    assert!(!world.moment.checklist.contains("[x] read https://b.example/two"), "{}", world.moment.checklist);
+}
