@@ -174,6 +174,9 @@ async fn the_checklist_wakes_it_when_it_changes_and_when_an_item_is_due() {
     house.write("self/HEARTBEAT.md", "- [ ] paint the door\n");
     lived.wake().await;
     assert!(script.situation(2).contains("the checklist changed"));
+    house.write("self/HEARTBEAT.md", "");
+    lived.wake().await;
+    assert_eq!(asked(&script), 4, "that nothing is left of it is news too");
 }
 
 #[tokio::test]

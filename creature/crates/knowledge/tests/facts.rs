@@ -110,6 +110,13 @@ fn others(text: &str) -> Vec<String> {
     read(text).into_iter().filter_map(other).collect()
 }
 
+#[test]
+fn a_line_that_somebody_spaced_otherwise_stays_as_it_is() {
+    for text in ["-  two spaces\n", "- a fact []\n"] {
+        assert_eq!((write(&read(text)).as_str(), others(text).len()), (text, 1));
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_read_is_written_as_it_was(text in papers()) {
