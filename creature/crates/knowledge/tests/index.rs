@@ -170,6 +170,12 @@ fn the_newest_is_indexed_first_in_bounded_steps() {
         assert_eq!(house.asked(&format!("bird{n}"), None, 0).hits.len(), 1, "bird{n}");
     }
     assert_eq!(house.asked("bird1", None, 0).hits[0].at, "2026-01-01T00:00:00.002Z");
+    for n in 420..620 {
+        house.append(&format!("bird{n} {filling}"));
+    }
+    assert!(tend(&house.index(), &house.places(), 1).unwrap() > 8 << 20, "what came since waits too");
+    assert_eq!(tend(&house.index(), &house.places(), ALL).unwrap(), 0);
+    assert_eq!(house.asked("bird619", None, 0).hits.len(), 1);
 }
 
 #[test]
