@@ -199,7 +199,7 @@ fn locate(hunk: &Hunk, file: &[&str]) -> Result<Spot, String> {
 fn gap_is_known(hunk: &Hunk) -> bool {
     let blank = |line: &Line| matches!(line, Line::Keep(text) | Line::Add(text) | Line::Remove(text) if text.trim().is_empty());
     let removed = |line: &Line| matches!(line, Line::Remove(_));
-    let telling = |line: Option<&Line>| line.is_some_and(|line| !removed(line) && !blank(line));
+    let telling = |line: Option<&Line>| line.is_some_and(|line| !blank(line));
     let first = hunk.lines.iter().position(removed);
     let last = hunk.lines.iter().rposition(removed);
     let (Some(first), Some(last)) = (first, last) else {

@@ -171,8 +171,12 @@ fn what_is_there_already_is_success_and_nothing_else_is() {
         }
     }
     // Lines that stand there prove nothing of a line that never stood beside them.
-    for misquoted in ["-// never\n fn two() {\n     2\n }\n", " fn two() {\n     2\n }\n-// never\n"] {
-        let read = run(Some(FILE), &format!("{header}@@ -5,4 +5,3 @@\n{misquoted}"));
+    for misquoted in [
+        "@@ -5,4 +5,3 @@\n-// never\n fn two() {\n     2\n }\n",
+        "@@ -5,4 +5,3 @@\n fn two() {\n     2\n }\n-// never\n",
+        "@@ -3,5 +3,4 @@\n }\n \n-// never\n fn two() {\n     2\n",
+    ] {
+        let read = run(Some(FILE), &format!("{header}{misquoted}"));
         assert!(read.is_err(), "{misquoted}: {read:?}");
     }
     let gone = run(Some("}\nx\n"), &format!("{header}@@ -1,2 +1 @@\n }}\n-y\n"));
