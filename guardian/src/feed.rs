@@ -76,15 +76,14 @@ pub fn is_thought_of(line: &str, life: u64) -> bool {
         && record.get("data").is_some_and(|data| data.get("garbled").is_none())
 }
 
-/// A change of the agenda in words; looking at it is none.
+/// A change of the agenda in words; looks at it and the post's own book-keeping are none.
 fn change(data: &Value) -> Option<String> {
     if let Some(session) = data.get("session").and_then(Value::as_str) {
         return Some(format!("{session}: {}", text(data, "thought")));
     }
-    let (kind, change) = data.get("change")?.as_object()?.iter().find(|(kind, _)| *kind != "looked")?;
-    let (verb, with) = change.as_object()?.iter().next()?;
-    let words = ["id", "title", "text", "what", "place"].map(|key| text(with, key)).join(" ");
-    Some(format!("{kind} {verb} {words}"))
+    let (kind, change) = data.get("change")?.as_object()?.iter().next()?;
+    let words = ["do", "id", "title", "text", "what", "place"].map(|key| text(change, key)).join(" ");
+    (kind != "looked" && kind != "outbox").then(|| format!("{kind} {words}"))
 }
 
 /// One line for a record worth showing.

@@ -6,18 +6,15 @@ mod support;
 
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Write;
 use std::process::Command;
 use std::time::Duration;
 use support::clone::Clone;
-use support::model::Model;
+use support::model::{MONEY, Model};
 use support::{Guardian, House, lines};
 
 /// Builds take their time here.
 const PATIENCE: Duration = Duration::from_secs(420);
 const LIMITS: &str = "[limits]\nprobation_s = 1\nrest_s = 0.2\n[web]\nallow_private = true\n";
-/// What a scripted model costs, in USD per million tokens, and what may be spent on it.
-const MONEY: &str = "[budget]\ndaily_usd = 50\nweekly_usd = 50\nautonomous_percent = 100\n[prices.scripted]\ninput = 1\noutput = 5\n";
 /// Only a creature born into a repository dies of this; its tests and its rehearsal pass.
 const DOOMED: &str = "--- a/creature/src/life.rs\n+++ b/creature/src/life.rs\n@@ -1,3 +1,3 @@\n     pub async fn live(mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {\n+        assert!(!self.told.house.source().join(\"Cargo.toml\").exists(), \"born to die\");\n         loop {\n             let rest = match self.wake(leaving).await? {\n";
 
@@ -98,9 +95,7 @@ impl<'a> Run<'a> {
     /// Queues a thought, and gives a mind that costs money a reason to have it: a word of the owner's.
     fn has_it_think(&self, monologue: &str, calls: Value, sleep_s: u64) {
         self.model.will_think(monologue, calls, sleep_s);
-        let mut inbox =
-            fs::File::options().create(true).append(true).open(self.house.path(".self/inbox.jsonl")).unwrap();
-        writeln!(inbox, "The model is ready for this: {monologue}").unwrap();
+        self.house.say(&format!("The model is ready for this: {monologue}"));
     }
 
     /// The first record of this run that is wanted, once it is there.

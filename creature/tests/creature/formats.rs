@@ -1,6 +1,7 @@
 //! The files between guardian and creature: golden examples read by the creature's own readers, and written by it alike.
 
 use crate::house::{TempHouse, wait_for};
+use agenda::Change;
 use creature::digest::{Facts, digest};
 use creature::guardian_post::{Kind, answer, write_request};
 use creature::heartbeat::{Heart, Stage};
@@ -27,7 +28,7 @@ fn keys(value: &Value) -> Vec<&String> {
 #[test]
 fn memory_is_read_and_written_byte_for_byte() {
     let found = tail(&golden("memory.jsonl"), 100, 1 << 20).unwrap();
-    assert_eq!((found.records.len(), found.garbage_lines, found.oversized_lines), (13, 0, 0));
+    assert_eq!((found.records.len(), found.garbage_lines, found.oversized_lines), (16, 0, 0));
     let house = TempHouse::new();
     let (mut log, _) = Log::open(&house.path(".self/memory.jsonl")).unwrap();
     for record in &found.records {
@@ -38,6 +39,10 @@ fn memory_is_read_and_written_byte_for_byte() {
     let failed: Vec<&str> =
         found.records.iter().filter(|r| context::failed(r)).map(|r| r.kind.as_str()).collect();
     assert_eq!(failed, ["death", "death", "action", "self_change", "thought"]);
+    for record in found.records.iter().filter(|record| record.kind == "agenda") {
+        let change: Change = serde_json::from_value(record.data["change"].clone()).unwrap();
+        assert_eq!(serde_json::to_value(&change).unwrap(), record.data["change"]);
+    }
     let said = digest(&Facts { life: 7, ..Facts::default() }, &found.records[..11], None);
     for part in [
         "x.post",

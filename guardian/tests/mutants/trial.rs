@@ -3,12 +3,12 @@
 use crate::list::Mutant;
 use crate::results::{Outcome, Verdict};
 use crate::support::clone::Clone;
-use crate::support::model::Model;
+use crate::support::model::{MONEY, Model};
 use crate::support::{Guardian, House};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,9 +18,7 @@ use std::time::{Duration, Instant};
 /// while a self-edit is proven, so a standstill is longer than all its steps.
 const OWNER: &str = "[limits]\nprobation_s = 3\nrest_s = 0.2\nboot_s = 20\nbeat_s = 20\nstandstill_s = 210\n\
     [self_edit]\nbuild_s = 90\ntest_s = 90\nrehearsal_s = 20\n\
-    [web]\nallow_private = true\n[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n\
-    [budget]\ndaily_usd = 1000\nweekly_usd = 1000\nautonomous_percent = 100\n\
-    [prices.scripted]\ninput = 1\noutput = 5\n";
+    [web]\nallow_private = true\n[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n";
 /// For a thought to be had and all steps of a self-edit to be taken or refused.
 const DECIDED: Duration = Duration::from_secs(260);
 /// For a life that was accepted to be blessed or put back: three tries, each silent until it is found out.
@@ -85,7 +83,7 @@ impl<'a> Trials<'a> {
             "[model]\nprovider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nkey_env = \"TEST_MODEL_KEY\"\n",
             model.address
         );
-        house.write("owner.toml", &format!("{OWNER}{mind}"));
+        house.write("owner.toml", &format!("{OWNER}{MONEY}{mind}"));
         let seed = (house.git(&["rev-parse", "HEAD"]), house.git(&["rev-parse", "HEAD:creature"]));
         let log = File::create(house.folder.path().join("guardian.log")).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_guardian"));
@@ -169,7 +167,7 @@ impl<'a> Trials<'a> {
         let call = json!([{"tool": "repo.apply_patch", "args": {"patch": mutant.patch, "summary": summary}}]);
         self.model.will_think(summary, call, 0);
         // A mind that costs money thinks for a reason.
-        self.say(&format!("the model is ready for {}", summary.split(':').next().unwrap_or(summary)));
+        self.house.say(&format!("the model is ready for {}", summary.split(':').next().unwrap_or(summary)));
         let mut told = Value::Null;
         let tag = summary.split_inclusive(':').next().unwrap_or(summary);
         let decided = self.wait(DECIDED, || {
@@ -225,13 +223,6 @@ impl<'a> Trials<'a> {
         Ok(verdict(Outcome::Kept, detail))
     }
 
-    /// A word of the owner's.
-    fn say(&self, text: &str) {
-        let path = self.house.path(".self/inbox.jsonl");
-        let mut inbox = File::options().create(true).append(true).open(path).unwrap();
-        writeln!(inbox, "{}", json!({"text": text})).unwrap();
-    }
-
     /// One ordinary thought with everything a creature must be able to do; what it could not.
     fn ordinary(&self, tag: &str) -> Result<Vec<&'static str>, End> {
         let mut memory = Reader::new(self.house.path(".self/memory.jsonl"));
@@ -251,7 +242,7 @@ impl<'a> Trials<'a> {
             {"tool": "repo.apply_patch", "args": {"patch": broken, "summary": "does not build"}},
         ]);
         self.model.will_think(&format!("an ordinary thought after {tag}"), calls, 1);
-        self.say(&word);
+        self.house.say(&word);
         let mut results = BTreeMap::new();
         self.wait(ORDINARY, || {
             let actions = memory.read().iter().filter(|line| line["kind"] == "action");

@@ -8,6 +8,7 @@ pub mod model;
 
 use serde_json::Value;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -151,6 +152,13 @@ impl House {
         let log = log.unwrap();
         let child = self.command(&[]).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
         Guardian { child, root: self.root.clone(), log: self.folder.path().join("guardian.log") }
+    }
+
+    /// The owner says a word.
+    pub fn say(&self, text: &str) {
+        let mut inbox =
+            fs::File::options().create(true).append(true).open(self.path(".self/inbox.jsonl")).unwrap();
+        writeln!(inbox, "{}", serde_json::json!({"text": text})).unwrap();
     }
 
     pub fn told(&self, what: &str) -> Vec<Value> {

@@ -7,6 +7,9 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
+/// What a scripted model costs, in USD per million tokens, and what may be spent on it.
+pub const MONEY: &str = "[budget]\ndaily_usd = 1000\nweekly_usd = 1000\nautonomous_percent = 100\n[prices.scripted]\ninput = 1\noutput = 5\n";
+
 /// What the site serves.
 pub const ARTICLE: &str = "<!doctype html><html><head><title>On small tools</title></head><body><article><h1>On small tools</h1>\
 <p>A small tool does one thing and can be read in an evening by one person who has never seen it before.</p>\

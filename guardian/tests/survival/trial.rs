@@ -205,7 +205,7 @@ impl Trial {
 
     /// The most memory the guardian has had resident so far, in KiB.
     pub fn guardian_peak_kib(&self) -> u64 {
-        rss_kib(self.guardian().pid())
+        peak_kib(self.guardian().pid())
     }
 
     /// A rollback that this fault must end in; any other is a false one.
@@ -358,8 +358,8 @@ impl Trial {
     }
 }
 
-/// The most memory the guardian has had resident, in KiB.
-fn rss_kib(pid: i32) -> u64 {
+/// The most memory a process has had resident, in KiB.
+pub fn peak_kib(pid: i32) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)

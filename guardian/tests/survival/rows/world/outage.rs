@@ -3,9 +3,9 @@
 use super::server::{Server, Trouble};
 use crate::support::House;
 use crate::support::broker::place;
-use crate::trial::Trial;
+use crate::support::model::MONEY;
+use crate::trial::{Trial, peak_kib};
 use serde_json::Value;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -85,8 +85,9 @@ impl Outage {
             let taken = server.sent_bytes();
             assert!(taken < (40 * asked.max(1)) << 20, "{taken} bytes were taken");
             for (who, pid) in [("creature", "/creature_pid"), ("broker", "/broker/pid")] {
-                let peak_kib = peak_kib(trial, pid);
-                assert!(peak_kib < 128 << 10, "the {who} held {peak_kib} KiB");
+                let pid = trial.house().status().pointer(pid).and_then(Value::as_i64).expect("it lives");
+                let peak_kib = peak_kib(pid as i32);
+                assert!((1..128 << 10).contains(&peak_kib), "the {who} held {peak_kib} KiB");
             }
         }
         self.over(trial, &server);
@@ -167,7 +168,7 @@ impl Outage {
             });
         }
         if self.word {
-            say(trial.house(), "it answers again");
+            trial.house().say("it answers again");
         }
         trial.until("it to think again", |house| read_thoughts(house) > thoughts + 1);
         if !self.garbled {
@@ -178,9 +179,6 @@ impl Outage {
         }
     }
 }
-
-/// What a model on loopback costs, in USD per million tokens, and what may be spent on it.
-const MONEY: &str = "[budget]\ndaily_usd = 50\nweekly_usd = 50\nautonomous_percent = 100\n[prices.scripted]\ninput = 1\noutput = 5\n";
 
 /// A house that thinks with a model on loopback, asked by a broker of its own.
 pub fn move_in(trial: &mut Trial) -> Server {
@@ -226,7 +224,7 @@ fn ledger(house: &House) -> Vec<Value> {
 pub fn at_work(trial: &mut Trial) {
     trial.begin();
     trial.until("a thought of the model's", |house| read_thoughts(house) > 0);
-    say(trial.house(), "think of what you will");
+    trial.house().say("think of what you will");
     let thoughts = read_thoughts(trial.house());
     trial.until("thoughts on the owner's word", |house| read_thoughts(house) > thoughts + 1);
 }
@@ -255,20 +253,4 @@ fn tries(house: &House) -> u64 {
 
 fn lives(trial: &Trial) -> u64 {
     trial.house().told("life").len() as u64
-}
-
-/// The owner says something, which cuts a rest short.
-fn say(house: &House, text: &str) {
-    let path = house.path(".self/inbox.jsonl");
-    let mut inbox = std::fs::File::options().create(true).append(true).open(path).unwrap();
-    writeln!(inbox, "{{\"text\":\"{text}\"}}").unwrap();
-}
-
-/// The most memory a process of the status has had resident, in KiB.
-fn peak_kib(trial: &Trial, pid: &str) -> u64 {
-    let status = trial.house().status();
-    let pid = status.pointer(pid).and_then(Value::as_i64).expect("it lives");
-    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).expect("it lives")
 }
