@@ -270,7 +270,7 @@ fn git_takes(name: &OsStr, is_link: bool) -> bool {
             .is_some_and(|rest| rest.starts_with([':', '\\']) || rest.trim_end_matches(['.', ' ']).is_empty())
     };
     let is_modules = || is(".gitmodules") || name.starts_with("gitmod~") || name.starts_with("gi7eba~");
-    !is(".git") && !is("git~1") && !(is_link && is_modules())
+    !(is(".git") || is("git~1") || (is_link && is_modules()))
 }
 
 /// What git would hold of a file or link, as it is now; nothing is followed and nothing can make it wait.
