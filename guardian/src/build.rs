@@ -2,14 +2,13 @@
 //!
 //! Invariant: its output goes to files; nothing here waits for cargo.
 
-use crate::child::{self, Door, Kind, Start};
+use crate::child::{self, Bond, Door, Kind, Start, Tree};
 use crate::files;
 use crate::house::House;
 use crate::limits::{LOG_TAIL_BYTES, Millis};
 use crate::walls::Walls;
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
-use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -20,9 +19,9 @@ use std::path::PathBuf;
 const MOST_MESSAGE_BYTES: u64 = 16 << 20;
 
 pub struct Build {
-    pub pid: Pid,
+    pub tree: Tree,
     /// Creature tree that is being built.
-    pub tree: String,
+    pub of: String,
     /// It proves the source beside a running creature.
     pub beside: bool,
     pub since: Millis,
@@ -58,10 +57,10 @@ impl Build {
     /// `broker`: how cargo reaches its registries.
     pub fn start(
         house: &House,
-        lock: &File,
+        bond: &Bond,
         walls: &Walls,
         broker: Option<Door>,
-        tree: String,
+        of: String,
         beside: bool,
         now: Millis,
     ) -> Result<Self> {
@@ -77,11 +76,11 @@ impl Build {
         let folder = File::open(house.built()).ok();
         let start =
             Start { kind: Kind::Build, program: cargo(), args, extra: vec![], walls, broker, stdout, stderr };
-        let pid = child::start(house, lock, start)?;
+        let tree = child::start(house, bond, start)?;
         let memory_kills = crate::ends::memory_kills();
         Ok(Self {
-            pid,
             tree,
+            of,
             beside,
             since: now,
             memory_kills,

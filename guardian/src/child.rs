@@ -1,19 +1,25 @@
-//! Processes: starting them so that they cannot outlive us, ending whole trees of them, finding orphans.
+//! Trees of processes: started so that none of them can outlive us, asked to end, ended whole.
 //!
 //! Invariant: everything is started from the main thread, since the death signal follows the thread that forked.
 //! Invariant: nothing here waits for a child; exits are collected when SIGCHLD says so.
 
 use crate::house::House;
+use crate::hunt::{self, COOKIE};
+use crate::walls::cage::Cage;
+use crate::walls::spec::Handover;
 use crate::walls::{self, Walls, rules};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill, killpg};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::Pid;
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::{Pid, pipe2};
 use std::fs::File;
-use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::MetadataExt;
+use std::io::Read;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,8 +27,29 @@ use std::process::{Command, Stdio};
 /// Variables a child gets from us; everything else stays with the guardian. No key, no address, no proxy is among them.
 const PASSED: &str = "PATH CARGO LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE SSL_CERT_FILE SSL_CERT_DIR \
     CC CXX AR CARGO_NET_OFFLINE CARGO_HTTP_CAINFO";
-/// Marks every process of this house, so that a later guardian knows leftovers even if they closed everything.
-pub const COOKIE: &str = "FERAL_TREE";
+/// How long our own launcher may take to say which process the tree begins with, in milliseconds.
+const LAUNCH_MS: u16 = 30_000;
+/// Looks at a tree that was killed and is asked to be gone at once; what is not is gone later.
+const LOOKS: usize = 500;
+
+/// What ties every tree to this guardian.
+pub struct Bond {
+    /// Held by us, and by what holds a tree together: while either lives, no later guardian starts a creature.
+    lock: File,
+    /// The same file for a process of the creature's: to be known by, and good for nothing else.
+    mark: File,
+    /// Closes in every child when we end, however we end.
+    lifeline: OwnedFd,
+    _held: OwnedFd,
+}
+
+impl Bond {
+    pub fn new(house: &House, lock: File) -> Result<Self> {
+        let (lifeline, held) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
+        let mark = File::options().read(true).custom_flags(libc::O_PATH).open(house.creature_lock());
+        Ok(Self { lock, mark: mark.context("failed to open the creature's lock")?, lifeline, _held: held })
+    }
+}
 
 /// What to start, and with what.
 pub struct Start<'a> {
@@ -52,15 +79,107 @@ pub struct Door {
     pub token: String,
 }
 
-/// Starts a process in a group of its own that dies with us and holds the creature lock.
-pub fn start(house: &House, lock: &File, start: Start) -> Result<Pid> {
+/// A started program and all that comes of it.
+pub struct Tree {
+    /// The process we wait for: its init where it has one, else the program itself.
+    pub pid: Pid,
+    held: Held,
+}
+
+/// What holds a tree together.
+enum Held {
+    /// It ends with its init, which then leaves word how the program ended.
+    Init(File),
+    Cage(Cage),
+    /// Nothing: who has left its parents is hunted.
+    Loosely,
+}
+
+impl Tree {
+    /// Asks it to end. A stopped process cannot die of TERM, so it is continued as well.
+    pub fn terminate(&self) {
+        for signal in [Signal::SIGTERM, Signal::SIGCONT] {
+            let _ = if self.has_init() { kill(self.pid, signal) } else { killpg(self.pid, signal) };
+        }
+    }
+
+    pub fn kill(&self) {
+        match &self.held {
+            Held::Init(_) => {
+                let _ = kill(self.pid, Signal::SIGKILL);
+            }
+            Held::Cage(cage) => {
+                cage.end();
+            }
+            Held::Loosely => {
+                let _ = killpg(self.pid, Signal::SIGKILL);
+            }
+        }
+    }
+
+    /// Once its first process is reaped: ends what it left. True once nothing of it is there, whoever forks meanwhile.
+    pub fn finish(&self, spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
+        match &self.held {
+            Held::Init(_) => true,
+            Held::Cage(cage) => cage.end() && hunt::sweep(spare, ended),
+            Held::Loosely => {
+                self.kill();
+                hunt::sweep(spare, ended)
+            }
+        }
+    }
+
+    /// Kills it and waits a moment for it to be gone; what ended meanwhile goes onto the list.
+    pub fn end(&self, spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) {
+        for _ in 0..LOOKS {
+            self.kill();
+            let none_left = hunt::reap_into(ended);
+            if none_left || ended.iter().any(|(pid, _)| *pid == self.pid) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        self.finish(spare, ended);
+    }
+
+    /// How its program ended, from what its first process ended with.
+    pub fn outcome(&mut self, waited: WaitStatus) -> WaitStatus {
+        let Held::Init(report) = &mut self.held else { return waited };
+        let mut raw = [0; 4];
+        // Nobody holds the other end any more, so this does not wait.
+        if report.read_exact(&mut raw).is_err() {
+            return waited;
+        }
+        WaitStatus::from_raw(self.pid, i32::from_ne_bytes(raw)).unwrap_or(waited)
+    }
+
+    /// Whether all that is in it ends with the process we wait for.
+    pub fn has_init(&self) -> bool {
+        matches!(self.held, Held::Init(_))
+    }
+}
+
+/// Starts a program in a tree of its own that dies with us.
+pub fn start(house: &House, bond: &Bond, start: Start) -> Result<Tree> {
     let program =
         find(&start.program).with_context(|| format!("failed to start {}", start.program.display()))?;
     walls::prepare(house, start.kind);
-    let mut command = if start.walls.stand() {
-        let spec = serde_json::to_string(&start.walls.spec(house, lock.as_raw_fd()))?;
+    let cage = start.walls.cage(house, start.kind)?;
+    let (report, told) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
+    let (gate, _opens) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
+    let kept = kept(bond, &start);
+    let mut inherited = kept.clone();
+    let mut command = if start.walls.launch() {
+        let mut spec = start.walls.spec(house, cage.as_ref());
+        (spec.lifeline, spec.kept) = (Some(bond.lifeline.as_raw_fd()), kept);
+        inherited.extend(start.walls.descriptors());
+        inherited.push(bond.lifeline.as_raw_fd());
+        if spec.tree {
+            spec.handover = Some(Handover { report: told.as_raw_fd(), gate: gate.as_raw_fd() });
+            inherited.extend([told.as_raw_fd(), gate.as_raw_fd(), bond.lock.as_raw_fd()]);
+        }
         let mut command = Command::new(start.walls.launcher());
-        command.args(["wall", &spec, "--"]).arg(&program);
+        command.args(["wall", &serde_json::to_string(&spec)?, "--"]).arg(&program);
         command
     } else {
         Command::new(&program)
@@ -68,12 +187,45 @@ pub fn start(house: &House, lock: &File, start: Start) -> Result<Pid> {
     command.args(&start.args).current_dir(house.root());
     command.stdin(Stdio::null()).stdout(start.stdout).stderr(start.stderr);
     equip(&mut command, house, start.kind, start.broker.as_ref());
+    if start.kind == Kind::Life {
+        command.env("FERAL_LIFELINE", bond.lifeline.as_raw_fd().to_string());
+    }
     command.envs(start.extra);
     bind(&mut command);
-    inherit(&mut command, start.walls.descriptors(lock));
+    inherit(&mut command, inherited);
     #[allow(clippy::disallowed_methods)]
     let child = command.spawn().with_context(|| format!("failed to start {}", program.display()))?;
-    Ok(Pid::from_raw(child.id() as i32))
+    drop((command, told));
+    let pid = Pid::from_raw(child.id() as i32);
+    if !start.walls.own_tree() {
+        return Ok(Tree { pid, held: cage.map_or(Held::Loosely, Held::Cage) });
+    }
+    let mut report = File::from(report);
+    let init = first_process(&mut report, pid)?;
+    Ok(Tree { pid: init, held: Held::Init(report) })
+}
+
+/// The descriptors the program itself gets.
+fn kept(bond: &Bond, start: &Start) -> Vec<RawFd> {
+    let lifeline = (start.kind == Kind::Life).then(|| bond.lifeline.as_raw_fd());
+    // Where an init holds the lock, nothing of the creature's need be known by it.
+    let mark = (!start.walls.own_tree()).then(|| bond.mark.as_raw_fd());
+    lifeline.into_iter().chain(mark).collect()
+}
+
+/// The number of a tree's init, as our launcher says just before it is gone.
+fn first_process(report: &mut File, launcher: Pid) -> Result<Pid> {
+    let mut heard = [PollFd::new(report.as_fd(), PollFlags::POLLIN)];
+    while poll(&mut heard, PollTimeout::from(LAUNCH_MS)) == Err(Errno::EINTR) {}
+    let ready = heard.iter().any(|heard| heard.any() == Some(true));
+    let mut raw = [0; 4];
+    let said = if ready { report.read_exact(&mut raw) } else { Err(std::io::ErrorKind::TimedOut.into()) };
+    if said.is_err() {
+        let _ = kill(launcher, Signal::SIGKILL);
+    }
+    while waitpid(launcher, None) == Err(Errno::EINTR) {}
+    said.context("the launcher failed before anything was started; its log says why")?;
+    Ok(Pid::from_raw(i32::from_ne_bytes(raw)))
 }
 
 /// The environment of whatever the guardian starts, and nothing else.
@@ -84,7 +236,7 @@ fn equip(command: &mut Command, house: &House, kind: Kind, broker: Option<&Door>
             command.env(name, value);
         }
     }
-    command.env(COOKIE, house.root()).env("RUSTUP_AUTO_INSTALL", "0");
+    command.env(COOKIE, house.identity()).env("RUSTUP_AUTO_INSTALL", "0");
     command.env("HOME", house.home()).env("TMPDIR", house.temporary()).env("CARGO_HOME", house.cargo_home());
     if let Some(rustup) = rules::rustup_home() {
         command.env("RUSTUP_HOME", rustup);
@@ -124,7 +276,7 @@ fn bind(command: &mut Command) {
     }
 }
 
-/// Keeps descriptors open over exec. One of them is the lock: while any descendant lives, a new guardian finds it held.
+/// Keeps descriptors open over exec.
 pub fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
     // SAFETY: plain system calls on descriptors that the parent keeps open; nothing allocates or locks.
     #[allow(unsafe_code)]
@@ -146,152 +298,4 @@ pub fn toolchain(chosen: Option<String>, cargo: Option<String>) -> Option<String
         let (_, rest) = cargo.split_once("/toolchains/")?;
         Some(rest.split_once('/')?.0.to_owned())
     })
-}
-
-/// Orphans of our children become ours, so that none can slip away.
-#[cfg(target_os = "linux")]
-pub fn adopt_orphans() -> Result<()> {
-    prctl::set_child_subreaper(true).context("failed to become the reaper of orphans")
-}
-
-/// Every child that ended since the last call.
-pub fn reap() -> Vec<(Pid, WaitStatus)> {
-    let mut ended = Vec::new();
-    reap_into(&mut ended);
-    ended
-}
-
-/// The same, onto a list; true when no child is left at all.
-fn reap_into(ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
-    loop {
-        match waitpid(None, Some(WaitPidFlag::WNOHANG)).map(|status| (status.pid(), status)) {
-            Ok((Some(pid), status)) => ended.push((pid, status)),
-            Ok((None, _)) => return false,
-            Err(error) => return error == Errno::ECHILD,
-        }
-    }
-}
-
-/// Asks a group to end. A stopped process cannot die of TERM, so it is continued as well.
-pub fn terminate(group: Pid) {
-    let _ = killpg(group, Signal::SIGTERM);
-    let _ = killpg(group, Signal::SIGCONT);
-}
-
-pub fn kill_group(group: Pid) {
-    let _ = killpg(group, Signal::SIGKILL);
-}
-
-/// Kills and reaps every child and adopted orphan but those in `spare`: by number, for anybody in a session can enter a
-/// group of it. True once none is left.
-pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
-    for _ in 0..500 {
-        if reap_into(ended) {
-            return true;
-        }
-        let left: Vec<_> = children().into_iter().filter(|pid| !spare.contains(pid)).collect();
-        if left.is_empty() {
-            return true;
-        }
-        for pid in left {
-            let _ = kill(pid, Signal::SIGKILL);
-        }
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
-    false
-}
-
-/// Our children, adopted ones included.
-fn children() -> Vec<Pid> {
-    let me = nix::unistd::getpid();
-    processes()
-        .filter_map(|pid| {
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            // The name in brackets may hold anything, so fields are counted from its end.
-            let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(1);
-            let parent: i32 = fields.next()?.parse().ok()?;
-            (parent == me.as_raw()).then(|| Pid::from_raw(pid))
-        })
-        .collect()
-}
-
-/// Ends whatever a former guardian of this house left alive. How many processes that were.
-pub fn end_orphans(house: &House) -> Result<usize> {
-    let mut ended = std::collections::BTreeSet::new();
-    for _ in 0..2_000 {
-        let mut left = holders(&house.creature_lock());
-        left.extend(marked(house.root()));
-        left.extend(viewers(house.root()));
-        left.retain(|pid| *pid != nix::unistd::getpid());
-        if left.is_empty() {
-            return Ok(ended.len());
-        }
-        for pid in left {
-            let _ = kill(pid, Signal::SIGKILL);
-            ended.insert(pid.as_raw());
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    bail!("processes of a former creature will not end: {ended:?}; end them by hand and start again")
-}
-
-/// Processes that have this file open.
-pub fn holders(path: &Path) -> Vec<Pid> {
-    let Ok(wanted) = std::fs::metadata(path) else { return vec![] };
-    let holds = |pid: &i32| {
-        std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten().any(|entry| {
-            std::fs::metadata(entry.path())
-                .is_ok_and(|meta| meta.ino() == wanted.ino() && meta.dev() == wanted.dev())
-        })
-    };
-    processes().filter(holds).map(Pid::from_raw).collect()
-}
-
-/// Whether a program of this name works in this folder or below.
-pub fn works_in(name: &str, folder: &Path) -> bool {
-    processes().any(|pid| {
-        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name)
-            && std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|at| at.starts_with(folder))
-    })
-}
-
-fn marked(root: &Path) -> Vec<Pid> {
-    let mark = format!("{COOKIE}={}", root.display());
-    let is = |pid: &i32| {
-        std::fs::read(format!("/proc/{pid}/environ"))
-            .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes()))
-    };
-    processes().filter(is).map(Pid::from_raw).collect()
-}
-
-/// Processes that see the house through a view of the walls. They cannot take it off, whatever else they closed and forgot.
-fn viewers(root: &Path) -> Vec<Pid> {
-    let space = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/mnt")).ok();
-    let (ours, mut place) = (space("self"), vec![b' ']);
-    // As the kernel spells it: a point of its own, which no other view has.
-    for byte in root.join("creature").as_os_str().as_encoded_bytes() {
-        match byte {
-            b' ' | b'\t' | b'\n' | b'\\' => place.extend(format!("\\{byte:03o}").into_bytes()),
-            byte => place.push(*byte),
-        }
-    }
-    place.push(b' ');
-    let sees = |pid: &i32| {
-        let of = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
-        let holds = |bytes: Vec<u8>, text: &[u8]| bytes.windows(text.len()).any(|part| part == text);
-        space(&pid.to_string()).is_some_and(|space| Some(space) != ours)
-            && holds(of("mountinfo"), &place)
-            && holds(of("status"), b"NoNewPrivs:\t1\n")
-    };
-    processes().filter(sees).map(Pid::from_raw).collect()
-}
-
-fn processes() -> impl Iterator<Item = i32> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-/// Waits for nothing: whether a process is there.
-pub fn exists(pid: i32) -> bool {
-    kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH)
 }

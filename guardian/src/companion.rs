@@ -14,7 +14,7 @@ use crate::run::Guardian;
 use crate::tokens::Tokens;
 use crate::trusted::{self, Trusted};
 use crate::walls::network::Network;
-use crate::{build, child, records};
+use crate::{build, records};
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -40,7 +40,7 @@ pub struct Companion {
     made: Option<(String, PathBuf)>,
     /// Held while it lives; inherited by it alone.
     lock: File,
-    tokens: Tokens,
+    pub tokens: Tokens,
     revival: Revival,
     pub pid: Option<Pid>,
     errand: Option<Errand>,
@@ -229,7 +229,7 @@ impl Companion {
                 Some(WaitStatus::Exited(_, 0)) => {}
                 Some(_) => self.trouble = does_not_build(house),
                 None => {
-                    child::kill_group(pid);
+                    trusted::kill(pid);
                     return Err(None);
                 }
             },
@@ -244,7 +244,7 @@ impl Companion {
         match self.check(house).map(|pid| (pid, trusted::wait(pid, &mut go_on))) {
             Ok((_, Some(WaitStatus::Exited(_, MISTAKE)))) => Err(Some(checked(house))),
             Ok((pid, None)) => {
-                child::kill_group(pid);
+                trusted::kill(pid);
                 Err(None)
             }
             Ok(_) => Ok(()),
@@ -333,8 +333,8 @@ impl Guardian {
         while let Some(told) = event.take() {
             match self.companion.revival.step(now, told) {
                 Some(Act::Start) => event = Some(self.start_broker()),
-                Some(Act::Terminate) => self.companion.pid.iter().for_each(|pid| child::terminate(*pid)),
-                Some(Act::Kill) => self.companion.pid.iter().for_each(|pid| child::kill_group(*pid)),
+                Some(Act::Terminate) => self.companion.pid.iter().for_each(|pid| trusted::terminate(*pid)),
+                Some(Act::Kill) => self.companion.pid.iter().for_each(|pid| trusted::kill(*pid)),
                 None => {}
             }
         }
@@ -362,7 +362,7 @@ impl Guardian {
         if self.companion.pid == Some(pid) {
             self.companion.pid = None;
             self.companion.restarts += 1;
-            child::kill_group(pid);
+            trusted::kill(pid);
             let asked = !matches!(self.companion.revival.standing, crate::revival::Standing::Running { .. });
             if !asked {
                 let cause = crate::ends::describe(status);

@@ -1,23 +1,24 @@
 //! Ends: what became of a life or a build once its processes are gone, with the evidence and whose fault it was.
 
 use crate::build::{Build, Failed};
+use crate::child::Kind;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::run::{End, Guardian, Life};
 use crate::vocabulary::{Action, Blame, Event, Phase};
-use crate::{blame, child, files, requests, trusted};
+use crate::{blame, files, hunt, requests, trusted};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
 impl Guardian {
     /// Exits of the creature and of builds.
     pub fn collect(&mut self) {
-        let mut ended = child::reap();
+        let mut ended = hunt::reap();
         self.note_ends(&ended);
         let spare = self.spared();
-        if let Some(Life { pid, exited: Some(status), .. }) = self.life {
-            child::kill_group(pid);
+        if let Some(Life { tree, exited: Some(status), .. }) = &self.life {
+            let status = *status;
             ended.clear();
-            let gone = child::sweep(&spare, &mut ended);
+            let gone = tree.finish(&spare, &mut ended);
             self.note_ends(&ended);
             if gone {
                 self.life_ended(status);
@@ -27,16 +28,20 @@ impl Guardian {
 
     /// Processes that a sweep after a life may not take: a build beside it, and the broker's.
     pub fn spared(&self) -> Vec<Pid> {
-        self.build.iter().map(|build| build.pid).chain(self.companion.spared()).collect()
+        self.build.iter().map(|build| build.tree.pid).chain(self.companion.spared()).collect()
     }
 
     pub fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
         for (pid, status) in ended {
-            if let Some(life) = self.life.as_mut().filter(|life| life.pid == *pid) {
-                life.exited = Some(*status);
+            if let Some(life) = self.life.as_mut().filter(|life| life.tree.pid == *pid) {
+                life.exited = Some(life.tree.outcome(*status));
+                // Whatever of it still runs has no way out any more.
+                self.companion.tokens.revoke(&self.house, Kind::Life);
             }
-            if let Some(build) = self.build.take_if(|build| build.pid == *pid) {
-                self.build_ended(build, *status);
+            if let Some(mut build) = self.build.take_if(|build| build.tree.pid == *pid) {
+                self.companion.tokens.revoke(&self.house, Kind::Build);
+                let status = build.tree.outcome(*status);
+                self.build_ended(build, status);
             }
             self.broker_ended(*pid, *status);
         }
@@ -59,7 +64,7 @@ impl Guardian {
             folder_gone: life.bereft,
             ..blame::Evidence::default()
         };
-        let rebirth = status == WaitStatus::Exited(life.pid, 0)
+        let rebirth = matches!(status, WaitStatus::Exited(_, 0))
             && requests::read(&self.house).ok().flatten().is_some_and(|request| {
                 request.is_rebirth_of(self.state.life) && request.id != self.state.request
             });
@@ -72,8 +77,8 @@ impl Guardian {
     }
 
     fn build_ended(&mut self, build: Build, status: WaitStatus) {
-        let (tree, beside) = (build.tree.clone(), build.beside);
-        child::kill_group(build.pid);
+        let (tree, beside) = (build.of.clone(), build.beside);
+        self.finish_build(&build);
         let evidence = blame::Evidence {
             signal: signal(status),
             memory_kills: memory_kills().saturating_sub(build.memory_kills),
@@ -117,6 +122,14 @@ impl Guardian {
         }
     }
 
+    /// What a build left behind. Beside a life that is not told from it only its own group goes, the rest with that life.
+    fn finish_build(&mut self, build: &Build) {
+        let mut ended = Vec::new();
+        let spare: Vec<Pid> = self.life.iter().map(|life| life.tree.pid).chain(self.spared()).collect();
+        build.tree.finish(&spare, &mut ended);
+        self.note_ends(&ended);
+    }
+
     /// A build beside a creature has no phase that would end it, and holds the lock its self-edits wait for.
     pub fn end_late_build(&mut self) {
         let until =
@@ -131,14 +144,14 @@ impl Guardian {
     pub fn end_broker(&mut self) {
         let left: Vec<Pid> = self.companion.spared().collect();
         for pid in left {
-            child::terminate(pid);
+            trusted::terminate(pid);
             let mut looks = 0;
             let gone = trusted::wait(pid, || {
                 looks += 1;
                 looks < 1_000
             });
             if gone.is_none() {
-                child::kill_group(pid);
+                trusted::kill(pid);
             }
         }
         self.companion.pid = None;

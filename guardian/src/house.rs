@@ -1,5 +1,6 @@
 //! Where everything is: the one file of the guardian that spells the house's paths.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A repository root and the places in it the guardian knows by name.
@@ -21,6 +22,13 @@ impl House {
 
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// What no other house of this kernel has, whatever path either is seen at: the device and number of a folder of its own.
+    /// It stays when the house is moved on its disk.
+    pub fn identity(&self) -> String {
+        let meta = std::fs::metadata(self.own());
+        meta.map_or_else(|_| "none".into(), |meta| format!("{:x}-{:x}", meta.dev(), meta.ino()))
     }
 
     places! {

@@ -21,6 +21,7 @@ pub mod files;
 pub mod heartbeat;
 pub mod history;
 pub mod house;
+pub mod hunt;
 pub mod limits;
 pub mod locks;
 pub mod orders;

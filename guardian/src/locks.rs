@@ -1,6 +1,6 @@
 //! Git's lock files that nobody holds any more: found with care, moved aside, never deleted.
 
-use crate::{child, files};
+use crate::{files, hunt};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,8 +29,8 @@ pub fn clear_stale(git: &Path, root: &Path, kept: &Path) -> Result<Vec<PathBuf>>
 /// Whether a process has it open. While an editor or a hook of `git commit -a` is, git holds the index by its lock's
 /// name alone: then a git at work in the house is enough.
 fn is_held(lock: &Path, root: &Path) -> bool {
-    let by_name = lock.ends_with("index.lock") && child::works_in("git", root);
-    by_name || !child::holders(lock).is_empty()
+    let by_name = lock.ends_with("index.lock") && hunt::works_in("git", root);
+    by_name || !hunt::holders(lock).is_empty()
 }
 
 /// Moves aside every lock of the guardian's own refs, without waiting: for who knows that nobody else writes them.

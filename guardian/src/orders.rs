@@ -3,7 +3,7 @@
 use crate::house::House;
 use crate::run::Guardian;
 use crate::vocabulary::Event;
-use crate::{child, clock, files};
+use crate::{clock, files, hunt};
 use anyhow::{Context, Result, bail};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -89,7 +89,7 @@ pub fn give(house: &House, order: &str, to: Option<String>) -> Result<()> {
         .with_context(|| format!("failed to wake the guardian, process {pid}"))?;
     for _ in 0..WAIT.as_millis() / LOOK.as_millis() {
         if order == "stop" {
-            if !child::exists(pid) || running(house).is_none() {
+            if !hunt::exists(pid) || running(house).is_none() {
                 println!("stopped; nothing is running");
                 return Ok(());
             }

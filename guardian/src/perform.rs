@@ -11,6 +11,7 @@ use crate::tree::short;
 use crate::vocabulary::{Action, Blame, Cause, Death, Event, Standing, Subject};
 use crate::{blame, files, records, walls, way};
 use anyhow::{Context, Result};
+use nix::unistd::Pid;
 use serde_json::json;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -24,11 +25,11 @@ impl Guardian {
             Action::StopBuild => Ok(self.stop_build()),
             Action::Spawn { kept, safe } => self.spawn(kept, safe).map(|()| None),
             Action::Terminate => {
-                self.life.iter().for_each(|life| child::terminate(life.pid));
+                self.life.iter().for_each(|life| life.tree.terminate());
                 Ok(None)
             }
             Action::KillTree => {
-                self.life.iter().for_each(|life| child::kill_group(life.pid));
+                self.life.iter().for_each(|life| life.tree.kill());
                 Ok(None)
             }
             Action::Bury { death, blame } => {
@@ -103,7 +104,7 @@ impl Guardian {
                 return (!beside).then_some(Event::Failed);
             }
         };
-        match Build::start(&self.house, &self.lock, &self.walls, door, tree, beside, now) {
+        match Build::start(&self.house, &self.bond, &self.walls, door, tree, beside, now) {
             Ok(build) => {
                 self.build = Some(build);
                 None
@@ -127,12 +128,11 @@ impl Guardian {
     /// Ends a build at once. For the main build that is a failure: it overstayed.
     fn stop_build(&mut self) -> Option<Event> {
         let build = self.build.take()?;
-        child::kill_group(build.pid);
-        if self.life.is_none() {
-            let mut ended = Vec::new();
-            child::sweep(&self.spared(), &mut ended);
-            self.note_ends(&ended);
-        }
+        let mut ended = Vec::new();
+        let spare: Vec<Pid> = self.life.iter().map(|life| life.tree.pid).chain(self.spared()).collect();
+        build.tree.end(&spare, &mut ended);
+        self.companion.tokens.revoke(&self.house, Kind::Build);
+        self.note_ends(&ended);
         self.report.build_over();
         let log_tail = files::tail(&self.house.build_log(), LOG_TAIL_BYTES);
         let evidence =
@@ -171,10 +171,10 @@ impl Guardian {
         self.request_seen = files::mark(&self.house.request());
         let (kind, walls, stdout) = (Kind::Life, &self.walls, log.try_clone()?);
         let start = Start { kind, program, args, extra, walls, broker, stdout, stderr: log };
-        let pid = child::start(&self.house, &self.lock, start)?;
+        let tree = child::start(&self.house, &self.bond, start)?;
         let (began, memory_kills) = (self.clock.now(), memory_kills());
         self.life = Some(Life {
-            pid,
+            tree,
             began,
             memory_kills,
             exited: None,

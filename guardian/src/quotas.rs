@@ -4,7 +4,7 @@ use crate::beneath::Folder;
 use crate::house::House;
 use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
 use crate::run::Guardian;
-use crate::{child, files, records, walls, way};
+use crate::{files, records, walls, way};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -42,7 +42,7 @@ impl Guardian {
         let Some(life) = self.life.as_mut().filter(|life| self.walls.stand() && !life.bereft) else { return };
         if life.given != walls::given(&self.house) {
             life.bereft = true;
-            child::terminate(life.pid);
+            life.tree.terminate();
             self.report
                 .warn("memory or heartbeat was moved or removed under the creature; it begins a new life");
         }

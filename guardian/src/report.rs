@@ -264,7 +264,7 @@ impl Guardian {
         let gone = self.policy.phase == Phase::Done;
         let document = json!({
             "version": 1, "at": clock::stamp(), "guardian_pid": (!gone).then(std::process::id),
-            "creature_pid": alive.map(|life| life.pid.as_raw()), "phase": phase_name(&self.policy.phase),
+            "creature_pid": alive.map(|life| life.tree.pid.as_raw()), "phase": phase_name(&self.policy.phase),
             "want": match self.policy.record.want { Want::Keep => "keep", Want::Pause => "pause", Want::Leave => "leave" },
             "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed,
             "safe": self.policy.record.safe.is_some(), "last_good": last_good, "mind": self.heart.claim.mind,

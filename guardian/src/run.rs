@@ -5,6 +5,7 @@
 
 use crate::binaries::Binaries;
 use crate::build::Build;
+use crate::child::{Bond, Tree};
 use crate::clock::Clock;
 use crate::companion::Companion;
 use crate::files::Mark;
@@ -18,7 +19,7 @@ use crate::settings::Settings;
 use crate::state::State;
 use crate::vocabulary::{Action, Event, Pending, Phase};
 use crate::walls::Walls;
-use crate::{child, files, requests, walls};
+use crate::{files, hunt, requests, walls};
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::WaitStatus;
@@ -27,7 +28,6 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 use std::collections::VecDeque;
-use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -50,8 +50,7 @@ pub struct Guardian {
     pub policy: Policy,
     pub binaries: Binaries,
     pub report: Report,
-    /// Its descriptor is inherited by every descendant.
-    pub lock: File,
+    pub bond: Bond,
     pub heart: Heartbeat,
     pub life: Option<Life>,
     pub build: Option<Build>,
@@ -72,7 +71,7 @@ pub struct Guardian {
 
 /// A creature's process from spawn until its whole tree is gone.
 pub struct Life {
-    pub pid: Pid,
+    pub tree: Tree,
     pub began: Millis,
     pub memory_kills: u64,
     pub exited: Option<WaitStatus>,
@@ -260,13 +259,13 @@ impl Guardian {
     }
 
     fn leave(&mut self) -> Result<()> {
-        if let Some(build) = self.build.take() {
-            child::kill_group(build.pid);
-        }
         let spared: Vec<Pid> = self.companion.spared().collect();
-        child::sweep(&spared, &mut Vec::new());
+        if let Some(build) = self.build.take() {
+            build.tree.end(&spared, &mut Vec::new());
+        }
+        hunt::sweep(&spared, &mut Vec::new());
         self.end_broker();
-        child::sweep(&[], &mut Vec::new());
+        hunt::sweep(&[], &mut Vec::new());
         self.report.follow();
         let dirty = self.repo.head().and_then(|head| self.repo.dirty(head)).unwrap_or_default();
         let clean_leave = !self.policy.record.untidy;

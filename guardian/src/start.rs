@@ -1,6 +1,7 @@
 //! Starts or refuses: everything that may stop the guardian is found here, before the loop.
 
 use crate::binaries::Binaries;
+use crate::child::Bond;
 use crate::clock::Clock;
 use crate::companion::Companion;
 use crate::heartbeat::Heartbeat;
@@ -11,7 +12,7 @@ use crate::report::Report;
 use crate::run::{End, Guardian};
 use crate::state::State;
 use crate::walls::{Choice, Walls};
-use crate::{child, orders, records, requests, run, settings, way};
+use crate::{hunt, orders, records, requests, run, settings, way};
 use anyhow::Result;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::{self, File};
@@ -72,8 +73,8 @@ pub fn run() -> Result<u8> {
     let settings = settings::load(&house).map_err(|error| Refused(format!("{error:#}")))?;
     way::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
     let _instance = lock_instance(&house)?;
-    child::adopt_orphans()?;
-    let lock = creature_lock(&house)?;
+    hunt::adopt_orphans()?;
+    let bond = Bond::new(&house, creature_lock(&house)?)?;
     let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
     let walls = put_up_walls(&house, &settings)?;
@@ -101,7 +102,7 @@ pub fn run() -> Result<u8> {
         policy,
         binaries: Binaries::new(&house),
         report,
-        lock,
+        bond,
         heart: Heartbeat::new(house.heartbeat()),
         life: None,
         build: None,
@@ -205,7 +206,7 @@ fn lock_instance(house: &House) -> Result<File> {
     while fs2::FileExt::try_lock_exclusive(&file).is_err() {
         let pid = fs::read_to_string(&path).unwrap_or_default();
         looks += 1;
-        if looks > 200 || pid.trim().parse().is_ok_and(child::exists) {
+        if looks > 200 || pid.trim().parse().is_ok_and(hunt::exists) {
             return refuse(format!(
                 "another guardian runs here (process {}); see `cargo run -p guardian -- status`, or stop it",
                 pid.trim()
@@ -224,7 +225,7 @@ fn creature_lock(house: &House) -> Result<File> {
     let path = house.creature_lock();
     let file = File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(&path)?;
     for _ in 0..ORPHAN_HUNTS {
-        let ended = child::end_orphans(house)?;
+        let ended = hunt::end_orphans(house)?;
         if ended > 0 {
             tracing::warn!(processes = ended, "ended what a former guardian had left running");
         }

@@ -1,7 +1,8 @@
 //! Tokens: who calls the broker. One for each life and one for each build; in the environment of one and in one file.
 //!
-//! Invariant: a token is in the file before the process it is for is started, and out of it with the next of its kind.
+//! Invariant: a token is in the file before the process it is for is started, and out of it as soon as that process has ended.
 
+use crate::child::Kind;
 use crate::files;
 use crate::house::House;
 use anyhow::{Context, Result};
@@ -23,12 +24,27 @@ impl Tokens {
             Some(number) => self.life = Some((number, token.clone())),
             None => self.build = Some(token.clone()),
         }
+        self.write(house)?;
+        Ok(token)
+    }
+
+    /// The life or build is over: what is left of it has no way out.
+    pub fn revoke(&mut self, house: &House, kind: Kind) {
+        let there = match kind {
+            Kind::Life => self.life.take().is_some(),
+            Kind::Build => self.build.take().is_some(),
+        };
+        if there && let Err(error) = self.write(house) {
+            tracing::error!("{error:#}; what is left of a life or build could still call the broker");
+        }
+    }
+
+    fn write(&self, house: &House) -> Result<()> {
         let life = self.life.as_ref().map(|(number, token)| json!({"number": number, "token": token}));
         let build = self.build.as_ref().map(|token| json!({"token": token}));
         let document = json!({"life": life, "build": build});
         // Not synced: every start makes new ones.
-        files::replace_secret(&house.tokens(), document.to_string().as_bytes())?;
-        Ok(token)
+        files::replace_secret(&house.tokens(), document.to_string().as_bytes())
     }
 }
 

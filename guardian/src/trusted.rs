@@ -2,12 +2,12 @@
 //!
 //! Invariant: started from the main thread, as every child; a sweep after a life has to be told to spare them.
 
-use crate::child;
 use crate::house::House;
+use crate::{child, hunt};
 use anyhow::{Context, Result};
 use nix::errno::Errno;
 use nix::sys::prctl;
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use std::fs::File;
@@ -52,7 +52,7 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
         }
     }
     let toolchain = child::toolchain(std::env::var("RUSTUP_TOOLCHAIN").ok(), std::env::var("CARGO").ok());
-    command.env(child::COOKIE, house.root()).envs(trusted.extra);
+    command.env(hunt::COOKIE, house.identity()).envs(trusted.extra);
     command.envs(toolchain.map(|name| ("RUSTUP_TOOLCHAIN", name)));
     match trusted.log {
         Some(log) => command.stdout(log.try_clone().context("failed to share a log")?).stderr(log),
@@ -110,6 +110,16 @@ fn prepare(parent: Pid, descriptors: [(Option<RawFd>, RawFd); 2], yields: bool) 
     Ok(())
 }
 
+/// Asks one of them, and what it started in its group, to end.
+pub fn terminate(pid: Pid) {
+    let _ = killpg(pid, Signal::SIGTERM);
+    let _ = killpg(pid, Signal::SIGCONT);
+}
+
+pub fn kill(pid: Pid) {
+    let _ = killpg(pid, Signal::SIGKILL);
+}
+
 /// Runs a short one to its end; for commands, never within the loop.
 pub fn output(program: &Path, args: &[&str]) -> Result<Output> {
     #[allow(clippy::disallowed_methods)]
@@ -141,7 +151,7 @@ pub fn end_holders(lock: &Path, name: &str) {
     };
     let noted = noted.filter(is_it).map(Pid::from_raw);
     let us = nix::unistd::getpid();
-    for pid in child::holders(lock).into_iter().chain(noted).filter(|pid| *pid != us) {
+    for pid in hunt::holders(lock).into_iter().chain(noted).filter(|pid| *pid != us) {
         let _ = nix::sys::signal::kill(pid, Signal::SIGKILL);
     }
 }

@@ -1,7 +1,7 @@
 //! A sweep after a life: who hides in the group of a process that is spared. Alone in its program, for it ends every child.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
-use guardian::child;
+use guardian::hunt;
 use nix::unistd::Pid;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -10,7 +10,7 @@ use std::process::Command;
 // The sweep waits for them.
 #[allow(clippy::zombie_processes)]
 fn what_enters_the_group_of_a_spared_process_is_not_spared() {
-    child::adopt_orphans().unwrap();
+    hunt::adopt_orphans().unwrap();
     let sleep = || {
         let mut command = Command::new("sleep");
         command.arg("60");
@@ -20,8 +20,8 @@ fn what_enters_the_group_of_a_spared_process_is_not_spared() {
     let broker_pid = Pid::from_raw(broker.id() as i32);
     let hidden = sleep().process_group(broker_pid.as_raw()).spawn().unwrap();
     // Others are gone; the spared one is a child still, so the sweep does not end of its own.
-    child::sweep(&[broker_pid], &mut Vec::new());
-    assert!(!child::exists(hidden.id() as i32), "it lives on in the group of the broker");
-    assert!(child::exists(broker.id() as i32), "what was to be spared is gone");
-    child::sweep(&[], &mut Vec::new());
+    hunt::sweep(&[broker_pid], &mut Vec::new());
+    assert!(!hunt::exists(hidden.id() as i32), "it lives on in the group of the broker");
+    assert!(hunt::exists(broker.id() as i32), "what was to be spared is gone");
+    hunt::sweep(&[], &mut Vec::new());
 }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a refused call fails with "operation not permitted"; a call of another architecture ends the process.
 
+use super::init::PROGRAM;
 use anyhow::{Context, Result};
 use libc::*;
 use seccompiler::{
@@ -175,10 +176,31 @@ fn sometimes() -> Vec<(i64, Vec<Is>)> {
     rows
 }
 
-/// Puts the filters up; they cannot be taken down. `listen` is refused too where the network is everybody's.
-pub fn filter(own_network: bool) -> Result<()> {
+/// What would kill the first program of a tree from inside: only an outside hand is left to. By its number, its group's,
+/// everybody's, and by the calls that name a process otherwise.
+fn murder() -> Vec<(i64, Vec<Is>)> {
+    use SeccompCmpOp::Eq;
+    const KILL: u64 = SIGKILL as u64;
+    let dword = |number: i64| u64::from(number as u32);
+    let program = PROGRAM as i64;
+    let mut rows: Vec<(i64, Vec<Is>)> =
+        [program, -program, 0, -1].map(|who| (SYS_kill, vec![(0, Eq, dword(who)), (1, Eq, KILL)])).to_vec();
+    rows.extend([
+        (SYS_tkill, vec![(1, Eq, KILL)]),
+        (SYS_tgkill, vec![(0, Eq, PROGRAM), (2, Eq, KILL)]),
+        (SYS_rt_sigqueueinfo, vec![(0, Eq, PROGRAM), (1, Eq, KILL)]),
+        (SYS_rt_tgsigqueueinfo, vec![(0, Eq, PROGRAM), (2, Eq, KILL)]),
+        (SYS_pidfd_send_signal, vec![(1, Eq, KILL)]),
+    ]);
+    rows
+}
+
+/// Puts the filters up; they cannot be taken down. `listen` is refused too where the network is everybody's, and to kill
+/// the program where it has a tree of its own.
+pub fn filter(own_network: bool, own_tree: bool) -> Result<()> {
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> = NEVER.iter().map(|call| (*call, vec![])).collect();
-    for (call, row) in sometimes() {
+    let own_tree = own_tree.then(murder).into_iter().flatten();
+    for (call, row) in sometimes().into_iter().chain(own_tree) {
         let conditions = row.into_iter().map(|(number, operator, value)| {
             SeccompCondition::new(number, SeccompCmpArgLen::Dword, operator, value)
         });

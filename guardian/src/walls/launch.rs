@@ -4,9 +4,9 @@
 //! The order matters: what needs rights comes before they are dropped, what needs calls before they are refused.
 
 use super::spec::{Ceilings, Spec};
-use super::{calls, files, view};
+use super::{calls, files, init, view};
 use crate::files::tell_kernel;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, rlim_t, setrlimit};
@@ -45,19 +45,21 @@ pub fn launch(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
 
 fn put_up(spec: &Spec) -> std::result::Result<(), (&'static str, anyhow::Error)> {
     let named = |wall| move |error| (wall, error);
-    stay_bound(spec.parent).map_err(named("parent"))?;
-    // Within a session anybody can enter any group; ours already where the guardian started us.
-    let _ = nix::unistd::setsid();
-    // Not being able to is no reason not to live.
-    let _ = tell_kernel("/proc/self/oom_score_adj", OOM_SCORE);
-    if let Some(group) = &spec.group {
-        let joined = tell_kernel(group, "0").context("failed to join the group that counts processes");
+    for group in &spec.groups {
+        let joined = tell_kernel(group, "0").with_context(|| format!("failed to join {}", group.display()));
         joined.map_err(named("processes"))?;
     }
     enter(spec.user, CloneFlags::CLONE_NEWUSER).map_err(named("network"))?;
     enter(spec.net, CloneFlags::CLONE_NEWNET).map_err(named("network"))?;
-    // A change of rights makes the kernel forget whose death is ours.
-    stay_bound(spec.parent).map_err(named("parent"))?;
+    if spec.tree {
+        init::enter(spec).map_err(named("tree"))?;
+    } else {
+        stay_bound(spec).map_err(named("tree"))?;
+    }
+    // Within a session anybody can enter any group; ours already where the guardian started us.
+    let _ = nix::unistd::setsid();
+    // Not being able to is no reason not to live.
+    let _ = tell_kernel("/proc/self/oom_score_adj", OOM_SCORE);
     if let Some(view) = &spec.view {
         view::narrow(spec, view).map_err(named("view"))?;
     }
@@ -68,23 +70,24 @@ fn put_up(spec: &Spec) -> std::result::Result<(), (&'static str, anyhow::Error)>
     if spec.capabilities {
         drop_capabilities().map_err(named("capabilities"))?;
     }
-    stay_bound(spec.parent).map_err(named("parent"))?;
-    close_others(spec.lock).map_err(named("descriptors"))?;
+    if !spec.tree {
+        // A change of rights makes the kernel forget whose death is ours.
+        stay_bound(spec).map_err(named("tree"))?;
+    }
+    close_others(&spec.kept).map_err(named("descriptors"))?;
     if spec.files || spec.scopes {
         files::shut(spec).map_err(named("files"))?;
     }
     if spec.calls {
-        calls::filter(spec.net.is_some()).map_err(named("calls"))?;
+        calls::filter(spec.net.is_some(), spec.tree).map_err(named("calls"))?;
     }
     Ok(())
 }
 
 /// Dies with who started it; the check closes the gap before the kernel was told.
-fn stay_bound(parent: i32) -> Result<()> {
+fn stay_bound(spec: &Spec) -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL).context("failed to bind this life to the guardian's")?;
-    if nix::unistd::getppid().as_raw() != parent {
-        bail!("whoever started this is gone");
-    }
+    anyhow::ensure!(!spec.lifeline.is_some_and(init::is_cut_off), "the guardian that started this is gone");
     Ok(())
 }
 
@@ -152,21 +155,22 @@ fn drop_capabilities() -> Result<()> {
     }
 }
 
-/// Every descriptor beyond the standard three goes at exec, but the lock that says a creature lives.
-fn close_others(lock: Option<RawFd>) -> Result<()> {
-    let close = |from: u32, to: u32| {
+/// Every descriptor beyond the standard three goes at exec, but those that are kept.
+fn close_others(kept: &[RawFd]) -> Result<()> {
+    let mut kept: Vec<u32> =
+        kept.iter().filter_map(|kept| u32::try_from(*kept).ok()).filter(|kept| *kept > 2).collect();
+    kept.sort_unstable();
+    let mut from = 3;
+    for kept in kept.into_iter().chain([u32::MAX]) {
+        let to = if kept == u32::MAX { kept } else { kept - 1 };
         // SAFETY: marks descriptors; none is closed before exec.
         #[allow(unsafe_code)]
-        let done = unsafe { libc::syscall(libc::SYS_close_range, from, to, libc::CLOSE_RANGE_CLOEXEC) };
-        if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-    };
-    let lock = lock.and_then(|lock| u32::try_from(lock).ok()).filter(|lock| *lock > 2);
-    let done = match lock {
-        Some(lock) => {
-            let below = if lock > 3 { close(3, lock - 1) } else { Ok(()) };
-            below.and_then(|()| close(lock + 1, u32::MAX))
+        if from <= to
+            && unsafe { libc::syscall(libc::SYS_close_range, from, to, libc::CLOSE_RANGE_CLOEXEC) } != 0
+        {
+            return Err(std::io::Error::last_os_error()).context("failed to close inherited descriptors");
         }
-        None => close(3, u32::MAX),
-    };
-    done.context("failed to close inherited descriptors")
+        from = kept.saturating_add(1);
+    }
+    Ok(())
 }

@@ -4,6 +4,7 @@ use super::files::landlock_version;
 use super::network::Network;
 use serde_json::{Map, Value};
 
+pub const TREE: &str = "tree";
 pub const FILES: &str = "files";
 pub const VIEW: &str = "view";
 pub const NETWORK: &str = "network";
@@ -20,6 +21,8 @@ const SCOPES: i64 = 6;
 
 #[derive(Clone, Debug, Default)]
 pub struct Level {
+    /// The owner wants none; trees are held together all the same.
+    off: bool,
     walls: Vec<Wall>,
 }
 
@@ -33,7 +36,7 @@ struct Wall {
 impl Level {
     /// The owner wants none.
     pub fn off() -> Self {
-        Self::default()
+        Self { off: true, walls: vec![Wall { name: TREE, found: Ok("namespace".into()) }] }
     }
 
     /// What this kernel and these rights promise; a trial tells what of it is true.
@@ -58,6 +61,7 @@ impl Level {
             None => Ok("counted by user".into()),
         };
         let walls = [
+            (TREE, Ok("namespace".into())),
             (FILES, landlock(1, format!("Landlock {version}"))),
             (VIEW, Ok("own mounts".into())),
             (NETWORK, net),
@@ -67,11 +71,18 @@ impl Level {
             (LIMITS, Ok("set".into())),
             (PROCESSES, processes),
         ];
-        Self { walls: walls.map(|(name, found)| Wall { name, found }).to_vec() }
+        Self { off: false, walls: walls.map(|(name, found)| Wall { name, found }).to_vec() }
     }
 
     pub fn has(&self, name: &str) -> bool {
         self.walls.iter().any(|wall| wall.name == name && wall.found.is_ok())
+    }
+
+    /// How a wall is held after all, or why it is not.
+    pub fn find(&mut self, name: &str, found: Result<String, String>) {
+        if let Some(wall) = self.walls.iter_mut().find(|wall| wall.name == name) {
+            wall.found = found;
+        }
     }
 
     /// A wall could not be put up. False if it was not standing: then trying again would not help.
@@ -103,7 +114,7 @@ impl Level {
     /// `full`, `partial: no …`, `off`.
     pub fn summary(&self) -> String {
         let missing = self.missing();
-        if self.walls.is_empty() {
+        if self.off {
             "off".into()
         } else if missing.is_empty() {
             "full".into()
@@ -114,17 +125,19 @@ impl Level {
 
     /// For people: what holds, and loudly what does not.
     pub fn told(&self) -> String {
-        if self.walls.is_empty() {
-            return "OFF: the creature runs with your rights; what it may touch is agreed, not enforced"
-                .into();
-        }
         let held = self
             .walls
             .iter()
             .filter_map(|wall| Some(format!("{}: {}", wall.name, wall.found.as_ref().ok()?)));
         let held = held.collect::<Vec<_>>().join(", ");
         let missing = self.missing();
-        if missing.is_empty() { held } else { format!("{held}; MISSING: {}", missing.join(", ")) }
+        let off = "OFF: the creature runs with your rights; what it may touch is agreed, not enforced";
+        let parts = [
+            self.off.then(|| off.to_owned()),
+            (!held.is_empty()).then_some(held),
+            (!missing.is_empty()).then(|| format!("MISSING: {}", missing.join(", "))),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     /// For programs: each wall, and how it is held or `none: why`.

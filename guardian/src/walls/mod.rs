@@ -2,9 +2,11 @@
 //!
 //! Invariant: what is asked of a launch was tried at start, by a launch; what failed then is named as missing.
 
+pub mod cage;
 pub mod calls;
 pub mod files;
 pub mod group;
+pub mod init;
 pub mod launch;
 pub mod level;
 pub mod network;
@@ -17,6 +19,7 @@ use crate::house::House;
 use crate::limits::Limits;
 use crate::{beneath::Folder, cargo_home, files as files_of_house};
 use anyhow::{Context, Result};
+use cage::Cage;
 use level::Level;
 use network::Network;
 use spec::{Ceilings, Spec};
@@ -38,10 +41,22 @@ pub enum Choice {
     Off,
 }
 
+/// How a tree of processes is held together, so that it can be ended whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trees {
+    /// A namespace of their own, which ends with its init.
+    Namespace,
+    /// A control group each.
+    Cage,
+    /// Not at all: they are hunted.
+    Loose,
+}
+
 pub struct Walls {
     pub network: Network,
     pub level: Level,
     off: bool,
+    trees: Trees,
     launcher: PathBuf,
     more: Vec<PathBuf>,
     ceilings: Ceilings,
@@ -70,27 +85,25 @@ impl Walls {
             open_files: limits.open_files,
             file_mib: limits.file_mib,
         };
-        let mut walls = Self {
-            network,
-            level: Level::default(),
-            off,
-            launcher,
-            more,
-            ceilings,
-            group: None,
-            joined: false,
-        };
-        if off {
-            walls.level = Level::off();
-            return Ok(walls);
-        }
+        // Without walls only root has namespaces that change nothing else.
+        let trees = if off && !root { Trees::Loose } else { Trees::Namespace };
+        let level = Level::default();
+        let (group, joined) = (None, false);
+        let mut walls = Self { network, level, off, trees, launcher, more, ceilings, group, joined };
         prepare(house, Kind::Life);
-        let group = if root { group::counted(house, limits.processes).map(Some) } else { Ok(None) };
+        let group = if root && !off { group::counted(house, limits.processes).map(Some) } else { Ok(None) };
         let (group, why_none) = group.map_or_else(|why| (None, Some(why)), |group| (group, None));
         walls.group = group;
-        walls.level = Level::hoped(&walls.network, why_none);
-        while let Err(failure) = walls.try_out(house) {
+        walls.level = if off { Level::off() } else { Level::hoped(&walls.network, why_none) };
+        if trees == Trees::Loose {
+            walls.hold_trees_otherwise(house, "walls are off");
+        }
+        while let Err(failure) = if walls.launch() { walls.try_out(house) } else { Ok(()) } {
             let (wall, why) = failure.split_once(": ").unwrap_or(("", &failure));
+            if wall == level::TREE && walls.trees == Trees::Namespace {
+                walls.hold_trees_otherwise(house, why);
+                continue;
+            }
             anyhow::ensure!(walls.level.lose(wall, why), "failed to put up the walls: {failure}");
             if wall == level::NETWORK {
                 walls.network = network::make(false)?;
@@ -99,14 +112,50 @@ impl Walls {
         Ok(walls)
     }
 
+    /// Where there is no namespace for them.
+    fn hold_trees_otherwise(&mut self, house: &House, why: &str) {
+        let (trees, found) = match Cage::make(&cage_name(house, "trial")) {
+            Ok(cage) => (Trees::Cage, Ok(cage.told().to_owned())),
+            Err(no_cage) => (Trees::Loose, Err(format!("no namespace: {why}; no control group: {no_cage}"))),
+        };
+        self.trees = trees;
+        self.level.find(level::TREE, found);
+    }
+
     /// Joins the group that counts processes, so that no launch has to.
     pub fn join(&mut self) {
         self.joined = self.level.has(level::PROCESSES) && self.group.as_deref().is_some_and(group::join);
     }
 
-    /// Whether processes are started by the launcher.
+    /// Whether there are walls.
     pub fn stand(&self) -> bool {
         !self.off
+    }
+
+    /// Whether processes are started by the launcher.
+    pub fn launch(&self) -> bool {
+        !self.off || self.trees != Trees::Loose
+    }
+
+    /// Whether every tree has an init of its own.
+    pub fn own_tree(&self) -> bool {
+        self.trees == Trees::Namespace
+    }
+
+    /// Whether nothing inside a tree can kill its program: then who does is outside.
+    pub fn shelter(&self) -> bool {
+        self.own_tree() && self.level.has(level::CALLS)
+    }
+
+    /// The control group for the next tree of a kind, empty; nothing where trees are held together otherwise.
+    pub fn cage(&self, house: &House, kind: Kind) -> Result<Option<Cage>> {
+        if self.trees != Trees::Cage {
+            return Ok(None);
+        }
+        let name = if kind == Kind::Life { "life" } else { "build" };
+        let cage = Cage::make(&cage_name(house, name)).map_err(anyhow::Error::msg)?;
+        anyhow::ensure!((0..100).any(|_| cage.end()), "what is in the control group {name} does not end");
+        Ok(Some(cage))
     }
 
     pub fn launcher(&self) -> &Path {
@@ -114,29 +163,27 @@ impl Walls {
     }
 
     /// What the next launch is told, by the house as it is now.
-    pub fn spec(&self, house: &House, lock: RawFd) -> Spec {
+    pub fn spec(&self, house: &House, cage: Option<&Cage>) -> Spec {
         let has = |wall| self.level.has(wall);
         let space = self.network.space.as_ref();
+        // Made anew where somebody took it away meanwhile.
+        let counted = self.group.clone().filter(|_| has(level::PROCESSES) && !self.joined);
+        let counted = counted.map(|group| group::counted(house, self.ceilings.processes).unwrap_or(group));
         Spec {
-            parent: nix::unistd::getpid().as_raw(),
-            lock: Some(lock),
+            tree: self.own_tree(),
             user: space.and_then(|space| space.user.as_ref()).map(AsRawFd::as_raw_fd),
             net: space.map(|space| space.net.as_raw_fd()),
             port: Some(self.network.port),
             root: house.root().to_path_buf(),
-            rules: rules::all(house, &self.more),
+            rules: if self.off { vec![] } else { rules::all(house, &self.more) },
             view: has(level::VIEW).then(|| rules::view(house)),
             files: has(level::FILES),
             scopes: has(level::SIGNALS),
             calls: has(level::CALLS),
             capabilities: has(level::CAPABILITIES),
             ceilings: has(level::LIMITS).then_some(self.ceilings),
-            // Made anew where somebody took it away meanwhile.
-            group: self
-                .group
-                .clone()
-                .filter(|_| has(level::PROCESSES) && !self.joined)
-                .map(|group| group::counted(house, self.ceilings.processes).unwrap_or(group)),
+            groups: counted.into_iter().chain(cage.map(Cage::door)).collect(),
+            ..Spec::default()
         }
     }
 
@@ -144,11 +191,10 @@ impl Walls {
     fn try_out(&self, house: &House) -> std::result::Result<(), String> {
         let null = || File::options().read(true).write(true).open("/dev/null");
         let run = || -> Result<std::process::Output> {
-            let lock = null()?;
-            let spec = serde_json::to_string(&self.spec(house, lock.as_raw_fd()))?;
+            let spec = serde_json::to_string(&self.spec(house, None))?;
             let mut command = Command::new(&self.launcher);
             command.arg("wall").arg(spec).current_dir(house.root()).stdin(null()?).env_clear();
-            crate::child::inherit(&mut command, self.descriptors(&lock));
+            crate::child::inherit(&mut command, self.descriptors());
             #[allow(clippy::disallowed_methods)]
             command.output().context("failed to start the launcher")
         };
@@ -163,12 +209,17 @@ impl Walls {
         }
     }
 
-    /// What a launch must inherit.
-    pub fn descriptors(&self, lock: &File) -> Vec<RawFd> {
+    /// What a launch must inherit: the namespaces to enter.
+    pub fn descriptors(&self) -> Vec<RawFd> {
         let space = self.network.space.iter();
         let space = space.flat_map(|space| [Some(&space.net), space.user.as_ref()]).flatten();
-        space.map(AsRawFd::as_raw_fd).chain([lock.as_raw_fd()]).collect()
+        space.map(AsRawFd::as_raw_fd).collect()
     }
+}
+
+/// The name of the control group for a house's trees of one kind.
+fn cage_name(house: &House, kind: &str) -> String {
+    format!("feral-{}-{kind}", house.identity())
 }
 
 impl Drop for Walls {

@@ -7,10 +7,14 @@ use std::path::PathBuf;
 /// The walls of one process tree. What is absent is not put up; what is there and fails ends the launch.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Spec {
-    /// Who started it: if that process is gone, so are we.
-    pub parent: i32,
-    /// The one descriptor beside 0, 1 and 2 that stays open.
-    pub lock: Option<RawFd>,
+    /// A tree with a first process and a `/proc` of its own: it ends as a whole, whatever is in it.
+    pub tree: bool,
+    /// Without it the launcher waits for the tree and ends as its program did.
+    pub handover: Option<Handover>,
+    /// A pipe nobody writes to: when it closes, whoever started this is gone, and the tree with it.
+    pub lifeline: Option<RawFd>,
+    /// Descriptors beside 0, 1 and 2 that the program gets.
+    pub kept: Vec<RawFd>,
     /// Namespaces to enter, by inherited descriptors.
     pub user: Option<RawFd>,
     pub net: Option<RawFd>,
@@ -26,8 +30,17 @@ pub struct Spec {
     pub calls: bool,
     pub capabilities: bool,
     pub ceilings: Option<Ceilings>,
-    /// `cgroup.procs` of the group that counts its processes.
-    pub group: Option<PathBuf>,
+    /// `cgroup.procs` of the groups to join: the one that counts its processes, the one that is ended whole.
+    pub groups: Vec<PathBuf>,
+}
+
+/// How a tree is left to whoever started the launcher.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Handover {
+    /// Where the number of its first process and later its program's wait status go, four bytes each.
+    pub report: RawFd,
+    /// Ends once the launcher is reaped: only then does the first process have the parent it keeps.
+    pub gate: RawFd,
 }
 
 /// One path and what may be done below it. A relative path is the house's: no link on it is followed.

@@ -16,9 +16,13 @@ use std::path::Path;
 
 /// Enters a mount namespace and narrows it. To be called before anything that forbids mounting.
 pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
-    unshare(CloneFlags::CLONE_NEWNS).context("failed to make a mount namespace")?;
-    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
-    mount(None::<&str>, "/", None::<&str>, private, None::<&str>).context("failed to leave shared mounts")?;
+    // A tree of its own has mounts of its own already.
+    if !spec.tree {
+        unshare(CloneFlags::CLONE_NEWNS).context("failed to make a mount namespace")?;
+        let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+        mount(None::<&str>, "/", None::<&str>, private, None::<&str>)
+            .context("failed to leave shared mounts")?;
+    }
     let root: OwnedFd = File::open(&spec.root).context("failed to open the house")?.into();
     let mut writable = Vec::new();
     for rule in spec.rules.iter().filter(|rule| matches!(rule.access, Access::Write | Access::Fill)) {

@@ -28,6 +28,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int told(long done) {
@@ -169,6 +170,51 @@ static int forget(const char *self, int begun) {
     }
 }
 
+static int word[2];
+static struct timespec until;
+
+static void over(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    if (now.tv_sec >= until.tv_sec) _exit(0);
+}
+
+/* The one above is gone: a word to the last one, for which it makes another. */
+static void grow(int signal) {
+    (void)signal;
+    told(write(word[1], "x", 1));
+}
+
+/* Each the child of the one before; only the last listens. */
+static void chain(int long_) {
+    for (char heard; long_ > 0 || read(word[0], &heard, 1) == 1 || errno == EINTR; long_--) {
+        over();
+        if (fork()) {
+            for (;;) pause(), over();
+        }
+        prctl(PR_SET_PDEATHSIG, SIGUSR1);
+    }
+}
+
+/* Grows whenever it is killed, for at most two minutes: a chain at its end, a ring from hand to hand. */
+static int endless(const char *what) {
+    clock_gettime(CLOCK_BOOTTIME, &until);
+    until.tv_sec += 120;
+    for (int number = 1; number < 32; number++) signal(number, SIG_IGN);
+    signal(SIGUSR1, grow);
+    if (told(pipe(word)) || fork()) return 0;
+    setsid();
+    if (is(what, "chain")) chain(30);
+    for (int hands = 0; is(what, "ring") && hands < 3; hands++)
+        if (!fork())
+            for (;;) {
+                over();
+                if (fork() > 0) _exit(0);
+                usleep(500);
+            }
+    return 0;
+}
+
 static int child(void *nothing) { return (long)nothing; }
 
 static int kernel(const char *what) {
@@ -295,6 +341,7 @@ int main(int count, char **a) {
     if (is(a[1], "process")) return processes(a[2], atoi(a[3]), a + 4);
     if (is(a[1], "kernel")) return kernel(a[2]);
     if (is(a[1], "forget")) return forget(a[0], is(a[2], "begun"));
+    if (is(a[1], "endless")) return endless(a[2]);
     if (is(a[1], "resource")) return resources(a[2]);
     if (is(a[1], "file")) return files(a[2], a + 3);
     if (is(a[1], "hold")) {

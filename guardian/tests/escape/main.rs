@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
+mod endless;
 mod living;
 mod rows;
 mod stage;
@@ -45,6 +46,7 @@ fn main() {
     suite.outside();
     suite.without_a_namespace();
     living::all(&mut suite);
+    endless::all(&mut suite);
     suite.costs();
     println!(
         "{} attempts, {} failed, {:.1} s",
@@ -125,7 +127,7 @@ impl Suite {
         let mut spec = self.stage.spec();
         (spec.net, spec.user, spec.port) = (None, None, Some(self.stage.plain.local_addr().unwrap().port()));
         if !self.root {
-            spec.view = None;
+            (spec.tree, spec.view) = (false, None);
         }
         for row in SHARED_NETWORK {
             self.attempt(row, &spec);
@@ -141,7 +143,7 @@ impl Suite {
     fn costs(&self) {
         let mut spec = self.stage.spec();
         // The guardian is in the group already, and so is what it starts.
-        spec.group = None;
+        spec.groups.clear();
         let mut took: Vec<[f64; 2]> = (0..60)
             .map(|_| {
                 [Some(&spec), None].map(|spec| {

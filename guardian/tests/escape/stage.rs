@@ -60,7 +60,6 @@ pub struct Stage {
     folder: TempDir,
     pub house: House,
     pub walls: Walls,
-    lock: File,
     leak: File,
     victim: Child,
     /// Where the victim's secret lies in its memory, in hexadecimal digits.
@@ -109,7 +108,6 @@ impl Stage {
             libc::dup2(leak.as_raw_fd(), LEAK)
         };
         Self {
-            lock: File::create(house.creature_lock()).unwrap(),
             house,
             walls,
             leak,
@@ -134,7 +132,7 @@ impl Stage {
     }
 
     pub fn spec(&self) -> Spec {
-        self.walls.spec(&self.house, self.lock.as_raw_fd())
+        self.walls.spec(&self.house, None)
     }
 
     /// As the guardian would start it, or as nothing stops it; all the names an attempt may need are in its environment.
@@ -171,7 +169,7 @@ impl Stage {
                 if libc::dup2(leak, LEAK) == LEAK { Ok(()) } else { Err(std::io::Error::last_os_error()) }
             });
         }
-        guardian::child::inherit(&mut command, self.walls.descriptors(&self.lock));
+        guardian::child::inherit(&mut command, self.walls.descriptors());
         command.output().unwrap()
     }
 

@@ -148,9 +148,14 @@ impl House {
     }
 
     pub fn start(&self) -> Guardian {
+        self.start_by(self.command(&[]))
+    }
+
+    /// A guardian as this command starts it.
+    pub fn start_by(&self, mut command: Command) -> Guardian {
         let log = fs::File::options().create(true).append(true).open(self.folder.path().join("guardian.log"));
         let log = log.unwrap();
-        let child = self.command(&[]).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+        let child = command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
         Guardian { child, root: self.root.clone(), log: self.folder.path().join("guardian.log") }
     }
 
@@ -202,18 +207,9 @@ impl House {
         });
     }
 
-    /// Processes of this house that still run: anything with its root in the environment.
+    /// Processes of this house that still run.
     pub fn leftovers(&self) -> Vec<i32> {
-        let mark = format!("FERAL_TREE={}", self.root.display());
-        let pids = fs::read_dir("/proc")
-            .unwrap()
-            .flatten()
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter(|pid: &i32| {
-            fs::read(format!("/proc/{pid}/environ"))
-                .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes()))
-        })
-        .collect()
+        marked(&self.root)
     }
 
     pub fn creature_differs_from(&self, commit: &str) -> bool {
@@ -221,6 +217,18 @@ impl House {
         let untracked = self.git(&["status", "--porcelain", "--ignored", "--", "creature"]);
         !diff.is_empty() || !untracked.is_empty()
     }
+}
+
+/// Processes with the mark of the house at this path in their environment; an init of ours is told by what it began with.
+fn marked(root: &Path) -> Vec<i32> {
+    let mark = format!("FERAL_TREE={}", guardian::house::House::new(root).identity());
+    let pids =
+        fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid: &i32| {
+        fs::read(format!("/proc/{pid}/environ"))
+            .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes()))
+    })
+    .collect()
 }
 
 pub fn lines(path: &Path) -> Vec<Value> {
@@ -285,15 +293,8 @@ impl Drop for Guardian {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let mark = format!("FERAL_TREE={}", self.root.display());
-        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
-                continue;
-            };
-            let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            if environ.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes()) {
-                let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
-            }
+        for pid in marked(&self.root) {
+            let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
         }
     }
 }
