@@ -103,6 +103,7 @@ fn thoughts(small: &House, large: &House, name: &str, with_floor: bool) {
             safe: false,
             rehearsal: false,
             broker: None,
+            lifeline: creature::lifeline::Lifeline::default(),
             clock: creature::clock::Clock::default(),
         };
         runtime.block_on(birth(told)).unwrap()

@@ -104,6 +104,7 @@ fn measured(house: &House) -> Taken {
         safe: false,
         rehearsal: false,
         broker: None,
+        lifeline: creature::lifeline::Lifeline::default(),
         clock: Clock::default(),
     };
     let mut life = runtime.block_on(birth(told)).unwrap();

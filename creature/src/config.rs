@@ -1,6 +1,7 @@
 //! The owner's settings for the creature, from `owner.toml`, and what the guardian told it; every default is safe.
 
 use crate::clock::Clock;
+use crate::lifeline::Lifeline;
 use crate::paths::House;
 use crate::senses::papers;
 use agenda::stack::Category;
@@ -251,12 +252,13 @@ pub struct Told {
     pub rehearsal: bool,
     /// The way out; none in safe mode, in a rehearsal, and where no broker runs.
     pub broker: Option<Broker>,
+    pub lifeline: Lifeline,
     pub clock: Clock,
 }
 
 impl Told {
-    /// Reads `FERAL_HOUSE`, `FERAL_LIFE`, `FERAL_COMMIT`, `FERAL_SAFE`, `FERAL_REHEARSAL`, `FERAL_BROKER` and
-    /// `FERAL_BROKER_TOKEN`. Without a house it is the working directory; without a life it is 0.
+    /// Reads `FERAL_HOUSE`, `FERAL_LIFE`, `FERAL_COMMIT`, `FERAL_SAFE`, `FERAL_REHEARSAL`, `FERAL_LIFELINE`,
+    /// `FERAL_BROKER` and `FERAL_BROKER_TOKEN`. Without a house it is the working directory; without a life it is 0.
     pub fn from_env() -> Result<Self, String> {
         let var = |name: &str| std::env::var(name).unwrap_or_default();
         let root = match std::env::var_os("FERAL_HOUSE").filter(|house| !house.is_empty()) {
@@ -282,6 +284,7 @@ impl Told {
             safe,
             rehearsal,
             broker,
+            lifeline: Lifeline::from_env(),
             clock: Clock::default(),
         })
     }

@@ -72,7 +72,7 @@ impl Life {
         let mut seen = Instant::now();
         loop {
             let why = match Standing::read(&path) {
-                Ok(Some(standing)) if !standing.guardian_lives() => "the guardian no longer runs".to_owned(),
+                Ok(Some(_)) if !self.told.lifeline.holds() => "the guardian no longer runs".to_owned(),
                 Ok(Some(standing)) => {
                     seen = Instant::now();
                     if standing.life == self.told.life && standing.blessed {

@@ -16,6 +16,7 @@ pub mod heartbeat;
 pub mod keepsake;
 pub mod last_words;
 pub mod life;
+pub mod lifeline;
 pub mod mind;
 pub mod outlook;
 pub mod pace;

@@ -18,7 +18,7 @@ usage: creature            lives in the house FERAL_HOUSE (default: here); the g
        creature --help | --version
 
 environment: FERAL_HOUSE, FERAL_LIFE, FERAL_COMMIT, FERAL_SAFE=1, FERAL_REHEARSAL=1,
-             FERAL_BROKER, FERAL_BROKER_TOKEN, RUST_LOG";
+             FERAL_LIFELINE, FERAL_BROKER, FERAL_BROKER_TOKEN, RUST_LOG";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -16,7 +16,6 @@ const MOST_CHARS: usize = 600;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Standing {
-    pub guardian_pid: i32,
     pub life: u64,
     pub commit: String,
     pub blessed: bool,
@@ -67,18 +66,14 @@ impl Standing {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("guardian.json cannot be read: {error}")),
         };
-        serde_json::from_slice(&bytes).map_err(|error| format!("guardian.json is garbage: {error}"))
-    }
-
-    /// Whether the guardian that wrote this still runs.
-    pub fn guardian_lives(&self) -> bool {
-        use nix::errno::Errno;
-        use nix::{sys::signal::kill, unistd::Pid};
-        if self.guardian_pid <= 1 {
-            return false;
-        }
-        // Not being allowed to signal it is what the walls are for, and proof that it is there.
-        matches!(kill(Pid::from_raw(self.guardian_pid), None), Ok(()) | Err(Errno::EPERM))
+        let said = serde_json::from_slice(&bytes).and_then(|mut said: Value| {
+            // What is not there while no creature or guardian runs is written as null.
+            if let Some(fields) = said.as_object_mut() {
+                fields.retain(|_, value| !value.is_null());
+            }
+            serde_json::from_value(said)
+        });
+        said.map_err(|error| format!("guardian.json is garbage: {error}"))
     }
 }
 

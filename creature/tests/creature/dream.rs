@@ -54,6 +54,7 @@ impl Bed {
             safe: false,
             rehearsal: false,
             broker,
+            lifeline: creature::lifeline::Lifeline::default(),
             clock,
         })
         .await

@@ -217,6 +217,7 @@ async fn what_is_odd_is_told_when_it_begins_and_when_it_changes() {
         safe: false,
         rehearsal: true,
         broker: None,
+        lifeline: creature::lifeline::Lifeline::default(),
         clock: creature::clock::Clock::default(),
     };
     let mut life = birth(told).await.unwrap();

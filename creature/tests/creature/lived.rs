@@ -38,6 +38,7 @@ impl Lived {
             safe: false,
             rehearsal: false,
             broker: house.broker.as_ref().map(|base| Broker::new(base, broker::TOKEN).unwrap()),
+            lifeline: creature::lifeline::Lifeline::default(),
             clock: Clock::told(move || *told.lock().unwrap()),
         };
         Self { now, life: birth(told).await.unwrap() }

@@ -58,6 +58,7 @@ impl Scene {
             safe: false,
             rehearsal: false,
             broker: Some(self.broker.client()),
+            lifeline: creature::lifeline::Lifeline::default(),
             clock,
         };
         birth(told).await.unwrap()
@@ -194,6 +195,7 @@ async fn sessions_are_asked_beside_one_another() {
         safe: false,
         rehearsal: false,
         broker: Some(hands::Broker::new(&base, broker::TOKEN).unwrap()),
+        lifeline: creature::lifeline::Lifeline::default(),
         clock: Clock::default(),
     };
     let mut life = birth(told).await.unwrap();

@@ -91,6 +91,7 @@ async fn what_memory_says_was_changed_is_changed() {
         safe: false,
         rehearsal: false,
         broker: None,
+        lifeline: creature::lifeline::Lifeline::default(),
         clock: Time::at("2026-10-20T06:00:00Z").clock(),
     };
     let mut life = birth(told(1)).await.unwrap();

@@ -148,6 +148,7 @@ impl World {
             safe: false,
             rehearsal: false,
             broker: Some(self.outside.broker.client()),
+            lifeline: creature::lifeline::Lifeline::default(),
             clock: self.time.clock(),
         }
     }
