@@ -61,6 +61,7 @@ impl Guardian {
             free_mib: self.free_mib(),
             floor_mib: self.limits.disk_free_mib,
             overdue: matches!(self.policy.phase, Phase::Stopping { .. }),
+            sheltered: self.walls.shelter(),
             folder_gone: life.bereft,
             ..blame::Evidence::default()
         };

@@ -22,6 +22,7 @@ pub mod heartbeat;
 pub mod history;
 pub mod house;
 pub mod hunt;
+pub mod interrupt;
 pub mod limits;
 pub mod locks;
 pub mod orders;

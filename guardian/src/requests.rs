@@ -5,6 +5,7 @@ use crate::house::House;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// Longest summary that goes into a commit message, in characters.
@@ -53,14 +54,16 @@ pub fn read(house: &House) -> Result<Option<Request>> {
     Ok(Some(request))
 }
 
-/// Tells one set of uncommitted edits from another.
+/// Tells one set of uncommitted edits from another, also where the house was moved or copied meanwhile: by what a copy
+/// keeps, so not by the numbers of files.
 pub fn fingerprint(house: &House, dirty: &[PathBuf]) -> String {
     if dirty.is_empty() {
         return String::new();
     }
     let mut text = String::new();
     for path in dirty {
-        let mark = files::mark(&house.creature().join(path));
+        let meta = std::fs::symlink_metadata(house.creature().join(path)).ok();
+        let mark = meta.map(|meta| (meta.mode(), meta.size(), meta.mtime(), meta.mtime_nsec()));
         text.push_str(&format!("{} {mark:?}\n", path.display()));
     }
     crate::state::checksum(text.as_bytes())

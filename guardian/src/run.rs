@@ -19,7 +19,7 @@ use crate::settings::Settings;
 use crate::state::State;
 use crate::vocabulary::{Action, Event, Pending, Phase};
 use crate::walls::Walls;
-use crate::{files, hunt, requests, walls};
+use crate::{files, hunt, interrupt, requests, walls};
 use anyhow::{Context, Result};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::WaitStatus;
@@ -95,6 +95,7 @@ pub struct End {
 
 pub fn signals() -> Result<SignalDelivery<UnixStream, SignalOnly>> {
     let (read, write) = UnixStream::pair().context("failed to make a pipe for signals")?;
+    interrupt::listen()?;
     let wanted = [SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1];
     SignalDelivery::with_pipe(read, write, SignalOnly, wanted).context("failed to listen for signals")
 }
@@ -106,6 +107,7 @@ impl Guardian {
         self.happen(Event::Tick);
         while self.policy.phase != Phase::Done {
             self.wait();
+            interrupt::heard();
             let signals: Vec<i32> = self.signals.pending().collect();
             for signal in signals {
                 match signal {

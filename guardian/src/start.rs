@@ -7,7 +7,7 @@ use crate::companion::Companion;
 use crate::heartbeat::Heartbeat;
 use crate::house::House;
 use crate::policy::Policy;
-use crate::repo::Repo;
+use crate::repo::{Repo, Version};
 use crate::report::Report;
 use crate::run::{End, Guardian};
 use crate::state::State;
@@ -173,16 +173,13 @@ impl Guardian {
         if left.is_some() || first {
             let dirty = self.repo.dirty(head).map_err(|error| Refused(format!("{error:#}")))?;
             if let Some(path) = dirty.first() {
-                let same = left.is_some_and(|left| {
-                    !left.is_empty() && left == requests::fingerprint(&self.house, &dirty)
-                });
-                let whose = if same {
-                    format!("made while life {} ran: the creature's, or yours", self.state.life)
-                } else {
-                    "yours: they were made while no creature lived".into()
-                };
+                // Made while a creature lived: kept under a ref before the first life, as after a kill.
+                if left.is_some_and(|left| left == requests::fingerprint(&self.house, &dirty)) {
+                    self.policy.record.untidy = true;
+                    return self.lay_bottom(head);
+                }
                 return refuse(format!(
-                    "creature/ has uncommitted edits ({}{}), {whose}. \
+                    "creature/ has uncommitted edits ({}{}), yours: they were made while no creature lived. \
                      To keep them: git add creature && git commit -m 'keep'. \
                      To drop them: git checkout HEAD -- creature && git clean -fdx creature",
                     path.display(),
@@ -190,6 +187,10 @@ impl Guardian {
                 ));
             }
         }
+        self.lay_bottom(head)
+    }
+
+    fn lay_bottom(&mut self, head: Version) -> Result<()> {
         if self.repo.rungs()?.is_empty() {
             self.repo.bless(head)?;
         }

@@ -56,18 +56,6 @@ fn refusals_are_one_line_and_status_100() {
 }
 
 #[test]
-fn edits_left_by_a_life_are_told_from_the_owners() {
-    let house = House::new("think x; echo unfinished > creature/held.txt; think y; live");
-    let guardian = house.start();
-    house.until("its edit", || house.thoughts().len() == 2);
-    guardian.stop();
-    let refused = house.ask(&[]);
-    assert_eq!(refused.status.code(), Some(100));
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(said.contains("held.txt") && said.contains("made while life 1 ran"), "{said}");
-}
-
-#[test]
 fn owner_edits_while_nothing_lives_are_waited_for_never_touched() {
     let house = House::new(SOUND);
     let guardian = house.start();
