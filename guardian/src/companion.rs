@@ -5,16 +5,17 @@
 //! When to start and end it is decided in `revival`.
 
 use crate::child::Door;
+use crate::errands::{Errand, Kind};
 use crate::files::{self, Mark};
 use crate::house::House;
 use crate::limits::Millis;
+use crate::records;
 use crate::reload::Watch;
 use crate::revival::{Act, Event, Revival};
 use crate::run::Guardian;
 use crate::tokens::Tokens;
 use crate::trusted::{self, Trusted};
 use crate::walls::network::Network;
-use crate::{build, records};
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -27,47 +28,31 @@ use std::path::{Path, PathBuf};
 
 /// Its program, beside ours.
 pub const NAME: &str = "broker";
-/// Exit status of `broker --check` for a mistake of the owner's.
-const MISTAKE: i32 = 2;
-
 pub struct Companion {
     /// Where the creature meets it.
     pub listener: TcpListener,
     port: u16,
     /// Where its program is or will be.
-    program: PathBuf,
+    pub program: PathBuf,
     /// The cargo profile and target folder it is built into: only where we run from the house's own.
-    made: Option<(String, PathBuf)>,
+    pub made: Option<(String, PathBuf)>,
     /// Held while it lives; inherited by it alone.
     lock: File,
+    /// Since we started, so that it need not be once more.
+    pub build_tried: bool,
     pub tokens: Tokens,
-    revival: Revival,
+    pub revival: Revival,
     pub pid: Option<Pid>,
-    errand: Option<Errand>,
+    pub errand: Option<Errand>,
     /// Over what it runs by.
     pub watch: Watch,
     /// What the owner changed while an errand was under way waits for its end.
-    unjudged: bool,
+    pub unjudged: bool,
     pub asks_mark: Option<Mark>,
     pub asks_waiting: usize,
     pub restarts: u64,
     /// One line for people, where something is wrong with it.
     pub trouble: String,
-}
-
-/// A short-lived process on the broker's behalf.
-struct Errand {
-    pid: Pid,
-    kind: Kind,
-    since: Millis,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Brings its program up to date.
-    Build,
-    /// Judges what the owner changed.
-    Check,
 }
 
 impl Companion {
@@ -100,6 +85,7 @@ impl Companion {
             program: folder.join(NAME),
             made,
             lock,
+            build_tried: false,
             tokens: Tokens::default(),
             revival: Revival::default(),
             pid: None,
@@ -116,7 +102,7 @@ impl Companion {
     /// Whether the creature may hope for it: it runs, will run again, or is being built.
     pub fn hoped_for(&self) -> bool {
         self.revival.standing != crate::revival::Standing::Without
-            || self.errand.as_ref().is_some_and(|errand| errand.kind == Kind::Build)
+            || self.errand.as_ref().is_some_and(|errand| errand.builds())
     }
 
     pub fn deadline(&self) -> Option<Millis> {
@@ -134,54 +120,6 @@ impl Companion {
             return Ok(None);
         }
         Ok(Some(Door { port: self.port, token: self.tokens.fresh(house, life)? }))
-    }
-
-    fn build(&self, house: &House, yields: bool) -> Result<Option<Pid>> {
-        let Some((profile, target)) = &self.made else { return Ok(None) };
-        let path = house.broker_build_log();
-        let log = files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
-        let profile = if profile == "debug" { "dev" } else { profile };
-        let target = target.display().to_string();
-        let args = ["build", "--package", NAME, "--profile", profile, "--target-dir", &target];
-        let args = args.map(str::to_owned).to_vec();
-        let program = build::cargo();
-        trusted::start(house, Trusted { program, args, log: Some(log), yields, ..Trusted::default() })
-            .map(Some)
-    }
-
-    /// Without a cargo the one that is there will do: what is kept runs without a toolchain, and so does this.
-    fn not_built(&self, error: &anyhow::Error) -> String {
-        let there = if self.program.is_file() { "the one that is there is used" } else { "there is none" };
-        format!("the broker cannot be brought up to date, {there}: {error:#}")
-    }
-
-    fn check(&self, house: &House) -> Result<Pid> {
-        let path = house.broker_check_log();
-        let log = files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
-        let args = vec!["--check".into(), "--house".into(), house.root().display().to_string()];
-        trusted::start(
-            house,
-            Trusted { program: self.program.clone(), args, log: Some(log), ..Trusted::default() },
-        )
-    }
-
-    /// Whether there is something new to judge.
-    pub fn has_news(&mut self, house: &House, now: Millis) -> bool {
-        self.watch.changed(house, now) || (self.errand.is_none() && std::mem::take(&mut self.unjudged))
-    }
-
-    /// Has it judge what changed, now or when it is free; false: there is nobody to ask.
-    pub fn begin_check(&mut self, house: &House, since: Millis) -> Result<bool> {
-        self.unjudged = self.errand.is_some();
-        if self.unjudged {
-            return Ok(true);
-        }
-        if !self.program.is_file() || !self.hoped_for() {
-            return Ok(false);
-        }
-        let pid = self.check(house)?;
-        self.errand = Some(Errand { pid, kind: Kind::Check, since });
-        Ok(true)
     }
 
     fn start(&mut self, house: &House) -> Result<Pid> {
@@ -203,58 +141,6 @@ impl Companion {
         Ok(pid)
     }
 
-    /// Before anything is started: builds it if need be and has it judge `owner.toml`. The owner's mistake, if there is
-    /// one; `Err(None)`: it was not waited for any longer.
-    pub fn prove(
-        &mut self,
-        house: &House,
-        mut say: impl FnMut(&str),
-        mut go_on: impl FnMut() -> bool,
-    ) -> Result<(), Option<String>> {
-        if !house.owner_settings().exists() {
-            return Ok(());
-        }
-        let (mut looks, mut told) = (0, false);
-        let mut patience = || {
-            looks += 1;
-            if looks > 500 && !std::mem::replace(&mut told, true) {
-                say(
-                    "bringing the broker up to date, for owner.toml is its to judge; see .self/log/broker-build.log",
-                );
-            }
-            go_on()
-        };
-        match self.build(house, false) {
-            Ok(Some(pid)) => match trusted::wait(pid, &mut patience) {
-                Some(WaitStatus::Exited(_, 0)) => {}
-                Some(_) => self.trouble = does_not_build(house),
-                None => {
-                    trusted::kill(pid);
-                    return Err(None);
-                }
-            },
-            Ok(None) => {}
-            Err(error) => say(&self.not_built(&error)),
-        }
-        if !self.program.is_file() || !self.trouble.is_empty() {
-            return Ok(());
-        }
-        // What was checked is what is there now; what changes from here on is looked at again.
-        self.watch = Watch::new(house);
-        match self.check(house).map(|pid| (pid, trusted::wait(pid, &mut go_on))) {
-            Ok((_, Some(WaitStatus::Exited(_, MISTAKE)))) => Err(Some(checked(house))),
-            Ok((pid, None)) => {
-                trusted::kill(pid);
-                Err(None)
-            }
-            Ok(_) => Ok(()),
-            Err(error) => {
-                self.trouble = format!("{error:#}");
-                Ok(())
-            }
-        }
-    }
-
     /// Whoever knocks where nobody will come is not kept waiting.
     pub fn turn_away(&self) {
         while !self.hoped_for() && self.listener.accept().is_ok() {}
@@ -274,7 +160,7 @@ impl Companion {
         match (&self.errand, self.pid) {
             _ if !self.trouble.is_empty() => self.trouble.clone(),
             (_, Some(_)) => "holds keys, budget and permission".into(),
-            (Some(Errand { kind: Kind::Build, .. }), None) => "being built".into(),
+            (Some(errand), None) if errand.builds() => "being built".into(),
             _ if self.hoped_for() => "starting".into(),
             _ => format!("there is no {}: the creature has no way out", self.program.display()),
         }
@@ -286,29 +172,19 @@ pub fn program() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.with_file_name(NAME))
 }
 
-/// The line `broker --check` ended with.
-fn checked(house: &House) -> String {
-    let text = files::tail(&house.broker_check_log(), 4_096);
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why").trim().to_owned()
-}
-
-fn does_not_build(house: &House) -> String {
-    let text = files::tail(&house.broker_build_log(), 64 << 10);
-    let first = text.lines().find(|line| line.starts_with("error")).unwrap_or("cargo does not say why");
-    format!("the broker does not build: {first}; see {}", house.broker_build_log().display())
-}
-
 impl Guardian {
-    /// The first start: at once where it is there, after its build where it is ours to build.
+    /// The first start: at once where it is there, after its build where it is not. What is there is brought up to date
+    /// beside it, and takes its place if it comes out another.
     pub fn call_broker(&mut self) {
         let companion = &mut self.companion;
-        // It was brought up to date together with the check of `owner.toml`, or could not be.
-        let proven = self.house.owner_settings().exists();
-        if companion.made.is_some() && !proven {
+        if companion.made.is_some() && !companion.build_tried {
             match companion.build(&self.house, true) {
                 Ok(Some(pid)) => {
-                    companion.errand = Some(Errand { pid, kind: Kind::Build, since: self.clock.now() });
-                    return;
+                    let kind = Kind::Build { was: files::mark(&companion.program) };
+                    companion.errand = Some(Errand { pid, kind, since: self.clock.now() });
+                    if !companion.program.is_file() {
+                        return;
+                    }
                 }
                 Ok(None) => {}
                 Err(error) => self.report.warn(&companion.not_built(&error)),
@@ -317,7 +193,7 @@ impl Guardian {
         self.broker_found();
     }
 
-    fn broker_found(&mut self) {
+    pub fn broker_found(&mut self) {
         let there = self.companion.program.is_file();
         if there && self.companion.trouble.is_empty() {
             return self.broker_steps(Event::Found);
@@ -376,24 +252,6 @@ impl Guardian {
             self.publish();
         } else if let Some(errand) = self.companion.errand.take_if(|errand| errand.pid == pid) {
             self.errand_ended(errand, status);
-        }
-    }
-
-    fn errand_ended(&mut self, errand: Errand, status: WaitStatus) {
-        let good = matches!(status, WaitStatus::Exited(_, 0));
-        match errand.kind {
-            Kind::Build => {
-                let seconds = self.clock.now().saturating_sub(errand.since) / 1_000;
-                if !good {
-                    self.companion.trouble = does_not_build(&self.house);
-                } else if seconds > 1 {
-                    self.report.say(&format!("the broker is built, {seconds} s"));
-                }
-                self.broker_found();
-                self.publish();
-            }
-            Kind::Check if good => self.take_over(),
-            Kind::Check => self.keep_settings(&checked(&self.house)),
         }
     }
 }

@@ -16,6 +16,7 @@ pub mod companion;
 pub mod custody;
 pub mod doctor;
 pub mod ends;
+pub mod errands;
 pub mod feed;
 pub mod files;
 pub mod heartbeat;

@@ -317,3 +317,24 @@ fn a_broker_that_does_not_build_is_warned_of_and_the_creature_lives() {
         guardian.stop();
     }
 }
+
+/// Found by measuring: a start asked cargo whether the broker is up to date before it began the broker that is there.
+#[test]
+fn a_broker_that_is_there_serves_while_the_next_one_is_built() {
+    let house = House::new(TELLS);
+    let broker = crate::support::broker::built().display();
+    let go = house.path("go");
+    let builds = format!(
+        "until test -e {}; do sleep 0.05; done; cp {broker} target/debug/broker.new; mv target/debug/broker.new target/debug/broker",
+        go.display()
+    );
+    let mut command = own_target(&house, &builds);
+    crate::support::broker::place(crate::support::broker::built(), &house.path("target/debug/broker"));
+    let guardian = crate::support::Guardian::new(command.spawn().unwrap(), &house);
+    let first = house.until_broker(None);
+    fs::write(&go, "").unwrap();
+    house.until_broker(Some(first));
+    assert!(house.told("broker_ended").is_empty(), "to be replaced is no death");
+    guardian.stop();
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
+}

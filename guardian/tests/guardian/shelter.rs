@@ -45,7 +45,8 @@ fn nothing_inside_kills_the_program_and_who_does_is_outside() {
 /// Found by attacking: the token of a life was good for as long as anything of it could be kept running.
 #[test]
 fn a_token_ends_with_its_life() {
-    let house = House::new("think x; exit 3").with_false_broker("case $1 in --check) exit 0 ;; esac; exec sleep 1000");
+    let house = House::new("think x; exit 3")
+        .with_false_broker("case $1 in --check) exit 0 ;; esac; exec sleep 1000");
     let guardian = house.start();
     house.until("a death", || !house.deaths().is_empty());
     guardian.stop();
