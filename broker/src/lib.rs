@@ -41,6 +41,7 @@ pub mod service;
 pub mod shelf;
 pub mod spelling;
 pub mod taint;
+pub mod tls;
 pub mod token;
 pub mod tunnel;
 pub mod upstream;

@@ -1,5 +1,6 @@
 //! The clients that call out: no redirects, no cookies, no retries; one for the network, one for loopback.
 
+use crate::tls;
 use anyhow::{Context, Result};
 use reqwest::{Client, Url, redirect};
 use std::net::IpAddr;
@@ -14,17 +15,12 @@ pub struct Outward {
 
 impl Outward {
     pub fn new() -> Result<Self> {
-        // An error only says that a provider is installed already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || {
-            Client::builder()
-                .user_agent("feral")
-                .redirect(redirect::Policy::none())
-                .retry(reqwest::retry::never())
-                .connect_timeout(Duration::from_secs(10))
+            let client = tls::client()?.user_agent("feral").redirect(redirect::Policy::none());
+            anyhow::Ok(client.retry(reqwest::retry::never()).connect_timeout(Duration::from_secs(10)))
         };
-        let network = builder().build().context("failed to prepare https; is ca-certificates installed?")?;
-        let loopback = builder().no_proxy().build().context("failed to prepare http")?;
+        let network = builder()?.build().context("failed to prepare https")?;
+        let loopback = builder()?.no_proxy().build().context("failed to prepare http")?;
         Ok(Self { network, loopback })
     }
 

@@ -5,6 +5,7 @@
 use crate::address::{self, Reach};
 use crate::policy;
 use crate::refusal::Refusal;
+use crate::tls;
 use anyhow::{Context, Result};
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -34,22 +35,16 @@ pub struct Pages {
 
 impl Pages {
     pub fn new() -> Result<Self> {
-        // An error only says that a provider is installed already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let pins = Arc::new(Pins::default());
         let builder = || {
-            Client::builder()
-                .user_agent(AGENT)
-                .redirect(reqwest::redirect::Policy::none())
-                .retry(reqwest::retry::never())
-                .connect_timeout(Duration::from_secs(10))
-                .pool_max_idle_per_host(0)
-                .dns_resolver(pins.clone())
+            let client = tls::client()?.user_agent(AGENT).redirect(reqwest::redirect::Policy::none());
+            let client = client.retry(reqwest::retry::never()).connect_timeout(Duration::from_secs(10));
+            anyhow::Ok(client.pool_max_idle_per_host(0).dns_resolver(pins.clone()))
         };
-        let failed = "failed to prepare https; is ca-certificates installed?";
+        let failed = "failed to prepare https";
         Ok(Self {
-            direct: builder().no_proxy().build().context(failed)?,
-            proxied: builder().build().context(failed)?,
+            direct: builder()?.no_proxy().build().context(failed)?,
+            proxied: builder()?.build().context(failed)?,
             proxies: Matcher::from_env(),
             room: Semaphore::new(MOST_AT_ONCE),
             lately: Mutex::default(),

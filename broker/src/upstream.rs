@@ -9,6 +9,7 @@ use crate::broker::Broker;
 use crate::patterns;
 use crate::policy::Service;
 use crate::spelling::{self, Unfit};
+use crate::tls;
 use anyhow::Context;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
@@ -122,7 +123,7 @@ impl Upstream {
     pub fn new() -> anyhow::Result<Self> {
         let proxied = PROXIES.iter().any(|name| std::env::var(name).is_ok_and(|value| !value.is_empty()));
         let client = |most: Reach| {
-            Client::builder()
+            tls::client()?
                 .user_agent("feral")
                 .redirect(redirect::Policy::none())
                 .retry(reqwest::retry::never())
@@ -131,7 +132,7 @@ impl Upstream {
                 .no_proxy()
                 .dns_resolver(std::sync::Arc::new(Within(most)))
                 .build()
-                .context("failed to prepare https; is ca-certificates installed?")
+                .context("failed to prepare https")
         };
         Ok(Self { public: client(Reach::Public)?, private: client(Reach::Loopback)?, proxied })
     }

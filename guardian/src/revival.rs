@@ -82,8 +82,7 @@ impl Revival {
 
     pub fn step(&mut self, now: Millis, event: Event) -> Option<Act> {
         let (standing, act) = match (&self.standing, event) {
-            // With the next tick: what its creature waits for goes first.
-            (Standing::Without, Event::Found) => (Standing::Due { at: now }, None),
+            (Standing::Without, Event::Found) => (Standing::Due { at: now }, Some(Act::Start)),
             (Standing::Due { at }, Event::Tick) if now >= *at => {
                 (Standing::Due { at: *at }, Some(Act::Start))
             }

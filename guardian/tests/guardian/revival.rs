@@ -4,9 +4,7 @@ use guardian::revival::{Act, Event, GRACE_MS, LONGEST_MS, PROVEN_MS, Revival, SH
 
 fn running(now: u64) -> Revival {
     let mut revival = Revival::default();
-    assert_eq!(revival.step(now, Event::Found), None);
-    assert_eq!(revival.deadline(), Some(now));
-    assert_eq!(revival.step(now, Event::Tick), Some(Act::Start));
+    assert_eq!(revival.step(now, Event::Found), Some(Act::Start));
     assert_eq!(revival.step(now, Event::Started), None);
     assert_eq!(revival.standing, Standing::Running { since: now });
     revival
