@@ -53,6 +53,7 @@ pub fn all(suite: &mut Suite) {
             ("grow from hand to hand past a death", ring),
             ("grow out of a build", build),
             ("grow past a killed guardian", abandoned),
+            ("take hold of what holds its tree together", inherited),
         ] {
             let name = format!("{name}: {}", kernel.name);
             if suite.wants(&name) {
@@ -169,6 +170,25 @@ fn build(suite: &Suite, kernel: Kernel) -> Result<(), String> {
     none(&tag)?;
     let stopped = guardian.stop();
     must(stopped == 0, "the guardian did not stop in order")
+}
+
+/// Found by attacking: the lock a creature was known by could be unlocked, grown, opened to all and leased by it.
+fn inherited(suite: &Suite, kernel: Kernel) -> Result<(), String> {
+    let (house, _) = house(
+        suite,
+        "think x; creature/hostile file inherited && think done; creature/hostile file inherited || think refused; live",
+        "",
+    );
+    let guardian = kernel.start(&house);
+    house.until("an answer", || house.thoughts().len() == 2);
+    let answer = house.thoughts()[1]["data"]["monologue"].clone();
+    let lock = fs::metadata(house.path(".self/guardian/creature.lock")).unwrap();
+    let held = fs::File::open(house.path(".self/guardian/creature.lock")).unwrap();
+    let held = fs2::FileExt::try_lock_exclusive(&held).is_err();
+    guardian.stop();
+    must(answer == "refused", "WORKS")?;
+    let mode = std::os::unix::fs::PermissionsExt::mode(&lock.permissions()) & 0o7777;
+    must(lock.len() == 0 && mode == 0o600 && held, "is refused, and yet the lock is another")
 }
 
 /// Where nothing ends with its guardian, the next one ends it before anything else.

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
@@ -315,7 +316,19 @@ static int resources(const char *what) {
     return 2;
 }
 
+/* Whatever was inherited open is unlocked, grown, given a mode of its own and leased. */
+static int inherited(void) {
+    int done = 0;
+    for (int fd = 3; fd < 256; fd++) {
+        struct stat found;
+        if (fstat(fd, &found) || !S_ISREG(found.st_mode)) continue;
+        done |= !flock(fd, LOCK_UN) || !ftruncate(fd, 4096) || !fchmod(fd, 02777) || !fcntl(fd, F_SETLEASE, F_RDLCK);
+    }
+    return done ? 0 : 1;
+}
+
 static int files(const char *what, char **a) {
+    if (is(what, "inherited")) return inherited();
     if (is(what, "rename")) return told(rename(a[0], a[1]));
     if (is(what, "exchange")) return told(syscall(SYS_renameat2, AT_FDCWD, a[0], AT_FDCWD, a[1], 2));
     if (is(what, "link")) return told(link(a[0], a[1]));
