@@ -1,12 +1,13 @@
 //! What control runs are answered by, and what they leave behind: nothing.
 
-use crate::support::House;
+use crate::support::{Guardian, House, SOUND};
 use guardian::blame::{Answer, Control};
 use guardian::controls::{answer, args, clear, prepare, variables};
 use guardian::house::House as Places;
 use guardian::repo::Repo;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
 const CONTROL: &str = "target/creature/tmp/control";
 
@@ -125,4 +126,65 @@ fn what_cargo_reads_before_it_compiles_is_compared() {
         assert!(!same(commit(what)), "{what} was changed");
         house.git(&["reset", "-q", "--hard", "HEAD~1"]);
     }
+}
+
+/// A house whose newest commit does not build, and a control run that is answered as told; it lives what was before.
+fn asked(answer: &str, settings: &str) -> (House, Guardian) {
+    let house = House::new(SOUND);
+    house.write("creature/control.sh", answer);
+    let first = house.commit("first");
+    let guardian = house.start();
+    house.until_blessed(&first);
+    assert_eq!(guardian.stop(), 0);
+    house.settings(settings);
+    let first = house.commit("settings");
+    let guardian = house.start();
+    house.until_blessed(&first);
+    house.write_life("# does not build");
+    house.commit("does not build");
+    let pid = house.status()["creature_pid"].to_string();
+    Command::new("kill").args(["-KILL", &pid]).status().unwrap();
+    (house, guardian)
+}
+
+const ONCE: &str = "[ ! -e .self/mind/asked ] || exit 0\ntouch .self/mind/asked\nexec sleep 1000\n";
+
+fn nothing_is_left(house: &House) {
+    assert_eq!(house.leftovers(), Vec::<i32>::new());
+    assert!(!house.path(CONTROL).exists());
+}
+
+#[test]
+fn a_guardian_killed_while_it_asks_asks_again() {
+    let (house, guardian) = asked(ONCE, "");
+    house.until("the question", || house.path(".self/mind/asked").exists());
+    guardian.kill_only();
+    let guardian = house.start();
+    house.until("the fall", || house.told("fall").iter().any(|fall| fall["cause"] == "does_not_build"));
+    assert_eq!(guardian.stop(), 0);
+    nothing_is_left(&house);
+}
+
+#[test]
+fn a_guardian_told_to_leave_while_it_asks_leaves() {
+    let (house, guardian) = asked(ONCE, "");
+    house.until("the question", || house.path(".self/mind/asked").exists());
+    assert_eq!(guardian.stop(), 0);
+    nothing_is_left(&house);
+    assert!(house.told("fall").is_empty());
+}
+
+/// Undecided is the world's: three tries, then what is already built, and no mark.
+#[test]
+fn a_question_that_is_never_answered_condemns_nothing_and_ends() {
+    let (house, guardian) = asked("exec sleep 1000\n", "build_s = 1.5");
+    house.until("the fall", || !house.told("fall").is_empty());
+    let fall = house.told("fall").remove(0);
+    assert_eq!((fall["cause"].as_str(), fall["fallen_ref"].as_str()), (Some("environment"), None));
+    let failed: Vec<_> =
+        house.deaths().into_iter().filter(|death| death["ended"] == "build_failed").collect();
+    assert_eq!(failed.len(), 3);
+    assert!(failed.iter().all(|death| death["blame"] == "toolchain"), "{failed:#?}");
+    assert_eq!(guardian.stop(), 0);
+    nothing_is_left(&house);
 }

@@ -21,7 +21,9 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 /// Stands in for cargo where only behaviour matters: the creature's language is shell. To the guardian's control runs it
 /// says yes, unless a script in `creature/` has another answer.
 const CARGO: &str = r#"#!/bin/sh
-case "$*" in *target/creature/tmp/control/Cargo.toml*) exit 0;; esac
+case "$*" in *target/creature/tmp/control/Cargo.toml*)
+  [ ! -e creature/control.sh ] || exec sh creature/control.sh; exit 0;;
+esac
 case "$1" in
 tree|metadata|update) [ ! -e creature/$1.sh ] || sh creature/$1.sh;;
 build)
