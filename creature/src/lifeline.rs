@@ -2,7 +2,6 @@
 //!
 //! No process's number says it: in a tree of processes of its own, numbers from outside mean nothing.
 
-use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
@@ -33,12 +32,9 @@ impl Lifeline {
     pub fn holds(&self) -> bool {
         let Some(pipe) = &self.0 else { return false };
         let mut heard = [PollFd::new(pipe.as_fd(), PollFlags::empty())];
-        match poll(&mut heard, PollTimeout::ZERO) {
-            Ok(_) => !heard.iter().any(|heard| {
-                heard.revents().is_some_and(|seen| seen.intersects(PollFlags::POLLHUP | PollFlags::POLLERR))
-            }),
-            // Interrupted: asked again at the next look.
-            Err(error) => error == Errno::EINTR,
-        }
+        let cut = PollFlags::POLLHUP | PollFlags::POLLERR;
+        let is_cut = |heard: &PollFd| heard.revents().is_some_and(|seen| seen.intersects(cut));
+        // Interrupted: asked again at the next look.
+        poll(&mut heard, PollTimeout::ZERO).is_err() || !heard.iter().any(is_cut)
     }
 }

@@ -1,11 +1,12 @@
 //! Ends: what became of a life or a build once its processes are gone, with the evidence and whose fault it was.
 
-use crate::build::{Build, Failed};
+use crate::blame::{Control, Judgement};
+use crate::build::Build;
 use crate::child::Kind;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::run::{End, Guardian, Life};
 use crate::vocabulary::{Action, Blame, Event, Phase};
-use crate::{blame, files, hunt, requests, trusted};
+use crate::{blame, controls, files, hunt, requests, trusted};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
@@ -63,7 +64,6 @@ impl Guardian {
             overdue: matches!(self.policy.phase, Phase::Stopping { .. }),
             sheltered: self.walls.shelter(),
             folder_gone: life.bereft,
-            ..blame::Evidence::default()
         };
         let rebirth = matches!(status, WaitStatus::Exited(_, 0))
             && requests::read(&self.house).ok().flatten().is_some_and(|request| {
@@ -77,29 +77,26 @@ impl Guardian {
         self.happen(Event::Exited { blame: blame::death(&evidence), rebirth });
     }
 
-    fn build_ended(&mut self, build: Build, status: WaitStatus) {
-        let (tree, beside) = (build.of.clone(), build.beside);
+    fn build_ended(&mut self, mut build: Build, status: WaitStatus) {
+        // What a build script left running might answer what is asked next.
         self.finish_build(&build);
-        let evidence = blame::Evidence {
-            signal: signal(status),
-            memory_kills: memory_kills().saturating_sub(build.memory_kills),
-            free_mib: self.free_mib(),
-            floor_mib: self.limits.disk_free_mib,
-            ..blame::Evidence::default()
-        };
+        if let Some(control) = build.asked.take() {
+            build.answered(&self.house, control, status);
+            return self.judge(build);
+        }
         self.report.build_over();
         let clean = self.version.is_some_and(|version| self.repo.is_at(version));
         match build.finish(&self.house, status) {
             // What was built is the commit only if the tree still is; beside a creature it may well be editing.
-            Ok(path) if clean => {
+            Some(path) if clean => {
                 self.binaries.note(&path);
-                self.built = Some((tree, path));
-                if !beside {
+                self.built = Some((build.of, path));
+                if !build.beside {
                     self.happen(Event::BuildSucceeded);
                 }
             }
-            Ok(_) if beside => {}
-            Ok(_) => {
+            Some(_) if build.beside => {}
+            Some(_) => {
                 let dirty =
                     self.version.and_then(|version| self.repo.dirty(version).ok()).unwrap_or_default();
                 let name = dirty.first().map(|first| first.display().to_string()).unwrap_or_default();
@@ -109,16 +106,16 @@ impl Guardian {
                 };
                 self.happen(Event::BuildFailed(Blame::Owner));
             }
-            Err(Failed { output, folder_gone }) => {
-                let log_tail = output.chars().take(LOG_TAIL_BYTES as usize).collect();
-                let fault = blame::build(&blame::Evidence { output, folder_gone, ..evidence });
-                if beside {
-                    tracing::warn!(blame = ?fault, "the blessed binary runs, but its source does not build now");
-                    return;
-                }
-                let cause = if folder_gone { "its target folder was deleted" } else { "it does not build" };
-                self.end = End { cause: cause.into(), lived_ms: 0, log_tail };
-                self.happen(Event::BuildFailed(fault));
+            None if build.beside => {
+                tracing::warn!("the blessed binary runs, but its source does not build now");
+            }
+            None => {
+                let measured = &mut build.failure.measured;
+                measured.signal = signal(status);
+                measured.memory_kills = memory_kills().saturating_sub(build.memory_kills);
+                measured.floor_mib = self.limits.disk_free_mib;
+                build.failure.same_recipe = self.was_built_so(&build.of);
+                self.judge(build);
             }
         }
     }
@@ -129,6 +126,42 @@ impl Guardian {
         let spare: Vec<Pid> = self.life.iter().map(|life| life.tree.pid).chain(self.spared()).collect();
         build.tree.finish(&spare, &mut ended);
         self.note_ends(&ended);
+    }
+
+    /// Blames a failed build; where that takes a question, it is put, and the answer comes back here.
+    fn judge(&mut self, mut build: Build) {
+        build.failure.measured.folder_gone |= build.folder_gone(&self.house);
+        let fault = match blame::build(&build.failure) {
+            Judgement::Blamed(fault) => fault,
+            Judgement::Ask(control) => match self.ask(&mut build, control) {
+                Ok(()) => return self.build = Some(build),
+                Err(_) if build.folder_gone(&self.house) => Blame::Owner,
+                Err(error) => {
+                    tracing::warn!("{error:#}; whose fault a failed build is stays open");
+                    Blame::Toolchain
+                }
+            },
+        };
+        controls::clear(&self.house);
+        let gone = build.failure.measured.folder_gone;
+        let cause = if gone { "its target folder was deleted" } else { "it does not build" };
+        let log_tail = build.output.chars().take(LOG_TAIL_BYTES as usize).collect();
+        self.end = End { cause: cause.into(), lived_ms: 0, log_tail };
+        self.happen(Event::BuildFailed(fault));
+    }
+
+    fn ask(&mut self, build: &mut Build, control: Control) -> anyhow::Result<()> {
+        let door = self.companion.door(&self.house, None)?;
+        build.ask(&self.house, &self.bond, &self.walls, door, control)
+    }
+
+    /// Whether the newest other tree that was built and lived here has the same manifests, lock file and files' names.
+    pub fn was_built_so(&mut self, tree: &str) -> bool {
+        let rungs = self.repo.rungs().unwrap_or_default();
+        let mut trees = rungs.iter().rev().map(|rung| rung.version.tree);
+        let built =
+            trees.find(|other| other.to_string() != tree && self.binaries.get(&other.to_string()).is_some());
+        built.is_some_and(|built| self.repo.has_same_recipe(tree, built).unwrap_or(false))
     }
 
     /// A build beside a creature has no phase that would end it, and holds the lock its self-edits wait for.

@@ -39,6 +39,8 @@ impl House {
         target = "target/creature";
         /// What cargo builds into.
         built = "target/creature/debug";
+        /// Where control runs work; gone once a build is judged.
+        control = "target/creature/tmp/control";
         /// Cargo's home for the creature, seeded from the owner's.
         cargo_home = "target/creature/cargo-home";
         purpose = "PURPOSE.md";

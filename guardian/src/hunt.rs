@@ -51,7 +51,7 @@ pub fn reap_into(ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
 /// Kills and reaps everything that descends from us, but the processes in `spare` and what they started. True once none
 /// is left.
 pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
-    (0..ROUNDS).any(|_| reap_into(ended) || kill_all(|| descendants(spare)).is_empty())
+    (0..ROUNDS).any(|_| reap_into(ended) || kill_all(|| below(Pid::this(), spare)).is_empty())
 }
 
 /// Kills all that `find` finds, which is told. All are stopped before any is killed, so that the death of one wakes none of
@@ -77,19 +77,26 @@ fn signal(pid: Pid, signal: Signal) {
     let _ = kill(pid, signal);
 }
 
-/// Every living process below us, however deep; not those in `spare`, nor what is below them.
-fn descendants(spare: &[Pid]) -> Vec<Pid> {
-    let mut below: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+/// A process and every living one below it.
+pub fn all_of(pid: Pid) -> Vec<Pid> {
+    let mut found = below(pid, &[]);
+    found.push(pid);
+    found
+}
+
+/// Every living process below one, however deep; not those in `spare`, nor what is below them.
+fn below(pid: Pid, spare: &[Pid]) -> Vec<Pid> {
+    let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for pid in processes() {
         if let Some(parent) = parent_of_living(pid) {
-            below.entry(parent).or_default().push(pid);
+            children.entry(parent).or_default().push(pid);
         }
     }
-    let (mut found, mut next) = (vec![nix::unistd::getpid().as_raw()], 0);
+    let (mut found, mut next) = (vec![pid.as_raw()], 0);
     while let Some(pid) = found.get(next).copied() {
         next += 1;
-        let children = below.remove(&pid).unwrap_or_default();
-        found.extend(children.into_iter().filter(|child| !spare.contains(&Pid::from_raw(*child))));
+        let started = children.remove(&pid).unwrap_or_default();
+        found.extend(started.into_iter().filter(|child| !spare.contains(&Pid::from_raw(*child))));
     }
     found.into_iter().skip(1).map(Pid::from_raw).collect()
 }

@@ -9,7 +9,7 @@ use crate::run::{End, Guardian, Life};
 use crate::state::Falling;
 use crate::tree::short;
 use crate::vocabulary::{Action, Blame, Cause, Death, Event, Standing, Subject};
-use crate::{blame, files, records, walls, way};
+use crate::{controls, files, records, walls, way};
 use anyhow::{Context, Result};
 use nix::unistd::Pid;
 use serde_json::json;
@@ -127,7 +127,9 @@ impl Guardian {
 
     /// Ends a build at once. For the main build that is a failure: it overstayed.
     fn stop_build(&mut self) -> Option<Event> {
-        let build = self.build.take()?;
+        let mut build = self.build.take()?;
+        build.overstays(&self.house);
+        build.failure.same_recipe = self.was_built_so(&build.of);
         let mut ended = Vec::new();
         let spare: Vec<Pid> = self.life.iter().map(|life| life.tree.pid).chain(self.spared()).collect();
         build.tree.end(&spare, &mut ended);
@@ -135,10 +137,12 @@ impl Guardian {
         self.note_ends(&ended);
         self.report.build_over();
         let log_tail = files::tail(&self.house.build_log(), LOG_TAIL_BYTES);
-        let evidence =
-            blame::Evidence { overdue: true, output: log_tail.clone(), ..blame::Evidence::default() };
+        let fault = build.overstayed(&self.house);
+        if build.asked.is_some() {
+            controls::clear(&self.house);
+        }
         self.end = End { cause: "the build overstayed its deadline".into(), lived_ms: 0, log_tail };
-        (!build.beside).then_some(Event::BuildFailed(blame::build(&evidence)))
+        (!build.beside).then_some(Event::BuildFailed(fault))
     }
 
     fn spawn(&mut self, kept: bool, safe: bool) -> Result<()> {

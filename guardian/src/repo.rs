@@ -296,6 +296,18 @@ impl Repo {
         Ok((stats.files_changed(), stats.insertions(), stats.deletions()))
     }
 
+    /// Whether two creature trees are all the same to cargo, until it compiles: files of the same names, and the same
+    /// manifests and lock files.
+    pub fn has_same_recipe(&self, tree: &str, other: Oid) -> Result<bool> {
+        let (tree, other) = (self.git.find_tree(Oid::from_str(tree)?)?, self.git.find_tree(other)?);
+        let diff = self.git.diff_tree_to_tree(Some(&other), Some(&tree), None)?;
+        let is_source = |file: git2::DiffFile| {
+            let name = file.path().and_then(Path::file_name).unwrap_or_default();
+            name != "Cargo.toml" && name != "Cargo.lock" && file.mode() != FileMode::Link
+        };
+        Ok(diff.deltas().all(|delta| delta.status() == git2::Delta::Modified && is_source(delta.new_file())))
+    }
+
     pub fn find(&self, commit: &str) -> Result<Commit<'_>> {
         Ok(self.git.find_commit(Oid::from_str(commit)?)?)
     }

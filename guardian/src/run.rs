@@ -250,9 +250,9 @@ impl Guardian {
 
     fn show(&mut self) {
         if let Some(build) = &mut self.build {
-            build.follow();
+            build.follow(&self.house);
             if !build.beside {
-                self.report.building(build.crates, self.clock.now());
+                self.report.building(build.told.crates, self.clock.now());
             }
         }
         if self.life.is_some() {

@@ -188,10 +188,7 @@ fn counts_are_corrected_from_memory() {
 fn the_guardian_is_believed_as_far_as_it_is_there() {
     let dir = TempDir::new().unwrap();
     assert!(Standing::read(&dir.path().join("missing")).unwrap().is_none());
-    let path = file(
-        &dir,
-        json!({"life": 3, "blessed": true, "guardian_pid": 7, "new": {}}).to_string(),
-    );
+    let path = file(&dir, json!({"life": 3, "blessed": true, "guardian_pid": 7, "new": {}}).to_string());
     let standing = Standing::read(&path).unwrap().unwrap();
     assert!(standing.life == 3 && standing.blessed);
     assert!(Standing::read(&file(&dir, "{\"life\": \"three\"}")).unwrap_err().contains("guardian.json"));

@@ -16,6 +16,7 @@ mod world;
 mod asks;
 mod blame;
 mod companion;
+mod controls;
 mod errand;
 mod formats;
 mod lockout;

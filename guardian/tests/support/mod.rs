@@ -18,12 +18,19 @@ use tempfile::TempDir;
 /// How long any awaited event may take before a test gives up on it. Generous: the machine may be busy.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Stands in for cargo where only behaviour matters: the creature's language is shell.
+/// Stands in for cargo where only behaviour matters: the creature's language is shell. To the guardian's control runs it
+/// says yes, unless a script in `creature/` has another answer.
 const CARGO: &str = r#"#!/bin/sh
+case "$*" in *target/creature/tmp/control/Cargo.toml*)
+  [ ! -e creature/control.sh ] || exec sh creature/control.sh; exit 0;;
+esac
 case "$1" in
+tree|metadata|update) [ ! -e creature/$1.sh ] || sh creature/$1.sh;;
 build)
   if [ -e creature/build.sh ]; then sh creature/build.sh || exit 101; fi
-  if grep -q '^# does not build' creature/creature.sh; then echo "error: it does not build" >&2; exit 101; fi
+  if grep -q '^# does not build' creature/creature.sh; then
+    echo '{"reason":"compiler-message","package_id":"path+file:///creature","message":{"level":"error","rendered":"error: it does not build","spans":[{"is_primary":true}]}}'; exit 101
+  fi
   mkdir -p target/creature/debug
   new=target/creature/debug/creature.new
   cp creature/creature.sh $new && chmod +x $new && mv $new target/creature/debug/creature || exit 101

@@ -6,8 +6,10 @@
 mod registry;
 mod scripts;
 mod tools;
+mod words;
 mod workshop;
 
+use super::joined;
 use crate::matrix::Row;
 use crate::trial::Trial;
 use registry::Registry;
@@ -16,7 +18,9 @@ use workshop::{MANIFEST, depends_on};
 
 const BUILD: &str = "build";
 
-pub const ROWS: &[Row] = &[
+pub const ROWS: &[Row] = &joined::<{ FAULTS.len() + words::ROWS.len() }>(&[FAULTS, words::ROWS]);
+
+const FAULTS: &[Row] = &[
     Row::new(BUILD, "syntax error", "a commit with a syntax error in the creature's loop", syntax)
         .real()
         .twice(),
@@ -26,16 +30,6 @@ pub const ROWS: &[Row] = &[
     })
     .quick()
     .twice(),
-    Row::new(
-        BUILD,
-        "excuse in the source",
-        "a type error in a line that says `Connection refused`",
-        |trial| {
-            let main = format!("{}\nfn wrong() -> u32 {{ \"Connection refused\" }}\n", workshop::MAIN);
-            does_not_build(trial, &[("creature/src/main.rs", Some(&main))], "mismatched types");
-        },
-    )
-    .quick(),
     Row::new(BUILD, "broken manifest", "a commit whose creature/Cargo.toml is no TOML", |trial| {
         does_not_build(trial, &[("creature/Cargo.toml", Some("garbage [[["))], "Cargo.toml");
     })
@@ -64,11 +58,13 @@ pub const ROWS: &[Row] = &[
     .twice(),
     Row::new(BUILD, "unreachable dependency", "a dependency in a registry whose port refuses", |trial| {
         let manifest = depends_on(&registry::refusing().dependency("out-of-reach"));
+        workshop::open(trial);
         world_at_fault(trial, &[("creature/Cargo.toml", Some(&manifest))], "network", "out-of-reach");
     })
     .twice(),
     Row::new(BUILD, "unreachable repository", "a git dependency at an address whose port refuses", |trial| {
         let manifest = depends_on("far-away = { git = \"http://127.0.0.1:9/far-away.git\" }");
+        workshop::open(trial);
         world_at_fault(trial, &[("creature/Cargo.toml", Some(&manifest))], "network", "far-away");
     })
     .twice(),
@@ -256,9 +252,8 @@ fn never_ends(trial: &mut Trial, files: &[(&str, Option<&str>)]) {
     is_condemned(trial, true);
 }
 
-/// A fault of the world: three tries, then what is already built, and no mark on the commit.
+/// A fault of the world, in a house that is open: three tries, then what is already built, and no mark on the commit.
 fn world_at_fault(trial: &mut Trial, files: &[(&str, Option<&str>)], blame: &str, said: &str) {
-    workshop::open(trial);
     trial.begin();
     trial.expect_fall("environment");
     trial.inject(|trial| commit_fault(trial, files));
@@ -329,7 +324,15 @@ fn late(trial: &mut Trial) {
     trial.inject(|trial| {
         let script = "for n in $(seq 400); do echo \"  Downloaded thiserror v1.0.$n\" >&2; done\n\
             echo 'error: failed to download from `http://127.0.0.1:9/dl/late/1.0.0`' >&2\nexit 101\n";
-        commit_fault(trial, &[("creature/build.sh", Some(script))]);
+        let silent = Some("exit 101\n");
+        commit_fault(
+            trial,
+            &[
+                ("creature/build.sh", Some(script)),
+                ("creature/tree.sh", silent),
+                ("creature/update.sh", silent),
+            ],
+        );
     });
     trial.recovers();
     until_blamed(trial, 3, "network", "error: failed to download");
@@ -339,6 +342,7 @@ fn late(trial: &mut Trial) {
 fn offline(trial: &mut Trial) {
     trial.env.push(("CARGO_NET_OFFLINE".into(), "true".into()));
     let manifest = depends_on("not-in-store = \"1\"");
+    workshop::open(trial);
     world_at_fault(trial, &[("creature/Cargo.toml", Some(&manifest))], "network", "offline");
 }
 

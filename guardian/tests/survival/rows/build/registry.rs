@@ -1,4 +1,4 @@
-//! A tiny registry on loopback: what an index says of a crate that was yanked, and of those nobody has published.
+//! A tiny registry on loopback: what an index says of a crate that was yanked, of one it fails at, of unpublished ones.
 
 use std::net::TcpListener;
 
@@ -20,6 +20,7 @@ impl Registry {
                 let (status, text) = match request.url() {
                     "/config.json" => (200, config.clone()),
                     "/ya/nk/yanked" => (200, YANKED.to_owned()),
+                    "/fl/ak/flaky" => (503, "not now".to_owned()),
                     _ => (404, "no such crate".to_owned()),
                 };
                 let _ = request.respond(tiny_http::Response::from_string(text).with_status_code(status));

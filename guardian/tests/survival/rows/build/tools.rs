@@ -24,7 +24,7 @@ pub fn missing(trial: &mut Trial, take_away: fn(&House), said: &str) {
 }
 
 /// What is committed differs from what lives, and is as sound.
-fn sound_commit(trial: &Trial, mark: &str) {
+pub fn sound_commit(trial: &Trial, mark: &str) {
     commit_fault(trial, &[("creature/src/main.rs", Some(&format!("{}// {mark}\n", workshop::MAIN)))]);
 }
 
@@ -104,6 +104,25 @@ pub fn nothing_in_store(trial: &mut Trial) {
     });
     trial.recovers();
     until_blamed(trial, 3, "network", "connect");
+    is_condemned(trial, false);
+    fill_store(trial.house());
+    comes_back(trial);
+}
+
+/// What the creature depends on, unchanged, compiles no more on this machine.
+pub fn dependency_broken(trial: &mut Trial) {
+    open_with_dependency(trial);
+    fill_store(trial.house());
+    trial.begin();
+    trial.expect_fall("environment");
+    trial.inject(|trial| {
+        let source = trial.house().folder.path().join("store/in-store/src/lib.rs");
+        fs::write(source, "compile_error!(\"not with this compiler\");\n").unwrap();
+        fs::remove_dir_all(trial.house().path("target/creature")).unwrap();
+        sound_commit(trial, "1");
+    });
+    trial.recovers();
+    until_blamed(trial, 3, "toolchain", "not with this compiler");
     is_condemned(trial, false);
     fill_store(trial.house());
     comes_back(trial);

@@ -80,6 +80,18 @@ pub fn take_linker_away(house: &House) {
     install(house, &format!("PATH={tools} exec {tools}/cargo \"$@\""));
 }
 
+/// The owner's compiler has lost its standard library.
+pub fn take_library_away(house: &House) {
+    let tools = tools();
+    install(house, &format!("RUSTFLAGS=--sysroot=/nonexistent PATH={tools}:$PATH exec {tools}/cargo \"$@\""));
+}
+
+/// The owner's cargo words things as nobody has ever heard.
+pub fn silence_cargo(house: &House) {
+    let tools = tools();
+    install(house, &format!("PATH={tools}:$PATH exec {tools}/cargo \"$@\" 2>/dev/null"));
+}
+
 /// The owner's rustup no longer has the toolchain it is asked for.
 pub fn take_toolchain_away(house: &House) {
     install(house, "exec rustup run no-such-toolchain cargo \"$@\"");
