@@ -1,6 +1,4 @@
 //! Whether the guardian lives: a pipe whose other end it holds, which closes when it ends, however it ends.
-//!
-//! No process's number says it: in a tree of processes of its own, numbers from outside mean nothing.
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
