@@ -3,21 +3,23 @@
 //! Invariant: its output goes to files; nothing here waits for cargo.
 
 use crate::child::{self, Door, Kind, Start};
-use crate::files;
 use crate::house::House;
 use crate::limits::{LOG_TAIL_BYTES, Millis};
+use crate::lines::{Lines, Next};
 use crate::walls::Walls;
+use crate::{files, records};
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// Longest message of cargo's that is taken for one: what a compiler says at length, the creature may have made it say.
-const MOST_MESSAGE_BYTES: u64 = 16 << 20;
+const MOST_MESSAGE_BYTES: usize = 4 << 20;
+/// What a look at its messages reads, in bytes.
+const LOOK_BYTES: u64 = 4 << 20;
 
 pub struct Build {
     pub pid: Pid,
@@ -28,7 +30,7 @@ pub struct Build {
     pub since: Millis,
     /// Kernel kills for want of memory when it began.
     pub memory_kills: u64,
-    messages: BufReader<File>,
+    messages: Lines,
     pub crates: usize,
     executable: Option<PathBuf>,
     /// The folder it builds into, held open: while it is, no other folder can have its number.
@@ -85,7 +87,7 @@ impl Build {
             beside,
             since: now,
             memory_kills,
-            messages: BufReader::new(messages),
+            messages: Lines::new(messages, MOST_MESSAGE_BYTES),
             crates: 0,
             executable: None,
             folder,
@@ -98,23 +100,21 @@ impl Build {
         !now.is_ok_and(|now| (now.dev(), now.ino()) == (then.dev(), then.ino()))
     }
 
-    /// Reads what cargo has said since the last look.
+    /// Reads what cargo has said since the last look, a bounded part of it.
     pub fn follow(&mut self) {
-        let mut line = Vec::new();
+        self.read(LOOK_BYTES);
+    }
+
+    fn read(&mut self, most_bytes: u64) {
+        self.messages.allow(most_bytes);
         loop {
-            line.clear();
-            let read =
-                self.messages.by_ref().take(MOST_MESSAGE_BYTES).read_until(b'\n', &mut line).unwrap_or(0);
-            if read == 0 {
-                return;
-            }
-            if line.last() != Some(&b'\n') && (read as u64) < MOST_MESSAGE_BYTES {
-                // Half a message: read it again when the rest is there.
-                let _ = self.messages.seek_relative(-(read as i64));
-                return;
-            }
-            let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
-            if message.get("reason").and_then(Value::as_str) == Some("compiler-artifact") {
+            let message = match self.messages.next_line() {
+                Next::Line(line) => records::parse(line),
+                Next::Long => None,
+                Next::End => return,
+            };
+            let Some(message) = message else { continue };
+            if records::text(&message, "reason") == "compiler-artifact" {
                 self.crates += 1;
                 if let Some(path) = message.get("executable").and_then(Value::as_str) {
                     self.executable = Some(PathBuf::from(path));
@@ -125,7 +125,7 @@ impl Build {
 
     /// The binary it made, or what went wrong.
     pub fn finish(mut self, house: &House, status: WaitStatus) -> std::result::Result<PathBuf, Failed> {
-        self.follow();
+        self.read(u64::MAX);
         let output = match (status, self.executable.take()) {
             // Where it lies is said by processes of the creature's.
             (WaitStatus::Exited(_, 0), Some(path)) if path.starts_with(house.target()) => return Ok(path),

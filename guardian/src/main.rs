@@ -139,8 +139,11 @@ fn carry_out(command: Command) -> Result<u8> {
             let colour = report::colour(std::io::stdout().is_terminal());
             let mut feed = feed::Feed::from_start(find()?.memory(), colour);
             loop {
-                feed.next_lines().iter().for_each(|line| println!("{line}"));
-                std::thread::sleep(std::time::Duration::from_millis(500));
+                let (lines, more) = feed.look();
+                lines.iter().for_each(|line| println!("{line}"));
+                if !more {
+                    std::thread::sleep(std::time::Duration::from_millis(500));
+                }
             }
         }
         Command::Doctor { json } => {

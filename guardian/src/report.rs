@@ -120,7 +120,7 @@ impl Report {
     /// New lines of memory, at a terminal.
     pub fn follow(&mut self) {
         if self.terminal && self.facts_shown {
-            for line in self.feed.next_lines() {
+            for line in self.feed.look().0 {
                 self.print(&line);
             }
         }

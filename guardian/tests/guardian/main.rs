@@ -18,6 +18,7 @@ mod blame;
 mod companion;
 mod errand;
 mod formats;
+mod floods;
 mod network;
 mod obstacles;
 mod owners;
