@@ -100,10 +100,8 @@ pub fn waiting(house: &House) -> Vec<Ask> {
 }
 
 fn id_of(line: &Value) -> Option<String> {
-    let id = match line.get("id")? {
-        Value::String(id) => id.clone(),
-        id => id.as_u64()?.to_string(),
-    };
+    let id = line.get("id")?;
+    let id = id.as_str().map(str::to_owned).or_else(|| Some(id.as_u64()?.to_string()))?;
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     ((1..=64).contains(&id.len()) && id.chars().all(plain)).then_some(id)
 }

@@ -222,4 +222,3 @@ impl Audit {
 fn dollars(micro: u64) -> f64 {
     micro as f64 / 1e6
 }
-

@@ -65,7 +65,9 @@ impl Feed {
         lines.allow(LOOK_BYTES);
         while shown.len() < LOOK_LINES {
             match lines.next_line() {
-                Next::Line(line) => shown.extend(records::parse(line).and_then(|it| render(&it, self.colour))),
+                Next::Line(line) => {
+                    shown.extend(records::parse(line).and_then(|it| render(&it, self.colour)))
+                }
                 Next::Long => passed += 1,
                 Next::End => break,
             }
@@ -88,7 +90,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

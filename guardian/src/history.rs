@@ -64,7 +64,9 @@ pub fn stream(house: &House, since: &str, mut tell: impl FnMut(Value)) -> (Spend
     (spend, audit)
 }
 
-fn earliest<'a, 'b>(files: &'a mut [(Option<Value>, Told<'b>)]) -> Option<(&'a mut Option<Value>, &'a mut Told<'b>)> {
+fn earliest<'a, 'b>(
+    files: &'a mut [(Option<Value>, Told<'b>)],
+) -> Option<(&'a mut Option<Value>, &'a mut Told<'b>)> {
     let waiting = files.iter_mut().filter(|(next, _)| next.is_some());
     let at = |next: &Option<Value>| next.as_ref().map_or(String::new(), |event| text(event, "at").to_owned());
     waiting.min_by_key(|(next, _)| at(next)).map(|(next, go_on)| (next, go_on))

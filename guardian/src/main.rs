@@ -128,9 +128,7 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Run => return start::run(),
         Command::Status { json } => return orders::status(&find()?, json),
         Command::Order { order, to } => {
-            let house = find()?;
-            let to = to.map(|name| start::full_sha(&house, &name)).transpose()?;
-            orders::give(&house, order, to)?;
+            orders::give(&find()?, order, to)?;
         }
         Command::History { since, json } => history::print(&find()?, &history::since(&since)?, json),
         Command::Asks { id, full, json } => return asks::show(&find()?, id.as_deref(), full, json),

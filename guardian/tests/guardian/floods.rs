@@ -58,7 +58,9 @@ const EVER: [&str; 3] = ["history", "--since", "2020-01-01T00:00:00Z"];
 fn history_over_a_sparse_line_stays_small_and_sees_what_follows() {
     let house = House::new(SOUND);
     let mut file = File::create(house.path(".self/memory.jsonl")).unwrap();
-    let edit = |what: &str| record("self_change", &format!("{{\"ok\":true,\"stage\":\"asked\",\"summary\":\"{what}\"}}"));
+    let edit = |what: &str| {
+        record("self_change", &format!("{{\"ok\":true,\"stage\":\"asked\",\"summary\":\"{what}\"}}"))
+    };
     file.write_all(edit("before it").as_bytes()).unwrap();
     file.set_len(1 << 30).unwrap();
     file.seek(SeekFrom::End(0)).unwrap();
@@ -73,11 +75,15 @@ fn history_over_a_sparse_line_stays_small_and_sees_what_follows() {
 #[test]
 fn history_over_records_without_end_stays_small_and_tells_each() {
     let house = House::new(SOUND);
-    let line = record("self_change", "{\"ok\":false,\"stage\":\"build\",\"summary\":\"again\",\"error\":\"no\"}");
+    let line =
+        record("self_change", "{\"ok\":false,\"stage\":\"build\",\"summary\":\"again\",\"error\":\"no\"}");
     let lines = filled(&house, &line, flood_mib());
     let (said, peak) = watched(&house, &EVER);
     println!("history over {} MiB of self-edits: {peak} MiB at its peak", flood_mib());
-    assert_eq!(said.lines().filter(|line| line.contains("self-edit refused at build: again")).count() as u64, lines);
+    assert_eq!(
+        said.lines().filter(|line| line.contains("self-edit refused at build: again")).count() as u64,
+        lines
+    );
     assert!(said.contains(&format!("{lines} self edit")), "{}", said.lines().last().unwrap());
     assert!(peak < MOST_MIB, "{peak} MiB");
     let (said, peak) = watched(&house, &["history", "--json", "--since", "2020-01-01T00:00:00Z"]);
@@ -90,7 +96,10 @@ fn history_over_records_without_end_stays_small_and_tells_each() {
 fn a_record_of_a_million_nothings_is_no_load() {
     let house = House::new(SOUND);
     let nothings = vec!["0"; 1_900_000].join(",");
-    let line = record("self_change", &format!("{{\"ok\":true,\"stage\":\"asked\",\"summary\":\"small\",\"more\":[{nothings}]}}"));
+    let line = record(
+        "self_change",
+        &format!("{{\"ok\":true,\"stage\":\"asked\",\"summary\":\"small\",\"more\":[{nothings}]}}"),
+    );
     fs::write(house.path(".self/memory.jsonl"), &line).unwrap();
     let (said, peak) = watched(&house, &EVER);
     println!("history over a record of {} MiB of nothings: {peak} MiB at its peak", line.len() as u64 / MIB);
@@ -140,10 +149,10 @@ impl Terminal {
 /// Found: 400 MB of short records at a terminal: 5 MiB became 1.02 GB resident, and a minute deaf.
 #[test]
 fn a_flood_of_records_at_a_terminal_is_passed_over_and_counted() {
-    let house = House::new(&format!(
+    let house = House::new(
         "think alive; blessed; until [ -e .self/flood ]; do beat; sleep 0.1; done; \
-         cat .self/flood >> .self/memory.jsonl; think over; live"
-    ));
+         cat .self/flood >> .self/memory.jsonl; think over; live",
+    );
     let first = house.git(&["rev-parse", "HEAD"]);
     let terminal = Terminal::start(&house);
     house.until_blessed(&first);
@@ -174,5 +183,8 @@ fn a_flood_of_records_at_a_terminal_is_passed_over_and_counted() {
         .sum();
     assert!(peak < 32, "{peak} MiB");
     assert!(passed > lines / 2, "{passed} of {lines} were passed over; {noticed} were shown");
-    assert!((lines..lines + 20).contains(&(noticed + passed)), "{noticed} shown, {passed} passed over of {lines}");
+    assert!(
+        (lines..lines + 20).contains(&(noticed + passed)),
+        "{noticed} shown, {passed} passed over of {lines}"
+    );
 }

@@ -228,6 +228,8 @@ fn a_real_guardian_writes_what_the_golden_files_hold() {
         status = house.status();
         status["blessed"] == true
     });
+    assert!(house.ask(&["resume"]).status.success());
+    let status = house.status();
     guardian.stop();
     let mut expected = keys(&golden_value("guardian.json"));
     // Only a life that came of a rebirth is told of it.
