@@ -1,13 +1,9 @@
-//! Bounds: texts of others cut short, JSON read as far as there is room, documents written so that their readers take them.
+//! Bounds: texts of others cut short, JSON read where there is room for it, documents written so that their readers take them.
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
-use std::fmt;
+use serde_json::Value;
 
-/// What a value takes in memory beside its text, in bytes.
-const VALUE_BYTES: usize = 128;
-/// The longest text that is read whole, in bytes.
-const TEXT_BYTES: usize = 64 << 10;
+/// Values of a document that is read: each takes about a hundred bytes of memory.
+const MOST_VALUES: usize = 20_000;
 /// What is shorter is never cut: names, numbers of commits, times.
 const SHORT_BYTES: usize = 512;
 
@@ -53,85 +49,17 @@ fn longest(value: &mut Value) -> Option<&mut String> {
     }
 }
 
-/// A document of others', in about so many bytes of memory: what there is no room for is left out.
-pub fn read(bytes: &[u8], room: usize) -> Option<Value> {
-    let mut room = room;
-    let mut source = serde_json::Deserializer::from_slice(bytes);
-    let document = Within(&mut room).deserialize(&mut source).ok()?;
-    source.end().ok()?;
-    Some(document)
-}
-
-/// As much of a value as this room holds.
-struct Within<'a>(&'a mut usize);
-
-impl Within<'_> {
-    fn has_room(&mut self) -> bool {
-        let left = self.0.checked_sub(VALUE_BYTES);
-        *self.0 = left.unwrap_or(0);
-        left.is_some()
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Within<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value, D::Error> {
-        source.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Within<'_> {
-    type Value = Value;
-
-    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        out.write_str("JSON")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        let whole = text.floor_char_boundary(TEXT_BYTES.min(*self.0));
-        *self.0 -= whole;
-        Ok(text.get(..whole).unwrap_or_default().into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut source: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while self.has_room() {
-            let Some(value) = source.next_element_seed(Within(self.0))? else { return Ok(list.into()) };
-            list.push(value);
+/// A document of others'; none where it holds so many values that they would take far more room than its text.
+pub fn read(bytes: &[u8]) -> Option<Value> {
+    let (mut values, mut quoted, mut escaped) = (0, false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b',' | b'[' | b'{' if !quoted => values += 1,
+            _ => {}
         }
-        while source.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(list.into())
     }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut source: A) -> Result<Value, A::Error> {
-        let mut fields = Map::new();
-        while self.has_room() {
-            let Some(name) = source.next_key_seed(Within(self.0))? else { return Ok(fields.into()) };
-            let value = source.next_value_seed(Within(self.0))?;
-            fields.insert(name.as_str().unwrap_or_default().to_owned(), value);
-        }
-        while source.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(fields.into())
-    }
+    (values <= MOST_VALUES).then(|| serde_json::from_slice(bytes).ok())?
 }

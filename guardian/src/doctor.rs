@@ -156,27 +156,33 @@ fn instance(house: &House) -> Finding {
     }
 }
 
-/// What the repository would say to a start; a guardian that runs has had its answer.
+/// What the repository would say to a start; to a guardian that runs, edits are its creature's.
 fn start(house: &House) -> Finding {
-    let mend = "do what it says: the guardian does not start until then";
+    let mend = "do what it says: no life begins until then";
     let found = |grade, found: &str| Finding::new(grade, "start", found, mend);
-    if orders::running(house).is_some() {
-        return found(Grade::Good, "started");
-    }
     let repo = match Repo::open(house) {
         Ok(repo) => repo,
         Err(error) => return found(Grade::Bad, &format!("{error:#}")),
     };
+    if orders::running(house).is_some() {
+        let unfit = start::unfit(&repo);
+        return found(
+            if unfit.is_some() { Grade::Bad } else { Grade::Good },
+            &unfit.unwrap_or("started".into()),
+        );
+    }
     let (state, odd) = match State::read(house) {
-        Ok(state) => (state.unwrap_or_default(), None),
-        Err(error) => (State::default(), Some(format!("the guardian's state cannot be read: {error:#}"))),
+        Ok(state) => (state.unwrap_or_else(|| State::rebuilt(house)), None),
+        Err(error) => {
+            (State::rebuilt(house), Some(format!("the guardian's state cannot be read: {error:#}")))
+        }
     };
     match (start::refusal(house, &repo, &state), odd) {
         (Some(why), _) => found(Grade::Bad, &why),
         (None, Some(odd)) => {
             Finding::new(Grade::Odd, "start", odd, "a start keeps it aside and rebuilds what it needs")
         }
-        (None, None) => found(Grade::Good, "nothing here keeps it from starting"),
+        (None, None) => found(Grade::Good, "nothing in the repository keeps it from starting"),
     }
 }
 

@@ -74,7 +74,7 @@ impl Feed {
         }
         if passed > 0 {
             let all = if self.live { "; scripts/feed shows them" } else { "" };
-            shown.insert(0, format!("… {} records passed over{all}", grouped(passed)));
+            shown.insert(0, format!("… {passed} records passed over{all}"));
         }
         let seen = lines.at() >= lines.bytes();
         let there = std::fs::metadata(&self.path).map_or(*inode, |meta| meta.ino());
@@ -83,19 +83,6 @@ impl Feed {
         }
         (shown, !seen)
     }
-}
-
-/// `39,000` of `39000`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Whether a line of memory is a readable thought of a life.

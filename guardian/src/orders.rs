@@ -96,7 +96,7 @@ impl Guardian {
                 self.state.rollback_to = Some(to.commit.to_string());
                 (Some(Event::OwnerRollback), None)
             }
-            other => bail!("no order is called `{}`", brief(other, NAME_BYTES)),
+            other => bail!("no order is called `{other}`"),
         })
     }
 
@@ -105,7 +105,6 @@ impl Guardian {
         let rungs = self.repo.rungs()?;
         let sound = |version: &Version| self.repo.is_whole(*version);
         if let Some(name) = name {
-            anyhow::ensure!(name.len() <= NAME_BYTES, "no commit has a name of {} bytes", name.len());
             let to = self.repo.resolve(name)?;
             anyhow::ensure!(
                 sound(&to),
@@ -153,6 +152,9 @@ pub fn broker_runs(house: &House) -> bool {
 
 /// Gives an order and waits until something has come of it: what that is, or why nothing did.
 pub fn give(house: &House, order: &str, to: Option<String>) -> Result<()> {
+    if let Some(name) = to.as_ref().filter(|name| name.len() > NAME_BYTES) {
+        bail!("no commit has a name of {} bytes", name.len());
+    }
     let pid =
         running(house).context("no guardian is running here; start one with `cargo run -p guardian`")?;
     let id = format!("{}-{}", clock::name(), std::process::id());

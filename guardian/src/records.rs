@@ -10,10 +10,8 @@ use std::path::{Path, PathBuf};
 const MOST_BYTES: u64 = 16 << 20;
 /// Longest line of ours, in bytes.
 const MOST_LINE_BYTES: usize = 32 << 10;
-/// Longest line that is taken for a record, in bytes.
+/// Longest line that is taken for a record, in bytes; the creature writes none that is longer.
 pub const LONGEST_LINE: usize = 4 << 20;
-/// Room for a record that is read, in bytes of memory.
-const ROOM_BYTES: usize = 512 << 10;
 /// Characters of a cause.
 const MOST_CHARS: usize = 600;
 
@@ -98,9 +96,8 @@ impl Iterator for Records {
     }
 }
 
-/// A record, as much of it as there is room for.
 pub fn parse(line: &[u8]) -> Option<Value> {
-    bounds::read(line, ROOM_BYTES).filter(Value::is_object)
+    bounds::read(line).filter(Value::is_object)
 }
 
 /// A text field of a record, empty when it is not there.

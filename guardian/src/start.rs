@@ -173,19 +173,24 @@ impl Guardian {
 /// Why a start would refuse over the repository as it lies there: going on could harm what the owner is doing. Nothing
 /// is changed by asking.
 pub fn refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
-    if let Some(what) = repo.under_way() {
-        return Some(format!("a {what} is under way in this repository; finish it or abort it first"));
+    unfit(repo).or_else(|| edits(house, repo, state))
+}
+
+/// Why nothing can be built or put back in a repository.
+pub fn unfit(repo: &Repo) -> Option<String> {
+    match repo.under_way() {
+        Some(what) => Some(format!("a {what} is under way in this repository; finish it or abort it first")),
+        None => repo.head().err().map(|error| format!("{error:#}")),
     }
-    let head = match repo.head() {
-        Ok(head) => head,
-        Err(error) => return Some(format!("{error:#}")),
-    };
-    // After a clean leave what is dirty is somebody's; after a crash it is the dead creature's.
+}
+
+/// After a clean leave what is dirty is somebody's; after a crash it is the dead creature's.
+fn edits(house: &House, repo: &Repo, state: &State) -> Option<String> {
     let left = state.left.as_deref();
     if left.is_none() && *state != State::default() {
         return None;
     }
-    let dirty = match repo.dirty(head) {
+    let dirty = match repo.head().and_then(|head| repo.dirty(head)) {
         Ok(dirty) => dirty,
         Err(error) => return Some(format!("{error:#}")),
     };

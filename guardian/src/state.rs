@@ -106,9 +106,9 @@ struct Sealed {
 impl State {
     /// The saved state, and a line for people if it had to be rebuilt.
     pub fn load(house: &House) -> (Self, Option<String>) {
-        let (path, rebuilt) = (house.state(), Self { life: newest_log(house), ..Self::default() });
+        let path = house.state();
         let problem = match Self::read(house) {
-            Ok(state) => return (state.unwrap_or(rebuilt), None),
+            Ok(state) => return (state.unwrap_or_else(|| Self::rebuilt(house)), None),
             Err(error) => error,
         };
         let aside = house.kept().join(format!("state-{}.json", clock::name()));
@@ -121,7 +121,12 @@ impl State {
                 "it stays where it is".into()
             }
         );
-        (rebuilt, Some(told))
+        (Self::rebuilt(house), Some(told))
+    }
+
+    /// What is known without a saved state.
+    pub fn rebuilt(house: &House) -> Self {
+        Self { life: newest_log(house), ..Self::default() }
     }
 
     /// The saved state as it lies there, if there is one.

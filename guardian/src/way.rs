@@ -37,8 +37,10 @@ fn clear_folder(house: &House, path: &Path) -> Option<String> {
     let _ = fs::create_dir_all(path);
     told
 }
+
+/// What is in the way is moved while it is listed, so that no number of it is ever held.
 fn clear_files(house: &House, folder: &Path, told: &mut Vec<String>) {
-    let (mut in_the_way, mut crowd, mut moved) = (Vec::new(), None, 0);
+    let (mut in_the_way, mut crowd, mut moved, mut stuck) = (Vec::new(), None, 0, 0);
     let (mut given_back, mut more) = (Vec::new(), 0);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -52,13 +54,17 @@ fn clear_files(house: &House, folder: &Path, told: &mut Vec<String>) {
         }
         if in_the_way.len() > FEW || crowd.is_some() {
             let crowd: &PathBuf = crowd.get_or_insert_with(|| crowd_of(house, folder));
-            moved += in_the_way.drain(..).filter(|path| joins(crowd, path)).count();
+            for path in in_the_way.drain(..) {
+                let gone = joins(crowd, &path) || aside(house, &path).is_ok();
+                *(if gone { &mut moved } else { &mut stuck }) += 1;
+            }
         }
     }
     told.extend(in_the_way.iter().map(|path| move_aside(house, path)));
     if let Some(crowd) = crowd {
         let (folder, crowd) = (folder.display(), crowd.display());
-        told.push(format!("{moved} things in {folder} were in the way; they are kept in {crowd}"));
+        let stuck = if stuck > 0 { format!("; {stuck} more cannot be moved aside") } else { String::new() };
+        told.push(format!("{moved} things in {folder} were in the way; they are kept in {crowd}{stuck}"));
     }
     if more > 0 {
         more += given_back.drain(1..).len();

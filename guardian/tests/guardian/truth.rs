@@ -167,6 +167,21 @@ fn owner_6_while_a_guardian_runs_its_creatures_edits_are_no_finding() {
     guardian.stop();
 }
 
+#[test]
+fn owner_6_what_a_dead_creature_left_keeps_nobody_from_starting_and_is_no_finding() {
+    let (house, guardian, first) = living(SOUND);
+    guardian.kill_only();
+    house.until("its creature to be gone", || house.leftovers().is_empty());
+    house.write("creature/left.txt", "half\n");
+    assert_eq!(bad(&house), Vec::<String>::new());
+    fs::remove_file(house.path(".self/guardian/state.json")).unwrap();
+    assert_eq!(bad(&house), Vec::<String>::new());
+    let guardian = house.start();
+    house.until("the next life", || house.told("life").len() == 2);
+    assert!(!house.creature_differs_from(&first));
+    guardian.stop();
+}
+
 /// Found: `status` showed no mind for a life's first 30 s: only a change of phase was told.
 #[test]
 fn owner_8_a_mind_shows_with_the_first_beat_that_names_it() {
