@@ -150,6 +150,12 @@ fn owner_6_doctor_finds_what_makes_a_start_refuse() {
 }
 
 #[test]
+fn owner_6_what_the_broker_says_of_settings_is_found() {
+    let judge = "test \"$1\" = --check && echo 'owner.toml, line 3, [budget]: no such key' >&2; exit 2";
+    both_refuse(&House::new(SOUND).with_false_broker(judge), "line 3, [budget]: no such key");
+}
+
+#[test]
 fn owner_6_a_lock_that_somebody_else_holds_is_found() {
     let house = House::new(SOUND);
     fs::create_dir_all(house.path(".self/guardian")).unwrap();
