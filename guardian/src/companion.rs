@@ -4,6 +4,7 @@
 //! Invariant: the door stays open here for our whole life, so connections wait while it is away.
 //! When to start and end it is decided in `revival`.
 
+use crate::bounds::{TOLD_CHARS, brief};
 use crate::child::Door;
 use crate::files::{self, Mark};
 use crate::house::House;
@@ -289,13 +290,13 @@ pub fn program() -> Option<PathBuf> {
 /// The line `broker --check` ended with.
 fn checked(house: &House) -> String {
     let text = files::tail(&house.broker_check_log(), 4_096);
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why").trim().to_owned()
+    brief(text.trim().lines().last().unwrap_or("it does not say why").trim(), TOLD_CHARS)
 }
 
 fn does_not_build(house: &House) -> String {
     let text = files::tail(&house.broker_build_log(), 64 << 10);
     let first = text.lines().find(|line| line.starts_with("error")).unwrap_or("cargo does not say why");
-    format!("the broker does not build: {first}; see {}", house.broker_build_log().display())
+    format!("the broker does not build: {}; see .self/log/broker-build.log", brief(first, TOLD_CHARS))
 }
 
 impl Guardian {

@@ -56,13 +56,12 @@ impl Feed {
             self.reopen(false);
         }
         let Some((lines, inode)) = &mut self.open else { return (vec![], false) };
-        let mut passed = 0;
-        if self.live && lines.bytes().saturating_sub(lines.at()) > BEHIND_BYTES {
+        let (mut shown, mut passed, end) = (Vec::new(), 0, lines.bytes().saturating_sub(END_BYTES));
+        if self.live && end > lines.at() + BEHIND_BYTES {
             lines.allow(PASS_BYTES);
-            passed = lines.pass(lines.bytes().saturating_sub(END_BYTES));
+            passed = lines.pass(end);
         }
-        let mut shown = Vec::new();
-        lines.allow(LOOK_BYTES);
+        lines.allow(if passed > 0 && lines.at() < end { 0 } else { LOOK_BYTES });
         while shown.len() < LOOK_LINES {
             match lines.next_line() {
                 Next::Line(line) => {

@@ -64,12 +64,15 @@ pub fn stream(house: &House, since: &str, mut tell: impl FnMut(Value)) -> (Spend
     (spend, audit)
 }
 
+/// The file whose next event comes first, while any has one.
 fn earliest<'a, 'b>(
     files: &'a mut [(Option<Value>, Told<'b>)],
 ) -> Option<(&'a mut Option<Value>, &'a mut Told<'b>)> {
+    fn at(next: &Option<Value>) -> &str {
+        next.as_ref().map_or("", |event| text(event, "at"))
+    }
     let waiting = files.iter_mut().filter(|(next, _)| next.is_some());
-    let at = |next: &Option<Value>| next.as_ref().map_or(String::new(), |event| text(event, "at").to_owned());
-    waiting.min_by_key(|(next, _)| at(next)).map(|(next, go_on)| (next, go_on))
+    waiting.min_by(|(one, _), (other, _)| at(one).cmp(at(other))).map(|(next, go_on)| (next, go_on))
 }
 
 pub fn with_what(what: &str, mut event: Value) -> Value {

@@ -1,6 +1,6 @@
 //! The owner's word to a running guardian, from another terminal: a small file, a signal, an answer.
 
-use crate::bounds::brief;
+use crate::bounds::{TOLD_CHARS, brief};
 use crate::house::House;
 use crate::records::text;
 use crate::repo::Version;
@@ -21,8 +21,6 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Bytes of an order's id, and of the name of a commit.
 const ID_BYTES: usize = 64;
 const NAME_BYTES: usize = 512;
-/// Characters of what came of an order.
-const TOLD_CHARS: usize = 1_000;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Order {

@@ -12,8 +12,6 @@ const MOST_BYTES: u64 = 16 << 20;
 const MOST_LINE_BYTES: usize = 32 << 10;
 /// Longest line that is taken for a record, in bytes; the creature writes none that is longer.
 pub const LONGEST_LINE: usize = 4 << 20;
-/// Characters of a cause.
-const MOST_CHARS: usize = 600;
 
 /// Appends `{"at", "what", …}` to the history. A full disk costs the line, not the house.
 pub fn tell(house: &House, what: &str, data: Value) {
@@ -109,7 +107,7 @@ pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 pub fn end(life: u64, commit: &str, ended: Value, blame: Value, end: &crate::run::End) -> Value {
     json!({
         "at": clock::stamp(), "life": life, "commit": commit, "ended": ended,
-        "cause": bounds::brief(&end.cause, MOST_CHARS), "blame": blame,
+        "cause": bounds::brief(&end.cause, bounds::TOLD_CHARS), "blame": blame,
         "lived_s": end.lived_ms as f64 / 1_000.0, "log_tail": end.log_tail,
     })
 }

@@ -16,8 +16,6 @@ use std::time::Duration;
 /// Between two frames of the build bar.
 const FRAME_MS: Millis = 150;
 const BAR: usize = 24;
-/// Characters of a warning that are kept.
-const WARNED_CHARS: usize = 600;
 
 pub struct Report {
     terminal: bool,
@@ -50,7 +48,7 @@ impl Report {
 
     pub fn warn(&mut self, text: &str) {
         let text = &harmless(text);
-        self.warned = bounds::brief(text, WARNED_CHARS);
+        self.warned = bounds::brief(text, bounds::TOLD_CHARS);
         if self.terminal {
             self.print(&format!("{} {text}", self.tag("warning")))
         } else {

@@ -1,6 +1,6 @@
 //! What the creature asks for: read as untrusted input, carried out once, answered by id.
 
-use crate::bounds::brief;
+use crate::bounds::{TOLD_CHARS, brief};
 use crate::files;
 use crate::house::House;
 use anyhow::{Context, Result, bail};
@@ -10,8 +10,7 @@ use std::path::PathBuf;
 
 /// Longest summary that goes into a commit message, in characters.
 const SUMMARY_CHARS: usize = 200;
-/// Characters of a refusal's error or hint, and of a kind of request that there is not.
-const TOLD_CHARS: usize = 1_000;
+/// Characters of a kind of request that there is not.
 const KIND_CHARS: usize = 60;
 
 #[derive(Clone, Debug, Deserialize)]

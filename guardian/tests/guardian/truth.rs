@@ -3,7 +3,7 @@
 use crate::support::{Guardian, House, SOUND};
 use serde_json::Value;
 use std::fs;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn said(output: &Output) -> String {
     let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
@@ -98,6 +98,28 @@ fn owner_5_a_rollback_while_paused_is_done_and_stays_paused() {
     house.commit("the owner's change");
     told(&house, &["rollback", &first], 0, &["put creature back to", &first[..7]]);
     assert_eq!((house.status()["phase"].as_str(), house.told("life").len()), (Some("paused"), 1));
+    guardian.stop();
+}
+
+#[test]
+fn owner_5_what_keeps_a_rollback_from_being_done_is_told_until_it_is_done() {
+    let (house, guardian, first) = living(SOUND);
+    house.write_life("think changed; echo half > creature/half.txt; live");
+    house.commit("the owner's change");
+    told(&house, &["pause"], 0, &["paused"]);
+    told(&house, &["resume"], 0, &["it goes on"]);
+    house.until("its edit", || house.path("creature/half.txt").exists());
+    // Where its unfinished work would have to be kept.
+    house.write(".git/refs/guardian/rescued", "in the way\n");
+    let command = house.command(&["rollback"]).stdout(Stdio::piped()).spawn().unwrap();
+    house.until("the reason", || {
+        let note = house.status()["note"].to_string();
+        note.contains("not put back yet") && note.contains("refs/guardian/rescued/")
+    });
+    fs::remove_file(house.path(".git/refs/guardian/rescued")).unwrap();
+    let output = command.wait_with_output().unwrap();
+    assert!(output.status.success() && said(&output).contains("put creature back to"), "{}", said(&output));
+    assert!(!house.creature_differs_from(&first));
     guardian.stop();
 }
 
