@@ -14,6 +14,9 @@ const POLL: Duration = Duration::from_millis(100);
 /// Longest wait for an answer; the guardian looks about once a second.
 pub const PATIENCE: Duration = Duration::from_secs(15);
 
+/// Characters of a summary; a commit message takes 200 of them.
+const MOST_SUMMARY: usize = 2_000;
+
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
 /// What can be asked of the guardian.
@@ -52,7 +55,8 @@ pub struct Answer {
 pub fn write_request(house: &House, life: u64, kind: Kind, summary: &str) -> Result<String, Fault> {
     let count = ASKED.fetch_add(1, Ordering::Relaxed);
     let id = format!("{life}-{}-{count}", jiff::Timestamp::now().as_millisecond());
-    let request = Request { id: &id, life, kind, summary };
+    let summary: String = summary.chars().take(MOST_SUMMARY).collect();
+    let request = Request { id: &id, life, kind, summary: &summary };
     let hint = "is the disk full, or .self/mind not writable?";
     let bytes = serde_json::to_vec(&request)
         .map_err(|cause| Fault::caused("write the request to the guardian", &cause, hint))?;

@@ -18,6 +18,9 @@ const BEAT: Duration = Duration::from_secs(5);
 /// Between writes, however fast the stages change; it spares the disk.
 const SHORTEST: Duration = Duration::from_secs(1);
 
+/// Characters of a mind's name: the guardian reads 4,096 bytes of a heartbeat, and of a longer one nothing.
+const MOST_NAME: usize = 200;
+
 /// What the loop is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stage {
@@ -118,7 +121,7 @@ impl Heart {
 
     /// Names the mind in use.
     pub fn mind(&self, name: &str) {
-        self.shared.lock().mind = name.to_owned();
+        self.shared.lock().mind = name.chars().take(MOST_NAME).collect();
     }
 }
 

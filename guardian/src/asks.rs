@@ -5,7 +5,7 @@
 
 use crate::house::House;
 use crate::records::{self, text};
-use crate::{clock, files, orders};
+use crate::{bounds, clock, files, orders};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -70,12 +70,8 @@ impl Ask {
 /// Every ask there was, oldest first.
 pub fn all(house: &House) -> Vec<Ask> {
     let mut asks: Vec<Ask> = Vec::new();
-    for line in records::read(&house.asks()).0 {
-        let id = match line.get("id") {
-            Some(Value::String(id)) => id.clone(),
-            Some(Value::Number(id)) => id.to_string(),
-            _ => continue,
-        };
+    for line in records::of(&house.asks()) {
+        let Some(id) = id_of(&line) else { continue };
         let event = text(&line, "event").to_owned();
         match asks.iter_mut().rev().find(|ask| ask.id == id) {
             Some(ask) => {
@@ -84,22 +80,30 @@ pub fn all(house: &House) -> Vec<Ask> {
                 }
                 (ask.event, ask.newest, ask.lines) = (event, line, ask.lines + 1);
             }
-            None if is_plain(&id) => {
-                asks.push(Ask { id, event, asked: line.clone(), newest: line, lines: 1 });
-            }
-            None => {}
+            None => asks.push(Ask { id, event, asked: line.clone(), newest: line, lines: 1 }),
         }
     }
     asks
 }
 
+/// Those nobody has answered; what is over is not held, however much of it there is.
 pub fn waiting(house: &House) -> Vec<Ask> {
-    all(house).into_iter().filter(|ask| ask.event == "asked").collect()
+    let mut asks: Vec<Ask> = Vec::new();
+    for line in records::of(&house.asks()) {
+        let Some(id) = id_of(&line) else { continue };
+        asks.retain(|ask| ask.id != id);
+        if text(&line, "event") == "asked" {
+            asks.push(Ask { id, event: "asked".into(), asked: line.clone(), newest: line, lines: 1 });
+        }
+    }
+    asks
 }
 
-fn is_plain(id: &str) -> bool {
+fn id_of(line: &Value) -> Option<String> {
+    let id = line.get("id")?;
+    let id = id.as_str().map(str::to_owned).or_else(|| Some(id.as_u64()?.to_string()))?;
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
-    (1..=64).contains(&id.len()) && id.chars().all(plain)
+    ((1..=64).contains(&id.len()) && id.chars().all(plain)).then_some(id)
 }
 
 /// Lists what waits, or shows one ask whole.
@@ -222,11 +226,7 @@ fn is_hidden(letter: char) -> bool {
 
 /// One line of it, at most so many characters.
 fn plain(text: &str, most: usize) -> String {
-    let line = spelled(&text.replace('\n', " "));
-    match line.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
-        None => line,
-    }
+    bounds::brief(&spelled(&text.replace('\n', " ")), most)
 }
 
 /// Says yes or no to one ask, and waits for what comes of it.

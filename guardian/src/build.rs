@@ -7,6 +7,7 @@ use crate::blame::{self, Control, Failure, Judgement};
 use crate::child::{self, Bond, Door, Kind, Start, Tree};
 use crate::house::House;
 use crate::limits::{LOG_TAIL_BYTES, Millis};
+use crate::lines::{Lines, Next};
 use crate::messages::Told;
 use crate::vocabulary::Blame;
 use crate::walls::Walls;
@@ -14,12 +15,14 @@ use crate::{controls, files, hunt};
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
 use std::fs::{File, TryLockError};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Longest message of cargo's that is taken for one: what a compiler says at length, the creature may have made it say.
-const MOST_MESSAGE_BYTES: u64 = 1 << 20;
+const MOST_MESSAGE_BYTES: usize = 1 << 20;
+/// What a look at its messages reads, in bytes.
+const LOOK_BYTES: u64 = 4 << 20;
 /// Most of the compiler's words that go into a build's log, in bytes.
 const MOST_LOGGED_BYTES: usize = 4 << 20;
 
@@ -40,7 +43,7 @@ pub struct Build {
     /// The control run under way.
     pub asked: Option<Control>,
     pub told: Told,
-    messages: BufReader<File>,
+    messages: Lines,
     /// Cargo appends to it as well.
     log: File,
     logged_bytes: usize,
@@ -97,7 +100,7 @@ impl Build {
             output: String::new(),
             asked: None,
             told: Told::default(),
-            messages: BufReader::new(messages),
+            messages: Lines::new(messages, MOST_MESSAGE_BYTES),
             log,
             logged_bytes: 0,
             free_mib: u64::MAX,
@@ -112,26 +115,24 @@ impl Build {
         !now.is_ok_and(|now| (now.dev(), now.ino()) == (then.dev(), then.ino()))
     }
 
-    /// Reads what cargo has said since the last look, and how much room there is.
+    /// Reads what cargo has said since the last look, a bounded part of it, and how much room there is.
     pub fn follow(&mut self, house: &House) {
+        self.read(house, LOOK_BYTES);
+    }
+
+    fn read(&mut self, house: &House, most_bytes: u64) {
         for place in [house.target(), house.state_folder()] {
             let free = fs2::available_space(place).map_or(u64::MAX, |bytes| bytes >> 20);
             self.free_mib = self.free_mib.min(free);
         }
-        let mut line = Vec::new();
+        self.messages.allow(most_bytes);
         loop {
-            line.clear();
-            let read =
-                self.messages.by_ref().take(MOST_MESSAGE_BYTES).read_until(b'\n', &mut line).unwrap_or(0);
-            if read == 0 {
-                return;
-            }
-            if line.last() != Some(&b'\n') && (read as u64) < MOST_MESSAGE_BYTES {
-                // Half a message: read it again when the rest is there.
-                let _ = self.messages.seek_relative(-(read as i64));
-                return;
-            }
-            if let Some(text) = self.told.hear(&line) {
+            let text = match self.messages.next_line() {
+                Next::Line(line) => self.told.hear(line),
+                Next::Long => None,
+                Next::End => return,
+            };
+            if let Some(text) = text {
                 self.note(&text);
             }
         }
@@ -147,7 +148,7 @@ impl Build {
 
     /// The binary it made; else what is known of its failure is noted.
     pub fn finish(&mut self, house: &House, status: WaitStatus) -> Option<PathBuf> {
-        self.follow(house);
+        self.read(house, u64::MAX);
         let well = matches!(status, WaitStatus::Exited(_, 0));
         self.output = match self.told.executable.take().filter(|_| well) {
             // Where it lies is said by processes of the creature's.

@@ -12,6 +12,9 @@ use std::os::unix::fs::PermissionsExt;
 /// Keys a model can be reached with.
 const MODEL_KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
 
+/// The largest `.env` the broker reads, in bytes.
+const SECRETS_BYTES: u64 = 1 << 20;
+
 pub fn findings(house: &House) -> Vec<Finding> {
     let mut findings = vec![broker(house), keys(house)];
     findings.extend(judged(house));
@@ -53,7 +56,7 @@ fn judged(house: &House) -> Option<Finding> {
 }
 
 fn keys(house: &House) -> Finding {
-    let named = files::read_small(&house.secrets()).ok().flatten().unwrap_or_default();
+    let named = files::read_most(&house.secrets(), SECRETS_BYTES).ok().flatten().unwrap_or_default();
     let named = String::from_utf8_lossy(&named).into_owned();
     let in_file = |name: &str| {
         let of = |line: &str| {

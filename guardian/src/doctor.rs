@@ -2,8 +2,10 @@
 
 use crate::house::House;
 use crate::limits::Limits;
+use crate::repo::Repo;
+use crate::state::State;
 use crate::walls::Walls;
-use crate::{build, custody, locks, orders};
+use crate::{build, custody, locks, orders, start};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -34,6 +36,7 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     let mut findings =
         vec![compiler(), cargo(), disk(house, limits), stale_locks(house), instance(house), settings(house)];
     findings.push(walls(house));
+    findings.push(start(house));
     findings.extend(repository(house));
     findings.extend(custody::findings(house));
     findings.extend(servers());
@@ -58,6 +61,9 @@ fn walls(house: &House) -> Finding {
     let settings = crate::settings::load(house).unwrap_or_default();
     let (limits, more) = (settings.limits, settings.sandbox.read);
     match Walls::find(house, settings.walls, &limits, more, "/proc/self/exe".into()) {
+        Ok(walls) if let Some(why) = start::too_little(settings.walls, &walls) => {
+            Finding::new(Grade::Bad, "walls", why, mend)
+        }
         Ok(walls) if walls.stand() && walls.level.missing().is_empty() => {
             Finding::new(Grade::Good, "walls", walls.level.told(), mend)
         }
@@ -138,9 +144,45 @@ fn stale_locks(house: &House) -> Finding {
 }
 
 fn instance(house: &House) -> Finding {
-    match orders::running(house) {
-        Some(pid) => Finding::new(Grade::Good, "guardian", format!("running as process {pid}"), ""),
+    match orders::holder(house) {
+        Some(Some(pid)) => Finding::new(Grade::Good, "guardian", format!("running as process {pid}"), ""),
+        Some(None) => Finding::new(
+            Grade::Bad,
+            "guardian",
+            start::held(house, None),
+            "end what holds it: none starts until then",
+        ),
         None => Finding::new(Grade::Good, "guardian", "not running", ""),
+    }
+}
+
+/// What the repository would say to a start; to a guardian that runs, edits are its creature's.
+fn start(house: &House) -> Finding {
+    let mend = "do what it says: no life begins until then";
+    let found = |grade, found: &str| Finding::new(grade, "start", found, mend);
+    let repo = match Repo::open(house) {
+        Ok(repo) => repo,
+        Err(error) => return found(Grade::Bad, &format!("{error:#}")),
+    };
+    if orders::running(house).is_some() {
+        let unfit = start::unfit(&repo);
+        return found(
+            if unfit.is_some() { Grade::Bad } else { Grade::Good },
+            &unfit.unwrap_or("started".into()),
+        );
+    }
+    let (state, odd) = match State::read(house) {
+        Ok(state) => (state.unwrap_or_else(|| State::rebuilt(house)), None),
+        Err(error) => {
+            (State::rebuilt(house), Some(format!("the guardian's state cannot be read: {error:#}")))
+        }
+    };
+    match (start::refusal(house, &repo, &state), odd) {
+        (Some(why), _) => found(Grade::Bad, &why),
+        (None, Some(odd)) => {
+            Finding::new(Grade::Odd, "start", odd, "a start keeps it aside and rebuilds what it needs")
+        }
+        (None, None) => found(Grade::Good, "nothing in the repository keeps it from starting"),
     }
 }
 
@@ -180,10 +222,7 @@ fn repository(house: &House) -> Vec<Finding> {
         ),
         _ => Finding::new(Grade::Odd, "branch", "HEAD is detached or unborn: commits are easily lost", mend),
     };
-    let state = git.state();
-    let under_way = (state != git2::RepositoryState::Clean)
-        .then(|| Finding::new(Grade::Bad, "git", format!("{state:?} under way"), "finish or abort it"));
-    [identity, branch].into_iter().chain(under_way).collect()
+    vec![identity, branch]
 }
 
 fn servers() -> Vec<Finding> {

@@ -1,5 +1,6 @@
 //! Short-lived processes on the broker's behalf: one brings its program up to date, one has it judge what the owner wrote.
 
+use crate::bounds::{TOLD_CHARS, brief};
 use crate::build;
 use crate::companion::{Companion, NAME};
 use crate::files::{self, Mark};
@@ -149,13 +150,13 @@ impl Companion {
 /// The line `broker --check` ended with.
 fn checked(house: &House) -> String {
     let text = files::tail(&house.broker_check_log(), 4_096);
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why").trim().to_owned()
+    brief(text.trim().lines().last().unwrap_or("it does not say why").trim(), TOLD_CHARS)
 }
 
 fn does_not_build(house: &House) -> String {
     let text = files::tail(&house.broker_build_log(), 64 << 10);
     let first = text.lines().find(|line| line.starts_with("error")).unwrap_or("cargo does not say why");
-    format!("the broker does not build: {first}; see {}", house.broker_build_log().display())
+    format!("the broker does not build: {}; see .self/log/broker-build.log", brief(first, TOLD_CHARS))
 }
 
 impl Guardian {

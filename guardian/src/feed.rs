@@ -1,76 +1,92 @@
 //! Memory as a live feed: one line for people per thought, action, change of the agenda, self-edit, word and death.
 
-use crate::records::text;
+use crate::lines::{Lines, Next};
+use crate::records::{self, text};
 use serde_json::Value;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// Longest line shown, in characters.
 const WIDTH: usize = 160;
-/// Longest record line read; longer ones are passed over.
-const MOST_BYTES: u64 = 4 << 20;
+/// What a look reads, in bytes, and the most lines that come of it: whoever looks has more to do than to look.
+const LOOK_BYTES: u64 = 1 << 20;
+const LOOK_LINES: usize = 200;
+/// So far behind, a live feed passes over what it missed, but for its end, in bytes.
+const BEHIND_BYTES: u64 = 1 << 20;
+const END_BYTES: u64 = 16 << 10;
+/// What is passed over at a look, in bytes: it is counted, not read.
+const PASS_BYTES: u64 = 64 << 20;
 
 /// Follows the memory file over rotation.
 pub struct Feed {
     path: PathBuf,
-    open: Option<(BufReader<File>, u64)>,
+    /// With the number of the file it leads through.
+    open: Option<(Lines, u64)>,
     colour: bool,
+    /// Whoever watches a life wants to see what happens now; a follower wants all of it.
+    live: bool,
 }
 
 impl Feed {
     /// From the end of what is there now.
     pub fn from_end(path: PathBuf, colour: bool) -> Self {
-        let mut feed = Self { path, open: None, colour };
+        let mut feed = Self { path, open: None, colour, live: true };
         feed.reopen(true);
         feed
     }
 
     pub fn from_start(path: PathBuf, colour: bool) -> Self {
-        Self { path, open: None, colour }
+        Self { path, open: None, colour, live: false }
     }
 
-    fn reopen(&mut self, at_end: bool) {
-        let Ok(Some(mut file)) = crate::files::open(&self.path) else { return };
+    fn reopen(&mut self, at_end: bool) -> bool {
+        let Ok(Some(mut file)) = crate::files::open(&self.path) else { return false };
         let inode = file.metadata().map_or(0, |meta| meta.ino());
         if at_end {
             let _ = file.seek(SeekFrom::End(0));
         }
-        self.open = Some((BufReader::new(file), inode));
+        self.open = Some((Lines::new(file, records::LONGEST_LINE), inode));
+        true
     }
 
-    /// Lines for what came since the last call.
-    pub fn next_lines(&mut self) -> Vec<String> {
-        let there = std::fs::metadata(&self.path).map_or(0, |meta| meta.ino());
-        if self.open.as_ref().is_none_or(|(_, inode)| *inode != there) {
+    /// Lines for what came since the last look, a bounded number of them, and whether there is more to be seen at once.
+    pub fn look(&mut self) -> (Vec<String>, bool) {
+        if self.open.is_none() {
             self.reopen(false);
         }
-        let Some((reader, _)) = &mut self.open else { return vec![] };
-        let mut lines = Vec::new();
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let read = reader.by_ref().take(MOST_BYTES).read_until(b'\n', &mut line).unwrap_or(0);
-            if read == 0 {
-                return lines;
-            }
-            if line.last() != Some(&b'\n') && (read as u64) < MOST_BYTES {
-                let _ = reader.seek_relative(-(read as i64));
-                return lines;
-            }
-            if let Ok(record) = serde_json::from_slice(&line) {
-                lines.extend(render(&record, self.colour));
+        let Some((lines, inode)) = &mut self.open else { return (vec![], false) };
+        let (mut shown, mut passed, end) = (Vec::new(), 0, lines.bytes().saturating_sub(END_BYTES));
+        if self.live && end > lines.at() + BEHIND_BYTES {
+            lines.allow(PASS_BYTES);
+            passed = lines.pass(end);
+        }
+        lines.allow(if passed > 0 && lines.at() < end { 0 } else { LOOK_BYTES });
+        while shown.len() < LOOK_LINES {
+            match lines.next_line() {
+                Next::Line(line) => {
+                    shown.extend(records::parse(line).and_then(|it| render(&it, self.colour)))
+                }
+                Next::Long => passed += 1,
+                Next::End => break,
             }
         }
+        if passed > 0 {
+            let all = if self.live { "; scripts/feed shows them" } else { "" };
+            shown.insert(0, format!("… {passed} records passed over{all}"));
+        }
+        let seen = lines.at() >= lines.bytes();
+        let there = std::fs::metadata(&self.path).map_or(*inode, |meta| meta.ino());
+        if seen && (there != *inode || lines.at() > lines.bytes()) {
+            return (shown, self.reopen(false));
+        }
+        (shown, !seen)
     }
 }
 
-use std::io::Read as _;
-
 /// Whether a line of memory is a readable thought of a life.
 pub fn is_thought_of(line: &str, life: u64) -> bool {
-    let Ok(record) = serde_json::from_str::<Value>(line) else { return false };
+    let Some(record) = records::parse(line.as_bytes()) else { return false };
     text(&record, "kind") == "thought"
         && record.get("life").and_then(Value::as_u64) == Some(life)
         && record.get("data").is_some_and(|data| data.get("garbled").is_none())

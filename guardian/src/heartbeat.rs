@@ -2,10 +2,14 @@
 //!
 //! Invariant: what was there before this life is never a beat of it; nothing here waits for the creature.
 
+use crate::bounds::brief;
 use crate::files::{self, Mark};
 use serde::Deserialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+/// Characters of a mind's name.
+const NAME_CHARS: usize = 200;
 
 /// What the creature claims, read leniently.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -42,8 +46,8 @@ impl Heartbeat {
             return None;
         }
         self.seen = Some(mark);
-        let claim = read(&self.path).unwrap_or_default();
-        // A torn or garbage line still is a sign of life; a line of another life is an orphan's.
+        // A torn or garbage line still is a sign of life, and claims nothing new; one of another life is an orphan's.
+        let claim = read(&self.path).unwrap_or_else(|| self.claim.clone());
         if claim.life != 0 && claim.life != life {
             return None;
         }
@@ -56,5 +60,6 @@ impl Heartbeat {
 fn read(path: &Path) -> Option<Claim> {
     let mut bytes = Vec::new();
     files::open(path).ok()??.take(4_096).read_to_end(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes).ok()
+    let claim: Claim = serde_json::from_slice(&bytes).ok()?;
+    Some(Claim { stage: brief(&claim.stage, NAME_CHARS), mind: brief(&claim.mind, NAME_CHARS), ..claim })
 }

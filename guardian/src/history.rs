@@ -1,12 +1,12 @@
 //! What happened since a time, told from the records and the broker's ledger alone.
 
-use crate::audit;
+use crate::asks::spelled_json;
+use crate::audit::Audit;
 use crate::house::House;
 use crate::records::{self, text};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 
 /// Reads `90m`, `12h`, `7d` or an RFC 3339 time; the time it means, RFC 3339 UTC.
 pub fn since(argument: &str) -> Result<String> {
@@ -32,87 +32,117 @@ pub fn since(argument: &str) -> Result<String> {
     Ok(format!("{:.3}", then.context("--since reaches too far back")?))
 }
 
-/// Everything told since a time: by the guardian, and by the creature's own memory.
-pub fn collect(house: &House, since: &str) -> (Vec<Value>, Value) {
-    let mut events: Vec<Value> = Vec::new();
-    for (path, what) in [(house.history(), ""), (house.deaths(), "death")] {
-        for mut line in records::read(&path).0 {
-            if let (Some(fields), false) = (line.as_object_mut(), what.is_empty()) {
-                fields.insert("what".into(), what.into());
-            }
-            events.push(line);
-        }
-    }
-    events.retain(|event| text(event, "at") >= since);
-    let spend = from_memory(house, since, &mut events);
-    events.sort_by(|one, other| text(one, "at").cmp(text(other, "at")));
-    (events, spend)
+/// What thoughts and actions came to.
+#[derive(Default)]
+pub struct Spend {
+    thoughts: u64,
+    actions: u64,
+    tokens: BTreeMap<&'static str, u64>,
 }
 
-fn from_memory(house: &House, since: &str, events: &mut Vec<Value>) -> Value {
-    let mut spend: BTreeMap<&str, u64> = BTreeMap::new();
-    let (mut thoughts, mut actions) = (0_u64, 0_u64);
-    let Ok(Some(file)) = crate::files::open(&house.memory()) else { return json!({}) };
-    for line in BufReader::new(file).split(b'\n').map_while(Result::ok) {
-        let Ok(record) = serde_json::from_slice::<Value>(&line) else { continue };
-        let (Some(data), true) = (record.get("data"), text(&record, "at") >= since) else { continue };
-        let at = text(&record, "at");
-        match text(&record, "kind") {
+/// What is told, an event at a time.
+type Told<'a> = &'a mut dyn FnMut() -> Option<Value>;
+
+/// Tells everything since a time, each event as it is come upon: by the guardian, the creature's memory and the broker.
+/// Each of their files is in order of time, and nothing of them is held; what they come to in sum is known at the end.
+pub fn stream(house: &House, since: &str, mut tell: impl FnMut(Value)) -> (Spend, Audit) {
+    let (mut spend, mut audit) = (Spend::default(), Audit::open(house, since));
+    let mut history = records::of(&house.history()).filter(|event| text(event, "at") >= since);
+    let mut deaths = records::of(&house.deaths()).filter(|death| text(death, "at") >= since);
+    let mut memory = records::of(&house.memory()).filter(|record| text(record, "at") >= since);
+    let files: [Told; 4] = [
+        &mut || history.next(),
+        &mut || deaths.next().map(|death| with_what("death", death)),
+        &mut || memory.find_map(|record| spend.take(&record)),
+        &mut || audit.next_event(),
+    ];
+    let mut files = files.map(|next| (next(), next));
+    while let Some((next, go_on)) = earliest(&mut files) {
+        let event = std::mem::replace(next, go_on());
+        event.into_iter().for_each(&mut tell);
+    }
+    (spend, audit)
+}
+
+/// The file whose next event comes first, while any has one.
+fn earliest<'a, 'b>(
+    files: &'a mut [(Option<Value>, Told<'b>)],
+) -> Option<(&'a mut Option<Value>, &'a mut Told<'b>)> {
+    fn at(next: &Option<Value>) -> &str {
+        next.as_ref().map_or("", |event| text(event, "at"))
+    }
+    let waiting = files.iter_mut().filter(|(next, _)| next.is_some());
+    waiting.min_by(|(one, _), (other, _)| at(one).cmp(at(other))).map(|(next, go_on)| (next, go_on))
+}
+
+pub fn with_what(what: &str, mut event: Value) -> Value {
+    if let Some(fields) = event.as_object_mut() {
+        fields.insert("what".into(), what.into());
+    }
+    event
+}
+
+impl Spend {
+    /// Counts a record of memory; the event it is, where it is one.
+    fn take(&mut self, record: &Value) -> Option<Value> {
+        let (data, at) = (record.get("data")?, text(record, "at"));
+        match text(record, "kind") {
             "thought" => {
-                thoughts += 1;
+                self.thoughts += 1;
                 for name in ["input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"] {
                     let tokens = data.get("usage").and_then(|usage| usage.get(name)).and_then(Value::as_u64);
-                    *spend.entry(name).or_default() += tokens.unwrap_or(0);
+                    let sum = self.tokens.entry(name).or_default();
+                    *sum = sum.saturating_add(tokens.unwrap_or(0));
                 }
+                None
             }
             "action" => {
-                actions += 1;
-                let (tool, result) = (text(data, "tool"), data.get("result").unwrap_or(&Value::Null));
+                self.actions += 1;
+                let (tool, result) = (text(data, "tool"), data.get("result")?);
                 let ok = result.get("ok").and_then(Value::as_bool) == Some(true);
-                if ok && matches!(tool, "x.post" | "x.reply") {
-                    let drafted = text(result, "drafted");
-                    let what = if drafted.is_empty() { "posted" } else { "drafted" };
-                    events.push(json!({"at": at, "what": what, "tool": tool, "path": drafted, "id": result.get("id")}));
-                }
+                let drafted = text(result, "drafted");
+                let what = if drafted.is_empty() { "posted" } else { "drafted" };
+                (ok && matches!(tool, "x.post" | "x.reply")).then(
+                    || json!({"at": at, "what": what, "tool": tool, "path": drafted, "id": result.get("id")}),
+                )
             }
-            "self_change" => events.push(json!({
+            "self_change" => Some(json!({
                 "at": at, "what": "self_edit", "stage": text(data, "stage"), "ok": data.get("ok"),
                 "summary": text(data, "summary"), "error": text(data, "error"),
             })),
-            _ => {}
+            _ => None,
         }
     }
-    json!({"thoughts": thoughts, "actions": actions, "tokens": spend})
+
+    pub fn as_json(&self) -> Value {
+        json!({"thoughts": self.thoughts, "actions": self.actions, "tokens": self.tokens})
+    }
 }
 
 pub fn print(house: &House, since: &str, as_json: bool) {
-    let (mut events, spend) = collect(house, since);
-    let mut audit = audit::read(house, since);
-    events.append(&mut audit.events);
-    events.sort_by(|one, other| text(one, "at").cmp(text(other, "at")));
     if as_json {
-        let all = json!({"since": since, "events": events, "spend": spend, "broker": audit.sum()});
-        println!("{}", crate::asks::spelled_json(&all));
+        let mut comma = "";
+        print!("{{\"since\": {}, \"events\": [", spelled_json(&since.into()));
+        let (spend, audit) = stream(house, since, |event| {
+            print!("{comma}\n{}", spelled_json(&event));
+            comma = ",";
+        });
+        let (spend, audit) = (spelled_json(&spend.as_json()), spelled_json(&audit.sum()));
+        println!("\n], \"spend\": {spend}, \"broker\": {audit}}}");
         return;
     }
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for event in &events {
-        *counts.entry(text(event, "what")).or_default() += 1;
-        println!("{} {}", text(event, "at").get(..19).unwrap_or_default(), sentence(event));
-    }
-    let told: Vec<String> =
-        counts.iter().map(|(what, count)| format!("{count} {}", what.replace('_', " "))).collect();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let (spend, audit) = stream(house, since, |event| {
+        let line = format!("{} {}", text(&event, "at").get(..19).unwrap_or_default(), sentence(&event));
+        println!("{}", crate::report::harmless(&line));
+        *counts.entry(text(&event, "what").replace('_', " ")).or_default() += 1;
+    });
+    let told: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
     println!("since {since}: {}", if told.is_empty() { "nothing happened".into() } else { told.join(", ") });
-    let number = |name: &str| spend.get(name).and_then(Value::as_u64).unwrap_or(0);
-    println!("thoughts {}, actions {}", number("thoughts"), number("actions"));
-    let tokens = spend.get("tokens").and_then(Value::as_object);
-    let spent = |count: &Value| count.as_u64().is_some_and(|count| count > 0);
-    let tokens: Vec<String> = tokens
-        .into_iter()
-        .flatten()
-        .filter(|(_, count)| spent(count))
-        .map(|(name, count)| format!("{} {count}", name.replace('_', " ")))
-        .collect();
+    println!("thoughts {}, actions {}", spend.thoughts, spend.actions);
+    let tokens = spend.tokens.iter().filter(|(_, count)| **count > 0);
+    let tokens: Vec<String> =
+        tokens.map(|(name, count)| format!("{} {count}", name.replace('_', " "))).collect();
     if !tokens.is_empty() {
         println!("spend: {}", tokens.join(", "));
     }
@@ -163,7 +193,7 @@ fn sentence(event: &Value) -> String {
                 text(event, "path"),
                 reason.trim()
             );
-            crate::asks::spelled(&shown.replace('\n', " "))
+            shown.replace('\n', " ")
         }
         "broker_ended" => format!("the broker ended: {} {}", text(event, "cause"), text(event, "said")),
         "broker_missing" => text(event, "cause").to_owned(),

@@ -107,6 +107,8 @@ pub const LIFE_LOG_BYTES: u64 = 64 << 20;
 pub const LOG_TAIL_BYTES: u64 = 4_096;
 /// Between two looks at the size of the build folder: a walk over some ten thousand files.
 pub const TARGET_LOOK_MS: Millis = 60 * 60_000;
+/// Largest document that is written to be read back by that measure, in bytes: room for what is added in between.
+pub const DOCUMENT_BYTES: usize = 192 << 10;
 /// Largest heartbeat, request, order or state file that is read, in bytes.
 pub const SMALL_FILE_BYTES: u64 = 256 << 10;
 

@@ -128,9 +128,7 @@ fn carry_out(command: Command) -> Result<u8> {
         Command::Run => return start::run(),
         Command::Status { json } => return orders::status(&find()?, json),
         Command::Order { order, to } => {
-            let house = find()?;
-            let to = to.map(|name| start::full_sha(&house, &name)).transpose()?;
-            orders::give(&house, order, to)?;
+            orders::give(&find()?, order, to)?;
         }
         Command::History { since, json } => history::print(&find()?, &history::since(&since)?, json),
         Command::Asks { id, full, json } => return asks::show(&find()?, id.as_deref(), full, json),
@@ -139,8 +137,11 @@ fn carry_out(command: Command) -> Result<u8> {
             let colour = report::colour(std::io::stdout().is_terminal());
             let mut feed = feed::Feed::from_start(find()?.memory(), colour);
             loop {
-                feed.next_lines().iter().for_each(|line| println!("{line}"));
-                std::thread::sleep(std::time::Duration::from_millis(500));
+                let (lines, more) = feed.look();
+                lines.iter().for_each(|line| println!("{line}"));
+                if !more {
+                    std::thread::sleep(std::time::Duration::from_millis(500));
+                }
             }
         }
         Command::Doctor { json } => {

@@ -1,19 +1,26 @@
 //! The owner's word to a running guardian, from another terminal: a small file, a signal, an answer.
 
+use crate::bounds::{TOLD_CHARS, brief};
 use crate::house::House;
+use crate::records::text;
+use crate::repo::Version;
 use crate::run::Guardian;
-use crate::vocabulary::Event;
-use crate::{clock, files, hunt};
+use crate::tree::short;
+use crate::vocabulary::{Event, Phase, Want};
+use crate::{clock, files};
 use anyhow::{Context, Result, bail};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How long the command waits for the guardian to take an order up.
+/// How long the command waits for what comes of an order.
 const WAIT: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(50);
+/// Bytes of an order's id, and of the name of a commit.
+const ID_BYTES: usize = 64;
+const NAME_BYTES: usize = 512;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Order {
@@ -26,33 +33,93 @@ struct Order {
 impl Guardian {
     /// Carries out the order that lies there, once.
     pub fn obey_order(&mut self) {
-        let order = match files::read_small(&self.house.order()).map(|bytes| bytes.unwrap_or_default()) {
+        let path = self.house.order();
+        let order = match files::read_small(&path).map(|bytes| bytes.unwrap_or_default()) {
             Ok(bytes) => serde_json::from_slice::<Order>(&bytes),
             Err(error) => return self.report.warn(&format!("{error:#}")),
         };
-        let Ok(order) = order else {
-            return self
-                .report
-                .warn(&format!("{} is not an order and is ignored", self.house.order().display()));
+        let Some(order) = order.ok().filter(|order| order.id.len() <= ID_BYTES) else {
+            return self.report.warn(&format!("{} is not an order and is ignored", path.display()));
         };
         if order.id == self.state.order {
             return;
         }
-        self.state.order = order.id;
-        let event = match order.order.as_str() {
-            "stop" => Event::OwnerStop,
-            "pause" => Event::OwnerPause,
-            "resume" => Event::OwnerResume,
-            "rollback" => {
-                self.state.rollback_to = order.to;
-                Event::OwnerRollback
+        // A life that is ending hears of nothing but its end: looked at again once it has.
+        if order.order == "rollback" && matches!(self.policy.phase, Phase::Stopping { .. }) {
+            self.order_seen = None;
+            return;
+        }
+        (self.state.order, self.state.order_outcome) = (order.id, None);
+        self.state.order_under_way.clone_from(&order.order);
+        match self.take_up(&order.order, order.to.as_deref()) {
+            // The step saves what it decides together with the order's id; what decides nothing is saved here.
+            Ok((event, told)) => {
+                event.into_iter().for_each(|event| self.happen(event));
+                if let Some(told) = told {
+                    self.state.order_came_to(true, told);
+                }
             }
-            other => return self.report.warn(&format!("no order is called `{other}`")),
-        };
-        // The step saves what it decides together with the order's id; what decides nothing is saved here.
-        self.happen(event);
-        self.save();
+            Err(refused) => {
+                let told = format!("{refused:#}");
+                self.report.warn(&format!("{}: {told}", order.order));
+                self.state.order_came_to(false, brief(&told, TOLD_CHARS));
+            }
+        }
         self.publish();
+        self.save();
+    }
+
+    /// What is to happen by an order, and what can be said of it now; an error refuses it, and nothing happens.
+    fn take_up(&mut self, order: &str, to: Option<&str>) -> Result<(Option<Event>, Option<String>)> {
+        let (paused, life) = (self.policy.record.want == Want::Pause, self.state.life);
+        Ok(match order {
+            "stop" => (Some(Event::OwnerStop), None),
+            "pause" if self.policy.phase == Phase::Paused => (None, Some("it is paused already".into())),
+            "pause" => (Some(Event::OwnerPause), None),
+            "resume" if paused => (Some(Event::OwnerResume), Some("it goes on".into())),
+            "resume" if self.policy.alive() => {
+                (None, Some(format!("it was not paused: life {life} goes on")))
+            }
+            "resume" => (Some(Event::OwnerResume), Some("it was not paused; it goes on at once".into())),
+            "rollback" => {
+                let (head, to) = (self.repo.head()?, self.rollback_target(to)?);
+                let name = short(to.commit);
+                let there = to.tree == head.tree && !self.repo.is_fallen(to.tree) && self.repo.is_at(to);
+                if there {
+                    return Ok((
+                        None,
+                        Some(format!("creature/ is already what {name} has; nothing was done")),
+                    ));
+                }
+                self.state.rollback_to = Some(to.commit.to_string());
+                (Some(Event::OwnerRollback), None)
+            }
+            other => bail!("no order is called `{other}`"),
+        })
+    }
+
+    /// The commit that is meant: the one that is named, or the newest rung below the one that HEAD stands on.
+    fn rollback_target(&self, name: Option<&str>) -> Result<Version> {
+        let rungs = self.repo.rungs()?;
+        let sound = |version: &Version| self.repo.is_whole(*version);
+        if let Some(name) = name {
+            let to = self.repo.resolve(name)?;
+            anyhow::ensure!(
+                sound(&to),
+                "{name} cannot be put back: some of what it has in creature/ is damaged"
+            );
+            return Ok(to);
+        }
+        let head = self.repo.head()?;
+        let at = rungs.iter().rposition(|rung| rung.version.tree == head.tree).unwrap_or(rungs.len());
+        let below = rungs.iter().take(at).rev().map(|rung| rung.version);
+        let to = below.filter(|below| below.tree != head.tree).find(sound);
+        to.with_context(|| {
+            format!(
+                "there is nothing to go back to: below {} no commit is trusted; `rollback COMMIT` names any other",
+                short(head.commit)
+            )
+        })
     }
 }
 
@@ -63,23 +130,29 @@ pub fn passed_over(house: &House, forgotten: bool) -> Option<files::Mark> {
     (forgotten || stops).then(|| files::mark(&house.order())).flatten()
 }
 
+/// Who holds the lock of the house's one guardian: the process it names, if it names one; `None` when nobody does.
+pub fn holder(house: &House) -> Option<Option<i32>> {
+    let file = files::open(&house.lock()).ok()??;
+    let free = fs2::FileExt::try_lock_shared(&file).is_ok();
+    (!free).then(|| files::tail(&house.lock(), 32).trim().parse().ok())
+}
+
 /// The running guardian's process, by the lock it holds; `None` when none runs.
 pub fn running(house: &House) -> Option<i32> {
-    let file = files::open(&house.lock()).ok()??;
-    if fs2::FileExt::try_lock_shared(&file).is_ok() {
-        return None;
-    }
-    std::fs::read_to_string(house.lock()).ok()?.trim().parse().ok()
+    holder(house)?
 }
 
 /// Whether a guardian runs here and its broker with it.
 pub fn broker_runs(house: &House) -> bool {
-    let broker = published(house).and_then(|document| document.get("broker")?.get("running")?.as_bool());
-    running(house).is_some() && broker == Some(true)
+    let told = running(house).and_then(|pid| published(house, pid));
+    told.is_some_and(|told| told.get("broker").and_then(|broker| broker.get("running")) == Some(&true.into()))
 }
 
-/// Gives an order and waits until it is taken up; for `stop`, until the guardian is gone.
+/// Gives an order and waits until something has come of it: what that is, or why nothing did.
 pub fn give(house: &House, order: &str, to: Option<String>) -> Result<()> {
+    if let Some(name) = to.as_ref().filter(|name| name.len() > NAME_BYTES) {
+        bail!("no commit has a name of {} bytes", name.len());
+    }
     let pid =
         running(house).context("no guardian is running here; start one with `cargo run -p guardian`")?;
     let id = format!("{}-{}", clock::name(), std::process::id());
@@ -87,24 +160,40 @@ pub fn give(house: &House, order: &str, to: Option<String>) -> Result<()> {
     files::replace(&house.order(), &body)?;
     kill(Pid::from_raw(pid), Signal::SIGUSR1)
         .with_context(|| format!("failed to wake the guardian, process {pid}"))?;
+    let (mut taken_up, mut note) = (false, String::new());
     for _ in 0..WAIT.as_millis() / LOOK.as_millis() {
-        if order == "stop" {
-            if !hunt::exists(pid) || running(house).is_none() {
+        // Looked at first: what it said last is still there once it is gone.
+        let told = published(house, pid).filter(|told| text(told, "order") == id);
+        if let Some(outcome) =
+            told.as_ref().and_then(|told| told.get("order_outcome")).filter(|it| it.is_object())
+        {
+            let said = format!("{order}: {}", harmless(text(outcome, "told")));
+            anyhow::ensure!(outcome.get("ok") == Some(&true.into()), said);
+            println!("{said}");
+            return Ok(());
+        }
+        if let Some(told) = told {
+            (taken_up, note) = (true, harmless(text(&told, "note")));
+        }
+        if running(house) != Some(pid) {
+            if order == "stop" {
                 println!("stopped; nothing is running");
                 return Ok(());
             }
-        } else if published(house)
-            .is_some_and(|document| document.get("order") == Some(&Value::String(id.clone())))
-        {
-            println!("{order}: taken up; `cargo run -p guardian -- status` shows how it goes");
-            return Ok(());
+            bail!("{order}: the guardian, process {pid}, is gone; its next start takes the order up");
         }
         std::thread::sleep(LOOK);
     }
-    bail!("the guardian, process {pid}, has not taken the order up within {} s", WAIT.as_secs())
+    let (seconds, what) = (WAIT.as_secs(), if taken_up { "come to an end with" } else { "taken up" });
+    bail!("{order}: the guardian, process {pid}, has not {what} the order within {seconds} s; {note}")
 }
 
-fn published(house: &House) -> Option<Value> {
+/// What the guardian of this process says; what an earlier one said is nothing.
+fn published(house: &House, pid: i32) -> Option<Value> {
+    last_published(house).filter(|told| told.get("guardian_pid").and_then(Value::as_i64) == Some(pid.into()))
+}
+
+fn last_published(house: &House) -> Option<Value> {
     serde_json::from_slice(&files::read_small(&house.published()).ok()??).ok()
 }
 
@@ -116,10 +205,16 @@ fn harmless(text: &str) -> String {
 /// Prints what is going on; exit status 3 when no guardian runs.
 pub fn status(house: &House, as_json: bool) -> Result<u8> {
     let pid = running(house);
-    let mut document = published(house).unwrap_or_else(|| serde_json::json!({"phase": "never started"}));
+    let mut document = match pid {
+        Some(pid) => published(house, pid).unwrap_or_else(|| {
+            json!({"phase": "starting", "note": format!("the guardian, process {pid}, has said nothing yet")})
+        }),
+        None => last_published(house).unwrap_or_else(|| json!({"phase": "never started"})),
+    };
     if let (None, Some(fields)) = (pid, document.as_object_mut()) {
         fields.insert("phase".into(), "not running".into());
         fields.insert("note".into(), "no guardian is running here".into());
+        fields.insert("mind".into(), "".into());
         fields.insert("guardian_pid".into(), Value::Null);
         fields.insert("creature_pid".into(), Value::Null);
         if let Some(Value::Object(broker)) = fields.get_mut("broker") {
@@ -142,7 +237,7 @@ pub fn status(house: &House, as_json: bool) -> Result<u8> {
             println!("{name:<10} {line}");
         }
         if let Some(end) = document.get("ends").and_then(Value::as_array).and_then(|ends| ends.last()) {
-            let [at, ended, cause] = ["at", "ended", "cause"].map(|name| crate::records::text(end, name));
+            let [at, ended, cause] = ["at", "ended", "cause"].map(|name| text(end, name));
             println!("{:<10} {at}: {} ({})", "last death", ended.replace('_', " "), harmless(cause));
         }
     }

@@ -304,13 +304,8 @@ impl Guardian {
         let from = self.repo.head()?;
         let rungs = self.repo.rungs()?;
         let others = rungs.iter().map(|rung| rung.version).filter(|version| version.tree != from.tree);
-        let target = match (&self.state.rollback_to, cause) {
-            (Some(name), Cause::Owner) => Some(self.repo.resolve(name)?),
-            // What the owner takes back must not stay the newest rung.
-            (None, Cause::Owner) => {
-                let at = rungs.iter().rposition(|rung| rung.version.tree == from.tree).unwrap_or(rungs.len());
-                rungs.iter().take(at).rev().map(|rung| rung.version).find(|below| below.tree != from.tree)
-            }
+        let target = match &self.state.rollback_to {
+            Some(name) if cause == Cause::Owner => Some(self.repo.resolve(name)?),
             _ if to_bottom => others.into_iter().find(sound),
             _ => others.rev().find(sound),
         };

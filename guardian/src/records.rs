@@ -1,16 +1,21 @@
-//! What the guardian leaves for readers: a line for each thing it did, and the evidence of each death.
+//! What the guardian leaves for readers, a line for each thing it did and for each death; and how such lines are read.
 
 use crate::house::House;
-use crate::{clock, files, way};
+use crate::lines::{Lines, Next};
+use crate::{bounds, clock, files, way};
 use serde_json::{Map, Value, json};
-use std::io::Read;
+use std::path::{Path, PathBuf};
 
 /// Largest history or deaths file; past it the older half goes to `kept/`.
 const MOST_BYTES: u64 = 16 << 20;
+/// Longest line of ours, in bytes.
+const MOST_LINE_BYTES: usize = 32 << 10;
+/// Longest line that is taken for a record, in bytes; the creature writes none that is longer.
+pub const LONGEST_LINE: usize = 4 << 20;
 
 /// Appends `{"at", "what", …}` to the history. A full disk costs the line, not the house.
 pub fn tell(house: &House, what: &str, data: Value) {
-    append(house, house.history(), &line(what, data));
+    append(house, house.history(), line(what, data));
 }
 
 /// As `tell`, but not again what the last lines already say: a step that a kill has us redo is told once.
@@ -20,13 +25,13 @@ pub fn tell_once(house: &House, what: &str, data: Value) {
         |old: Value| new.as_object().into_iter().flatten().all(|(k, v)| k == "at" || old.get(k) == Some(v));
     let tail = files::tail(&house.history(), 64 << 10);
     if !tail.lines().filter_map(|line| serde_json::from_str(line).ok()).any(same) {
-        append(house, house.history(), &new);
+        append(house, house.history(), new);
     }
 }
 
 /// Appends a death with its evidence.
 pub fn bury(house: &House, death: &Value) {
-    append(house, house.deaths(), death);
+    append(house, house.deaths(), death.clone());
 }
 
 fn line(what: &str, data: Value) -> Value {
@@ -39,29 +44,58 @@ fn line(what: &str, data: Value) -> Value {
     Value::Object(line)
 }
 
-fn append(house: &House, path: std::path::PathBuf, value: &Value) {
+fn append(house: &House, path: PathBuf, value: Value) {
     if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file() || meta.len() > MOST_BYTES) {
         let _ = way::aside(house, &path);
     }
     let _ = path.parent().map(std::fs::create_dir_all);
-    if let Err(error) = files::append_line(&path, &value.to_string()) {
+    let line = bounds::fitted(value, MOST_LINE_BYTES, Value::to_string);
+    if let Err(error) = files::append_line(&path, &line) {
         tracing::error!("{error:#}");
     }
 }
 
-/// Lines of a record file that parse, oldest first; the others are counted.
-pub fn read(path: &std::path::Path) -> (Vec<Value>, usize) {
-    let mut bytes = Vec::new();
-    // What cannot be read to its end is read as far as it goes.
-    _ = files::open(path).map(|file| file.map(|mut file| file.read_to_end(&mut bytes)));
-    let (mut good, mut bad) = (Vec::new(), 0);
-    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        match serde_json::from_slice::<Value>(line) {
-            Ok(value) if value.is_object() => good.push(value),
-            _ => bad += 1,
+/// Records of a file on its way through, oldest first; lines that are none are counted.
+pub struct Records {
+    lines: Option<Lines>,
+    pub bad: usize,
+}
+
+/// A file that cannot be read holds none.
+pub fn of(path: &Path) -> Records {
+    let file = files::open(path).ok().flatten();
+    Records { lines: file.map(|file| Lines::new(file, LONGEST_LINE)), bad: 0 }
+}
+
+impl Iterator for Records {
+    type Item = Value;
+
+    fn next(&mut self) -> Option<Value> {
+        loop {
+            let lines = self.lines.as_mut()?;
+            let found = match lines.next_line() {
+                Next::Line([]) => continue,
+                Next::Line(line) => parse(line),
+                Next::Long => None,
+                Next::End => {
+                    let (rest, too_long) = (lines.torn().to_owned(), lines.is_too_long());
+                    self.lines = None;
+                    if rest.is_empty() && !too_long {
+                        return None;
+                    }
+                    parse(&rest)
+                }
+            };
+            if found.is_some() {
+                return found;
+            }
+            self.bad += 1;
         }
     }
-    (good, bad)
+}
+
+pub fn parse(line: &[u8]) -> Option<Value> {
+    bounds::read(line).filter(Value::is_object)
 }
 
 /// A text field of a record, empty when it is not there.
@@ -72,7 +106,8 @@ pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 /// What the next life and readers are told of an end.
 pub fn end(life: u64, commit: &str, ended: Value, blame: Value, end: &crate::run::End) -> Value {
     json!({
-        "at": clock::stamp(), "life": life, "commit": commit, "ended": ended, "cause": end.cause,
-        "blame": blame, "lived_s": end.lived_ms as f64 / 1_000.0, "log_tail": end.log_tail,
+        "at": clock::stamp(), "life": life, "commit": commit, "ended": ended,
+        "cause": bounds::brief(&end.cause, bounds::TOLD_CHARS), "blame": blame,
+        "lived_s": end.lived_ms as f64 / 1_000.0, "log_tail": end.log_tail,
     })
 }

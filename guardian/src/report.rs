@@ -5,10 +5,10 @@
 use crate::clock;
 use crate::feed::Feed;
 use crate::house::House;
-use crate::limits::Millis;
+use crate::limits::{DOCUMENT_BYTES, Millis};
 use crate::run::Guardian;
-use crate::vocabulary::{Phase, Want};
-use crate::{files, records};
+use crate::vocabulary::{Pending, Phase, Want};
+use crate::{bounds, files, records};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -23,6 +23,8 @@ pub struct Report {
     feed: Feed,
     building: Option<(String, usize, Millis)>,
     said: String,
+    /// The last warning.
+    warned: String,
     facts_shown: bool,
 }
 
@@ -31,7 +33,8 @@ impl Report {
         let terminal = std::io::stdout().is_terminal();
         let colour = colour(terminal);
         let feed = Feed::from_end(house.memory(), colour);
-        Self { terminal, colour, feed, building: None, said: String::new(), facts_shown: false }
+        let (said, warned) = (String::new(), String::new());
+        Self { terminal, colour, feed, building: None, said, warned, facts_shown: false }
     }
 
     pub fn say(&mut self, text: &str) {
@@ -45,6 +48,7 @@ impl Report {
 
     pub fn warn(&mut self, text: &str) {
         let text = &harmless(text);
+        self.warned = bounds::brief(text, bounds::TOLD_CHARS);
         if self.terminal {
             self.print(&format!("{} {text}", self.tag("warning")))
         } else {
@@ -120,7 +124,7 @@ impl Report {
     /// New lines of memory, at a terminal.
     pub fn follow(&mut self) {
         if self.terminal && self.facts_shown {
-            for line in self.feed.next_lines() {
+            for line in self.feed.look().0 {
                 self.print(&line);
             }
         }
@@ -215,14 +219,14 @@ pub fn span(duration: Duration) -> String {
 impl Guardian {
     /// One screen of what matters, once the first creature of this run beats.
     pub fn show_facts(&mut self) {
-        let said = !self.heart.claim.mind.is_empty() || matches!(self.policy.phase, Phase::Settled { .. });
+        let said = !self.mind().is_empty() || matches!(self.policy.phase, Phase::Settled { .. });
         if !self.report.terminal || self.report.facts_shown || !said {
             return;
         }
         self.report.facts_shown = true;
         let last_good = files::tail(&self.house.last_good(), 64);
         let commit: String = self.state.commit.chars().take(7).collect();
-        let mind = if self.heart.claim.mind.is_empty() { "not said yet" } else { &self.heart.claim.mind };
+        let mind = if self.mind().is_empty() { "not said yet" } else { &harmless(self.mind()) };
         let lines = [
             String::new(),
             format!(
@@ -251,6 +255,9 @@ impl Guardian {
 
     /// Replaces `guardian.json`: for the creature and for readers.
     pub fn publish(&mut self) {
+        if self.state.order_under_way == "pause" && self.policy.phase == Phase::Paused {
+            self.state.order_came_to(true, "paused; nothing lives until `guardian resume`");
+        }
         if let Err(error) = self.write_published() {
             self.owe(&error);
         }
@@ -267,14 +274,21 @@ impl Guardian {
             "creature_pid": alive.map(|life| life.tree.pid.as_raw()), "phase": phase_name(&self.policy.phase),
             "want": match self.policy.record.want { Want::Keep => "keep", Want::Pause => "pause", Want::Leave => "leave" },
             "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed,
-            "safe": self.policy.record.safe.is_some(), "last_good": last_good, "mind": self.heart.claim.mind,
+            "safe": self.policy.record.safe.is_some(), "last_good": last_good, "mind": self.mind(),
             "note": self.note(), "broker": self.companion.told(), "walls": self.walls.level.summary(), "wall_features": self.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
-            "order": self.state.order, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
+            "order": self.state.order, "order_outcome": self.state.order_outcome, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
         });
-        let (path, text) = (self.house.published(), format!("{document:#}\n"));
+        let text = bounds::fitted(document, DOCUMENT_BYTES, |document| format!("{document:#}\n"));
+        let path = self.house.published();
         let written = files::replace_unsynced(&path, text.as_bytes());
         // What lies in its way, a folder say, is moved aside.
         written.or_else(|_| files::replace(&path, text.as_bytes()))
+    }
+
+    /// The mind of the life that runs; no other's, and empty until it has named one.
+    fn mind(&self) -> &str {
+        let lives = self.life.as_ref().is_some_and(|life| life.exited.is_none());
+        if lives { &self.heart.claim.mind } else { "" }
     }
 
     fn note(&self) -> String {
@@ -293,6 +307,12 @@ impl Guardian {
             Phase::Settled { .. } => "alive and trusted".into(),
             Phase::Stopping { .. } => "ending this life".into(),
             Phase::RollingBack => "putting the creature back".into(),
+            Phase::Resting { until }
+                if matches!(self.policy.record.pending, Some(Pending::Fall(_)))
+                    && !self.report.warned.is_empty() =>
+            {
+                format!("not put back yet: {}; next try in {}", self.report.warned, wait(*until))
+            }
             Phase::Resting { until } => format!("resting {} before the next life", wait(*until)),
             Phase::Parked { until } => format!("parked: nothing lives; trying again in {}", wait(*until)),
             Phase::Paused => "paused by the owner; `guardian resume` goes on".into(),

@@ -1,5 +1,6 @@
 //! What the creature asks for: read as untrusted input, carried out once, answered by id.
 
+use crate::bounds::{TOLD_CHARS, brief};
 use crate::files;
 use crate::house::House;
 use anyhow::{Context, Result, bail};
@@ -10,6 +11,8 @@ use std::path::PathBuf;
 
 /// Longest summary that goes into a commit message, in characters.
 const SUMMARY_CHARS: usize = 200;
+/// Characters of a kind of request that there is not.
+const KIND_CHARS: usize = 60;
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Request {
@@ -37,7 +40,8 @@ impl Request {
     }
 
     pub fn refused(&self, error: impl Into<String>, hint: impl Into<String>) -> Value {
-        json!({"id": self.id, "ok": false, "error": error.into(), "hint": hint.into()})
+        let (error, hint) = (brief(&error.into(), TOLD_CHARS), brief(&hint.into(), TOLD_CHARS));
+        json!({"id": self.id, "ok": false, "error": error, "hint": hint})
     }
 }
 
@@ -45,12 +49,13 @@ impl Request {
 pub fn read(house: &House) -> Result<Option<Request>> {
     let path = house.request();
     let Some(bytes) = files::read_small(&path)? else { return Ok(None) };
-    let request: Request = serde_json::from_slice(&bytes).with_context(|| {
+    let mut request: Request = serde_json::from_slice(&bytes).with_context(|| {
         format!("{} is not a request: {{\"id\",\"life\",\"kind\",\"summary\"}}", path.display())
     })?;
     if request.id.is_empty() || request.id.len() > 64 {
         bail!("{} has no usable id", path.display());
     }
+    request.kind = brief(&request.kind, KIND_CHARS);
     Ok(Some(request))
 }
 

@@ -207,11 +207,15 @@ impl Guardian {
             self.bound_logs();
             self.end_the_bereft();
             walls::copy_purpose(&self.house);
+            let mind = self.heart.claim.mind.clone();
             if let Some(claim) = self.heart.look(self.state.life) {
                 let (turns, thoughts) = (claim.turns, claim.thoughts);
                 let thought = thoughts > 0 && self.thought_written();
                 let turns = self.turns_written(turns);
                 self.happen(Event::Beat { turns, thought });
+                if self.heart.claim.mind != mind {
+                    self.publish();
+                }
                 self.show_facts();
             }
             let mark = files::mark(&self.house.request());

@@ -7,15 +7,15 @@ use crate::companion::Companion;
 use crate::heartbeat::Heartbeat;
 use crate::house::House;
 use crate::policy::Policy;
-use crate::repo::{Repo, Version};
+use crate::repo::Repo;
 use crate::report::Report;
 use crate::run::{End, Guardian};
 use crate::state::State;
 use crate::walls::{Choice, Walls};
-use crate::{hunt, orders, records, requests, run, settings, way};
+use crate::{bounds, files, hunt, orders, records, report, requests, run, settings, way};
 use anyhow::Result;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -24,6 +24,8 @@ use tracing_subscriber::prelude::*;
 
 /// How often a former creature's processes are hunted before the guardian refuses to start.
 const ORPHAN_HUNTS: usize = 300;
+/// Characters of a file's name in a refusal.
+const NAME_CHARS: usize = 200;
 
 /// One clear line why the guardian will not start; exit status 100.
 #[derive(Debug)]
@@ -62,10 +64,6 @@ pub fn find_house(from: &Path) -> Result<House> {
     ))
 }
 
-pub fn full_sha(house: &House, name: &str) -> Result<String> {
-    Ok(Repo::open(house)?.resolve(name)?.commit.to_string())
-}
-
 pub fn run() -> Result<u8> {
     let house = find_house(&std::env::current_dir()?.canonicalize()?)?;
     start_logging();
@@ -77,20 +75,24 @@ pub fn run() -> Result<u8> {
     let bond = Bond::new(&house, creature_lock(&house)?)?;
     let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
+    if let Some(why) = refusal(&house, &repo, &state) {
+        return refuse(why);
+    }
     let walls = put_up_walls(&house, &settings)?;
     let companion = Companion::open(&house, &walls.network)?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
     let report = Report::new(&house);
     // After a clean leave what is dirty is somebody's; after a crash it is the dead creature's.
-    let left = state.left.clone();
-    let first = state == State::default();
+    let after_a_crash = state.left.is_none() && state != State::default();
     // A state that was lost has forgotten which order was the last.
     let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
     if let (true, Some((tree, _))) = (state.record.untidy, &state.record.trial) {
         state.lost_tree.clone_from(tree);
     }
-    policy.record.untidy |= left.is_none() && !first;
+    // Edits that lay there when the guardian left were made while a creature lived: kept under a ref before the next life.
+    let left_edits = state.left.as_deref().is_some_and(|left| !left.is_empty());
+    policy.record.untidy |= after_a_crash || left_edits;
     let mut guardian = Guardian {
         limits: settings.limits.clone(),
         settings,
@@ -117,7 +119,7 @@ pub fn run() -> Result<u8> {
         state,
         house,
     };
-    guardian.check_repository(left.as_deref(), first)?;
+    guardian.lay_the_bottom_rung()?;
     if !guardian.prove_settings()? {
         return Ok(0);
     }
@@ -127,6 +129,8 @@ pub fn run() -> Result<u8> {
     }
     guardian.state.left = None;
     guardian.save();
+    // What an earlier guardian said holds no more.
+    guardian.publish();
     guardian.run()?;
     Ok(0)
 }
@@ -138,11 +142,8 @@ fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
     let mut walls = walls.map_err(|error| Refused(format!("{error:#}")))?;
     walls.join();
     nix::sys::prctl::set_dumpable(false)?;
-    if settings.walls == Choice::Required && walls.level.summary() != "full" {
-        return refuse(format!(
-            "owner.toml says walls = \"required\", and here they are {}; mend that, or say walls = \"on\"",
-            walls.level.summary()
-        ));
+    if let Some(why) = too_little(settings.walls, &walls) {
+        return refuse(why);
     }
     tracing::info!("walls: {}", walls.level.told());
     if !walls.level.missing().is_empty() || !walls.stand() {
@@ -163,38 +164,70 @@ impl Guardian {
         }
     }
 
-    /// Refuses where going on could harm what the owner is doing; lays the bottom rung.
-    fn check_repository(&mut self, left: Option<&str>, first: bool) -> Result<()> {
-        if let Some(what) = self.repo.under_way() {
-            return refuse(format!("a {what} is under way in this repository; finish it or abort it first"));
-        }
-        let head = self.repo.head().map_err(|error| Refused(format!("{error:#}")))?;
+    fn lay_the_bottom_rung(&mut self) -> Result<()> {
         self.repo.clear_own_locks();
-        if left.is_some() || first {
-            let dirty = self.repo.dirty(head).map_err(|error| Refused(format!("{error:#}")))?;
-            if let Some(path) = dirty.first() {
-                // Made while a creature lived: kept under a ref before the first life, as after a kill.
-                if left.is_some_and(|left| left == requests::fingerprint(&self.house, &dirty)) {
-                    self.policy.record.untidy = true;
-                    return self.lay_bottom(head);
-                }
-                return refuse(format!(
-                    "creature/ has uncommitted edits ({}{}), yours: they were made while no creature lived. \
-                     To keep them: git add creature && git commit -m 'keep'. \
-                     To drop them: git checkout HEAD -- creature && git clean -fdx creature",
-                    path.display(),
-                    if dirty.len() > 1 { format!(" and {} more", dirty.len() - 1) } else { String::new() },
-                ));
-            }
-        }
-        self.lay_bottom(head)
-    }
-
-    fn lay_bottom(&mut self, head: Version) -> Result<()> {
         if self.repo.rungs()?.is_empty() {
-            self.repo.bless(head)?;
+            self.repo.bless(self.repo.head()?)?;
         }
         crate::repo::publish_last_good(&self.house, &self.repo.rungs()?)
+    }
+}
+
+/// Why a start would refuse over the repository as it lies there: going on could harm what the owner is doing. Nothing
+/// is changed by asking.
+pub fn refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
+    unfit(repo).or_else(|| edits(house, repo, state))
+}
+
+/// Why nothing can be built or put back in a repository.
+pub fn unfit(repo: &Repo) -> Option<String> {
+    match repo.under_way() {
+        Some(what) => Some(format!("a {what} is under way in this repository; finish it or abort it first")),
+        None => repo.head().err().map(|error| format!("{error:#}")),
+    }
+}
+
+/// What became dirty after a clean leave is the owner's; what was before is the creature's, as after a crash.
+fn edits(house: &House, repo: &Repo, state: &State) -> Option<String> {
+    let left = state.left.as_deref();
+    if left.is_none() && *state != State::default() {
+        return None;
+    }
+    let dirty = match repo.head().and_then(|head| repo.dirty(head)) {
+        Ok(dirty) => dirty,
+        Err(error) => return Some(format!("{error:#}")),
+    };
+    let path = dirty.first()?;
+    if left.is_some_and(|left| left == requests::fingerprint(house, &dirty)) {
+        return None;
+    }
+    Some(format!(
+        "creature/ has uncommitted edits ({}{}), yours: they were made while no creature lived. \
+         To keep them: git add creature && git commit -m 'keep'. \
+         To drop them: git checkout HEAD -- creature && git clean -fdx creature",
+        report::harmless(&bounds::brief(&path.display().to_string(), NAME_CHARS)),
+        if dirty.len() > 1 { format!(" and {} more", dirty.len() - 1) } else { String::new() },
+    ))
+}
+
+/// Why a start would refuse over these walls: the owner wants no less than all of them.
+pub fn too_little(wanted: Choice, walls: &Walls) -> Option<String> {
+    let there = walls.level.summary();
+    (wanted == Choice::Required && there != "full").then(|| {
+        format!("owner.toml says walls = \"required\", and here they are {there}; mend that, or say walls = \"on\"")
+    })
+}
+
+/// Why a start would refuse over the lock of the house's one guardian, which somebody holds.
+pub fn held(house: &House, by: Option<i32>) -> String {
+    match by {
+        Some(pid) => format!(
+            "another guardian runs here (process {pid}); see `cargo run -p guardian -- status`, or stop it"
+        ),
+        None => format!(
+            "the lock {} is held and names no guardian; `fuser -v` on it says by whom",
+            house.lock().display()
+        ),
     }
 }
 
@@ -205,13 +238,10 @@ fn lock_instance(house: &House) -> Result<File> {
     // What a guardian forked just before it was killed holds the lock a moment longer than it.
     let mut looks = 0;
     while fs2::FileExt::try_lock_exclusive(&file).is_err() {
-        let pid = fs::read_to_string(&path).unwrap_or_default();
+        let pid = files::tail(&path, 32).trim().parse().ok();
         looks += 1;
-        if looks > 200 || pid.trim().parse().is_ok_and(hunt::exists) {
-            return refuse(format!(
-                "another guardian runs here (process {}); see `cargo run -p guardian -- status`, or stop it",
-                pid.trim()
-            ));
+        if looks > 200 || pid.is_some_and(hunt::exists) {
+            return refuse(held(house, pid));
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }

@@ -4,11 +4,13 @@
 
 use crate::clock::Anchor;
 use crate::house::House;
+use crate::limits::DOCUMENT_BYTES;
+use crate::records::text;
 use crate::vocabulary::{Cause, Record};
-use crate::{clock, files};
+use crate::{bounds, clock, files};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// How many ends, falls and answers are told to the creature and to readers.
@@ -33,20 +35,31 @@ pub struct State {
     pub rescued: Option<String>,
     /// A rollback under way.
     pub falling: Option<Falling>,
-    /// What the owner asked to be put back to; empty means the rung below.
+    /// What the owner asked to be put back to.
     pub rollback_to: Option<String>,
     /// The commit whose entries the index still has, when a commit of ours could not update it.
     pub index_behind: Option<String>,
     /// A tree of which a life ended together with its guardian: tries it spent so are nobody's fault for certain.
     pub lost_tree: String,
-    /// Ids of the last request and order carried out.
+    /// Id of the last request carried out.
     pub request: String,
+    /// Id of the owner's last order that was taken up, what it is while it is under way, and what came of it.
     pub order: String,
+    pub order_under_way: String,
+    pub order_outcome: Option<Outcome>,
     /// The guardian left in order, and this was dirty in `creature/` then (a fingerprint; empty if clean).
     pub left: Option<String>,
     pub ends: Vec<Value>,
     pub falls: Vec<Value>,
     pub answers: Vec<Value>,
+}
+
+/// What came of an order of the owner's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    pub ok: bool,
+    /// A sentence for people.
+    pub told: String,
 }
 
 /// A rollback once begun: redone from here by whoever finds it.
@@ -82,7 +95,7 @@ impl Falling {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Sealed {
     version: u32,
     checksum: String,
@@ -94,12 +107,8 @@ impl State {
     /// The saved state, and a line for people if it had to be rebuilt.
     pub fn load(house: &House) -> (Self, Option<String>) {
         let path = house.state();
-        let problem = match files::read_small(&path) {
-            Ok(None) => return (Self { life: newest_log(house), ..Self::default() }, None),
-            Ok(Some(bytes)) => match unseal(&bytes) {
-                Ok(state) => return (state, None),
-                Err(error) => error,
-            },
+        let problem = match Self::read(house) {
+            Ok(state) => return (state.unwrap_or_else(|| Self::rebuilt(house)), None),
             Err(error) => error,
         };
         let aside = house.kept().join(format!("state-{}.json", clock::name()));
@@ -112,14 +121,33 @@ impl State {
                 "it stays where it is".into()
             }
         );
-        (Self { life: newest_log(house), ..Self::default() }, Some(told))
+        (Self::rebuilt(house), Some(told))
+    }
+
+    /// What is known without a saved state.
+    pub fn rebuilt(house: &House) -> Self {
+        Self { life: newest_log(house), ..Self::default() }
+    }
+
+    /// The saved state as it lies there, if there is one.
+    pub fn read(house: &House) -> Result<Option<Self>> {
+        files::read_small(&house.state())?.map(|bytes| unseal(&bytes)).transpose()
     }
 
     pub fn save(&self, house: &House) -> Result<()> {
-        let body = serde_json::to_string(self).context("failed to write the guardian's state as text")?;
-        let sealed = Sealed { version: 1, checksum: checksum(body.as_bytes()), body };
-        let text = serde_json::to_vec(&sealed).context("failed to seal the guardian's state")?;
-        files::replace(&house.state(), &text)
+        let state = serde_json::to_value(self).context("failed to write the guardian's state as text")?;
+        // What could not be read back would be lost whole.
+        let text = bounds::fitted(state, DOCUMENT_BYTES, |state| {
+            let body = state.to_string();
+            json!({"version": 1, "checksum": checksum(body.as_bytes()), "body": body}).to_string()
+        });
+        files::replace(&house.state(), text.as_bytes())
+    }
+
+    /// The order under way is over.
+    pub fn order_came_to(&mut self, ok: bool, told: impl Into<String>) {
+        self.order_under_way.clear();
+        self.order_outcome = Some(Outcome { ok, told: told.into() });
     }
 
     pub fn tell_end(&mut self, end: Value) {
@@ -127,6 +155,12 @@ impl State {
     }
 
     pub fn tell_fall(&mut self, fall: Value) {
+        if self.order_under_way == "rollback" && fall.get("cause") == Some(&json!(Cause::Owner)) {
+            let told = text(&fall, "told").trim_start_matches("guardian: ");
+            let kept = fall.get("rescued_ref").and_then(Value::as_str);
+            let kept = kept.map(|name| format!("; unfinished edits are kept as {name}")).unwrap_or_default();
+            self.order_came_to(true, format!("{told}{kept}"));
+        }
         push(&mut self.falls, fall);
     }
 

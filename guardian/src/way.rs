@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// Ends of names that are meant for files, in the folders both sides write to.
 const ENDINGS: [&str; 5] = ["json", "jsonl", "txt", "log", "lock"];
+/// So many things in one folder are told and kept one by one; of more the number is told, and one folder keeps them.
+const FEW: usize = 8;
 
 /// At start and between lives: whatever would keep the next life, or us, from opening a file. A line for each thing done.
 pub fn clear(house: &House) -> Vec<String> {
@@ -19,8 +21,7 @@ pub fn clear(house: &House) -> Vec<String> {
     let folders = [&root, &own, &logs, &mind].into_iter().chain(&more);
     let mut told: Vec<String> = folders.filter_map(|path| clear_folder(house, path)).collect();
     for folder in [root, mind, logs, own, house.binaries()] {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        told.extend(entries.filter_map(|entry| clear_file(house, &entry.path())));
+        clear_files(house, &folder, &mut told);
     }
     told
 }
@@ -37,8 +38,62 @@ fn clear_folder(house: &House, path: &Path) -> Option<String> {
     told
 }
 
-fn clear_file(house: &House, path: &Path) -> Option<String> {
-    let meta = fs::symlink_metadata(path).ok()?;
+/// What is in the way is moved while it is listed, so that no number of it is ever held.
+fn clear_files(house: &House, folder: &Path, told: &mut Vec<String>) {
+    let (mut in_the_way, mut crowd, mut moved, mut stuck) = (Vec::new(), None, 0, 0);
+    let (mut given_back, mut more) = (Vec::new(), 0);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match found(house, &path) {
+            Found::Good => {}
+            Found::InTheWay => in_the_way.push(path),
+            Found::File(meta, wanted) => match give_back(&path, &meta, wanted) {
+                Some(line) if given_back.len() < FEW => given_back.push(line),
+                line => more += usize::from(line.is_some()),
+            },
+        }
+        if in_the_way.len() > FEW || crowd.is_some() {
+            let crowd: &PathBuf = crowd.get_or_insert_with(|| crowd_of(house, folder));
+            for path in in_the_way.drain(..) {
+                let gone = joins(crowd, &path) || aside(house, &path).is_ok();
+                *(if gone { &mut moved } else { &mut stuck }) += 1;
+            }
+        }
+    }
+    told.extend(in_the_way.iter().map(|path| move_aside(house, path)));
+    if let Some(crowd) = crowd {
+        let (folder, crowd) = (folder.display(), crowd.display());
+        let stuck = if stuck > 0 { format!("; {stuck} more cannot be moved aside") } else { String::new() };
+        told.push(format!("{moved} things in {folder} were in the way; they are kept in {crowd}{stuck}"));
+    }
+    if more > 0 {
+        more += given_back.drain(1..).len();
+        given_back.push(format!("so it was with {more} more in {}", folder.display()));
+    }
+    told.append(&mut given_back);
+}
+
+/// Where more than a few things of one folder are kept.
+fn crowd_of(house: &House, folder: &Path) -> PathBuf {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let crowd = house.kept().join(format!("{}-{name}", clock::name()));
+    let _ = fs::create_dir_all(&crowd);
+    crowd
+}
+
+fn joins(crowd: &Path, path: &Path) -> bool {
+    fs::rename(path, crowd.join(path.file_name().unwrap_or_default())).is_ok()
+}
+
+enum Found {
+    Good,
+    InTheWay,
+    /// A file that is meant to be one, and the rights it needs.
+    File(Metadata, u32),
+}
+
+fn found(house: &House, path: &Path) -> Found {
+    let Ok(meta) = fs::symlink_metadata(path) else { return Found::Good };
     let name = path.file_name().unwrap_or_default();
     let ending = path.extension().unwrap_or_default();
     // What is half written: hidden, the creature's; else ours, where a folder costs no more than a late line.
@@ -48,11 +103,11 @@ fn clear_file(house: &House, path: &Path) -> Option<String> {
     // The owner may keep the inbox elsewhere; whatever else is read here is read without following links.
     let elsewhere = meta.is_symlink() && fs::metadata(path).is_ok_and(|meta| meta.is_file());
     if (elsewhere && path == house.inbox()) || !(aside || kept_binary || known) {
-        None
+        Found::Good
     } else if meta.is_file() {
-        give_back(path, &meta, if kept_binary && ending.is_empty() { 0o700 } else { 0o600 })
+        Found::File(meta, if kept_binary && ending.is_empty() { 0o700 } else { 0o600 })
     } else {
-        Some(move_aside(house, path))
+        Found::InTheWay
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tests of asking the guardian, with a guardian that is a file, and of git read without git.
 
 use crate::yard::Yard;
+use creature::guardian_post::{Kind, write_request};
+use creature::paths::House;
 use git2::{IndexAddOption, Repository, Signature};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -98,4 +100,14 @@ async fn status_and_diff_see_what_git_sees() {
     let all = yard.call("repo.diff", json!({"path": "."})).await.to_string();
     assert!(!all.contains("password"), "{all}");
     assert_eq!(yard.call("repo.diff", json!({"path": "owner.toml"})).await["ok"], json!(false));
+}
+
+/// The guardian reads 256 KiB of it.
+#[test]
+fn a_request_of_any_summary_is_one_that_is_read() {
+    let yard = Yard::new();
+    let house = House::new(yard.root());
+    std::fs::create_dir_all(yard.root().join(".self/mind")).unwrap();
+    write_request(&house, 7, Kind::Commit, &"\0".repeat(100_000)).unwrap();
+    assert!(std::fs::metadata(house.request()).unwrap().len() < 256 << 10);
 }

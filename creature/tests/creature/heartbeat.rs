@@ -35,6 +35,19 @@ fn it_beats_in_time_and_falls_silent_past_it() {
     assert!(dropped.elapsed() < Duration::from_secs(1));
 }
 
+/// The guardian reads 4,096 bytes of it: a model may have any name, and a life that is not understood is never blessed.
+#[test]
+fn a_mind_of_any_name_leaves_a_heartbeat_that_is_read() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let path = dir.path().join("heartbeat");
+    let heart = Heart::start(&path, 7, Duration::from_secs(60)).unwrap();
+    heart.mind(&"\0".repeat(100_000));
+    heart.stage(Stage::Thinking, Duration::from_secs(60));
+    let beat = || serde_json::from_slice::<Value>(&std::fs::read(&path).ok()?).ok();
+    wait_for("its beat", || beat().filter(|beat| beat["stage"] == "thinking"));
+    assert!(std::fs::metadata(&path).unwrap().len() < 4_096);
+}
+
 #[test]
 fn a_heartbeat_that_cannot_be_written_harms_nothing() {
     let dir = tempfile::TempDir::new().unwrap();

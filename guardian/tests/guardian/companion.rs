@@ -115,7 +115,7 @@ fn a_life_that_ends_takes_no_broker_along_and_its_token_dies_with_it() {
 fn a_killed_guardian_takes_broker_and_creature_along_and_the_next_starts_both() {
     let house = House::new(SOUND).with_broker();
     let guardian = house.start();
-    house.until("a thought", || !house.thoughts().is_empty());
+    house.until("a thought", || !house.thoughts().is_empty() && house.told("life").len() == 1);
     let broker = house.until_broker(None);
     guardian.kill_only();
     house.until("it to be gone", || gone(broker));

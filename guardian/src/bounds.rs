@@ -1,0 +1,67 @@
+//! Bounds: texts of others cut short, JSON read where there is room for it, documents written so that their readers take them.
+
+use serde_json::Value;
+
+/// Characters of what is told of one thing: a cause, a refusal, a warning that is kept.
+pub const TOLD_CHARS: usize = 600;
+/// Values of a document that is read: each takes about a hundred bytes of memory.
+const MOST_VALUES: usize = 20_000;
+/// What is shorter is never cut: names, numbers of commits, times.
+const SHORT_BYTES: usize = 512;
+
+/// The first so many characters of a text.
+pub fn brief(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// A document as text of at most so many bytes. Of its lists the largest loses what is oldest, down to the newest; then
+/// the longest text is halved, and again.
+pub fn fitted(mut document: Value, most: usize, write: impl Fn(&Value) -> String) -> String {
+    loop {
+        let text = write(&document);
+        if text.len() <= most || !(forget_oldest(&mut document) || cut_longest(&mut document)) {
+            return text;
+        }
+    }
+}
+
+fn forget_oldest(document: &mut Value) -> bool {
+    let fields = document.as_object_mut().into_iter().flatten();
+    let lists = fields.filter_map(|(_, value)| value.as_array_mut()).filter(|list| list.len() > 1);
+    let largest = lists.max_by_key(|list| list.iter().map(|value| value.to_string().len()).sum::<usize>());
+    largest.map(|list| list.remove(0)).is_some()
+}
+
+fn cut_longest(document: &mut Value) -> bool {
+    let Some(text) = longest(document).filter(|text| text.len() > SHORT_BYTES) else { return false };
+    text.truncate(text.floor_char_boundary(text.len() / 2));
+    text.push('…');
+    true
+}
+
+fn longest(value: &mut Value) -> Option<&mut String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Array(list) => list.iter_mut().filter_map(longest).max_by_key(|text| text.len()),
+        Value::Object(fields) => fields.values_mut().filter_map(longest).max_by_key(|text| text.len()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// A document of others'; none where it holds so many values that they would take far more room than its text.
+pub fn read(bytes: &[u8]) -> Option<Value> {
+    let (mut values, mut quoted, mut escaped) = (0, false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b',' | b'[' | b'{' if !quoted => values += 1,
+            _ => {}
+        }
+    }
+    (values <= MOST_VALUES).then(|| serde_json::from_slice(bytes).ok())?
+}

@@ -1,0 +1,174 @@
+//! Lines of files nobody trusts: handed out whole, left for later, or passed over, in memory that does not grow.
+
+use guardian::bounds::{brief, fitted, read};
+use guardian::feed::Feed;
+use guardian::lines::{Lines, Next};
+use serde_json::{Value, json};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+fn append(path: &Path, text: &[u8]) {
+    OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(text).unwrap();
+}
+
+/// What comes until nothing more does; `…` for a line that was too long.
+fn all(lines: &mut Lines) -> Vec<String> {
+    let mut found = Vec::new();
+    loop {
+        match lines.next_line() {
+            Next::Line(line) => found.push(String::from_utf8(line.to_vec()).unwrap()),
+            Next::Long => found.push("…".into()),
+            Next::End => return found,
+        }
+    }
+}
+
+#[test]
+fn a_last_line_without_its_end_waits_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lines");
+    append(&path, b"one\n\ntwo\nthr");
+    let mut lines = Lines::new(File::open(&path).unwrap(), 5);
+    assert_eq!(all(&mut lines), ["one", "", "two"]);
+    assert_eq!((lines.torn(), lines.is_too_long(), lines.at()), (&b"thr"[..], false, 12));
+    assert_eq!(all(&mut lines), Vec::<String>::new());
+    append(&path, b"ee\n");
+    assert_eq!(all(&mut lines), ["three"]);
+    assert_eq!(lines.torn(), b"");
+}
+
+#[test]
+fn what_is_too_long_is_passed_over_wherever_its_end_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    for extra in [0, 1, 2, 65_535, 65_536, 65_537, 200_000] {
+        let path = folder.path().join(extra.to_string());
+        append(&path, b"one\n12345");
+        append(&path, &vec![b'x'; extra]);
+        let mut lines = Lines::new(File::open(&path).unwrap(), 5);
+        assert_eq!(all(&mut lines), ["one"]);
+        assert_eq!(lines.is_too_long(), extra > 0, "{extra} more");
+        append(&path, b"\ntwo\n");
+        let passed = if extra > 0 { "…" } else { "12345" };
+        assert_eq!(all(&mut lines), [passed, "two"], "{extra} more");
+    }
+}
+
+#[test]
+fn a_look_goes_as_far_as_it_may_and_the_next_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lines");
+    append(&path, b"one\ntwo\nthree\n");
+    let mut lines = Lines::new(File::open(&path).unwrap(), 100);
+    let mut found = Vec::new();
+    for _ in 0..14 {
+        lines.allow(1);
+        found.extend(all(&mut lines));
+    }
+    assert_eq!(found, ["one", "two", "three"]);
+}
+
+#[test]
+fn what_is_passed_over_is_counted_once_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lines");
+    (0..1_000).for_each(|number| append(&path, format!("line {number}\n").as_bytes()));
+    let bytes = fs::metadata(&path).unwrap().len();
+    for place in [0, 1, 6, 7, 8, bytes / 2, bytes - 1, bytes, bytes + 1] {
+        for allowed in [10, 1_000, u64::MAX] {
+            let mut lines = Lines::new(File::open(&path).unwrap(), 100);
+            let mut passed = 0;
+            while lines.at() < place.min(bytes) {
+                lines.allow(allowed);
+                passed += lines.pass(place);
+            }
+            lines.allow(u64::MAX);
+            let rest = all(&mut lines);
+            let seen = rest.iter().filter(|line| *line != "…").count() as u64;
+            assert_eq!(passed + rest.len() as u64, 1_000, "to {place}, {allowed} at a look");
+            let last = rest.iter().rfind(|line| *line != "…").map(String::as_str);
+            assert_eq!(last, (seen > 0).then_some("line 999"));
+            assert!(rest.len() as u64 - seen <= 1, "only the one that was cut by that place");
+        }
+    }
+}
+
+const SHOWN: &[u8] = b"{\"kind\":\"snapshot\",\"data\":{\"path\":\"x\"}}\n";
+
+/// Looks until there is nothing more to see; how many lines there were at each.
+fn looks(feed: &mut Feed) -> Vec<usize> {
+    let mut counts = Vec::new();
+    loop {
+        let (lines, more) = feed.look();
+        counts.push(lines.len());
+        if !more {
+            return counts;
+        }
+    }
+}
+
+#[test]
+fn a_follower_sees_all_of_a_flood_a_bounded_part_at_a_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.jsonl");
+    append(&path, &SHOWN.repeat(100_000));
+    let counts = looks(&mut Feed::from_start(path, false));
+    assert_eq!(counts.iter().sum::<usize>(), 100_000);
+    assert!(counts.iter().all(|count| *count <= 200), "{counts:?}");
+}
+
+#[test]
+fn a_feed_follows_over_rotation_and_loses_nothing_written_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.jsonl");
+    append(&path, SHOWN);
+    let mut feed = Feed::from_end(path.clone(), false);
+    assert_eq!(looks(&mut feed), [0]);
+    append(&path, &SHOWN.repeat(2));
+    fs::rename(&path, folder.path().join("old")).unwrap();
+    append(&path, &SHOWN.repeat(3));
+    assert_eq!(looks(&mut feed).iter().sum::<usize>(), 5);
+    // Emptied under its reader, and gone for a while.
+    fs::write(&path, SHOWN).unwrap();
+    assert_eq!(looks(&mut feed).iter().sum::<usize>(), 1);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(looks(&mut feed), [0]);
+    append(&path, SHOWN);
+    assert_eq!(looks(&mut feed).iter().sum::<usize>(), 1);
+}
+
+#[test]
+fn json_is_read_as_it_is_where_there_is_room_for_its_values() {
+    let memory = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/memory.jsonl")).unwrap();
+    for line in memory.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        assert_eq!(read(line), serde_json::from_slice(line).unwrap());
+    }
+    for garbage in [&b"{"[..], b"", b"{} {}", b"\xff", &b"[".repeat(1_000)] {
+        assert_eq!(read(garbage), None);
+    }
+    let text = json!({"text": "a \", [{".repeat(100_000)});
+    assert_eq!(read(text.to_string().as_bytes()), Some(text), "letters are no values");
+    for value in [json!(0), json!(""), json!([]), json!({})] {
+        let list = |count: usize| json!(vec![value.clone(); count]).to_string();
+        assert!(read(list(9_000).as_bytes()).is_some() && read(list(21_000).as_bytes()).is_none());
+    }
+}
+
+#[test]
+fn a_document_is_made_to_fit_by_what_matters_least() {
+    let write = |document: &Value| document.to_string();
+    let ends: Vec<Value> = (0..8).map(|life| json!({"life": life, "log": "\0".repeat(1_000)})).collect();
+    let document =
+        json!({"id": "x".repeat(64), "ends": ends, "answers": [1, 2, 3], "note": "é".repeat(5_000)});
+    assert_eq!(fitted(document.clone(), 1 << 20, write), document.to_string(), "what fits is left alone");
+    for most in [50_000, 20_000, 12_000, 4_000] {
+        let text = fitted(document.clone(), most, write);
+        assert!(text.len() <= most, "{} bytes, and {most} were wanted", text.len());
+        let read: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (read["ends"].as_array().unwrap().last().unwrap()["life"].clone(), read["id"].clone()),
+            (7.into(), document["id"].clone())
+        );
+    }
+    assert_eq!((brief("ééé", 2), brief("ééé", 3)), ("éé…".into(), "ééé".into()));
+}

@@ -1,0 +1,262 @@
+//! What the owner is told is so: what came of an order, what keeps a start from starting, whose mind it is.
+
+use crate::support::{Guardian, House, SOUND};
+use serde_json::Value;
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+fn said(output: &Output) -> String {
+    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// A word of the owner's, and what came of it.
+#[track_caller]
+fn told(house: &House, args: &[&str], code: i32, parts: &[&str]) {
+    let output = house.ask(args);
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
+    assert_eq!(said.lines().count(), 1, "{args:?} in one sentence: {said}");
+    for part in parts {
+        assert!(said.contains(part), "{args:?}: {part} is not in: {said}");
+    }
+}
+
+fn living(life: &str) -> (House, Guardian, String) {
+    let house = House::new(life);
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until_blessed(&first);
+    (house, guardian, first)
+}
+
+/// Found: with nothing to go back to, `rollback` said `taken up`, status 0, and ended the life.
+#[test]
+fn owner_5_a_rollback_with_nothing_to_go_back_to_is_refused_and_ends_no_life() {
+    let (house, guardian, first) = living(SOUND);
+    let creature = house.status()["creature_pid"].clone();
+    told(&house, &["rollback"], 1, &["nothing to go back to", &first[..7]]);
+    house.write("creature/new.txt", "beside it\n");
+    house.git(&["rm", "-rq", "--cached", "creature"]);
+    house.git(&["commit", "-qm", "no creature"]);
+    let without = house.git(&["rev-parse", "HEAD"]);
+    house.git(&["reset", "-q", &first]);
+    told(&house, &["rollback", "no-such-name"], 1, &["no commit is called no-such-name"]);
+    told(&house, &["rollback", &without], 1, &["has no creature/"]);
+    assert_eq!((house.status()["creature_pid"].clone(), house.told("life").len()), (creature, 1));
+    assert!(house.told("fall").is_empty());
+    guardian.stop();
+}
+
+/// Found: or it restarted a build.
+#[test]
+fn owner_5_a_refused_rollback_leaves_a_build_alone() {
+    let house = House::new(SOUND);
+    house.write(
+        "creature/build.sh",
+        "echo built >> .self/mind/builds; until [ -e .self/mind/go ]; do sleep 0.05; done\n",
+    );
+    house.commit("builds until it is told");
+    let guardian = house.start();
+    house.until("a build", || house.path(".self/mind/builds").exists());
+    told(&house, &["rollback"], 1, &["nothing to go back to"]);
+    house.write(".self/mind/go", "");
+    house.until("a life", || house.told("life").len() == 1);
+    assert_eq!(house.read(".self/mind/builds"), "built\n", "the build was begun again");
+    guardian.stop();
+}
+
+#[test]
+fn owner_5_a_rollback_says_to_which_commit_it_was_put_back() {
+    let (house, guardian, first) = living(SOUND);
+    house.write_life("think changed; echo half > creature/half.txt; live");
+    let second = house.commit("the owner's change");
+    told(&house, &["pause"], 0, &["paused"]);
+    told(&house, &["pause"], 0, &["paused already"]);
+    told(&house, &["resume"], 0, &["resume"]);
+    house.until_blessed(&second);
+    told(&house, &["resume"], 0, &["not paused"]);
+    house.until("its edit", || house.path("creature/half.txt").exists());
+    told(&house, &["rollback"], 0, &["put creature back to", &first[..7], "refs/guardian/rescued/"]);
+    assert!(!house.creature_differs_from(&first), "it was not waited for");
+    house.until("a life of it", || house.status()["blessed"] == true);
+    let lives = house.told("life").len();
+    told(&house, &["rollback", &first], 0, &["already", &first[..7]]);
+    assert_eq!(house.told("life").len(), lives, "a life ended for nothing");
+    told(&house, &["rollback", "HEAD~1"], 0, &["put creature back to", &second[..7]]);
+    assert_eq!(house.status()["order_outcome"]["ok"], true);
+    told(&house, &["stop"], 0, &["stopped"]);
+    drop(guardian);
+    told(&house, &["rollback"], 1, &["no guardian is running"]);
+}
+
+#[test]
+fn owner_5_a_rollback_while_paused_is_done_and_stays_paused() {
+    let (house, guardian, first) = living(SOUND);
+    told(&house, &["pause"], 0, &["paused"]);
+    house.write_life("think changed; live");
+    house.commit("the owner's change");
+    told(&house, &["rollback", &first], 0, &["put creature back to", &first[..7]]);
+    assert_eq!((house.status()["phase"].as_str(), house.told("life").len()), (Some("paused"), 1));
+    guardian.stop();
+}
+
+#[test]
+fn owner_5_what_keeps_a_rollback_from_being_done_is_told_until_it_is_done() {
+    let (house, guardian, first) = living(SOUND);
+    house.write_life("think changed; echo half > creature/half.txt; live");
+    house.commit("the owner's change");
+    told(&house, &["pause"], 0, &["paused"]);
+    told(&house, &["resume"], 0, &["it goes on"]);
+    house.until("its edit", || house.path("creature/half.txt").exists());
+    // Where its unfinished work would have to be kept.
+    house.write(".git/refs/guardian/rescued", "in the way\n");
+    let command = house.command(&["rollback"]).stdout(Stdio::piped()).spawn().unwrap();
+    house.until("the reason", || {
+        let note = house.status()["note"].to_string();
+        note.contains("not put back yet") && note.contains("refs/guardian/rescued/")
+    });
+    fs::remove_file(house.path(".git/refs/guardian/rescued")).unwrap();
+    let output = command.wait_with_output().unwrap();
+    assert!(output.status.success() && said(&output).contains("put creature back to"), "{}", said(&output));
+    assert!(!house.creature_differs_from(&first));
+    guardian.stop();
+}
+
+/// What doctor says is bad.
+fn bad(house: &House) -> Vec<String> {
+    let said: Value = serde_json::from_slice(&house.ask(&["doctor", "--json"]).stdout).unwrap();
+    let findings = said["findings"].as_array().unwrap().iter().filter(|finding| finding["grade"] == "BAD");
+    findings.map(|finding| finding["found"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Doctor finds what the start says, by the same words.
+#[track_caller]
+fn both_refuse(house: &House, part: &str) {
+    let start = house.ask(&[]);
+    assert_eq!(start.status.code(), Some(100), "it started: {}", said(&start));
+    assert!(said(&start).contains(part), "{part} is not in: {}", said(&start));
+    let bad = bad(house);
+    assert!(bad.iter().any(|found| found.contains(part)), "{part} is not in: {bad:?}");
+    assert_eq!(house.ask(&["doctor"]).status.code(), Some(1));
+}
+
+/// Found: `doctor` was all ok while the guardian refused to start over uncommitted edits.
+#[test]
+fn owner_6_doctor_finds_what_makes_a_start_refuse() {
+    let house = House::new(SOUND);
+    assert_eq!(bad(&house), Vec::<String>::new());
+    house.write("creature/new.txt", "the owner's\n");
+    both_refuse(&house, "new.txt");
+    let before = fs::read_dir(house.path(".self")).unwrap().count();
+    bad(&house);
+    assert_eq!(fs::read_dir(house.path(".self")).unwrap().count(), before, "doctor changes nothing");
+    house.commit("kept");
+    house.git(&["checkout", "-q", "-b", "side"]);
+    house.write("README.md", "side\n");
+    house.commit("side");
+    house.git(&["checkout", "-q", "main"]);
+    house.write("README.md", "main\n");
+    house.commit("main");
+    Command::new("git").args(["merge", "side"]).current_dir(&house.root).output().unwrap();
+    both_refuse(&house, "merge");
+    house.git(&["merge", "--abort"]);
+    house.git(&["rm", "-rq", "--cached", "creature"]);
+    house.git(&["commit", "-qm", "no creature"]);
+    both_refuse(&house, "has no creature/");
+    house.git(&["reset", "-q", "HEAD~1"]);
+    house.settings("[rest]\nlongest = 3");
+    both_refuse(&house, "longest");
+    house.settings("");
+    assert_eq!(bad(&house), Vec::<String>::new());
+}
+
+#[test]
+fn owner_6_what_the_broker_says_of_settings_is_found() {
+    let judge = "test \"$1\" = --check && echo 'owner.toml, line 3, [budget]: no such key' >&2; exit 2";
+    both_refuse(&House::new(SOUND).with_false_broker(judge), "line 3, [budget]: no such key");
+}
+
+#[test]
+fn owner_6_a_lock_that_somebody_else_holds_is_found() {
+    let house = House::new(SOUND);
+    fs::create_dir_all(house.path(".self/guardian")).unwrap();
+    house.write(".self/guardian/lock", "");
+    let held = fs::File::open(house.path(".self/guardian/lock")).unwrap();
+    fs2::FileExt::lock_exclusive(&held).unwrap();
+    both_refuse(&house, "names no guardian");
+}
+
+#[test]
+fn owner_6_while_a_guardian_runs_its_creatures_edits_are_no_finding() {
+    let (house, guardian, _) = living("think x; echo half > creature/half.txt; live");
+    house.until("its edit", || house.path("creature/half.txt").exists());
+    assert_eq!(bad(&house), Vec::<String>::new());
+    guardian.stop();
+}
+
+#[test]
+fn owner_6_what_a_dead_creature_left_keeps_nobody_from_starting_and_is_no_finding() {
+    let (house, guardian, first) = living(SOUND);
+    guardian.kill_only();
+    house.until("its creature to be gone", || house.leftovers().is_empty());
+    house.write("creature/left.txt", "half\n");
+    assert_eq!(bad(&house), Vec::<String>::new());
+    fs::remove_file(house.path(".self/guardian/state.json")).unwrap();
+    assert_eq!(bad(&house), Vec::<String>::new());
+    let guardian = house.start();
+    house.until("the next life", || house.told("life").len() == 2);
+    assert!(!house.creature_differs_from(&first));
+    guardian.stop();
+}
+
+/// Found: `status` showed no mind for a life's first 30 s: only a change of phase was told.
+#[test]
+fn owner_8_a_mind_shows_with_the_first_beat_that_names_it() {
+    let house = House::new(
+        "printf '{\"life\":%s,\"turns\":0,\"thoughts\":0,\"stage\":\"waking\",\"mind\":\"\"}\\n' $FERAL_LIFE > .self/heartbeat; \
+         until grep -q '\"phase\": \"probation\"' .self/guardian.json; do sleep 0.05; done; think alive; live",
+    );
+    house.settings("");
+    let settings = house.read("owner.toml").replace("probation_s = 0.3", "probation_s = 600");
+    house.write("owner.toml", &settings);
+    let guardian = house.start();
+    house.until("its mind", || house.status()["mind"] == "shell");
+    assert_eq!(house.status()["phase"], "probation");
+    guardian.stop();
+}
+
+/// Found: `status` showed a mind of yesterday.
+#[test]
+fn owner_8_no_mind_of_an_earlier_life_is_shown() {
+    let house = House::new(
+        "think alive; blessed; [ $FERAL_LIFE != 1 ] || exit 3; until [ -e .self/go ]; do beat; sleep 0.1; done; exit 3",
+    );
+    let settings = house.read("owner.toml").replace("rest_longest_s = 0.4", "rest_longest_s = 600");
+    house.write("owner.toml", &settings.replace("rest_s = 0.05", "rest_s = 600"));
+    let guardian = house.start();
+    house.until("a rest after the first life", || {
+        house.status()["phase"] == "resting" && house.deaths().len() == 1
+    });
+    let status = |house: &House| -> Value {
+        serde_json::from_slice(&house.ask(&["status", "--json"]).stdout).unwrap()
+    };
+    assert_eq!((house.status()["mind"].as_str(), status(&house)["mind"].as_str()), (Some(""), Some("")));
+    guardian.stop();
+    // As a guardian that was killed leaves it.
+    let yesterday = house.status();
+    let mut written = yesterday.clone();
+    written["mind"] = "a mind of yesterday".into();
+    written["guardian_pid"] = 1.into();
+    house.write(".self/guardian.json", &written.to_string());
+    assert_eq!(status(&house)["mind"], "");
+    assert!(!said(&house.ask(&["status"])).contains("yesterday"));
+    // And as the next one finds it, before it has said anything itself.
+    house.write(".self/guardian/lock", "1");
+    let held = fs::File::open(house.path(".self/guardian/lock")).unwrap();
+    fs2::FileExt::lock_exclusive(&held).unwrap();
+    written["guardian_pid"] = 2.into();
+    house.write(".self/guardian.json", &written.to_string());
+    let said = said(&house.ask(&["status"]));
+    assert!(said.contains("starting") && !said.contains("yesterday"), "{said}");
+}
