@@ -17,6 +17,8 @@ pub struct Evidence {
     pub output: String,
     /// We ended it for overstaying its deadline.
     pub overdue: bool,
+    /// Nothing that it started, nor itself, could send its first process a signal that kills.
+    pub sheltered: bool,
     /// What it wrote to was deleted or moved under it: the folder of a build, the memory of a life.
     pub folder_gone: bool,
 }
@@ -54,11 +56,12 @@ const NETWORK: [&str; 11] = [
 const FETCHING: [&str; 3] = ["Updating ", "Downloading ", "Downloaded "];
 
 pub fn death(evidence: &Evidence) -> Blame {
+    let killed = evidence.signal == Some(KILLED);
     if evidence.free_mib < evidence.floor_mib {
         Blame::Disk
-    } else if evidence.signal == Some(KILLED) && evidence.memory_kills > 0 && !evidence.overdue {
+    } else if killed && evidence.memory_kills > 0 && !evidence.overdue {
         Blame::Memory
-    } else if evidence.folder_gone {
+    } else if evidence.folder_gone || evidence.sheltered && killed && !evidence.overdue {
         Blame::Owner
     } else {
         Blame::Code

@@ -4,7 +4,9 @@ use crate::build::{self, Build};
 use crate::child::{self, Kind, Start};
 use crate::ends::memory_kills;
 use crate::limits::LOG_TAIL_BYTES;
+use crate::longevity::Lived;
 use crate::repo::{Version, publish_last_good};
+use crate::report::span;
 use crate::run::{End, Guardian, Life};
 use crate::state::Falling;
 use crate::tree::short;
@@ -14,6 +16,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs::File;
 use std::io::ErrorKind;
+use std::time::Duration;
 
 impl Guardian {
     pub fn perform(&mut self, action: Action) -> Option<Event> {
@@ -74,18 +77,17 @@ impl Guardian {
         }
         self.version = Some(head);
         let tree = head.tree.to_string();
-        let standing = if self.repo.is_fallen(head.tree) {
-            Standing::Fallen
-        } else {
-            match self.repo.rungs()?.iter().position(|rung| rung.version.tree == head.tree) {
-                Some(0) => Standing::Bottom,
-                Some(_) => Standing::Blessed,
-                None => Standing::Unproven,
-            }
+        let rungs: Vec<String> =
+            self.repo.rungs()?.iter().map(|rung| rung.version.tree.to_string()).collect();
+        let standing = match rungs.iter().position(|rung| *rung == tree) {
+            _ if self.repo.is_fallen(head.tree) => Standing::Fallen,
+            Some(0) => Standing::Bottom,
+            Some(_) => Standing::Blessed,
+            None => Standing::Unproven,
         };
         let kept = self.binaries.get(&tree).is_some();
         let built = self.built.as_ref().is_some_and(|(of, path)| *of == tree && path.is_file());
-        Ok(Event::Surveyed(Subject { tree, standing, kept, built }))
+        Ok(Event::Surveyed(Subject { tree, standing, rungs, kept, built }))
     }
 
     fn start_build(&mut self, beside: bool) -> Option<Event> {
@@ -259,16 +261,7 @@ impl Guardian {
             self.state.falling = Some(falling.clone());
             self.save();
         }
-        let mut fallen = None;
-        // Tries that were spent because the guardian was killed condemn nothing: it may come back and be tried again.
-        let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
-        if cause.condemns() && !lost {
-            fallen = Some(self.repo.condemn(from)?);
-            self.repo.strike(from.tree)?;
-        } else if cause == Cause::Owner {
-            self.repo.forgive(target.tree)?;
-            self.repo.strike_above(target)?;
-        }
+        let fallen = self.pass_judgement(&falling, from, target)?;
         self.repo.put_back(target.commit)?;
         let message = format!("guardian: put creature back to {} {}", short(target.commit), falling.why());
         let made = self.repo.commit_put_back(target, &message)?;
@@ -286,6 +279,33 @@ impl Guardian {
         self.state.falling = Some(Falling { told: true, ..falling });
         (self.state.rollback_to, self.state.born) = (None, None);
         Ok(Event::RollbackDone)
+    }
+
+    /// Marks in refs what fell and what stands. The ref of what fell.
+    fn pass_judgement(&self, falling: &Falling, from: Version, target: Version) -> Result<Option<String>> {
+        let mut fallen = None;
+        // Tries that were spent because the guardian was killed condemn nothing: it may come back and be tried again.
+        let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
+        let is_bottom = self.repo.rungs()?.first().is_some_and(|rung| rung.version.tree == from.tree);
+        if falling.cause.condemns() && !lost && !is_bottom {
+            fallen = Some(self.repo.condemn(from)?);
+            self.repo.strike(from.tree)?;
+        }
+        match falling.cause {
+            // Whatever came between dies as well.
+            Cause::LateDeaths => self.repo.strike_above(target)?,
+            Cause::Owner => {
+                self.repo.forgive(target.tree)?;
+                self.repo.strike_above(target)?;
+            }
+            Cause::Acquitted => {
+                self.repo.forgive(target.tree)?;
+                self.repo.bless(target)?;
+            }
+            Cause::TriesSpent | Cause::CrashLoop | Cause::DoesNotBuild | Cause::KnownBad => {}
+            Cause::LoopOfLoops | Cause::Environment => {}
+        }
+        Ok(fallen)
     }
 
     /// The rollback under way, or a new one: the newest standing rung that is not what falls.
@@ -307,11 +327,27 @@ impl Guardian {
                 let at = rungs.iter().rposition(|rung| rung.version.tree == from.tree).unwrap_or(rungs.len());
                 rungs.iter().take(at).rev().map(|rung| rung.version).find(|below| below.tree != from.tree)
             }
+            (_, Cause::LateDeaths) => {
+                let lived = self.policy.record.lives.lived_before(&self.limits);
+                let named = |tree: &str| others.clone().rfind(|version| version.tree.to_string() == tree);
+                lived.filter_map(named).find(sound)
+            }
+            (_, Cause::Acquitted) => {
+                self.policy.record.fell.as_ref().and_then(|tree| self.repo.fallen(tree)).filter(sound)
+            }
             _ if to_bottom => others.into_iter().find(sound),
-            _ => others.rev().find(sound),
+            _ => {
+                let lives = &self.policy.record.lives;
+                let dies = |version: &Version| {
+                    lives.is_dying(&version.tree.to_string(), &from.tree.to_string(), &self.limits)
+                };
+                let lives = others.clone().rfind(|version| !dies(version) && sound(version));
+                lives.or_else(|| others.rev().find(sound))
+            }
         };
         let deaths = self.state.ends.iter().rev();
         let deaths = deaths.take_while(|end| records::text(end, "commit") == from.commit.to_string()).count();
+        let weighed = target.filter(|_| cause == Cause::LateDeaths).map(|to| self.weighed(from, to));
         Ok(target.map(|target| Falling {
             cause,
             from_commit: from.commit.to_string(),
@@ -319,9 +355,24 @@ impl Guardian {
             to_commit: target.commit.to_string(),
             to_tree: target.tree.to_string(),
             deaths,
+            weighed: weighed.unwrap_or_default(),
             rescued: None,
             told: false,
         }))
+    }
+
+    /// For people: what one tree lived, against another.
+    fn weighed(&self, from: Version, to: Version) -> String {
+        let [from, lived] = [from, to].map(|version| self.policy.record.lives.of(&version.tree.to_string()));
+        let long = |lived: &Lived| span(Duration::from_millis(lived.lived_ms));
+        format!(
+            "after {} deaths in {} of life; {} lived {} with {}",
+            from.deaths,
+            long(&from),
+            short(to.commit),
+            long(&lived),
+            lived.deaths
+        )
     }
 }
 

@@ -278,7 +278,11 @@ impl Repo {
         self.git.find_reference(&format!("{FALLEN}{tree}")).is_ok()
     }
 
-    /// The owner's word that a tree deserves another chance.
+    pub fn fallen(&self, tree: &str) -> Option<Version> {
+        self.resolve(&format!("{FALLEN}{tree}")).ok()
+    }
+
+    /// Another chance for a tree that fell.
     pub fn forgive(&self, tree: Oid) -> Result<()> {
         match self.git.find_reference(&format!("{FALLEN}{tree}")) {
             Ok(mut reference) => {

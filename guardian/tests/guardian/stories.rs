@@ -226,3 +226,14 @@ fn pause_outlives_the_guardian_and_stop_does_not() {
     let again = Policy::new(world.policy.record.clone(), world.now);
     assert_eq!((again.record.want, again.phase), (Want::Keep, Phase::Resting { until: world.now }));
 }
+
+/// Found by living with it: a committed hang after six minutes was blessed at 30 s, died for ever and stayed last_good.
+#[test]
+fn what_dies_every_six_minutes_for_ever_is_put_back() {
+    let mut world = World::new(&[("first", Nature::Sound), ("second", Nature::DiesAt(6 * MINUTE))]);
+    world.live(3 * HOUR);
+    world.becomes("second");
+    world.live(24 * HOUR);
+    assert_eq!(world.falls.len(), 1, "{} deaths and {:?}", world.deaths.len(), world.falls);
+    assert_eq!((world.falls[0].1.as_str(), world.falls[0].2.as_str()), ("second", "first"));
+}
