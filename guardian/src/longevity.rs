@@ -14,9 +14,9 @@ const ODDS: f64 = 1_000.0;
 /// The fastest rate weighed, in deaths a spell; each of the others is a quarter of the one before.
 const FASTEST: f64 = 10.0;
 const RATES: i32 = 10;
-/// A crash loop is asked of a tree that has lived, or on a machine that kills, so many times over.
+/// So many times the deaths in as many times the window are asked of a tree that has lived, or on a machine that kills.
 const OLD: u32 = 3;
-/// Deaths expected of the machine alone in one window of a crash loop from which on it counts as one that kills.
+/// Deaths of others in one window of a crash loop from which on it is the machine that kills.
 const HARSH: f64 = 0.01;
 /// What is taken to have been lived without a death before the first record, in spells.
 const UNSEEN: f64 = 24.0;
@@ -127,7 +127,7 @@ impl Lives {
         self.0.last_mut()
     }
 
-    /// `tree` was put back for the deaths of another: what it lives from here on is held against what it lived before.
+    /// What `tree` lives from here on is another stretch, and held against what it lived before.
     pub fn again(&mut self, tree: &str) {
         if self.0.iter().filter(|lived| lived.tree == tree).count() == 1 {
             self.0.push(Lived { tree: tree.to_owned(), ..Lived::default() });
@@ -149,16 +149,15 @@ impl Lives {
         self.0.push(last);
     }
 
-    /// Deaths, and within which time, that make a crash loop of the tree that runs: few of one that has shown little.
-    pub fn asked(&self, now: Millis, limits: &Limits) -> (u32, Millis) {
+    /// Deaths, and within which time, that make a crash loop of the tree that runs: few of one that has shown little,
+    /// where the others show that it is not the machine that kills.
+    pub fn asked(&self, limits: &Limits) -> (u32, Millis) {
         let window = limits.loop_window_ms;
-        // The deaths that are judged here say nothing of the machine.
-        let judged = self.0.iter().filter(|lived| lived.counted > 0 && lived.counted_at.saturating_add(window) > now).count();
-        let all = Lived::sum(&self.0, limits);
-        let rate = (all.deaths - judged as f64) / (all.spells + UNSEEN);
-        let is_harsh = rate * window as f64 / limits.spell_ms.max(1) as f64 > HARSH;
-        let is_old = self.0.last().is_some_and(|last| last.lived_ms >= window);
-        let times = if is_old || is_harsh { OLD } else { 1 };
+        let Some((now, others)) = self.0.split_last() else { return (limits.loop_deaths, window) };
+        let others = Lived::sum(others, limits);
+        let windows = (others.spells + UNSEEN) * limits.spell_ms.max(1) as f64 / window.max(1) as f64;
+        let is_many = now.lived_ms >= window || others.deaths / windows > HARSH;
+        let times = if is_many { OLD } else { 1 };
         (limits.loop_deaths.saturating_mul(times), window.saturating_mul(times.into()))
     }
 
@@ -166,13 +165,6 @@ impl Lives {
     pub fn lived_before(&self, limits: &Limits) -> impl Iterator<Item = &str> {
         let lived = self.onset(limits).map_or(&[][..], |at| self.0.get(..at).unwrap_or_default());
         lived.iter().rev().map(|lived| lived.tree.as_str())
-    }
-
-    /// Whether the tree is among those that die since the dying began. What runs is no part of it: it falls.
-    pub fn is_dying(&self, tree: &str, falls: &str, limits: &Limits) -> bool {
-        let others = Self(self.0.iter().filter(|lived| lived.tree != falls).cloned().collect());
-        let dying = others.onset(limits).map_or(&[][..], |at| others.0.get(at..).unwrap_or_default());
-        dying.iter().any(|lived| lived.tree == tree)
     }
 
     /// Whether what runs again dies now and demonstrably lived before: then the world has changed, and not the tree.

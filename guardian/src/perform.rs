@@ -336,14 +336,7 @@ impl Guardian {
                 self.policy.record.fell.as_ref().and_then(|tree| self.repo.fallen(tree)).filter(sound)
             }
             _ if to_bottom => others.into_iter().find(sound),
-            _ => {
-                let lives = &self.policy.record.lives;
-                let dies = |version: &Version| {
-                    lives.is_dying(&version.tree.to_string(), &from.tree.to_string(), &self.limits)
-                };
-                let lives = others.clone().rfind(|version| !dies(version) && sound(version));
-                lives.or_else(|| others.rev().find(sound))
-            }
+            _ => others.rev().find(sound),
         };
         let deaths = self.state.ends.iter().rev();
         let deaths = deaths.take_while(|end| records::text(end, "commit") == from.commit.to_string()).count();

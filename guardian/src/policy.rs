@@ -237,6 +237,7 @@ impl Policy {
     fn prove(&mut self, limits: &Limits, now: Millis, watch: Watch) -> Vec<Action> {
         if self.record.safe.is_some() {
             self.record.safe = Some(SAFE_TRIES);
+            self.record.rest_ms = limits.rest_ms;
             self.phase = Phase::Settled { watch };
             return vec![];
         }

@@ -118,7 +118,11 @@ impl Policy {
             Some(Pending::Fall(cause)) => cause.condemns(),
             Some(Pending::Commit { .. }) | None => false,
         };
-        let rest = if spent { 0 } else { self.next_rest(limits) };
+        if spent {
+            self.record.rest_ms = limits.rest_ms;
+            return self.rest(now);
+        }
+        let rest = self.next_rest(limits);
         self.rest(now + rest)
     }
 
@@ -135,6 +139,9 @@ impl Policy {
     }
 
     pub(crate) fn safe_mode(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
+        if let Some(tree) = self.trusted() {
+            self.record.lives.again(&tree);
+        }
         self.record.deaths.clear();
         self.record.trial = None;
         if self.record.safe.is_some() {

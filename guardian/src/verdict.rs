@@ -12,7 +12,7 @@ const WORLD_SPELLS: Millis = 24;
 
 impl Policy {
     /// The tree that runs, if it is trusted and lives a whole life: in safe mode it shows nothing.
-    fn trusted(&self) -> Option<String> {
+    pub(crate) fn trusted(&self) -> Option<String> {
         let subject = self.subject.as_ref().filter(|_| self.record.safe.is_none())?;
         matches!(subject.standing, Standing::Blessed | Standing::Bottom).then(|| subject.tree.clone())
     }
@@ -41,7 +41,7 @@ impl Policy {
     pub(crate) fn judge(&mut self, limits: &Limits, now: Millis) -> Option<Vec<Action>> {
         let tree = self.trusted()?;
         let counts = self.record.lives.die(&tree, now, limits);
-        let (asked, window) = self.record.lives.asked(now, limits);
+        let (asked, window) = self.record.lives.asked(limits);
         self.record.deaths.push(now);
         self.record.deaths.retain(|at| at + window > now);
         let excess = self.record.deaths.len().saturating_sub(asked as usize);
@@ -57,6 +57,8 @@ impl Policy {
 
     fn loops(&mut self, limits: &Limits, now: Millis, tree: String) -> Vec<Action> {
         if now < self.record.world_until {
+            // What never comes to a blessing here is no loop of loops of its own making.
+            self.record.lives_unblessed = 0;
             self.safe_mode(limits, now)
         } else if self.record.fell.is_some() && self.record.lives.had_lived(limits) {
             self.fall(Cause::Acquitted)
@@ -83,6 +85,7 @@ impl Policy {
     /// What fell is trusted again, and what was lived in another world proves nothing in this one.
     pub(crate) fn acquitted(&mut self, limits: &Limits, now: Millis) {
         self.record.fell = None;
+        self.record.lives_unblessed = 0;
         self.record.lives = Lives::default();
         self.record.world_until = now + WORLD_SPELLS * limits.spell_ms;
     }

@@ -186,7 +186,6 @@ impl World {
     fn target(&self, cause: Cause, to_bottom: bool) -> Option<String> {
         let record = &self.policy.record;
         let mut others = self.ladder.iter().filter(|tree| **tree != self.head);
-        let dies = |tree: &&String| record.lives.is_dying(tree, &self.head, &self.limits);
         match cause {
             Cause::LateDeaths => {
                 let mut lived = record.lives.lived_before(&self.limits);
@@ -194,7 +193,7 @@ impl World {
             }
             Cause::Acquitted => record.fell.clone(),
             _ if to_bottom => others.next().cloned(),
-            _ => others.clone().rfind(|tree| !dies(tree)).or(others.next_back()).cloned(),
+            _ => others.next_back().cloned(),
         }
     }
 
