@@ -18,6 +18,7 @@ mod blame;
 mod companion;
 mod errand;
 mod formats;
+mod ladder;
 mod longevity;
 mod network;
 mod obstacles;

@@ -366,10 +366,11 @@ fn every_event_has_an_answer_in_every_reachable_state() {
 
 #[test]
 fn what_condemns_is_only_what_the_code_did() {
-    for cause in [Cause::KnownBad, Cause::Environment, Cause::Owner] {
+    for cause in [Cause::KnownBad, Cause::Environment, Cause::Owner, Cause::Acquitted] {
         assert!(!cause.condemns());
     }
-    for cause in [Cause::TriesSpent, Cause::CrashLoop, Cause::DoesNotBuild, Cause::LoopOfLoops] {
+    let code = [Cause::TriesSpent, Cause::CrashLoop, Cause::LateDeaths, Cause::DoesNotBuild, Cause::LoopOfLoops];
+    for cause in code {
         assert!(cause.condemns());
     }
 }
