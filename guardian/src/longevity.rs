@@ -35,8 +35,7 @@ pub struct Lived {
     pub counted_at: Millis,
 }
 
-/// The standing trees that were trusted, in the order they came to run. The one that runs is the last, and stands here
-/// twice while it runs again: what it lives now is then another stretch than what it lived before.
+/// The trees that were trusted and stand, in the order they came to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Lives(pub Vec<Lived>);
@@ -56,13 +55,6 @@ impl Lived {
             counted_at: self.counted_at.max(other.counted_at),
         }
     }
-
-    fn sum(lives: &[Lived], limits: &Limits) -> Sum {
-        lives.iter().fold(Sum::default(), |sum, lived| Sum {
-            deaths: sum.deaths + f64::from(lived.counted),
-            spells: sum.spells + lived.weighed_ms as f64 / limits.spell_ms.max(1) as f64,
-        })
-    }
 }
 
 /// Deaths, and life in spells, of some trees together.
@@ -73,6 +65,13 @@ struct Sum {
 }
 
 impl Sum {
+    fn of(lives: &[Lived], limits: &Limits) -> Self {
+        lives.iter().fold(Self::default(), |sum, lived| Self {
+            deaths: sum.deaths + f64::from(lived.counted),
+            spells: sum.spells + lived.weighed_ms as f64 / limits.spell_ms.max(1) as f64,
+        })
+    }
+
     fn dies_sooner_than(self, other: Self) -> bool {
         self.deaths * other.spells > other.deaths * self.spells
     }
@@ -83,26 +82,30 @@ impl Sum {
 }
 
 impl Lives {
-    /// What fell is forgotten: only what stands is known, and what runs.
-    pub fn keep(&mut self, standing: &[String], runs: &str) {
-        self.0.retain(|lived| standing.contains(&lived.tree) || lived.tree == runs);
+    /// Only of what stands is anything known any more, and of these.
+    pub fn keep(&mut self, standing: &[String], others: &[&str]) {
+        self.0.retain(|lived| standing.contains(&lived.tree) || others.contains(&lived.tree.as_str()));
         // Past the bottom one the oldest go, as they do on the ladder.
-        while self.0.len() > RUNGS + 3 {
+        while self.0.len() > RUNGS + 2 {
             self.0.remove(1);
         }
     }
 
+    pub fn forget(&mut self, tree: &str) {
+        self.0.retain(|lived| lived.tree != tree);
+    }
+
     /// `tree` lived from one time to another.
     pub fn live(&mut self, tree: &str, from: Millis, to: Millis, limits: &Limits) {
-        let Some(lived) = self.running(tree) else { return };
+        let Some(lived) = self.entry(tree) else { return };
         lived.lived_ms = lived.lived_ms.saturating_add(to.saturating_sub(from));
         let weighed = to.saturating_sub(from.max(lived.spell_until(limits)));
         lived.weighed_ms = lived.weighed_ms.saturating_add(weighed);
     }
 
-    /// `tree` died of its code. Whether that counts: not so soon after one that did.
+    /// `tree` died of its code. Whether that counts: not so soon after a death that did.
     pub fn die(&mut self, tree: &str, now: Millis, limits: &Limits) -> bool {
-        let Some(lived) = self.running(tree) else { return false };
+        let Some(lived) = self.entry(tree) else { return false };
         lived.deaths = lived.deaths.saturating_add(1);
         let counts = now >= lived.spell_until(limits);
         if counts {
@@ -112,88 +115,68 @@ impl Lives {
         counts
     }
 
-    /// All that a tree has lived.
+    fn entry(&mut self, tree: &str) -> Option<&mut Lived> {
+        let at = self.0.iter().position(|lived| lived.tree == tree).unwrap_or_else(|| {
+            self.0.push(Lived { tree: tree.to_owned(), ..Lived::default() });
+            self.0.len() - 1
+        });
+        self.0.get_mut(at)
+    }
+
     pub fn of(&self, tree: &str) -> Lived {
-        let same = self.0.iter().filter(|lived| lived.tree == tree);
-        same.fold(Lived { tree: tree.to_owned(), ..Lived::default() }, Lived::and)
+        self.0.iter().find(|lived| lived.tree == tree).cloned().unwrap_or_default()
     }
 
-    /// The stretch that runs; a new one where another tree ran last.
-    fn running(&mut self, tree: &str) -> Option<&mut Lived> {
-        if self.0.last().is_none_or(|last| last.tree != tree) {
-            self.join();
-            self.0.push(Lived { tree: tree.to_owned(), ..Lived::default() });
-        }
-        self.0.last_mut()
-    }
-
-    /// What `tree` lives from here on is another stretch, and held against what it lived before.
-    pub fn again(&mut self, tree: &str) {
-        if self.0.iter().filter(|lived| lived.tree == tree).count() == 1 {
-            self.0.push(Lived { tree: tree.to_owned(), ..Lived::default() });
-        }
-    }
-
-    /// The world is another: only what runs now shows how one lives in it.
-    pub fn begin_anew(&mut self) {
-        let all_but_last = self.0.len().saturating_sub(1);
-        self.0.drain(..all_but_last);
-    }
-
-    /// Once another tree has run the two stretches of one are one.
-    fn join(&mut self) {
-        let Some(mut last) = self.0.pop() else { return };
-        if let Some(at) = self.0.iter().position(|lived| lived.tree == last.tree) {
-            last = last.and(&self.0.remove(at));
-        }
-        self.0.push(last);
-    }
-
-    /// Deaths, and within which time, that make a crash loop of the tree that runs: few of one that has shown little,
-    /// where the others show that it is not the machine that kills.
-    pub fn asked(&self, limits: &Limits) -> (u32, Millis) {
+    /// Deaths of `tree`, and within which time, that make a crash loop: few if it has shown little yet, and the others
+    /// show that it is not the machine that kills.
+    pub fn asked(&self, tree: &str, limits: &Limits) -> (u32, Millis) {
         let window = limits.loop_window_ms;
-        let Some((now, others)) = self.0.split_last() else { return (limits.loop_deaths, window) };
-        let others = Lived::sum(others, limits);
+        let others: Vec<Lived> = self.0.iter().filter(|lived| lived.tree != tree).cloned().collect();
+        let others = Sum::of(&others, limits);
         let windows = (others.spells + UNSEEN) * limits.spell_ms.max(1) as f64 / window.max(1) as f64;
-        let is_many = now.lived_ms >= window || others.deaths / windows > HARSH;
+        let is_many = self.of(tree).lived_ms >= window || others.deaths / windows > HARSH;
         let times = if is_many { OLD } else { 1 };
         (limits.loop_deaths.saturating_mul(times), window.saturating_mul(times.into()))
     }
 
-    /// The trees that lived before the dying began, newest first; none where all die alike.
-    pub fn lived_before(&self, limits: &Limits) -> impl Iterator<Item = &str> {
-        let lived = self.onset(limits).map_or(&[][..], |at| self.0.get(..at).unwrap_or_default());
-        lived.iter().rev().map(|lived| lived.tree.as_str())
+    /// The trees that lived before the dying began that `tree` is the newest part of, newest first; none where all die
+    /// alike.
+    pub fn lived_before(&self, tree: &str, limits: &Limits) -> Vec<String> {
+        let row = self.with_last(tree);
+        let before = row.onset(limits).and_then(|at| row.0.get(..at)).unwrap_or_default();
+        before.iter().rev().map(|lived| lived.tree.clone()).collect()
     }
 
-    /// Whether what runs again dies now and demonstrably lived before: then the world has changed, and not the tree.
-    pub fn has_turned(&self, limits: &Limits) -> bool {
-        self.before().is_some_and(|(before, now)| {
-            let [before, now] = [before, now].map(|lived| Lived::sum(std::slice::from_ref(lived), limits));
-            odds_ln(now, before) >= ODDS.ln()
-        })
+    /// `tree` falls, and all that died with it since the dying began: from here on they count as one.
+    pub fn join_dying(&mut self, tree: &str, limits: &Limits) {
+        let mut row = self.with_last(tree);
+        if let Some(at) = row.onset(limits) {
+            let dying = row.0.split_off(at);
+            row.0.extend(dying.into_iter().rev().reduce(|last, other| last.and(&other)));
+        }
+        *self = row;
     }
 
-    /// Whether what runs again had lived for longer than any spell before.
-    pub fn had_lived(&self, limits: &Limits) -> bool {
-        self.before().is_some_and(|(before, _)| before.lived_ms > limits.spell_ms)
+    /// Whether all that stands by now has come to die as soon as `fallen` did.
+    pub fn acquit(&self, fallen: &str, limits: &Limits) -> bool {
+        let fell = self.of(fallen);
+        let others: Vec<Lived> = self.0.iter().filter(|lived| lived.tree != fallen).cloned().collect();
+        fell.counted >= limits.loop_deaths && odds_ln(Sum::of(&[fell], limits), Sum::of(&others, limits)) < 0.0
     }
 
-    /// What the tree that runs lived before, and what it lives now, if it runs again.
-    fn before(&self) -> Option<(&Lived, &Lived)> {
-        let (now, others) = self.0.split_last()?;
-        Some((others.iter().rfind(|lived| lived.tree == now.tree)?, now))
+    fn with_last(&self, tree: &str) -> Self {
+        let (last, mut row): (Vec<_>, Vec<_>) = self.0.iter().cloned().partition(|lived| lived.tree == tree);
+        row.extend(last);
+        Self(row)
     }
 
-    /// From where on the trees die sooner than all before them, if that is beyond chance.
+    /// From where on the trees die sooner than all before them, and than the last of those, if that is beyond chance.
     fn onset(&self, limits: &Limits) -> Option<usize> {
         let parted = (1..self.0.len()).filter_map(|at| {
             let (older, newer) = self.0.split_at_checked(at)?;
-            let last = Lived::sum(std::slice::from_ref(older.last()?), limits);
-            let newer = Lived::sum(newer, limits);
+            let (last, newer) = (Sum::of(older.get(at - 1..)?, limits), Sum::of(newer, limits));
             let enough = newer.deaths >= f64::from(limits.loop_deaths) && newer.dies_sooner_than(last);
-            enough.then(|| (at, odds_ln(newer, Lived::sum(older, limits))))
+            enough.then(|| (at, odds_ln(newer, Sum::of(older, limits))))
         });
         let (at, odds_ln) = parted.max_by(|one, other| one.1.total_cmp(&other.1))?;
         (odds_ln >= ODDS.ln()).then_some(at)

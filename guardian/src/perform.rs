@@ -328,12 +328,12 @@ impl Guardian {
                 rungs.iter().take(at).rev().map(|rung| rung.version).find(|below| below.tree != from.tree)
             }
             (_, Cause::LateDeaths) => {
-                let lived = self.policy.record.lives.lived_before(&self.limits);
-                let named = |tree: &str| others.clone().rfind(|version| version.tree.to_string() == tree);
-                lived.filter_map(named).find(sound)
+                let lived = self.policy.record.lives.lived_before(&from.tree.to_string(), &self.limits);
+                let named = |tree: &String| others.clone().rfind(|version| version.tree.to_string() == *tree);
+                lived.iter().filter_map(named).find(sound)
             }
             (_, Cause::Acquitted) => {
-                self.policy.record.fell.as_ref().and_then(|tree| self.repo.fallen(tree)).filter(sound)
+                self.policy.record.fell.as_ref().and_then(|(tree, _)| self.repo.fallen(tree)).filter(sound)
             }
             _ if to_bottom => others.into_iter().find(sound),
             _ => others.rev().find(sound),

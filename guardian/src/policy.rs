@@ -173,10 +173,8 @@ impl Policy {
         if self.record.parked.as_ref().is_some_and(|tree| *tree != subject.tree) {
             self.record.parked = None;
         }
-        self.record.lives.keep(&subject.rungs, &subject.tree);
-        if self.record.fell.is_some() {
-            self.record.lives.again(&subject.tree);
-        }
+        let fell = self.record.fell.as_ref().map_or("", |(tree, _)| tree);
+        self.record.lives.keep(&subject.rungs, &[&subject.tree, fell]);
         let (standing, kept, built) = (subject.standing, subject.kept, subject.built);
         self.subject = Some(subject);
         if standing == Standing::Fallen {

@@ -107,7 +107,7 @@ impl Policy {
         self.record.environment = 0;
         match cause {
             Some(Pending::Fall(cause)) if cause.is_for_deaths() => {}
-            Some(Pending::Fall(Cause::Acquitted)) => self.acquitted(limits, now),
+            Some(Pending::Fall(Cause::Acquitted)) => self.acquitted(),
             _ => self.record.fell = None,
         }
         if self.phase != Phase::RollingBack {
@@ -139,9 +139,6 @@ impl Policy {
     }
 
     pub(crate) fn safe_mode(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
-        if let Some(tree) = self.trusted() {
-            self.record.lives.again(&tree);
-        }
         self.record.deaths.clear();
         self.record.trial = None;
         if self.record.safe.is_some() {

@@ -12,7 +12,7 @@ const WORLD_SPELLS: Millis = 24;
 
 impl Policy {
     /// The tree that runs, if it is trusted and lives a whole life: in safe mode it shows nothing.
-    pub(crate) fn trusted(&self) -> Option<String> {
+    fn trusted(&self) -> Option<String> {
         let subject = self.subject.as_ref().filter(|_| self.record.safe.is_none())?;
         matches!(subject.standing, Standing::Blessed | Standing::Bottom).then(|| subject.tree.clone())
     }
@@ -41,14 +41,14 @@ impl Policy {
     pub(crate) fn judge(&mut self, limits: &Limits, now: Millis) -> Option<Vec<Action>> {
         let tree = self.trusted()?;
         let counts = self.record.lives.die(&tree, now, limits);
-        let (asked, window) = self.record.lives.asked(limits);
+        let (asked, window) = self.record.lives.asked(&tree, limits);
         self.record.deaths.push(now);
         self.record.deaths.retain(|at| at + window > now);
         let excess = self.record.deaths.len().saturating_sub(asked as usize);
         self.record.deaths.drain(..excess);
         if self.record.deaths.len() >= asked as usize || self.record.parked.is_some() {
             Some(self.loops(limits, now, tree))
-        } else if counts {
+        } else if counts && now >= self.record.world_until {
             self.weigh(limits, tree)
         } else {
             None
@@ -59,34 +59,44 @@ impl Policy {
         if now < self.record.world_until {
             // What never comes to a blessing here is no loop of loops of its own making.
             self.record.lives_unblessed = 0;
-            self.safe_mode(limits, now)
-        } else if self.record.fell.is_some() && self.record.lives.had_lived(limits) {
-            self.fall(Cause::Acquitted)
-        } else {
-            self.record.fell = Some(tree);
-            self.fall(Cause::CrashLoop)
+            return self.safe_mode(limits, now);
         }
+        let had_lived = self.record.lives.of(&tree).lived_ms > limits.spell_ms;
+        if self.record.fell.is_some() && had_lived {
+            self.record.world_until = now + WORLD_SPELLS * limits.spell_ms;
+            return self.fall(Cause::Acquitted);
+        }
+        self.fall_for_deaths(Cause::CrashLoop, tree)
     }
 
     fn weigh(&mut self, limits: &Limits, tree: String) -> Option<Vec<Action>> {
-        if self.record.lives.has_turned(limits) {
-            if self.record.fell.is_some() {
+        let mut others = self.record.lives.clone();
+        if let Some((fell, cause)) = &self.record.fell {
+            if *cause == Cause::LateDeaths && others.acquit(fell, limits) {
                 return Some(self.fall(Cause::Acquitted));
             }
-            self.record.lives.begin_anew();
+            others.forget(fell);
         }
-        let lived_longer = self.record.lives.lived_before(limits).any(|lived| lived != tree);
-        lived_longer.then(|| {
-            self.record.fell = Some(tree);
-            self.fall(Cause::LateDeaths)
-        })
+        if others.lived_before(&tree, limits).is_empty() {
+            return None;
+        }
+        others.join_dying(&tree, limits);
+        self.record.lives = others;
+        Some(self.fall_for_deaths(Cause::LateDeaths, tree))
+    }
+
+    /// What fell stays known: what takes its place shows whether it was its fault.
+    fn fall_for_deaths(&mut self, cause: Cause, tree: String) -> Vec<Action> {
+        if let Some((before, _)) = self.record.fell.replace((tree, cause)) {
+            self.record.lives.forget(&before);
+        }
+        self.fall(cause)
     }
 
     /// What fell is trusted again, and what was lived in another world proves nothing in this one.
-    pub(crate) fn acquitted(&mut self, limits: &Limits, now: Millis) {
+    pub(crate) fn acquitted(&mut self) {
         self.record.fell = None;
         self.record.lives_unblessed = 0;
         self.record.lives = Lives::default();
-        self.record.world_until = now + WORLD_SPELLS * limits.spell_ms;
     }
 }

@@ -222,8 +222,8 @@ pub struct Record {
     pub environment: u32,
     /// What the trees of the ladder have lived, and how often they died.
     pub lives: Lives,
-    /// The tree that fell last for its deaths, while what was put back for it has yet to show that it lives.
-    pub fell: Option<String>,
+    /// The tree that fell last for its deaths, and why, while what was put back for it has yet to show that it lives.
+    pub fell: Option<(String, Cause)>,
     /// Until then a crash loop is the world's fault.
     pub world_until: Millis,
 }

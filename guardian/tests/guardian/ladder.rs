@@ -178,14 +178,16 @@ impl House {
     }
 
     fn roll_back(&mut self, cause: Cause, to_bottom: bool) -> Event {
-        let (record, limits) = (&self.policy.record, limits());
+        let record = &self.policy.record;
         let mut others = self.ladder.iter().copied().filter(|tree| *tree != self.head);
         let target = match cause {
             Cause::LateDeaths => {
-                let mut lived = record.lives.lived_before(&limits);
-                lived.find_map(|tree| others.clone().find(|other| *other == tree))
+                let lived = record.lives.lived_before(self.head, &limits());
+                lived.iter().find_map(|tree| others.clone().find(|other| other == tree))
             }
-            Cause::Acquitted => TREES.into_iter().find(|tree| record.fell.as_deref() == Some(*tree)),
+            Cause::Acquitted => {
+                TREES.into_iter().find(|tree| record.fell.as_ref().is_some_and(|(fell, _)| fell == tree))
+            }
             _ if to_bottom => others.next(),
             _ => others.next_back(),
         };

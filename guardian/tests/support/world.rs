@@ -188,10 +188,10 @@ impl World {
         let mut others = self.ladder.iter().filter(|tree| **tree != self.head);
         match cause {
             Cause::LateDeaths => {
-                let mut lived = record.lives.lived_before(&self.limits);
-                lived.find(|tree| others.clone().any(|other| other == tree)).map(str::to_owned)
+                let mut lived = record.lives.lived_before(&self.head, &self.limits).into_iter();
+                lived.find(|tree| others.clone().any(|other| other == tree))
             }
-            Cause::Acquitted => record.fell.clone(),
+            Cause::Acquitted => record.fell.clone().map(|(tree, _)| tree),
             _ if to_bottom => others.next().cloned(),
             _ => others.next_back().cloned(),
         }
