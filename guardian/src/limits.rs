@@ -34,8 +34,8 @@ pub struct Limits {
     pub rest_longest_ms: Millis,
     /// Boots a commit has to earn its blessing.
     pub tries: u32,
-    /// Code deaths of a blessed commit within the window that make a crash loop; thrice as many in thrice the time if
-    /// it had lived for longer, or the machine kills.
+    /// Code deaths of a blessed commit within the window that make a crash loop; three times as many in three times as
+    /// long if it lives longer than that, or the machine kills.
     pub loop_deaths: u32,
     #[serde(rename = "loop_window_s", deserialize_with = "seconds")]
     pub loop_window_ms: Millis,

@@ -14,8 +14,8 @@ const ODDS: f64 = 1_000.0;
 /// The fastest rate weighed, in deaths a spell; each of the others is a quarter of the one before.
 const FASTEST: f64 = 10.0;
 const RATES: i32 = 10;
-/// So many times the deaths in as many times the window are asked of a tree that has lived, or on a machine that kills.
-const OLD: u32 = 3;
+/// So many times the deaths in as many times the window are asked of a tree that lives long, or on a machine that kills.
+const MANY: u32 = 3;
 /// Deaths of others in one window of a crash loop from which on it is the machine that kills.
 const HARSH: f64 = 0.01;
 /// What is taken to have been lived without a death before the first record, in spells.
@@ -83,16 +83,17 @@ impl Sum {
 
 impl Lives {
     /// Only of what stands is anything known any more, and of these.
-    pub fn keep(&mut self, standing: &[String], others: &[&str]) {
-        self.0.retain(|lived| standing.contains(&lived.tree) || others.contains(&lived.tree.as_str()));
+    pub fn keep(&mut self, standing: &[String], others: &[Option<&String>]) {
+        self.0.retain(|lived| standing.contains(&lived.tree) || others.contains(&Some(&lived.tree)));
         // Past the bottom one the oldest go, as they do on the ladder.
         while self.0.len() > RUNGS + 2 {
             self.0.remove(1);
         }
     }
 
-    pub fn forget(&mut self, tree: &str) {
-        self.0.retain(|lived| lived.tree != tree);
+    pub fn take(&mut self, tree: Option<&String>) -> Lived {
+        let at = self.0.iter().position(|lived| Some(&lived.tree) == tree);
+        at.map(|at| self.0.remove(at)).unwrap_or_default()
     }
 
     /// `tree` lived from one time to another.
@@ -134,8 +135,9 @@ impl Lives {
         let others: Vec<Lived> = self.0.iter().filter(|lived| lived.tree != tree).cloned().collect();
         let others = Sum::of(&others, limits);
         let windows = (others.spells + UNSEEN) * limits.spell_ms.max(1) as f64 / window.max(1) as f64;
-        let is_many = self.of(tree).lived_ms >= window || others.deaths / windows > HARSH;
-        let times = if is_many { OLD } else { 1 };
+        let lived = self.of(tree);
+        let lives_long = lived.lived_ms / Millis::from(lived.deaths.max(1)) >= window;
+        let times = if lives_long || others.deaths / windows > HARSH { MANY } else { 1 };
         (limits.loop_deaths.saturating_mul(times), window.saturating_mul(times.into()))
     }
 
@@ -157,11 +159,18 @@ impl Lives {
         *self = row;
     }
 
-    /// Whether all that stands by now has come to die as soon as `fallen` did.
-    pub fn acquit(&self, fallen: &str, limits: &Limits) -> bool {
-        let fell = self.of(fallen);
-        let others: Vec<Lived> = self.0.iter().filter(|lived| lived.tree != fallen).cloned().collect();
-        fell.counted >= limits.loop_deaths && odds_ln(Sum::of(&[fell], limits), Sum::of(&others, limits)) < 0.0
+    /// The newest of these trees and what it lived count as part of the first.
+    pub fn join(&mut self, trees: &[String]) {
+        if let [first, .., newest] = trees {
+            let [first, newest] = [first, newest].map(|tree| self.take(Some(tree)));
+            self.0.push(first.and(&newest));
+        }
+    }
+
+    /// Whether all of these have come to die as soon as `fell` did: it is no likelier any more that it died sooner.
+    pub fn die_as_soon_as(&self, fell: &Lived, limits: &Limits) -> bool {
+        let odds_ln = odds_ln(Sum::of(std::slice::from_ref(fell), limits), Sum::of(&self.0, limits));
+        fell.counted > 0 && odds_ln < 0.0
     }
 
     fn with_last(&self, tree: &str) -> Self {

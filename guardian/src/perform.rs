@@ -299,7 +299,9 @@ impl Guardian {
                 self.repo.strike_above(target)?;
             }
             Cause::Acquitted => {
-                self.repo.forgive(target.tree)?;
+                for tree in self.policy.record.fell.iter().flat_map(|(trees, _)| trees) {
+                    self.repo.forgive(tree)?;
+                }
                 self.repo.bless(target)?;
             }
             Cause::TriesSpent | Cause::CrashLoop | Cause::DoesNotBuild | Cause::KnownBad => {}
@@ -328,12 +330,13 @@ impl Guardian {
                 rungs.iter().take(at).rev().map(|rung| rung.version).find(|below| below.tree != from.tree)
             }
             (_, Cause::LateDeaths) => {
-                let lived = self.policy.record.lives.lived_before(&from.tree.to_string(), &self.limits);
+                let lived = self.policy.lived_before(&self.limits);
                 let named = |tree: &String| others.clone().rfind(|version| version.tree.to_string() == *tree);
                 lived.iter().filter_map(named).find(sound)
             }
             (_, Cause::Acquitted) => {
-                self.policy.record.fell.as_ref().and_then(|(tree, _)| self.repo.fallen(tree)).filter(sound)
+                let fell = self.policy.record.fell.as_ref().and_then(|(trees, _)| trees.first());
+                fell.and_then(|tree| self.repo.fallen(tree)).filter(sound)
             }
             _ if to_bottom => others.into_iter().find(sound),
             _ => others.rev().find(sound),

@@ -283,7 +283,7 @@ impl Repo {
     }
 
     /// Another chance for a tree that fell.
-    pub fn forgive(&self, tree: Oid) -> Result<()> {
+    pub fn forgive(&self, tree: impl std::fmt::Display) -> Result<()> {
         match self.git.find_reference(&format!("{FALLEN}{tree}")) {
             Ok(mut reference) => {
                 self.unlocking(|| reference.delete()).context("failed to forgive a fallen tree")

@@ -70,27 +70,36 @@ impl Policy {
     }
 
     fn weigh(&mut self, limits: &Limits, tree: String) -> Option<Vec<Action>> {
-        let mut others = self.record.lives.clone();
-        if let Some((fell, cause)) = &self.record.fell {
-            if *cause == Cause::LateDeaths && others.acquit(fell, limits) {
-                return Some(self.fall(Cause::Acquitted));
-            }
-            others.forget(fell);
+        let lives = &mut self.record.lives;
+        let fell = self.record.fell.as_ref().map(|(trees, cause)| (lives.take(trees.first()), *cause));
+        let acquits = fell.as_ref().is_some_and(|(lived, cause)| {
+            *cause == Cause::LateDeaths && lives.die_as_soon_as(lived, limits)
+        });
+        let falls = !acquits && !lives.lived_before(&tree, limits).is_empty();
+        if falls {
+            lives.join_dying(&tree, limits);
         }
-        if others.lived_before(&tree, limits).is_empty() {
-            return None;
+        lives.0.extend(fell.map(|(lived, _)| lived));
+        if acquits {
+            Some(self.fall(Cause::Acquitted))
+        } else {
+            falls.then(|| self.fall_for_deaths(Cause::LateDeaths, tree))
         }
-        others.join_dying(&tree, limits);
-        self.record.lives = others;
-        Some(self.fall_for_deaths(Cause::LateDeaths, tree))
     }
 
-    /// What fell stays known: what takes its place shows whether it was its fault.
+    /// What fell stays known, as one, until what takes its place has shown whether it was its fault.
     fn fall_for_deaths(&mut self, cause: Cause, tree: String) -> Vec<Action> {
-        if let Some((before, _)) = self.record.fell.replace((tree, cause)) {
-            self.record.lives.forget(&before);
-        }
+        let (trees, because) = self.record.fell.get_or_insert((vec![], cause));
+        *because = cause;
+        trees.push(tree);
+        self.record.lives.join(trees);
         self.fall(cause)
+    }
+
+    /// The trees that lived before what falls now for its late deaths, newest first.
+    pub fn lived_before(&self, limits: &Limits) -> Vec<String> {
+        let fell = self.record.fell.as_ref().and_then(|(trees, _)| trees.first());
+        fell.map(|tree| self.record.lives.lived_before(tree, limits)).unwrap_or_default()
     }
 
     /// What fell is trusted again, and what was lived in another world proves nothing in this one.

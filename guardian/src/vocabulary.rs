@@ -222,8 +222,9 @@ pub struct Record {
     pub environment: u32,
     /// What the trees of the ladder have lived, and how often they died.
     pub lives: Lives,
-    /// The tree that fell last for its deaths, and why, while what was put back for it has yet to show that it lives.
-    pub fell: Option<(String, Cause)>,
+    /// What fell for its deaths, one after the other, and why the last did: what was put back has yet to show that it
+    /// lives.
+    pub fell: Option<(Vec<String>, Cause)>,
     /// Until then a crash loop is the world's fault.
     pub world_until: Millis,
 }

@@ -178,24 +178,22 @@ impl House {
     }
 
     fn roll_back(&mut self, cause: Cause, to_bottom: bool) -> Event {
-        let record = &self.policy.record;
+        let fell: Vec<&'static str> = self.fell().collect();
         let mut others = self.ladder.iter().copied().filter(|tree| *tree != self.head);
         let target = match cause {
             Cause::LateDeaths => {
-                let lived = record.lives.lived_before(self.head, &limits());
+                let lived = self.policy.lived_before(&limits());
                 lived.iter().find_map(|tree| others.clone().find(|other| other == tree))
             }
-            Cause::Acquitted => {
-                TREES.into_iter().find(|tree| record.fell.as_ref().is_some_and(|(fell, _)| fell == tree))
-            }
+            Cause::Acquitted => fell.first().copied(),
             _ if to_bottom => others.next(),
             _ => others.next_back(),
         };
         let Some(target) = target else { return Event::RollbackExhausted };
         match cause {
             Cause::LateDeaths => {
-                let [from, to] = [self.head, target].map(|tree| record.lives.of(tree));
-                assert!(to.weighed_ms > 0 && from.deaths > 0, "left for nothing that lived: {self:?}");
+                let lived = self.policy.record.lives.of(target);
+                assert!(lived.weighed_ms > 0, "left for what has not lived: {self:?}");
             }
             Cause::Acquitted => assert!(target == "a" || self.fallen.contains(target), "{self:?}"),
             Cause::CrashLoop | Cause::TriesSpent => {}
@@ -209,11 +207,16 @@ impl House {
             let at = self.ladder.iter().position(|tree| *tree == target).unwrap();
             self.ladder.truncate(at + 1);
         } else if cause == Cause::Acquitted {
-            self.fallen.remove(target);
+            self.fallen.retain(|tree| !fell.contains(tree));
             self.bless(target);
         }
         self.head = target;
         Event::RollbackDone
+    }
+
+    fn fell(&self) -> impl Iterator<Item = &'static str> {
+        let fell = self.policy.record.fell.iter().flat_map(|(trees, _)| trees);
+        fell.map(|tree| TREES.into_iter().find(|one| one == tree).unwrap())
     }
 
     fn at_now(mut self, now: Millis) -> Self {

@@ -161,7 +161,7 @@ impl World {
                     self.ladder.truncate(at + 1);
                 }
                 if cause == Cause::Acquitted {
-                    self.fallen.remove(&target);
+                    self.fell().iter().for_each(|tree| _ = self.fallen.remove(tree));
                     self.bless(target.clone());
                 }
                 self.falls.push((cause, head, target.clone()));
@@ -182,16 +182,20 @@ impl World {
         }
     }
 
+    /// What may be acquitted.
+    fn fell(&self) -> Vec<String> {
+        self.policy.record.fell.clone().map_or(vec![], |(trees, _)| trees)
+    }
+
     /// What would be put back, by the same rules as the guardian's.
     fn target(&self, cause: Cause, to_bottom: bool) -> Option<String> {
-        let record = &self.policy.record;
         let mut others = self.ladder.iter().filter(|tree| **tree != self.head);
         match cause {
             Cause::LateDeaths => {
-                let mut lived = record.lives.lived_before(&self.head, &self.limits).into_iter();
+                let mut lived = self.policy.lived_before(&self.limits).into_iter();
                 lived.find(|tree| others.clone().any(|other| other == tree))
             }
-            Cause::Acquitted => record.fell.clone().map(|(tree, _)| tree),
+            Cause::Acquitted => self.fell().first().cloned(),
             _ if to_bottom => others.next().cloned(),
             _ => others.next_back().cloned(),
         }
@@ -204,6 +208,12 @@ impl World {
             self.now += self.pace;
             self.look();
         }
+    }
+
+    /// Lives on for a minute: one if it is in safe mode then.
+    pub fn minute_in_safe_mode(&mut self) -> usize {
+        self.live(60_000);
+        usize::from(self.safe && matches!(self.policy.phase, Phase::Settled { .. }))
     }
 
     /// Lives on until then, from one thing that is due to the next; for limits under which silence means nothing.
