@@ -82,17 +82,17 @@ impl Sum {
 }
 
 impl Lives {
-    /// Only of what stands is anything known any more, and of these.
-    pub fn keep(&mut self, standing: &[String], others: &[Option<&String>]) {
-        self.0.retain(|lived| standing.contains(&lived.tree) || others.contains(&Some(&lived.tree)));
+    /// Only of what stands is anything known any more, of what runs, and of what fell while that is in doubt.
+    pub fn keep(&mut self, standing: &[String], runs: &str, fell: &str) {
+        self.0.retain(|lived| standing.contains(&lived.tree) || lived.tree == runs || lived.tree == fell);
         // Past the bottom one the oldest go, as they do on the ladder.
         while self.0.len() > RUNGS + 2 {
             self.0.remove(1);
         }
     }
 
-    pub fn take(&mut self, tree: Option<&String>) -> Lived {
-        let at = self.0.iter().position(|lived| Some(&lived.tree) == tree);
+    pub fn take(&mut self, tree: &str) -> Lived {
+        let at = self.0.iter().position(|lived| lived.tree == tree);
         at.map(|at| self.0.remove(at)).unwrap_or_default()
     }
 
@@ -159,12 +159,10 @@ impl Lives {
         *self = row;
     }
 
-    /// The newest of these trees and what it lived count as part of the first.
-    pub fn join(&mut self, trees: &[String]) {
-        if let [first, .., newest] = trees {
-            let [first, newest] = [first, newest].map(|tree| self.take(Some(tree)));
-            self.0.push(first.and(&newest));
-        }
+    /// What `other` lived counts as what `tree` did, which is the newest from here on.
+    pub fn join(&mut self, tree: &str, other: &str) {
+        let [lived, other] = [tree, other].map(|tree| self.take(tree));
+        self.0.push(Lived { tree: tree.to_owned(), ..lived.and(&other) });
     }
 
     /// Whether all of these have come to die as soon as `fell` did: it is no likelier any more that it died sooner.

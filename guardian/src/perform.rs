@@ -4,7 +4,6 @@ use crate::build::{self, Build};
 use crate::child::{self, Kind, Start};
 use crate::ends::memory_kills;
 use crate::limits::LOG_TAIL_BYTES;
-use crate::longevity::Lived;
 use crate::repo::{Version, publish_last_good};
 use crate::report::span;
 use crate::run::{End, Guardian, Life};
@@ -299,7 +298,8 @@ impl Guardian {
                 self.repo.strike_above(target)?;
             }
             Cause::Acquitted => {
-                for tree in self.policy.record.fell.iter().flat_map(|(trees, _)| trees) {
+                self.repo.forgive(target.tree)?;
+                for tree in self.policy.record.fell.iter().flat_map(|fell| &fell.others) {
                     self.repo.forgive(tree)?;
                 }
                 self.repo.bless(target)?;
@@ -335,15 +335,17 @@ impl Guardian {
                 lived.iter().filter_map(named).find(sound)
             }
             (_, Cause::Acquitted) => {
-                let fell = self.policy.record.fell.as_ref().and_then(|(trees, _)| trees.first());
-                fell.and_then(|tree| self.repo.fallen(tree)).filter(sound)
+                self.policy.record.fell.as_ref().and_then(|fell| self.repo.fallen(&fell.first)).filter(sound)
             }
             _ if to_bottom => others.into_iter().find(sound),
             _ => others.rev().find(sound),
         };
-        let deaths = self.state.ends.iter().rev();
-        let deaths = deaths.take_while(|end| records::text(end, "commit") == from.commit.to_string()).count();
-        let weighed = target.filter(|_| cause == Cause::LateDeaths).map(|to| self.weighed(from, to));
+        let ends = self.state.ends.iter().rev();
+        let ends = ends.take_while(|end| records::text(end, "commit") == from.commit.to_string());
+        let (deaths, weighed) = match (cause, target) {
+            (Cause::LateDeaths, Some(target)) => self.weighed(target),
+            _ => (ends.count(), String::new()),
+        };
         Ok(target.map(|target| Falling {
             cause,
             from_commit: from.commit.to_string(),
@@ -351,24 +353,20 @@ impl Guardian {
             to_commit: target.commit.to_string(),
             to_tree: target.tree.to_string(),
             deaths,
-            weighed: weighed.unwrap_or_default(),
+            weighed,
             rescued: None,
             told: false,
         }))
     }
 
-    /// For people: what one tree lived, against another.
-    fn weighed(&self, from: Version, to: Version) -> String {
-        let [from, lived] = [from, to].map(|version| self.policy.record.lives.of(&version.tree.to_string()));
-        let long = |lived: &Lived| span(Duration::from_millis(lived.lived_ms));
-        format!(
-            "after {} deaths in {} of life; {} lived {} with {}",
-            from.deaths,
-            long(&from),
-            short(to.commit),
-            long(&lived),
-            lived.deaths
-        )
+    /// How often what falls died, and for people against what.
+    fn weighed(&self, to: Version) -> (usize, String) {
+        let record = &self.policy.record;
+        let fell = record.fell.as_ref().map(|fell| record.lives.of(&fell.first)).unwrap_or_default();
+        let lived = record.lives.of(&to.tree.to_string());
+        let [life, long] = [&fell, &lived].map(|lived| span(Duration::from_millis(lived.lived_ms)));
+        let (died, less, to) = (fell.deaths, lived.deaths, short(to.commit));
+        (died as usize, format!("after {died} deaths in {life} of life; {to} lived {long} with {less}"))
     }
 }
 

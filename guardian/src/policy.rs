@@ -173,8 +173,8 @@ impl Policy {
         if self.record.parked.as_ref().is_some_and(|tree| *tree != subject.tree) {
             self.record.parked = None;
         }
-        let fell = self.record.fell.as_ref().and_then(|(trees, _)| trees.first());
-        self.record.lives.keep(&subject.rungs, &[Some(&subject.tree), fell]);
+        let fell = self.record.fell.as_ref().map_or("", |fell| &fell.first);
+        self.record.lives.keep(&subject.rungs, &subject.tree, fell);
         let (standing, kept, built) = (subject.standing, subject.kept, subject.built);
         self.subject = Some(subject);
         if standing == Standing::Fallen {

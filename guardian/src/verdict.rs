@@ -3,10 +3,12 @@
 use crate::limits::{Limits, Millis};
 use crate::longevity::Lives;
 use crate::policy::Policy;
-use crate::vocabulary::{Action, Cause, Phase, Standing, Watch};
+use crate::vocabulary::{Action, Cause, Fell, Phase, Standing, Watch};
 
 /// A life's time goes into the record so many times a spell, and when it ends: a killed guardian forgets no more.
 const RECORDED_PER_SPELL: Millis = 6;
+/// For how many spells what was put back may still show that it was not the fault of what fell.
+const DOUBT_SPELLS: Millis = 7 * 24;
 /// For how many spells an acquitted tree is not left for a crash loop: time for the owner to mend the world.
 const WORLD_SPELLS: Millis = 24;
 
@@ -40,6 +42,7 @@ impl Policy {
     /// A trusted tree died of its code: what follows beside a rest and another life, if anything does.
     pub(crate) fn judge(&mut self, limits: &Limits, now: Millis) -> Option<Vec<Action>> {
         let tree = self.trusted()?;
+        self.record.fell.take_if(|fell| now >= fell.at + DOUBT_SPELLS * limits.spell_ms);
         let counts = self.record.lives.die(&tree, now, limits);
         let (asked, window) = self.record.lives.asked(&tree, limits);
         self.record.deaths.push(now);
@@ -49,7 +52,7 @@ impl Policy {
         if self.record.deaths.len() >= asked as usize || self.record.parked.is_some() {
             Some(self.loops(limits, now, tree))
         } else if counts && now >= self.record.world_until {
-            self.weigh(limits, tree)
+            self.weigh(limits, now, tree)
         } else {
             None
         }
@@ -66,12 +69,12 @@ impl Policy {
             self.record.world_until = now + WORLD_SPELLS * limits.spell_ms;
             return self.fall(Cause::Acquitted);
         }
-        self.fall_for_deaths(Cause::CrashLoop, tree)
+        self.fall_for_deaths(Cause::CrashLoop, now, tree)
     }
 
-    fn weigh(&mut self, limits: &Limits, tree: String) -> Option<Vec<Action>> {
+    fn weigh(&mut self, limits: &Limits, now: Millis, tree: String) -> Option<Vec<Action>> {
         let lives = &mut self.record.lives;
-        let fell = self.record.fell.as_ref().map(|(trees, cause)| (lives.take(trees.first()), *cause));
+        let fell = self.record.fell.as_ref().map(|fell| (lives.take(&fell.first), fell.cause));
         let acquits = fell.as_ref().is_some_and(|(lived, cause)| {
             *cause == Cause::LateDeaths && lives.die_as_soon_as(lived, limits)
         });
@@ -83,23 +86,28 @@ impl Policy {
         if acquits {
             Some(self.fall(Cause::Acquitted))
         } else {
-            falls.then(|| self.fall_for_deaths(Cause::LateDeaths, tree))
+            falls.then(|| self.fall_for_deaths(Cause::LateDeaths, now, tree))
         }
     }
 
     /// What fell stays known, as one, until what takes its place has shown whether it was its fault.
-    fn fall_for_deaths(&mut self, cause: Cause, tree: String) -> Vec<Action> {
-        let (trees, because) = self.record.fell.get_or_insert((vec![], cause));
-        *because = cause;
-        trees.push(tree);
-        self.record.lives.join(trees);
+    fn fall_for_deaths(&mut self, cause: Cause, now: Millis, tree: String) -> Vec<Action> {
+        let fell = match self.record.fell.take() {
+            Some(mut fell) => {
+                self.record.lives.join(&fell.first, &tree);
+                fell.others.push(tree);
+                Fell { cause, at: now, ..fell }
+            }
+            None => Fell { first: tree, others: vec![], cause, at: now },
+        };
+        self.record.fell = Some(fell);
         self.fall(cause)
     }
 
     /// The trees that lived before what falls now for its late deaths, newest first.
     pub fn lived_before(&self, limits: &Limits) -> Vec<String> {
-        let fell = self.record.fell.as_ref().and_then(|(trees, _)| trees.first());
-        fell.map(|tree| self.record.lives.lived_before(tree, limits)).unwrap_or_default()
+        let fell = self.record.fell.as_ref();
+        fell.map(|fell| self.record.lives.lived_before(&fell.first, limits)).unwrap_or_default()
     }
 
     /// What fell is trusted again, and what was lived in another world proves nothing in this one.

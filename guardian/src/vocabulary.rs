@@ -222,11 +222,20 @@ pub struct Record {
     pub environment: u32,
     /// What the trees of the ladder have lived, and how often they died.
     pub lives: Lives,
-    /// What fell for its deaths, one after the other, and why the last did: what was put back has yet to show that it
-    /// lives.
-    pub fell: Option<(Vec<String>, Cause)>,
+    /// What fell for its deaths, while what was put back has yet to show that it lives.
+    pub fell: Option<Fell>,
     /// Until then a crash loop is the world's fault.
     pub world_until: Millis,
+}
+
+/// Trees that fell for their deaths, one after the other; what they lived counts as the first one's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fell {
+    pub first: String,
+    pub others: Vec<String>,
+    /// Why and when the last of them did.
+    pub cause: Cause,
+    pub at: Millis,
 }
 
 /// Work decided on and not yet done.

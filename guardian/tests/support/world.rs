@@ -147,27 +147,7 @@ impl World {
                 self.blessings.push(self.head.clone());
                 Some(Event::Blessed)
             }
-            Action::Rollback { cause, to_bottom } => {
-                let Some(target) = self.target(cause, to_bottom) else {
-                    return Some(Event::RollbackExhausted);
-                };
-                let head = self.head.clone();
-                if cause.condemns() && self.ladder[0] != head {
-                    self.fallen.insert(head.clone());
-                    self.ladder.retain(|tree| *tree != head);
-                }
-                if cause == Cause::LateDeaths {
-                    let at = self.ladder.iter().position(|tree| *tree == target).unwrap();
-                    self.ladder.truncate(at + 1);
-                }
-                if cause == Cause::Acquitted {
-                    self.fell().iter().for_each(|tree| _ = self.fallen.remove(tree));
-                    self.bless(target.clone());
-                }
-                self.falls.push((cause, head, target.clone()));
-                self.head = target;
-                Some(Event::RollbackDone)
-            }
+            Action::Rollback { cause, to_bottom } => Some(self.roll_back(cause, to_bottom)),
             Action::BuildBeside | Action::StopBuild | Action::Answer | Action::Leave => None,
         }
     }
@@ -184,7 +164,27 @@ impl World {
 
     /// What may be acquitted.
     fn fell(&self) -> Vec<String> {
-        self.policy.record.fell.clone().map_or(vec![], |(trees, _)| trees)
+        self.policy.record.fell.iter().flat_map(|fell| fell.others.iter().chain([&fell.first])).cloned().collect()
+    }
+
+    fn roll_back(&mut self, cause: Cause, to_bottom: bool) -> Event {
+        let Some(target) = self.target(cause, to_bottom) else { return Event::RollbackExhausted };
+        let head = self.head.clone();
+        if cause.condemns() && self.ladder[0] != head {
+            self.fallen.insert(head.clone());
+            self.ladder.retain(|tree| *tree != head);
+        }
+        if cause == Cause::LateDeaths {
+            let at = self.ladder.iter().position(|tree| *tree == target).unwrap();
+            self.ladder.truncate(at + 1);
+        }
+        if cause == Cause::Acquitted {
+            self.fell().iter().for_each(|tree| _ = self.fallen.remove(tree));
+            self.bless(target.clone());
+        }
+        self.falls.push((cause, head, target.clone()));
+        self.head = target;
+        Event::RollbackDone
     }
 
     /// What would be put back, by the same rules as the guardian's.
@@ -195,7 +195,10 @@ impl World {
                 let mut lived = self.policy.lived_before(&self.limits).into_iter();
                 lived.find(|tree| others.clone().any(|other| other == tree))
             }
-            Cause::Acquitted => self.fell().first().cloned(),
+            Cause::Acquitted => {
+                let first = self.policy.record.fell.as_ref().map(|fell| fell.first.clone());
+                first.filter(|tree| self.fallen.contains(tree))
+            }
             _ if to_bottom => others.next().cloned(),
             _ => others.next_back().cloned(),
         }
