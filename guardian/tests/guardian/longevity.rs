@@ -181,6 +181,21 @@ fn what_falls_in_a_world_that_kills_all_is_acquitted_and_runs_again() {
 }
 
 #[test]
+fn all_that_fell_in_a_row_is_forgiven_together() {
+    let names = ["0", "1", "2", "3", "4", "5"];
+    let mut world = world(&names.map(|name| (name, Nature::Sound)));
+    world.skip_to(20 * DAY);
+    for (name, day) in names.iter().skip(1).zip(21..) {
+        world.becomes(name);
+        world.skip_to(day * DAY);
+    }
+    names.iter().for_each(|name| _ = world.natures.insert((*name).into(), Nature::DiesAt(HOUR)));
+    world.skip_to(60 * DAY);
+    assert!(world.falls.len() > 2, "{:?}", world.falls);
+    assert!(world.fallen.is_empty() && world.head == "5", "{:?}", world.falls);
+}
+
+#[test]
 fn data_that_kills_all_costs_no_rung_and_heals() {
     let mut world = turned(Nature::Poisoned);
     world.live(2 * HOUR);
