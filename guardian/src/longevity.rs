@@ -198,10 +198,10 @@ fn odds_ln(newer: Sum, older: Sum) -> f64 {
     let all = Sum { deaths: newer.deaths + older.deaths, spells: newer.spells + older.spells };
     let alike = all.likelihood_ln(all.deaths / all.spells);
     let rates = || (0..RATES).map(|nth| FASTEST * 0.25_f64.powi(nth));
-    let pairs = rates().flat_map(|fast| rates().filter(move |slow| *slow < fast).map(move |slow| (fast, slow)));
-    let ratios: Vec<f64> = pairs
-        .map(|(fast, slow)| newer.likelihood_ln(fast) + older.likelihood_ln(slow) - alike)
-        .collect();
+    let pairs =
+        rates().flat_map(|fast| rates().filter(move |slow| *slow < fast).map(move |slow| (fast, slow)));
+    let ratios: Vec<f64> =
+        pairs.map(|(fast, slow)| newer.likelihood_ln(fast) + older.likelihood_ln(slow) - alike).collect();
     let most = ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mean = ratios.iter().map(|ratio| (ratio - most).exp()).sum::<f64>() / ratios.len() as f64;
     most + mean.ln()

@@ -79,8 +79,9 @@ impl Guardian {
         let rungs: Vec<String> =
             self.repo.rungs()?.iter().map(|rung| rung.version.tree.to_string()).collect();
         let standing = match rungs.iter().position(|rung| *rung == tree) {
-            _ if self.repo.is_fallen(head.tree) => Standing::Fallen,
+            // Whatever it did: there is nothing else to come back to.
             Some(0) => Standing::Bottom,
+            _ if self.repo.is_fallen(head.tree) => Standing::Fallen,
             Some(_) => Standing::Blessed,
             None => Standing::Unproven,
         };
@@ -285,8 +286,7 @@ impl Guardian {
         let mut fallen = None;
         // Tries that were spent because the guardian was killed condemn nothing: it may come back and be tried again.
         let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
-        let is_bottom = self.repo.rungs()?.first().is_some_and(|rung| rung.version.tree == from.tree);
-        if falling.cause.condemns() && !lost && !is_bottom {
+        if falling.cause.condemns() && !lost {
             fallen = Some(self.repo.condemn(from)?);
             self.repo.strike(from.tree)?;
         }

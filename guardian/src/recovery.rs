@@ -130,7 +130,8 @@ impl Policy {
     pub(crate) fn exhausted(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         let cause = self.record.pending.take();
         self.record.fell = None;
-        if let Some(Pending::Fall(Cause::Owner | Cause::Environment | Cause::LateDeaths | Cause::Acquitted)) = cause
+        if let Some(Pending::Fall(Cause::Owner | Cause::Environment | Cause::LateDeaths | Cause::Acquitted)) =
+            cause
         {
             let until = now + self.next_rest(limits);
             return if self.phase == Phase::RollingBack { self.rest(until) } else { vec![] };

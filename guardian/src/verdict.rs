@@ -75,9 +75,9 @@ impl Policy {
     fn weigh(&mut self, limits: &Limits, now: Millis, tree: String) -> Option<Vec<Action>> {
         let lives = &mut self.record.lives;
         let fell = self.record.fell.as_ref().map(|fell| (lives.take(&fell.first), fell.cause));
-        let acquits = fell.as_ref().is_some_and(|(lived, cause)| {
-            *cause == Cause::LateDeaths && lives.die_as_soon_as(lived, limits)
-        });
+        let acquits = fell
+            .as_ref()
+            .is_some_and(|(lived, cause)| *cause == Cause::LateDeaths && lives.die_as_soon_as(lived, limits));
         let falls = !acquits && !lives.lived_before(&tree, limits).is_empty();
         if falls {
             lives.join_dying(&tree, limits);

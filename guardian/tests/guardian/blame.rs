@@ -1,6 +1,6 @@
 //! Whose fault a failed build is, as data: what cargo and rustc print, and what must be made of it.
 
-use guardian::blame::{Evidence, build};
+use guardian::blame::{Evidence, build, death};
 use guardian::vocabulary::Blame;
 
 fn blamed(output: &str) -> Blame {
@@ -60,4 +60,15 @@ fn what_overstays_is_the_codes_once_it_compiles() {
 fn a_disk_that_is_full_comes_before_all_else() {
     let full = Evidence { free_mib: 3, floor_mib: 64, overdue: true, ..Evidence::default() };
     assert_eq!(build(&full), Blame::Disk);
+}
+
+/// Found under faults: a tree whose lives were killed from outside stayed fallen.
+#[test]
+fn a_kill_that_nothing_inside_can_have_sent_is_not_the_codes() {
+    let killed = Evidence { signal: Some(9), sheltered: true, ..Evidence::default() };
+    assert_eq!(death(&killed), Blame::Owner);
+    assert_eq!(death(&Evidence { sheltered: false, ..killed.clone() }), Blame::Code);
+    assert_eq!(death(&Evidence { overdue: true, ..killed.clone() }), Blame::Code, "that was the guardian");
+    assert_eq!(death(&Evidence { signal: Some(6), ..killed.clone() }), Blame::Code, "it aborted");
+    assert_eq!(death(&Evidence { memory_kills: 1, ..killed }), Blame::Memory);
 }

@@ -145,7 +145,11 @@ fn killers_are_found_out_after_a_few_deaths_if_their_predecessor_lived_for_longe
             let told = found.map_or("never".into(), |(deaths, after)| {
                 format!("after {deaths} deaths, within {:.0} hours", hours(after))
             });
-            println!("dies every {:.1} hours, after one that lived {} hours: {told}", hours(killer), hours(sound));
+            println!(
+                "dies every {:.1} hours, after one that lived {} hours: {told}",
+                hours(killer),
+                hours(sound)
+            );
             let (deaths, after) = found.unwrap_or_default();
             match sound / killer {
                 0..3 => assert_eq!(found, None, "nothing shows that it is worse"),

@@ -252,7 +252,9 @@ const LATE: &str = "loop_window_s = 0.01\nspell_s = 0.05";
 #[test]
 fn what_dies_late_is_put_back_to_what_demonstrably_lived() {
     let dies = "think second; blessed; exit 7";
-    let house = House::new(&becomes(dies).replace("blessed; ", "blessed; until [ -e .self/go ]; do beat; sleep 0.05; done; "));
+    let house = House::new(
+        &becomes(dies).replace("blessed; ", "blessed; until [ -e .self/go ]; do beat; sleep 0.05; done; "),
+    );
     house.settings(LATE);
     let first = house.git(&["rev-parse", "HEAD"]);
     let guardian = house.start();
@@ -272,7 +274,10 @@ fn what_dies_late_is_put_back_to_what_demonstrably_lived() {
     assert_eq!(fall["cause"], "late_deaths");
     assert!(fall["deaths"].as_u64() >= Some(3), "{fall}");
     let told = fall["told"].as_str().unwrap();
-    assert!(told.contains(" of life; ") && told.contains(" lived 1 h ") && told.ends_with(" with 0"), "{told}");
+    assert!(
+        told.contains(" of life; ") && told.contains(" lived 1 h ") && told.ends_with(" with 0"),
+        "{told}"
+    );
     assert!(!house.creature_differs_from(&first), "creature/ is exactly what lived");
     let fallen = fall["fallen_ref"].as_str().unwrap();
     assert!(house.git(&["show", &format!("{fallen}:creature/creature.sh")]).contains("exit 7"));

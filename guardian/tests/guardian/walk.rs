@@ -369,7 +369,8 @@ fn what_condemns_is_only_what_the_code_did() {
     for cause in [Cause::KnownBad, Cause::Environment, Cause::Owner, Cause::Acquitted] {
         assert!(!cause.condemns());
     }
-    let code = [Cause::TriesSpent, Cause::CrashLoop, Cause::LateDeaths, Cause::DoesNotBuild, Cause::LoopOfLoops];
+    let code =
+        [Cause::TriesSpent, Cause::CrashLoop, Cause::LateDeaths, Cause::DoesNotBuild, Cause::LoopOfLoops];
     for cause in code {
         assert!(cause.condemns());
     }

@@ -100,14 +100,11 @@ impl World {
         match action {
             Action::Survey { .. } => {
                 self.surveys += 1;
-                let standing = if self.fallen.contains(&self.head) {
-                    Standing::Fallen
-                } else {
-                    match self.ladder.iter().position(|tree| *tree == self.head) {
-                        Some(0) => Standing::Bottom,
-                        Some(_) => Standing::Blessed,
-                        None => Standing::Unproven,
-                    }
+                let standing = match self.ladder.iter().position(|tree| *tree == self.head) {
+                    Some(0) => Standing::Bottom,
+                    _ if self.fallen.contains(&self.head) => Standing::Fallen,
+                    Some(_) => Standing::Blessed,
+                    None => Standing::Unproven,
                 };
                 let kept = self.kept.contains(&self.head);
                 let (tree, rungs) = (self.head.clone(), self.ladder.clone());
@@ -164,15 +161,22 @@ impl World {
 
     /// What may be acquitted.
     fn fell(&self) -> Vec<String> {
-        self.policy.record.fell.iter().flat_map(|fell| fell.others.iter().chain([&fell.first])).cloned().collect()
+        self.policy
+            .record
+            .fell
+            .iter()
+            .flat_map(|fell| fell.others.iter().chain([&fell.first]))
+            .cloned()
+            .collect()
     }
 
     fn roll_back(&mut self, cause: Cause, to_bottom: bool) -> Event {
         let Some(target) = self.target(cause, to_bottom) else { return Event::RollbackExhausted };
         let head = self.head.clone();
-        if cause.condemns() && self.ladder[0] != head {
+        if cause.condemns() {
             self.fallen.insert(head.clone());
-            self.ladder.retain(|tree| *tree != head);
+            let bottom = self.ladder[0].clone();
+            self.ladder.retain(|tree| *tree != head || *tree == bottom);
         }
         if cause == Cause::LateDeaths {
             let at = self.ladder.iter().position(|tree| *tree == target).unwrap();
