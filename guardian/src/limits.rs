@@ -34,10 +34,14 @@ pub struct Limits {
     pub rest_longest_ms: Millis,
     /// Boots a commit has to earn its blessing.
     pub tries: u32,
-    /// Code deaths of a blessed commit within the window that make a crash loop.
+    /// Code deaths of a blessed commit within the window that make a crash loop; three times as many in three times as
+    /// long if it lives longer than that, or the machine kills.
     pub loop_deaths: u32,
     #[serde(rename = "loop_window_s", deserialize_with = "seconds")]
     pub loop_window_ms: Millis,
+    /// Deaths within one spell of the machine's are one occasion when lives are weighed against each other.
+    #[serde(rename = "spell_s", deserialize_with = "seconds")]
+    pub spell_ms: Millis,
     /// How long parked lasts, and how long a settled life stays in safe mode before a normal one is tried.
     #[serde(rename = "parked_s", deserialize_with = "seconds")]
     pub parked_ms: Millis,
@@ -80,6 +84,7 @@ impl Default for Limits {
             tries: 3,
             loop_deaths: 3,
             loop_window_ms: 10 * 60_000,
+            spell_ms: 60 * 60_000,
             parked_ms: 10 * 60_000,
             lives_unblessed: 28,
             look_ms: 1_000,

@@ -5,6 +5,7 @@ use crate::child::{self, Kind, Start};
 use crate::ends::memory_kills;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::repo::{Version, publish_last_good};
+use crate::report::span;
 use crate::run::{End, Guardian, Life};
 use crate::state::Falling;
 use crate::tree::short;
@@ -15,6 +16,7 @@ use nix::unistd::Pid;
 use serde_json::json;
 use std::fs::File;
 use std::io::ErrorKind;
+use std::time::Duration;
 
 impl Guardian {
     pub fn perform(&mut self, action: Action) -> Option<Event> {
@@ -75,18 +77,18 @@ impl Guardian {
         }
         self.version = Some(head);
         let tree = head.tree.to_string();
-        let standing = if self.repo.is_fallen(head.tree) {
-            Standing::Fallen
-        } else {
-            match self.repo.rungs()?.iter().position(|rung| rung.version.tree == head.tree) {
-                Some(0) => Standing::Bottom,
-                Some(_) => Standing::Blessed,
-                None => Standing::Unproven,
-            }
+        let rungs: Vec<String> =
+            self.repo.rungs()?.iter().map(|rung| rung.version.tree.to_string()).collect();
+        let standing = match rungs.iter().position(|rung| *rung == tree) {
+            // Whatever it did: there is nothing else to come back to.
+            Some(0) => Standing::Bottom,
+            _ if self.repo.is_fallen(head.tree) => Standing::Fallen,
+            Some(_) => Standing::Blessed,
+            None => Standing::Unproven,
         };
         let kept = self.binaries.get(&tree).is_some();
         let built = self.built.as_ref().is_some_and(|(of, path)| *of == tree && path.is_file());
-        Ok(Event::Surveyed(Subject { tree, standing, kept, built }))
+        Ok(Event::Surveyed(Subject { tree, standing, rungs, kept, built }))
     }
 
     fn start_build(&mut self, beside: bool) -> Option<Event> {
@@ -263,16 +265,7 @@ impl Guardian {
             self.state.falling = Some(falling.clone());
             self.save();
         }
-        let mut fallen = None;
-        // Tries that were spent because the guardian was killed condemn nothing: it may come back and be tried again.
-        let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
-        if cause.condemns() && !lost {
-            fallen = Some(self.repo.condemn(from)?);
-            self.repo.strike(from.tree)?;
-        } else if cause == Cause::Owner {
-            self.repo.forgive(target.tree)?;
-            self.repo.strike_above(target)?;
-        }
+        let fallen = self.pass_judgement(&falling, from, target)?;
         self.repo.put_back(target.commit)?;
         let message = format!("guardian: put creature back to {} {}", short(target.commit), falling.why());
         let made = self.repo.commit_put_back(target, &message)?;
@@ -292,6 +285,35 @@ impl Guardian {
         Ok(Event::RollbackDone)
     }
 
+    /// Marks in refs what fell and what stands. The ref of what fell.
+    fn pass_judgement(&self, falling: &Falling, from: Version, target: Version) -> Result<Option<String>> {
+        let mut fallen = None;
+        // Tries that were spent because the guardian was killed condemn nothing: it may come back and be tried again.
+        let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
+        if falling.cause.condemns() && !lost {
+            fallen = Some(self.repo.condemn(from)?);
+            self.repo.strike(from.tree)?;
+        }
+        match falling.cause {
+            // Whatever came between dies as well.
+            Cause::LateDeaths => self.repo.strike_above(target)?,
+            Cause::Owner => {
+                self.repo.forgive(target.tree)?;
+                self.repo.strike_above(target)?;
+            }
+            Cause::Acquitted => {
+                self.repo.forgive(target.tree)?;
+                for tree in self.policy.record.fell.iter().flat_map(|fell| &fell.others) {
+                    self.repo.forgive(tree)?;
+                }
+                self.repo.bless(target)?;
+            }
+            Cause::TriesSpent | Cause::CrashLoop | Cause::DoesNotBuild | Cause::KnownBad => {}
+            Cause::LoopOfLoops | Cause::Environment => {}
+        }
+        Ok(fallen)
+    }
+
     /// The rollback under way, or a new one: the newest standing rung that is not what falls.
     fn choose(&mut self, cause: Cause, to_bottom: bool) -> Result<Option<Falling>> {
         let sound = |version: &Version| self.repo.is_whole(*version);
@@ -304,13 +326,25 @@ impl Guardian {
         let from = self.repo.head()?;
         let rungs = self.repo.rungs()?;
         let others = rungs.iter().map(|rung| rung.version).filter(|version| version.tree != from.tree);
-        let target = match &self.state.rollback_to {
-            Some(name) if cause == Cause::Owner => Some(self.repo.resolve(name)?),
+        let target = match (&self.state.rollback_to, cause) {
+            (Some(name), Cause::Owner) => Some(self.repo.resolve(name)?),
+            (_, Cause::LateDeaths) => {
+                let lived = self.policy.lived_before(&self.limits);
+                let named = |tree: &String| others.clone().rfind(|version| version.tree.to_string() == *tree);
+                lived.iter().filter_map(named).find(sound)
+            }
+            (_, Cause::Acquitted) => {
+                self.policy.record.fell.as_ref().and_then(|fell| self.repo.fallen(&fell.first)).filter(sound)
+            }
             _ if to_bottom => others.into_iter().find(sound),
             _ => others.rev().find(sound),
         };
-        let deaths = self.state.ends.iter().rev();
-        let deaths = deaths.take_while(|end| records::text(end, "commit") == from.commit.to_string()).count();
+        let ends = self.state.ends.iter().rev();
+        let ends = ends.take_while(|end| records::text(end, "commit") == from.commit.to_string());
+        let (deaths, weighed) = match (cause, target) {
+            (Cause::LateDeaths, Some(target)) => self.weighed(target),
+            _ => (ends.count(), String::new()),
+        };
         Ok(target.map(|target| Falling {
             cause,
             from_commit: from.commit.to_string(),
@@ -318,9 +352,20 @@ impl Guardian {
             to_commit: target.commit.to_string(),
             to_tree: target.tree.to_string(),
             deaths,
+            weighed,
             rescued: None,
             told: false,
         }))
+    }
+
+    /// How often what falls died, and for people against what.
+    fn weighed(&self, to: Version) -> (usize, String) {
+        let record = &self.policy.record;
+        let fell = record.fell.as_ref().map(|fell| record.lives.of(&fell.first)).unwrap_or_default();
+        let lived = record.lives.of(&to.tree.to_string());
+        let [life, long] = [&fell, &lived].map(|lived| span(Duration::from_millis(lived.lived_ms)));
+        let (died, less, to) = (fell.deaths, lived.deaths, short(to.commit));
+        (died as usize, format!("after {died} deaths in {life} of life; {to} lived {long} with {less}"))
     }
 }
 

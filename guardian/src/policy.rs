@@ -61,6 +61,7 @@ impl Policy {
 
     pub fn step(&mut self, limits: &Limits, now: Millis, event: Event) -> Vec<Action> {
         self.forgive_lateness(limits, now);
+        self.record_life_in_time(limits, now);
         match event {
             Event::Tick => self.tick(limits, now),
             Event::Surveyed(subject) => self.surveyed(limits, now, subject),
@@ -92,15 +93,15 @@ impl Policy {
                     vec![]
                 }
             }
-            Event::OwnerStop => self.want(now, Want::Leave),
-            Event::OwnerPause => self.want(now, Want::Pause),
+            Event::OwnerStop => self.want(limits, now, Want::Leave),
+            Event::OwnerPause => self.want(limits, now, Want::Pause),
             Event::OwnerResume => {
                 self.record.want = Want::Keep;
                 let waits =
                     matches!(self.phase, Phase::Paused | Phase::Resting { .. } | Phase::Parked { .. });
                 if waits { self.wake(now) } else { vec![] }
             }
-            Event::OwnerRollback => self.owner_rollback(now),
+            Event::OwnerRollback => self.owner_rollback(limits, now),
         }
     }
 
@@ -127,10 +128,10 @@ impl Policy {
         match self.phase.clone() {
             Phase::Building { since } if now >= since + limits.build_ms => vec![Action::StopBuild],
             Phase::Booting { since } if now >= since + limits.boot_ms => {
-                self.stop(now, Why::Death(Death::Stillborn))
+                self.stop(limits, now, Why::Death(Death::Stillborn))
             }
             Phase::Probation { watch, .. } | Phase::Settled { watch } if now >= watch.silent_at(limits) => {
-                self.stop(now, Why::Death(Death::Hung))
+                self.stop(limits, now, Why::Death(Death::Hung))
             }
             Phase::Probation { watch, bless_at } if watch.thought && now >= bless_at => {
                 self.prove(limits, now, watch)
@@ -138,7 +139,7 @@ impl Policy {
             Phase::Settled { watch }
                 if self.record.safe.is_some() && now >= watch.since + limits.parked_ms =>
             {
-                self.stop(now, Why::LeaveSafe)
+                self.stop(limits, now, Why::LeaveSafe)
             }
             Phase::Stopping { since, why, .. } if now >= since + limits.grace_ms => {
                 self.phase = Phase::Stopping { since: now, killed: true, why };
@@ -172,6 +173,8 @@ impl Policy {
         if self.record.parked.as_ref().is_some_and(|tree| *tree != subject.tree) {
             self.record.parked = None;
         }
+        let fell = self.record.fell.as_ref().map_or("", |fell| &fell.first);
+        self.record.lives.keep(&subject.rungs, &subject.tree, fell);
         let (standing, kept, built) = (subject.standing, subject.kept, subject.built);
         self.subject = Some(subject);
         if standing == Standing::Fallen {
@@ -216,8 +219,9 @@ impl Policy {
 
     fn beat(&mut self, limits: &Limits, now: Millis, turns: u64, thought: bool) -> Vec<Action> {
         match &mut self.phase {
-            Phase::Booting { .. } => {
-                let watch = Watch { since: now, beat_at: now, turns, turned_at: now, thought };
+            Phase::Booting { since } => {
+                let recorded = *since;
+                let watch = Watch { since: now, beat_at: now, turns, turned_at: now, thought, recorded };
                 self.phase = Phase::Probation { watch, bless_at: now + limits.probation_ms };
             }
             Phase::Probation { watch, .. } | Phase::Settled { watch } => watch.beat(now, turns, thought),
@@ -231,6 +235,7 @@ impl Policy {
     fn prove(&mut self, limits: &Limits, now: Millis, watch: Watch) -> Vec<Action> {
         if self.record.safe.is_some() {
             self.record.safe = Some(SAFE_TRIES);
+            self.record.rest_ms = limits.rest_ms;
             self.phase = Phase::Settled { watch };
             return vec![];
         }
@@ -240,15 +245,18 @@ impl Policy {
 
     fn blessed(&mut self, limits: &Limits) -> Vec<Action> {
         let Phase::Probation { watch, .. } = &self.phase else { return vec![] };
-        self.phase = Phase::Settled { watch: watch.clone() };
+        let mut watch = watch.clone();
         if let Some(subject) = &mut self.subject
             && subject.standing == Standing::Unproven
         {
             subject.standing = Standing::Blessed;
+            watch.recorded = self.seen;
         }
+        self.phase = Phase::Settled { watch };
         // A new self does not answer for the deaths of the one before.
         if self.record.trial.take().is_some() {
             self.record.deaths.clear();
+            self.record.fell = None;
         }
         self.record.rest_ms = limits.rest_ms;
         self.record.lives_unblessed = 0;
@@ -257,12 +265,14 @@ impl Policy {
         vec![]
     }
 
-    pub(crate) fn stop(&mut self, now: Millis, why: Why) -> Vec<Action> {
+    pub(crate) fn stop(&mut self, limits: &Limits, now: Millis, why: Why) -> Vec<Action> {
+        self.record_life(limits, now);
         self.phase = Phase::Stopping { since: now, killed: false, why };
         vec![Action::Terminate]
     }
 
     fn exited(&mut self, limits: &Limits, now: Millis, blame: Blame, rebirth: bool) -> Vec<Action> {
+        self.record_life(limits, now);
         let settled = matches!(self.phase, Phase::Settled { .. });
         let why = match &self.phase {
             Phase::Booting { .. } if !rebirth => Why::Death(Death::Stillborn),
@@ -297,12 +307,12 @@ impl Policy {
         actions
     }
 
-    fn want(&mut self, now: Millis, want: Want) -> Vec<Action> {
+    fn want(&mut self, limits: &Limits, now: Millis, want: Want) -> Vec<Action> {
         let again = self.record.want == want;
         self.record.want = want;
         match &self.phase {
             Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. } => {
-                self.stop(now, Why::Wanted)
+                self.stop(limits, now, Why::Wanted)
             }
             Phase::Stopping { why, .. } if again => {
                 self.phase = Phase::Stopping { since: now, killed: true, why: *why };

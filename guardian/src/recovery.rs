@@ -38,12 +38,7 @@ impl Policy {
             let spent = self.record.trial.as_ref().is_none_or(|(_, left)| *left == 0);
             spent.then(|| self.fall(Cause::TriesSpent))
         } else {
-            self.record.deaths.push(now);
-            self.record.deaths.retain(|at| at + limits.loop_window_ms > now);
-            let excess = self.record.deaths.len().saturating_sub(limits.loop_deaths as usize);
-            self.record.deaths.drain(..excess);
-            let many = self.record.deaths.len() >= limits.loop_deaths as usize;
-            (many || self.record.parked.is_some()).then(|| self.fall(Cause::CrashLoop))
+            self.judge(limits, now)
         };
         actions.extend(last.unwrap_or_else(|| {
             let rest = self.next_rest(limits);
@@ -110,21 +105,41 @@ impl Policy {
         self.record.untidy = false;
         self.record.deaths.clear();
         self.record.environment = 0;
+        match cause {
+            Some(Pending::Fall(cause)) if cause.is_for_deaths() => {}
+            Some(Pending::Fall(Cause::Acquitted)) => self.acquitted(),
+            _ => self.record.fell = None,
+        }
         if self.phase != Phase::RollingBack {
             return vec![];
         }
-        let spent = matches!(cause, Some(Pending::Fall(cause)) if cause.condemns() || cause == Cause::Owner);
-        let rest = if spent { 0 } else { self.next_rest(limits) };
+        let spent = match cause {
+            Some(Pending::Fall(Cause::Owner | Cause::Acquitted)) => true,
+            Some(Pending::Fall(cause)) => cause.condemns(),
+            Some(Pending::Commit { .. }) | None => false,
+        };
+        if spent {
+            self.record.rest_ms = limits.rest_ms;
+            return self.rest(now);
+        }
+        let rest = self.next_rest(limits);
         self.rest(now + rest)
     }
 
     /// No rung is left below: a good commit may be poisoned by its data, so safe mode comes before giving up.
     pub(crate) fn exhausted(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         let cause = self.record.pending.take();
-        if matches!(cause, Some(Pending::Fall(Cause::Owner | Cause::Environment))) {
+        self.record.fell = None;
+        if let Some(Pending::Fall(Cause::Owner | Cause::Environment | Cause::LateDeaths | Cause::Acquitted)) =
+            cause
+        {
             let until = now + self.next_rest(limits);
             return if self.phase == Phase::RollingBack { self.rest(until) } else { vec![] };
         }
+        self.safe_mode(limits, now)
+    }
+
+    pub(crate) fn safe_mode(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         self.record.deaths.clear();
         self.record.trial = None;
         if self.record.safe.is_some() {
@@ -145,11 +160,11 @@ impl Policy {
         self.obey()
     }
 
-    pub(crate) fn owner_rollback(&mut self, now: Millis) -> Vec<Action> {
+    pub(crate) fn owner_rollback(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         match &self.phase {
             Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. } => {
                 self.record.pending = Some(Pending::Fall(Cause::Owner));
-                self.stop(now, Why::Rollback)
+                self.stop(limits, now, Why::Rollback)
             }
             Phase::Building { .. } => [vec![Action::StopBuild], self.fall(Cause::Owner)].concat(),
             Phase::Resting { .. } | Phase::Parked { .. } => self.fall(Cause::Owner),

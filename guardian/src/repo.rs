@@ -278,8 +278,12 @@ impl Repo {
         self.git.find_reference(&format!("{FALLEN}{tree}")).is_ok()
     }
 
-    /// The owner's word that a tree deserves another chance.
-    pub fn forgive(&self, tree: Oid) -> Result<()> {
+    pub fn fallen(&self, tree: &str) -> Option<Version> {
+        self.resolve(&format!("{FALLEN}{tree}")).ok()
+    }
+
+    /// Another chance for a tree that fell.
+    pub fn forgive(&self, tree: impl std::fmt::Display) -> Result<()> {
         match self.git.find_reference(&format!("{FALLEN}{tree}")) {
             Ok(mut reference) => {
                 self.unlocking(|| reference.delete()).context("failed to forgive a fallen tree")

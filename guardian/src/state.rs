@@ -71,6 +71,9 @@ pub struct Falling {
     pub to_commit: String,
     pub to_tree: String,
     pub deaths: usize,
+    /// What it lived against what the other did, for people, if that is why it falls.
+    #[serde(default)]
+    pub weighed: String,
     /// Where unfinished work went, the first time.
     #[serde(default)]
     pub rescued: Option<String>,
@@ -87,6 +90,8 @@ impl Falling {
             Cause::KnownBad => "since that tree fell before".into(),
             Cause::DoesNotBuild => "since it did not build".into(),
             Cause::Environment => "until it can be built".into(),
+            Cause::Acquitted => "since what took its place died as well: it was not its fault".into(),
+            Cause::LateDeaths => self.weighed.clone(),
             Cause::TriesSpent if self.deaths == 0 => "since no life of it came to be trusted".into(),
             Cause::TriesSpent | Cause::CrashLoop | Cause::LoopOfLoops => {
                 format!("after {} deaths", self.deaths)

@@ -1,6 +1,7 @@
 //! The words the guardian decides in: what is wanted, what is, what happens, what is done, what survives.
 
 use crate::limits::{Limits, Millis};
+use crate::longevity::Lives;
 use serde::{Deserialize, Serialize};
 
 /// What the owner wants.
@@ -36,6 +37,8 @@ pub struct Watch {
     pub turns: u64,
     pub turned_at: Millis,
     pub thought: bool,
+    /// Up to where it is in the record as lived.
+    pub recorded: Millis,
 }
 
 /// Why a life is being ended.
@@ -76,8 +79,12 @@ pub enum Blame {
 pub enum Cause {
     /// Three boots and no blessing.
     TriesSpent,
-    /// A blessed commit died too often.
+    /// A blessed commit died too often at once.
     CrashLoop,
+    /// It dies sooner than those before it did, again and again.
+    LateDeaths,
+    /// What it gave way to for its deaths dies as well, and did not before: it was not its fault.
+    Acquitted,
     DoesNotBuild,
     /// This tree fell before.
     KnownBad,
@@ -91,7 +98,16 @@ pub enum Cause {
 impl Cause {
     /// The tree itself is at fault: strike it and refuse it if it comes back.
     pub fn condemns(self) -> bool {
-        matches!(self, Cause::TriesSpent | Cause::CrashLoop | Cause::DoesNotBuild | Cause::LoopOfLoops)
+        match self {
+            Cause::TriesSpent | Cause::CrashLoop | Cause::LateDeaths => true,
+            Cause::DoesNotBuild | Cause::LoopOfLoops => true,
+            Cause::KnownBad | Cause::Environment | Cause::Owner | Cause::Acquitted => false,
+        }
+    }
+
+    /// It fell for how it lived, so what is put back shows whether another lives better.
+    pub fn is_for_deaths(self) -> bool {
+        matches!(self, Cause::CrashLoop | Cause::LateDeaths)
     }
 }
 
@@ -110,6 +126,8 @@ pub enum Standing {
 pub struct Subject {
     pub tree: String,
     pub standing: Standing,
+    /// The trees of the ladder, bottom first.
+    pub rungs: Vec<String>,
     /// A verified copy of its binary is kept.
     pub kept: bool,
     /// The last build was of this tree.
@@ -202,6 +220,22 @@ pub struct Record {
     pub pending: Option<Pending>,
     /// Failures in a row that were nobody's code.
     pub environment: u32,
+    /// What the trees of the ladder have lived, and how often they died.
+    pub lives: Lives,
+    /// What fell for its deaths, while what was put back has yet to show that it lives.
+    pub fell: Option<Fell>,
+    /// Until then a crash loop is the world's fault.
+    pub world_until: Millis,
+}
+
+/// Trees that fell for their deaths, one after the other; what they lived counts as the first one's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fell {
+    pub first: String,
+    pub others: Vec<String>,
+    /// Why and when the last of them did.
+    pub cause: Cause,
+    pub at: Millis,
 }
 
 /// Work decided on and not yet done.
@@ -228,6 +262,7 @@ impl Watch {
 
     pub fn shift(&mut self, gap: Millis, now: Millis) {
         self.since += gap;
+        self.recorded += gap;
         self.turned_at = (self.turned_at + gap).min(now);
         self.beat_at = now;
     }

@@ -1,6 +1,8 @@
 //! Whose fault a failed build is, as data: what is known of it, what is asked for, and what must be made of the answers.
 
-use guardian::blame::{Answer, Control, Evidence, Failure, Judgement, build, says_fetching, says_full};
+use guardian::blame::{
+    Answer, Control, Evidence, Failure, Judgement, build, death, says_fetching, says_full,
+};
 use guardian::messages::Told;
 use guardian::vocabulary::Blame;
 use serde_json::{Value, json};
@@ -241,4 +243,15 @@ fn what_the_compiler_says_is_kept_within_bounds_and_nonsense_is_passed_over() {
         assert_eq!(told.hear(line), None);
     }
     assert!(!told.began);
+}
+
+/// Found under faults: a tree whose lives were killed from outside stayed fallen.
+#[test]
+fn a_kill_that_nothing_inside_can_have_sent_is_not_the_codes() {
+    let killed = Evidence { signal: Some(9), sheltered: true, ..Evidence::default() };
+    assert_eq!(death(&killed), Blame::Owner);
+    assert_eq!(death(&Evidence { sheltered: false, ..killed.clone() }), Blame::Code);
+    assert_eq!(death(&Evidence { overdue: true, ..killed.clone() }), Blame::Code, "that was the guardian");
+    assert_eq!(death(&Evidence { signal: Some(6), ..killed.clone() }), Blame::Code, "it aborted");
+    assert_eq!(death(&Evidence { memory_kills: 1, ..killed }), Blame::Memory);
 }

@@ -1,6 +1,7 @@
 //! A real guardian over real repositories and processes; only the creatures are shell scripts.
 
 use crate::support::{House, SOUND, becomes};
+use guardian::state::State;
 use std::fs;
 use std::process::Command;
 
@@ -241,6 +242,95 @@ fn a_build_script_that_writes_into_its_own_source_does_not_brick_the_house() {
         house.status()["blessed"] == true
             && house.told("fall").len() == 1
             && !house.path("creature/build.sh").exists()
+    });
+    guardian.stop();
+}
+
+/// What dies so soon is a crash loop only within so short a time, and spells are short: only late deaths are left.
+const LATE: &str = "loop_window_s = 0.01\nspell_s = 0.05";
+
+#[test]
+fn what_dies_late_is_put_back_to_what_demonstrably_lived() {
+    let dies = "think second; blessed; exit 7";
+    let house = House::new(
+        &becomes(dies).replace("blessed; ", "blessed; until [ -e .self/go ]; do beat; sleep 0.05; done; "),
+    );
+    house.settings(LATE);
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until_blessed(&first);
+    guardian.stop();
+    // In an hour and more of life it did not die once.
+    let within = guardian::house::House::new(house.root.clone());
+    let mut state = State::load(&within).0;
+    let lived = &mut state.record.lives.0[0];
+    (lived.lived_ms, lived.weighed_ms) = (5_000_000, 5_000_000);
+    state.save(&within).unwrap();
+    house.write(".self/go", "");
+    let guardian = house.start();
+    house.until("the fall", || !house.told("fall").is_empty());
+    house.until_blessed(&house.git(&["rev-parse", "HEAD"]));
+    let fall = &house.told("fall")[0];
+    assert_eq!(fall["cause"], "late_deaths");
+    assert!(fall["deaths"].as_u64() >= Some(3), "{fall}");
+    let told = fall["told"].as_str().unwrap();
+    assert!(
+        told.contains(" of life; ") && told.contains(" lived 1 h ") && told.ends_with(" with 0"),
+        "{told}"
+    );
+    assert!(!house.creature_differs_from(&first), "creature/ is exactly what lived");
+    let fallen = fall["fallen_ref"].as_str().unwrap();
+    assert!(house.git(&["show", &format!("{fallen}:creature/creature.sh")]).contains("exit 7"));
+    guardian.stop();
+}
+
+#[test]
+fn what_fell_is_acquitted_and_runs_again_once_what_took_its_place_dies_as_well() {
+    let poisoned = "[ -n \"$FERAL_SAFE\" ] || [ ! -e .self/poison ] || exit 9";
+    let second = format!("think second; blessed; {poisoned}; live");
+    let lives = format!("blessed; {poisoned}; for _ in 1 2 3 4 5 6; do beat; sleep 0.5; done; ");
+    let house = House::new(&becomes(&second).replace("blessed; ", &lives));
+    house.settings("spell_s = 2");
+    let guardian = house.start();
+    house.until("the second to be blessed", || house.told("blessed").len() == 2);
+    let second = house.git(&["rev-parse", "HEAD"]);
+    house.write(".self/poison", "");
+    house.until("two falls", || house.told("fall").len() >= 2);
+    let causes: Vec<_> = house.told("fall").iter().map(|fall| fall["cause"].clone()).collect();
+    assert_eq!(causes[..2], ["crash_loop", "acquitted"]);
+    fs::remove_file(house.path(".self/poison")).unwrap();
+    house.until("the second to live again", || {
+        let status = house.status();
+        status["blessed"] == true && !house.creature_differs_from(&second)
+    });
+    assert_eq!(house.git(&["for-each-ref", "refs/guardian/fallen"]), "");
+    guardian.stop();
+}
+
+/// Found by reading: the first commit, put back to for lack of a better one and dead of its data, was refused for ever.
+#[test]
+fn the_bottom_rung_is_never_refused() {
+    let mortal = |name: &str| format!("think {name}; blessed; [ ! -e .self/kills-{name} ] || exit 9");
+    let house = House::new(&format!("{}; live", mortal("first")));
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until_blessed(&first);
+    guardian.stop();
+    house.write_life(&format!("{}; live", mortal("second")));
+    let second = house.commit("the second");
+    let guardian = house.start();
+    house.until_blessed(&second);
+    guardian.stop();
+    house.git(&["checkout", "-q", &first, "--", "creature"]);
+    house.commit("the first again");
+    house.write(".self/kills-first", "");
+    let guardian = house.start();
+    house.until("the first to fall", || house.told("fall").len() == 1);
+    fs::remove_file(house.path(".self/kills-first")).unwrap();
+    house.write(".self/kills-second", "");
+    house.until("the second to fall", || house.told("fall").len() == 2);
+    house.until("the first to live", || {
+        house.status()["blessed"] == true && !house.creature_differs_from(&first)
     });
     guardian.stop();
 }

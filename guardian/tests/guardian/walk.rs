@@ -1,6 +1,7 @@
 //! An exhaustive walk over every state the policy can reach in a small world, holding its invariants in each.
 
 use guardian::limits::{Limits, Millis};
+use guardian::longevity::Lives;
 use guardian::policy::Policy;
 use guardian::vocabulary::{
     Action, Blame, Cause, Event, Pending, Phase, Record, Standing, Subject, Want, Watch,
@@ -45,6 +46,7 @@ impl World {
             back(&mut watch.since);
             back(&mut watch.beat_at);
             back(&mut watch.turned_at);
+            watch.recorded = NOW;
             watch.since = watch.since.max(NOW - 2);
             watch.turned_at = watch.turned_at.max(NOW - 3);
             watch.beat_at = watch.beat_at.max(NOW - 2);
@@ -67,6 +69,8 @@ impl World {
             Phase::RollingBack | Phase::Paused | Phase::Done => {}
         }
         self.policy.record.deaths.iter_mut().for_each(|at| *at = NOW);
+        self.policy.record.lives = Lives::default();
+        self.policy.record.fell = None;
         self.policy.record.environment = self.policy.record.environment.min(3);
         self.policy.record.lives_unblessed = self.policy.record.lives_unblessed.min(limits().lives_unblessed);
         self.policy.record.rest_ms = limits().rest_ms;
@@ -117,7 +121,8 @@ fn answers(action: &Action) -> Vec<Option<Event>> {
                 ("c", Standing::Fallen),
             ] {
                 for (kept, built) in [(false, false), (false, true), (true, false)] {
-                    let subject = Subject { tree: tree.into(), standing, kept, built };
+                    let rungs = vec!["a".into(), "b".into()];
+                    let subject = Subject { tree: tree.into(), standing, rungs, kept, built };
                     answers.push(Some(Event::Surveyed(subject)));
                 }
             }
@@ -309,6 +314,7 @@ fn happily(world: &World, now: Millis, event: Event) -> World {
                 Action::Survey { .. } => events.push_back(Event::Surveyed(Subject {
                     tree: "a".into(),
                     standing: Standing::Bottom,
+                    rungs: vec!["a".into()],
                     kept: true,
                     built: true,
                 })),
@@ -327,7 +333,8 @@ fn happily(world: &World, now: Millis, event: Event) -> World {
 
 #[test]
 fn every_event_has_an_answer_in_every_reachable_state() {
-    let subject = Subject { tree: "b".into(), standing: Standing::Unproven, kept: false, built: true };
+    let (tree, rungs) = ("b".into(), vec!["a".into()]);
+    let subject = Subject { tree, standing: Standing::Unproven, rungs, kept: false, built: true };
     let events = [
         Event::Tick,
         Event::Surveyed(subject),
@@ -359,10 +366,12 @@ fn every_event_has_an_answer_in_every_reachable_state() {
 
 #[test]
 fn what_condemns_is_only_what_the_code_did() {
-    for cause in [Cause::KnownBad, Cause::Environment, Cause::Owner] {
+    for cause in [Cause::KnownBad, Cause::Environment, Cause::Owner, Cause::Acquitted] {
         assert!(!cause.condemns());
     }
-    for cause in [Cause::TriesSpent, Cause::CrashLoop, Cause::DoesNotBuild, Cause::LoopOfLoops] {
+    let code =
+        [Cause::TriesSpent, Cause::CrashLoop, Cause::LateDeaths, Cause::DoesNotBuild, Cause::LoopOfLoops];
+    for cause in code {
         assert!(cause.condemns());
     }
 }

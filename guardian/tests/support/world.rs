@@ -2,7 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::wildcard_enum_match_arm)]
 
-use guardian::limits::{Limits, Millis};
+use guardian::limits::{Limits, Millis, RUNGS};
 use guardian::policy::Policy;
 use guardian::vocabulary::{Action, Blame, Cause, Death, Event, Phase, Record, Standing, Subject};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -25,6 +25,8 @@ pub enum Nature {
     DoesNotBuild,
     /// Killed by a full disk after so many milliseconds.
     DiskFull(Millis),
+    /// Killed by somebody outside after so many milliseconds.
+    Killed(Millis),
 }
 
 pub struct World {
@@ -41,6 +43,8 @@ pub struct World {
     pub beat: Option<Millis>,
     pub build: bool,
     pub turns: u64,
+    /// Between two looks while it lives on.
+    pub pace: Millis,
     // What happened, for the asserts.
     pub lives: usize,
     pub falls: Vec<(Cause, String, String)>,
@@ -67,6 +71,7 @@ impl World {
             beat: None,
             build: false,
             turns: 0,
+            pace: 1_000,
             lives: 0,
             falls: vec![],
             blessings: vec![],
@@ -95,17 +100,15 @@ impl World {
         match action {
             Action::Survey { .. } => {
                 self.surveys += 1;
-                let standing = if self.fallen.contains(&self.head) {
-                    Standing::Fallen
-                } else {
-                    match self.ladder.iter().position(|tree| *tree == self.head) {
-                        Some(0) => Standing::Bottom,
-                        Some(_) => Standing::Blessed,
-                        None => Standing::Unproven,
-                    }
+                let standing = match self.ladder.iter().position(|tree| *tree == self.head) {
+                    Some(0) => Standing::Bottom,
+                    _ if self.fallen.contains(&self.head) => Standing::Fallen,
+                    Some(_) => Standing::Blessed,
+                    None => Standing::Unproven,
                 };
                 let kept = self.kept.contains(&self.head);
-                Some(Event::Surveyed(Subject { tree: self.head.clone(), standing, kept, built: false }))
+                let (tree, rungs) = (self.head.clone(), self.ladder.clone());
+                Some(Event::Surveyed(Subject { tree, standing, rungs, kept, built: false }))
             }
             Action::Build => {
                 self.build = true;
@@ -136,41 +139,126 @@ impl World {
                 Some(Event::Committed)
             }
             Action::Bless => {
-                if !self.ladder.contains(&self.head) {
-                    self.ladder.push(self.head.clone());
-                }
+                self.bless(self.head.clone());
                 self.kept.insert(self.head.clone());
                 self.blessings.push(self.head.clone());
                 Some(Event::Blessed)
             }
-            Action::Rollback { cause, to_bottom } => {
-                let others: Vec<_> = self.ladder.iter().filter(|tree| **tree != self.head).cloned().collect();
-                let Some(target) = (if to_bottom { others.first() } else { others.last() }) else {
-                    return Some(Event::RollbackExhausted);
-                };
-                if cause.condemns() {
-                    self.fallen.insert(self.head.clone());
-                    let head = self.head.clone();
-                    self.ladder.retain(|tree| *tree != head);
-                }
-                self.falls.push((cause, self.head.clone(), target.clone()));
-                self.head = target.clone();
-                Some(Event::RollbackDone)
-            }
+            Action::Rollback { cause, to_bottom } => Some(self.roll_back(cause, to_bottom)),
             Action::BuildBeside | Action::StopBuild | Action::Answer | Action::Leave => None,
         }
     }
 
-    /// Lives on for so long, a look every second.
-    pub fn live(&mut self, millis: Millis) {
-        let end = self.now + millis;
-        while self.now < end {
-            self.now += 1_000;
-            self.one_second();
+    /// On top of the ladder; the rungs beyond eight go from above the bottom.
+    fn bless(&mut self, tree: String) {
+        if self.ladder.last() != Some(&tree) {
+            self.ladder.push(tree);
+        }
+        if self.ladder.len() > RUNGS {
+            self.ladder.remove(1);
         }
     }
 
-    pub fn one_second(&mut self) {
+    /// What may be acquitted.
+    fn fell(&self) -> Vec<String> {
+        self.policy
+            .record
+            .fell
+            .iter()
+            .flat_map(|fell| fell.others.iter().chain([&fell.first]))
+            .cloned()
+            .collect()
+    }
+
+    fn roll_back(&mut self, cause: Cause, to_bottom: bool) -> Event {
+        let Some(target) = self.target(cause, to_bottom) else { return Event::RollbackExhausted };
+        let head = self.head.clone();
+        if cause.condemns() {
+            self.fallen.insert(head.clone());
+            let bottom = self.ladder[0].clone();
+            self.ladder.retain(|tree| *tree != head || *tree == bottom);
+        }
+        if cause == Cause::LateDeaths {
+            let at = self.ladder.iter().position(|tree| *tree == target).unwrap();
+            self.ladder.truncate(at + 1);
+        }
+        if cause == Cause::Acquitted {
+            self.fell().iter().for_each(|tree| _ = self.fallen.remove(tree));
+            self.bless(target.clone());
+        }
+        self.falls.push((cause, head, target.clone()));
+        self.head = target;
+        Event::RollbackDone
+    }
+
+    /// What would be put back, by the same rules as the guardian's.
+    fn target(&self, cause: Cause, to_bottom: bool) -> Option<String> {
+        let mut others = self.ladder.iter().filter(|tree| **tree != self.head);
+        match cause {
+            Cause::LateDeaths => {
+                let mut lived = self.policy.lived_before(&self.limits).into_iter();
+                lived.find(|tree| others.clone().any(|other| other == tree))
+            }
+            Cause::Acquitted => {
+                let first = self.policy.record.fell.as_ref().map(|fell| fell.first.clone());
+                first.filter(|tree| self.fallen.contains(tree))
+            }
+            _ if to_bottom => others.next().cloned(),
+            _ => others.next_back().cloned(),
+        }
+    }
+
+    /// Lives on for so long, a look at each pace.
+    pub fn live(&mut self, millis: Millis) {
+        let end = self.now + millis;
+        while self.now < end {
+            self.now += self.pace;
+            self.look();
+        }
+    }
+
+    /// Lives on for a minute: one if it is in safe mode then.
+    pub fn minute_in_safe_mode(&mut self) -> usize {
+        self.live(60_000);
+        usize::from(self.safe && matches!(self.policy.phase, Phase::Settled { .. }))
+    }
+
+    /// Lives on until then, from one thing that is due to the next; for limits under which silence means nothing.
+    pub fn skip_to(&mut self, end: Millis) {
+        loop {
+            let due = match &self.policy.phase {
+                Phase::Building { since } | Phase::Booting { since } => since + 2_000,
+                Phase::Probation { bless_at, .. } => *bless_at,
+                Phase::Resting { until } | Phase::Parked { until } => *until,
+                Phase::Settled { watch } if self.safe => watch.since + self.limits.parked_ms,
+                _ => end,
+            };
+            if let (Nature::DiesAt(at), Some(born)) = (self.nature(), self.life)
+                && born + at <= due.min(end)
+            {
+                self.now = born + at;
+                self.exit(Blame::Code, false);
+                continue;
+            }
+            self.now = due.clamp(self.now, end.max(self.now));
+            if due > end {
+                return;
+            }
+            match &self.policy.phase {
+                Phase::Building { .. } => {
+                    self.build = false;
+                    self.happen(Event::BuildSucceeded);
+                }
+                Phase::Booting { .. } => self.happen(Event::Beat { turns: 1, thought: true }),
+                _ => self.happen(Event::Tick),
+            }
+            if self.now >= end && matches!(self.policy.phase, Phase::Settled { .. }) {
+                return;
+            }
+        }
+    }
+
+    fn look(&mut self) {
         if self.build {
             self.build = false;
             let outcome = match self.nature() {
@@ -182,9 +270,15 @@ impl World {
         if let Some(born) = self.life {
             let age = self.now - born;
             let dead = |at: Millis| age >= at;
-            let blame = if matches!(self.nature(), Nature::DiskFull(_)) { Blame::Disk } else { Blame::Code };
+            let blame = match self.nature() {
+                Nature::DiskFull(_) => Blame::Disk,
+                Nature::Killed(_) => Blame::Owner,
+                _ => Blame::Code,
+            };
             match self.nature() {
-                Nature::DiesAt(at) | Nature::DiskFull(at) if dead(at) => self.exit(blame, false),
+                Nature::DiesAt(at) | Nature::DiskFull(at) | Nature::Killed(at) if dead(at) => {
+                    self.exit(blame, false)
+                }
                 Nature::Polite(at) if dead(at) => self.exit(blame, true),
                 Nature::Poisoned if !self.safe => self.exit(blame, false),
                 Nature::Mute => {}
