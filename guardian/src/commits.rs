@@ -1,5 +1,6 @@
 //! Commits on request, as the creature or the guardian: of what, told to whom, and the owner's index brought along.
 
+use crate::interrupt::Interrupted;
 use crate::records;
 use crate::repo::Version;
 use crate::requests::{self, Request};
@@ -81,6 +82,13 @@ impl Guardian {
                 Ok(request.refused(format!("no request is called `{other}`"), "commit, reset or rebirth"))
             }
         };
+        if let Err(error) = &answer
+            && error.is::<Interrupted>()
+        {
+            // Looked at again once the owner's word is heard, if the life is there to be answered then.
+            self.request_seen = None;
+            return;
+        }
         let answer = answer.unwrap_or_else(|error| request.refused(format!("{error:#}"), "ask again later"));
         self.state.tell_answer(answer);
         self.state.request = request.id;

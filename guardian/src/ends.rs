@@ -192,7 +192,7 @@ impl Guardian {
         self.companion.trouble = "not running".into();
     }
 
-    fn free_mib(&self) -> u64 {
+    pub fn free_mib(&self) -> u64 {
         fs2::available_space(self.house.state_folder()).map_or(u64::MAX, |bytes| bytes >> 20)
     }
 }

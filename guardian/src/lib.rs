@@ -19,6 +19,7 @@ pub mod custody;
 pub mod doctor;
 pub mod ends;
 pub mod errands;
+pub mod fall;
 pub mod feed;
 pub mod files;
 pub mod heartbeat;

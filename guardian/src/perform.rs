@@ -3,20 +3,18 @@
 use crate::build::{self, Build};
 use crate::child::{self, Kind, Start};
 use crate::ends::memory_kills;
+use crate::interrupt::Interrupted;
 use crate::limits::LOG_TAIL_BYTES;
-use crate::repo::{Version, publish_last_good};
-use crate::report::span;
+use crate::repo::publish_last_good;
 use crate::run::{End, Guardian, Life};
-use crate::state::Falling;
 use crate::tree::short;
-use crate::vocabulary::{Action, Blame, Cause, Death, Event, Standing, Subject};
+use crate::vocabulary::{Action, Blame, Death, Event, Standing, Subject};
 use crate::{controls, files, records, walls, way};
 use anyhow::{Context, Result};
 use nix::unistd::Pid;
 use serde_json::json;
 use std::fs::File;
 use std::io::ErrorKind;
-use std::time::Duration;
 
 impl Guardian {
     pub fn perform(&mut self, action: Action) -> Option<Event> {
@@ -49,6 +47,9 @@ impl Guardian {
             Action::Leave => Ok(None),
         };
         outcome.unwrap_or_else(|error| {
+            if error.is::<Interrupted>() {
+                return Some(Event::Interrupted);
+            }
             self.report.warn(&format!("{error:#}; trying again later"));
             Some(Event::Failed)
         })
@@ -245,127 +246,6 @@ impl Guardian {
             self.report.say(&format!("blessed {}: it is last_good now", short(version.commit)));
         }
         Ok(())
-    }
-
-    fn roll_back(&mut self, cause: Cause, to_bottom: bool) -> Result<Event> {
-        let Some(mut falling) = self.choose(cause, to_bottom)? else {
-            self.report.warn("no rung is left to put the creature back to");
-            return Ok(Event::RollbackExhausted);
-        };
-        if falling.told {
-            return Ok(Event::RollbackDone);
-        }
-        self.state.falling = Some(falling.clone());
-        let before = self.before_commit()?;
-        let from = self.repo.resolve(&falling.from_commit)?;
-        let target = self.repo.resolve(&falling.to_commit)?;
-        let rescued = if self.repo.is_at(target) { None } else { self.repo.rescue("before a rollback")? };
-        if falling.rescued.is_none() {
-            falling.rescued = rescued.or_else(|| self.state.rescued.take());
-            self.state.falling = Some(falling.clone());
-            self.save();
-        }
-        let fallen = self.pass_judgement(&falling, from, target)?;
-        self.repo.put_back(target.commit)?;
-        let message = format!("guardian: put creature back to {} {}", short(target.commit), falling.why());
-        let made = self.repo.commit_put_back(target, &message)?;
-        let made = made.or_else(|| self.repo.made_before(before, &message));
-        self.committed("guardian", before, made, &message);
-        publish_last_good(&self.house, &self.repo.rungs()?)?;
-        let fall = json!({
-            "at": crate::clock::stamp(), "life": self.state.life, "from_commit": falling.from_commit,
-            "to_commit": falling.to_commit, "deaths": falling.deaths, "cause": cause, "fallen_ref": fallen,
-            "rescued_ref": falling.rescued, "told": message,
-        });
-        records::tell_once(&self.house, "fall", fall.clone());
-        self.report.fall(&message, fallen.as_deref(), falling.rescued.as_deref());
-        self.state.tell_fall(fall);
-        self.state.falling = Some(Falling { told: true, ..falling });
-        (self.state.rollback_to, self.state.born) = (None, None);
-        Ok(Event::RollbackDone)
-    }
-
-    /// Marks in refs what fell and what stands. The ref of what fell.
-    fn pass_judgement(&self, falling: &Falling, from: Version, target: Version) -> Result<Option<String>> {
-        let mut fallen = None;
-        // Tries that were spent because the guardian was killed condemn nothing: it may come back and be tried again.
-        let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
-        if falling.cause.condemns() && !lost {
-            fallen = Some(self.repo.condemn(from)?);
-            self.repo.strike(from.tree)?;
-        }
-        match falling.cause {
-            // Whatever came between dies as well.
-            Cause::LateDeaths => self.repo.strike_above(target)?,
-            Cause::Owner => {
-                self.repo.forgive(target.tree)?;
-                self.repo.strike_above(target)?;
-            }
-            Cause::Acquitted => {
-                self.repo.forgive(target.tree)?;
-                for tree in self.policy.record.fell.iter().flat_map(|fell| &fell.others) {
-                    self.repo.forgive(tree)?;
-                }
-                self.repo.bless(target)?;
-            }
-            Cause::TriesSpent | Cause::CrashLoop | Cause::DoesNotBuild | Cause::KnownBad => {}
-            Cause::LoopOfLoops | Cause::Environment => {}
-        }
-        Ok(fallen)
-    }
-
-    /// The rollback under way, or a new one: the newest standing rung that is not what falls.
-    fn choose(&mut self, cause: Cause, to_bottom: bool) -> Result<Option<Falling>> {
-        let sound = |version: &Version| self.repo.is_whole(*version);
-        let stands = |to: &str| self.repo.resolve(to).is_ok_and(|to| sound(&to));
-        if let Some(falling) = self.state.falling.as_ref().filter(|falling| falling.cause == cause)
-            && (falling.told || stands(&falling.to_commit))
-        {
-            return Ok(Some(falling.clone()));
-        }
-        let from = self.repo.head()?;
-        let rungs = self.repo.rungs()?;
-        let others = rungs.iter().map(|rung| rung.version).filter(|version| version.tree != from.tree);
-        let target = match (&self.state.rollback_to, cause) {
-            (Some(name), Cause::Owner) => Some(self.repo.resolve(name)?),
-            (_, Cause::LateDeaths) => {
-                let lived = self.policy.lived_before(&self.limits);
-                let named = |tree: &String| others.clone().rfind(|version| version.tree.to_string() == *tree);
-                lived.iter().filter_map(named).find(sound)
-            }
-            (_, Cause::Acquitted) => {
-                self.policy.record.fell.as_ref().and_then(|fell| self.repo.fallen(&fell.first)).filter(sound)
-            }
-            _ if to_bottom => others.into_iter().find(sound),
-            _ => others.rev().find(sound),
-        };
-        let ends = self.state.ends.iter().rev();
-        let ends = ends.take_while(|end| records::text(end, "commit") == from.commit.to_string());
-        let (deaths, weighed) = match (cause, target) {
-            (Cause::LateDeaths, Some(target)) => self.weighed(target),
-            _ => (ends.count(), String::new()),
-        };
-        Ok(target.map(|target| Falling {
-            cause,
-            from_commit: from.commit.to_string(),
-            from_tree: from.tree.to_string(),
-            to_commit: target.commit.to_string(),
-            to_tree: target.tree.to_string(),
-            deaths,
-            weighed,
-            rescued: None,
-            told: false,
-        }))
-    }
-
-    /// How often what falls died, and for people against what.
-    fn weighed(&self, to: Version) -> (usize, String) {
-        let record = &self.policy.record;
-        let fell = record.fell.as_ref().map(|fell| record.lives.of(&fell.first)).unwrap_or_default();
-        let lived = record.lives.of(&to.tree.to_string());
-        let [life, long] = [&fell, &lived].map(|lived| span(Duration::from_millis(lived.lived_ms)));
-        let (died, less, to) = (fell.deaths, lived.deaths, short(to.commit));
-        (died as usize, format!("after {died} deaths in {life} of life; {to} lived {long} with {less}"))
     }
 }
 

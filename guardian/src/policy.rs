@@ -49,7 +49,7 @@ impl Policy {
             Phase::Probation { watch, bless_at } if watch.thought => {
                 Some(watch.silent_at(limits).min(*bless_at))
             }
-            Phase::Settled { watch } if self.record.safe.is_some() => {
+            Phase::Settled { watch } if self.record.safe.is_some() || self.stands_in() => {
                 Some(watch.silent_at(limits).min(watch.since + limits.parked_ms))
             }
             Phase::Probation { watch, .. } | Phase::Settled { watch } => Some(watch.silent_at(limits)),
@@ -67,6 +67,8 @@ impl Policy {
             Event::Surveyed(subject) => self.surveyed(limits, now, subject),
             Event::OwnerEdits => self.rest(now + OWNER_EDITS_MS),
             Event::Failed => self.failed(limits, now),
+            Event::Interrupted => self.interrupted(limits, now),
+            Event::Stuck(subject) => self.stuck(limits, now, subject),
             Event::BuildSucceeded if matches!(self.phase, Phase::Building { .. }) => {
                 self.spawn(limits, now, false)
             }
@@ -140,6 +142,9 @@ impl Policy {
                 if self.record.safe.is_some() && now >= watch.since + limits.parked_ms =>
             {
                 self.stop(limits, now, Why::LeaveSafe)
+            }
+            Phase::Settled { watch } if self.stands_in() && now >= watch.since + limits.parked_ms => {
+                self.stop(limits, now, Why::Retry)
             }
             Phase::Stopping { since, why, .. } if now >= since + limits.grace_ms => {
                 self.phase = Phase::Stopping { since: now, killed: true, why };
@@ -233,6 +238,10 @@ impl Policy {
 
     /// Safe lives are not blessed: with so little running they prove nothing.
     fn prove(&mut self, limits: &Limits, now: Millis, watch: Watch) -> Vec<Action> {
+        if self.stands_in() {
+            self.phase = Phase::Settled { watch };
+            return vec![];
+        }
         if self.record.safe.is_some() {
             self.record.safe = Some(SAFE_TRIES);
             self.record.rest_ms = limits.rest_ms;
@@ -282,7 +291,15 @@ impl Policy {
             Phase::Building { .. } | Phase::RollingBack | Phase::Resting { .. } => return vec![],
             Phase::Parked { .. } | Phase::Paused | Phase::Done => return vec![],
         };
+        let falls = matches!(self.record.pending, Some(Pending::Fall(_)));
         let (mut actions, until) = match why {
+            Why::Death(death) if falls => {
+                let rest = self.next_rest(limits);
+                (vec![Action::Bury { death, blame }], now + rest)
+            }
+            // What stands in has nothing to become; the rollback goes first.
+            Why::Retry => (vec![], now),
+            Why::Wanted if rebirth && falls => (vec![], now),
             Why::Death(death) => return self.died(limits, now, death, blame),
             Why::Rollback => return [vec![Action::Tidy], self.fall(Cause::Owner)].concat(),
             Why::Wanted if rebirth => {

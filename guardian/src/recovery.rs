@@ -2,7 +2,7 @@
 
 use crate::limits::{Limits, Millis};
 use crate::policy::Policy;
-use crate::vocabulary::{Action, Blame, Cause, Death, Pending, Phase, Standing, Want, Why};
+use crate::vocabulary::{Action, Blame, Cause, Death, Pending, Phase, Standing, Subject, Want, Why};
 
 /// Boots safe mode has before the house is parked.
 pub(crate) const SAFE_TRIES: u32 = 3;
@@ -86,6 +86,37 @@ impl Policy {
             }
         }
         self.obey()
+    }
+
+    /// The owner's word goes first; what is still wanted after it is taken up at once.
+    pub(crate) fn interrupted(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
+        match &self.phase {
+            Phase::Booting { .. } => self.give_back(limits),
+            Phase::Building { .. } | Phase::RollingBack | Phase::Resting { .. } => {}
+            Phase::Probation { .. } | Phase::Settled { .. } | Phase::Stopping { .. } => return vec![],
+            Phase::Parked { .. } | Phase::Paused | Phase::Done => return vec![],
+        }
+        self.rest(now);
+        self.obey()
+    }
+
+    /// Whether what runs only stands in, until a rollback can be done.
+    pub fn stands_in(&self) -> bool {
+        self.alive() && matches!(self.record.pending, Some(Pending::Fall(_)))
+    }
+
+    /// Nothing can be put back now: a kept binary lives meanwhile, where there is one.
+    pub(crate) fn stuck(&mut self, limits: &Limits, now: Millis, subject: Option<Subject>) -> Vec<Action> {
+        let Some(subject) = subject.filter(|_| self.phase == Phase::RollingBack) else {
+            return self.failed(limits, now);
+        };
+        if self.record.want != Want::Keep {
+            return self.failed(limits, now);
+        }
+        self.subject = Some(subject);
+        self.record.untidy = true;
+        self.phase = Phase::Booting { since: now };
+        vec![Action::Spawn { kept: true, safe: false }]
     }
 
     pub(crate) fn fall(&mut self, cause: Cause) -> Vec<Action> {

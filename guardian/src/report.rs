@@ -24,7 +24,6 @@ pub struct Report {
     building: Option<(String, usize, Millis)>,
     said: String,
     /// The last warning.
-    warned: String,
     facts_shown: bool,
 }
 
@@ -33,8 +32,7 @@ impl Report {
         let terminal = std::io::stdout().is_terminal();
         let colour = colour(terminal);
         let feed = Feed::from_end(house.memory(), colour);
-        let (said, warned) = (String::new(), String::new());
-        Self { terminal, colour, feed, building: None, said, warned, facts_shown: false }
+        Self { terminal, colour, feed, building: None, said: String::new(), facts_shown: false }
     }
 
     pub fn say(&mut self, text: &str) {
@@ -48,7 +46,6 @@ impl Report {
 
     pub fn warn(&mut self, text: &str) {
         let text = &harmless(text);
-        self.warned = bounds::brief(text, bounds::TOLD_CHARS);
         if self.terminal {
             self.print(&format!("{} {text}", self.tag("warning")))
         } else {
@@ -265,7 +262,8 @@ impl Guardian {
 
     pub fn write_published(&self) -> anyhow::Result<()> {
         let alive = self.life.as_ref().filter(|life| life.exited.is_none());
-        let blessed = matches!(self.policy.phase, Phase::Settled { .. }) && self.policy.record.safe.is_none();
+        let proves_nothing = self.policy.record.safe.is_some() || self.policy.stands_in();
+        let blessed = matches!(self.policy.phase, Phase::Settled { .. }) && !proves_nothing;
         let last_good =
             self.repo.rungs().ok().and_then(|rungs| Some(rungs.last()?.version.commit.to_string()));
         let gone = self.policy.phase == Phase::Done;
@@ -292,8 +290,11 @@ impl Guardian {
     }
 
     fn note(&self) -> String {
-        let note = self.phase_note();
-        if self.mistake.is_empty() { note } else { format!("{note}; {}", self.mistake) }
+        let falling = self.state.falling.as_ref().filter(|falling| !falling.hindrance.is_empty());
+        let falling = falling.filter(|_| matches!(self.policy.record.pending, Some(Pending::Fall(_))));
+        let hindrance = falling.map(|falling| format!("not put back yet: {}", falling.hindrance));
+        let mistake = Some(self.mistake.clone()).filter(|mistake| !mistake.is_empty());
+        [Some(self.phase_note()), hindrance, mistake].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     fn phase_note(&self) -> String {
@@ -304,15 +305,12 @@ impl Guardian {
             Phase::Booting { .. } => "waiting for the first beat".into(),
             Phase::Probation { .. } => "alive, not yet trusted".into(),
             Phase::Settled { .. } if self.policy.record.safe.is_some() => "alive in safe mode".into(),
+            Phase::Settled { .. } if self.policy.stands_in() => {
+                "a kept binary stands in until creature/ can be put back".into()
+            }
             Phase::Settled { .. } => "alive and trusted".into(),
             Phase::Stopping { .. } => "ending this life".into(),
             Phase::RollingBack => "putting the creature back".into(),
-            Phase::Resting { until }
-                if matches!(self.policy.record.pending, Some(Pending::Fall(_)))
-                    && !self.report.warned.is_empty() =>
-            {
-                format!("not put back yet: {}; next try in {}", self.report.warned, wait(*until))
-            }
             Phase::Resting { until } => format!("resting {} before the next life", wait(*until)),
             Phase::Parked { until } => format!("parked: nothing lives; trying again in {}", wait(*until)),
             Phase::Paused => "paused by the owner; `guardian resume` goes on".into(),

@@ -273,9 +273,11 @@ impl Guardian {
         self.end_broker();
         hunt::sweep(&[], &mut Vec::new());
         self.report.follow();
-        let dirty = self.repo.head().and_then(|head| self.repo.dirty(head)).unwrap_or_default();
-        let clean_leave = !self.policy.record.untidy;
-        self.state.left = clean_leave.then(|| requests::fingerprint(&self.house, &dirty));
+        interrupt::heard();
+        // What cannot be looked at now is taken at the next start for what a creature left, as after a kill.
+        let dirty = self.repo.head().and_then(|head| self.repo.dirty(head)).ok();
+        let dirty = dirty.filter(|_| !self.policy.record.untidy);
+        self.state.left = dirty.map(|dirty| requests::fingerprint(&self.house, &dirty));
         self.save();
         self.publish();
         self.report.say("left; nothing is running. `cargo run -p guardian` goes on from here");

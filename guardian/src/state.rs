@@ -74,6 +74,11 @@ pub struct Falling {
     /// What it lived against what the other did, for people, if that is why it falls.
     #[serde(default)]
     pub weighed: String,
+    /// Rungs it could not be put back to, and why the last of them not.
+    #[serde(default)]
+    pub failed: Vec<String>,
+    #[serde(default)]
+    pub hindrance: String,
     /// Where unfinished work went, the first time.
     #[serde(default)]
     pub rescued: Option<String>,

@@ -48,6 +48,8 @@ pub enum Why {
     Wanted,
     LeaveSafe,
     Rollback,
+    /// What stands in gives way for the rollback to be tried again.
+    Retry,
 }
 
 /// An end nobody asked for.
@@ -142,6 +144,10 @@ pub enum Event {
     OwnerEdits,
     /// An action could not be performed; what was meant by it is still wanted.
     Failed,
+    /// It gave up for the owner's word, which is heard next; then it is done again.
+    Interrupted,
+    /// Nothing can be put back now; what has a kept binary can run meanwhile.
+    Stuck(Option<Subject>),
     BuildSucceeded,
     BuildFailed(Blame),
     Beat {
@@ -192,7 +198,7 @@ pub enum Action {
     Answer,
     /// Answers `Blessed` or `Failed`.
     Bless,
-    /// Answers `RollbackDone`, `RollbackExhausted` or `Failed`.
+    /// Answers `RollbackDone`, `RollbackExhausted`, `Stuck` or `Failed`; as all that take long, or `Interrupted`.
     Rollback {
         cause: Cause,
         to_bottom: bool,

@@ -19,6 +19,7 @@ mod bounds;
 mod companion;
 mod controls;
 mod errand;
+mod falls;
 mod floods;
 mod formats;
 mod ladder;

@@ -113,7 +113,7 @@ impl World {
 fn answers(action: &Action) -> Vec<Option<Event>> {
     match action {
         Action::Survey { .. } => {
-            let mut answers = vec![Some(Event::OwnerEdits), Some(Event::Failed)];
+            let mut answers = vec![Some(Event::OwnerEdits), Some(Event::Failed), Some(Event::Interrupted)];
             for (tree, standing) in [
                 ("a", Standing::Bottom),
                 ("b", Standing::Unproven),
@@ -128,13 +128,22 @@ fn answers(action: &Action) -> Vec<Option<Event>> {
             }
             answers
         }
-        Action::Tidy => vec![Some(Event::Tidied), Some(Event::Failed)],
-        Action::Commit => vec![Some(Event::Committed), Some(Event::Failed)],
+        Action::Tidy => vec![Some(Event::Tidied), Some(Event::Failed), Some(Event::Interrupted)],
+        Action::Commit => vec![Some(Event::Committed), Some(Event::Failed), Some(Event::Interrupted)],
         Action::Bless => vec![Some(Event::Blessed), Some(Event::Failed)],
         Action::Rollback { .. } => {
-            vec![Some(Event::RollbackDone), Some(Event::RollbackExhausted), Some(Event::Failed)]
+            let kept = Subject {
+                tree: "a".into(),
+                standing: Standing::Bottom,
+                rungs: vec!["a".into()],
+                kept: true,
+                built: false,
+            };
+            let ends = [Event::RollbackDone, Event::RollbackExhausted, Event::Failed, Event::Interrupted];
+            let stuck = [Event::Stuck(None), Event::Stuck(Some(kept))];
+            ends.into_iter().chain(stuck).map(Some).collect()
         }
-        Action::Spawn { .. } => vec![None, Some(Event::Failed)],
+        Action::Spawn { .. } => vec![None, Some(Event::Failed), Some(Event::Interrupted)],
         Action::Build => vec![None, Some(Event::BuildFailed(Blame::Toolchain))],
         Action::BuildBeside | Action::StopBuild | Action::Terminate | Action::KillTree => vec![None],
         Action::Bury { .. } | Action::Answer | Action::Leave => vec![None],
@@ -195,6 +204,8 @@ fn check_action(world: &World, now: Millis, action: &Action) {
                 assert!(watch.thought, "blessed without a thought: {world:?}");
                 assert!(now >= watch.since + limits().probation_ms, "blessed too soon: {world:?}");
                 assert!(world.policy.record.safe.is_none(), "a safe life was blessed: {world:?}");
+                let falls = matches!(world.policy.record.pending, Some(Pending::Fall(_)));
+                assert!(!falls, "what only stands in was blessed: {world:?}");
             }
             other => panic!("blessed from {other:?}"),
         },
@@ -349,6 +360,8 @@ fn every_event_has_an_answer_in_every_reachable_state() {
         Event::Blessed,
         Event::RollbackDone,
         Event::RollbackExhausted,
+        Event::Interrupted,
+        Event::Stuck(None),
         Event::Request,
         Event::OwnerStop,
         Event::OwnerRollback,

@@ -1,0 +1,67 @@
+//! Falls that cannot be carried out: the next rung is taken, or what is kept runs until the way is free.
+
+use crate::support::{House, becomes};
+use std::process::Command;
+
+fn mount(args: &[&str], house: &House) {
+    let folder = house.path("creature");
+    let mut command = Command::new(args[0]);
+    command.args(&args[1..]).arg(&folder);
+    if args.contains(&"--bind") {
+        command.arg(&folder);
+    }
+    assert!(command.status().unwrap().success(), "{args:?}");
+}
+
+/// Nothing can be written below `creature/`, and it cannot be moved: a read-only mount, a disk that fails.
+#[test]
+fn while_nothing_can_be_put_back_a_kept_binary_lives_and_then_it_is_done() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let house = House::new(&becomes("until test -e .self/locked; do sleep 0.05; done; exit 7"));
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until("the second life", || house.told("life").len() == 2);
+    mount(&["mount", "--bind"], &house);
+    mount(&["mount", "-o", "remount,bind,ro"], &house);
+    house.write(".self/locked", "");
+    house.until("what is kept to live", || {
+        house.told("life").last().is_some_and(|life| life["commit"] == first && life["kept_binary"] == true)
+    });
+    house.until("its thought", || house.status()["phase"] == "settled");
+    assert!(house.told("fall").is_empty(), "nothing was put back");
+    assert_eq!(house.status()["blessed"], false, "what only stands in may not be reborn");
+    assert!(house.status()["note"].as_str().unwrap().contains("stands in"), "{}", house.status()["note"]);
+    mount(&["umount", "-l"], &house);
+    house.until("the fall", || house.told("fall").len() == 1);
+    assert_eq!(house.told("fall")[0]["to_commit"], first);
+    house.until("a trusted life", || house.status()["blessed"] == true);
+    guardian.stop();
+}
+
+/// A rung with what no folder can hold: another repository by its commit alone, as the owner may have committed it.
+#[test]
+fn a_rung_that_cannot_be_put_back_gives_way_to_the_next() {
+    let house = House::new(&becomes("until test -e .self/locked; do sleep 0.05; done; exit 7"));
+    let first = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until("the second life", || house.told("life").len() == 2);
+    // By an index of its own: the guardian brings the owner's along.
+    let git = |args: &[&str]| {
+        let index = house.folder.path().join("index");
+        let output =
+            Command::new("git").args(args).env("GIT_INDEX_FILE", index).current_dir(&house.root).output();
+        String::from_utf8(output.unwrap().stdout).unwrap().trim().to_owned()
+    };
+    git(&["read-tree", "HEAD"]);
+    git(&["update-index", "--add", "--cacheinfo", &format!("160000,{first},creature/elsewhere")]);
+    let tree = git(&["write-tree"]);
+    let strange = house.git(&["commit-tree", &tree, "-p", "HEAD", "-m", "with a repository of its own"]);
+    house.git(&["update-ref", "refs/guardian/good/000001", &strange]);
+    house.write(".self/locked", "");
+    house.until("the fall", || house.told("fall").len() == 1);
+    assert_eq!(house.told("fall")[0]["to_commit"], first, "the one below that can be had");
+    house.until("a trusted life", || house.status()["blessed"] == true);
+    guardian.stop();
+}
