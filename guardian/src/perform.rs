@@ -9,7 +9,7 @@ use crate::run::{End, Guardian, Life};
 use crate::state::Falling;
 use crate::tree::short;
 use crate::vocabulary::{Action, Blame, Cause, Death, Event, Standing, Subject};
-use crate::{blame, files, records, walls, way};
+use crate::{blame, files, interrupt, keep, records, walls, way};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::fs::File;
@@ -64,13 +64,18 @@ impl Guardian {
         }
         let head = self.repo.head()?;
         let dirty = self.repo.dirty(head)?;
-        if let Some(first) = dirty.first() {
-            let more = dirty.len() - 1;
+        let edits = self.repo.edits(&dirty)?;
+        if let Some(first) = edits.first() {
+            let more = edits.len() - 1;
             self.report.once(&format!(
-                "creature/ has uncommitted edits of yours ({}{}), made while no creature lived; to keep them: git add creature && git commit; to drop them: git checkout -- creature && git clean -fd creature",
-                first.display(), if more > 0 { format!(" and {more} more") } else { String::new() },
+                "creature/ has uncommitted edits of yours ({}{}), made while no creature lived; to keep them: git add -f creature && git commit; to drop them: git checkout HEAD -- creature && git clean -ffdx creature",
+                keep::told(first), if more > 0 { format!(" and {more} more") } else { String::new() },
             ));
             return Ok(Event::OwnerEdits);
+        }
+        // What nobody made: folders that hold nothing, and files as the owner's git checks them out.
+        if !dirty.is_empty() {
+            self.tidy()?;
         }
         self.version = Some(head);
         let tree = head.tree.to_string();
@@ -212,7 +217,7 @@ impl Guardian {
             self.report.say(&format!("unfinished edits in creature/ are kept as {name}"));
             self.state.rescued = Some(name.clone());
             self.save();
-            records::tell(&self.house, "rescued", json!({"ref": name, "life": self.state.life}));
+            records::tell_once(&self.house, "rescued", json!({"ref": name, "life": self.state.life}));
         }
         self.repo.put_back(head.commit)
     }
@@ -310,6 +315,8 @@ impl Guardian {
             _ if to_bottom => others.into_iter().find(sound),
             _ => others.rev().find(sound),
         };
+        // A rung that was not looked at to its end was not found damaged.
+        interrupt::check()?;
         let deaths = self.state.ends.iter().rev();
         let deaths = deaths.take_while(|end| records::text(end, "commit") == from.commit.to_string()).count();
         Ok(target.map(|target| Falling {

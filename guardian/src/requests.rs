@@ -7,10 +7,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Longest summary that goes into a commit message, in characters.
+/// Longest first line of a commit message, and longest whole of what was said, in characters.
 const SUMMARY_CHARS: usize = 200;
+const WHOLE_CHARS: usize = 4_000;
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct Request {
     pub id: String,
     pub life: u64,
@@ -24,11 +25,30 @@ impl Request {
         self.kind == "rebirth" && self.life == life
     }
 
-    /// One line for a commit message, whatever was written.
+    /// One line for a commit message, whatever was written; cut between two words.
     pub fn summary(&self) -> String {
-        let line: String = self.summary.split_whitespace().collect::<Vec<_>>().join(" ");
-        let line: String = line.chars().filter(|c| !c.is_control()).take(SUMMARY_CHARS).collect();
-        if line.is_empty() { "no summary given".into() } else { line }
+        let line = self.line();
+        if line.is_empty() {
+            return "no summary given".into();
+        }
+        if !is_long(&line) {
+            return line;
+        }
+        let most: String = line.chars().take(SUMMARY_CHARS - 2).collect();
+        let words = most.rsplit_once(' ').map_or(most.as_str(), |(words, _)| words);
+        format!("{words} …")
+    }
+
+    /// A whole commit message: the summary, and all that was said where that is more.
+    pub fn message(&self, who: &str) -> String {
+        let (summary, line) = (self.summary(), self.line());
+        if is_long(&line) { format!("{who}: {summary}\n\n{line}\n") } else { format!("{who}: {summary}") }
+    }
+
+    /// All that was said, bounded, on one line that is harmless.
+    fn line(&self) -> String {
+        let line = self.summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        line.chars().filter(|letter| !letter.is_control()).take(WHOLE_CHARS).collect()
     }
 
     pub fn done(&self, commit: Option<String>) -> Value {
@@ -38,6 +58,10 @@ impl Request {
     pub fn refused(&self, error: impl Into<String>, hint: impl Into<String>) -> Value {
         json!({"id": self.id, "ok": false, "error": error.into(), "hint": hint.into()})
     }
+}
+
+fn is_long(line: &str) -> bool {
+    line.chars().nth(SUMMARY_CHARS).is_some()
 }
 
 /// The request that lies there, if any.

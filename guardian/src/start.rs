@@ -170,8 +170,9 @@ impl Guardian {
         let head = self.repo.head().map_err(|error| Refused(format!("{error:#}")))?;
         self.repo.clear_own_locks();
         if left.is_some() || first {
-            let dirty = self.repo.dirty(head).map_err(|error| Refused(format!("{error:#}")))?;
-            if let Some(path) = dirty.first() {
+            let found = self.repo.dirty(head).and_then(|dirty| Ok((self.repo.edits(&dirty)?, dirty)));
+            let (edits, dirty) = found.map_err(|error| Refused(format!("{error:#}")))?;
+            if let Some(path) = edits.first() {
                 let same = left.is_some_and(|left| {
                     !left.is_empty() && left == requests::fingerprint(&self.house, &dirty)
                 });
@@ -182,10 +183,10 @@ impl Guardian {
                 };
                 return refuse(format!(
                     "creature/ has uncommitted edits ({}{}), {whose}. \
-                     To keep them: git add creature && git commit -m 'keep'. \
-                     To drop them: git checkout HEAD -- creature && git clean -fdx creature",
-                    path.display(),
-                    if dirty.len() > 1 { format!(" and {} more", dirty.len() - 1) } else { String::new() },
+                     To keep them: git add -f creature && git commit -m 'keep'. \
+                     To drop them: git checkout HEAD -- creature && git clean -ffdx creature",
+                    crate::keep::told(path),
+                    if edits.len() > 1 { format!(" and {} more", edits.len() - 1) } else { String::new() },
                 ));
             }
         }

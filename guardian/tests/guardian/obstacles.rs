@@ -1,6 +1,7 @@
 //! What a creature may leave so that nobody can keep its folders or put them back, or so that a terminal obeys it.
 
 use crate::support::House;
+use crate::{marks, plain_user};
 use guardian::repo::Repo;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::{Mode, mkdirat};
@@ -10,10 +11,14 @@ use std::path::Path;
 
 /// Folders in one another, deeper than any stack or table of open files.
 fn dig(place: &Path, depth: usize) {
+    dig_named(place, "d", depth);
+}
+
+fn dig_named(place: &Path, name: &str, depth: usize) {
     let mut folder = nix::fcntl::open(place, OFlag::O_DIRECTORY, Mode::empty()).unwrap();
     for _ in 0..depth {
-        mkdirat(&folder, "d", Mode::S_IRWXU).unwrap();
-        folder = openat(&folder, "d", OFlag::O_DIRECTORY, Mode::empty()).unwrap();
+        mkdirat(&folder, name, Mode::S_IRWXU).unwrap();
+        folder = openat(&folder, name, OFlag::O_DIRECTORY, Mode::empty()).unwrap();
     }
     openat(&folder, "bottom", OFlag::O_CREAT | OFlag::O_WRONLY, Mode::S_IRWXU).unwrap();
 }
@@ -60,6 +65,155 @@ fn a_folder_nobody_may_enter_is_kept_and_put_back() {
             .unwrap();
     }
     kept_and_put_back(&house);
+}
+
+/// Waits for what a test does, then dies.
+const DIES_WHEN_TOLD: &str =
+    "think x; until [ -e .self/mind/go ]; do beat; sleep 0.05; done; rm .self/mind/go; exit 3";
+
+/// A creature dies over a mess in its folder: the next one lives, in exactly what HEAD has.
+fn lives_on_after(house: &House, mess: impl FnOnce()) {
+    let guardian = house.start();
+    house.until("a thought", || !house.thoughts().is_empty());
+    mess();
+    house.write(".self/mind/go", "");
+    house.until("the next life to think", || house.thoughts().len() == 2);
+    let head = house.git(&["rev-parse", "HEAD"]);
+    assert!(!house.creature_differs_from(&head), "creature/ is not what HEAD has");
+    assert!(house.told("fall").is_empty());
+    assert_eq!(guardian.stop(), 0);
+}
+
+/// Found by attack: the whole path was too long to open, so it was never put back, through restarts and rollbacks.
+#[test]
+fn twenty_folders_of_250_letters_are_moved_aside() {
+    let house = House::new(DIES_WHEN_TOLD);
+    lives_on_after(&house, || dig_named(&house.path("creature"), &"l".repeat(250), 20));
+    assert!(house.path(".self/guardian/kept").read_dir().unwrap().next().is_some(), "they are kept");
+}
+
+/// Found by attack: what was written beside it, to be renamed, had a name that was too long.
+#[test]
+fn a_committed_name_of_252_letters_is_put_back() {
+    let house = House::new(DIES_WHEN_TOLD);
+    let name = format!("creature/{}", "n".repeat(252));
+    house.write(&name, "x");
+    house.commit("a long name");
+    lives_on_after(&house, || fs::remove_file(house.path(&name)).unwrap());
+    assert_eq!(house.read(&name), "x");
+}
+
+/// Found by attack: what was written beside it, to be renamed, met a folder of that name.
+#[test]
+fn a_file_beside_a_folder_called_aside_is_put_back() {
+    let house = House::new(DIES_WHEN_TOLD);
+    house.write("creature/x.rs", "fn x() {}");
+    house.write("creature/x.aside/file", "y");
+    house.commit("a folder called aside");
+    lives_on_after(&house, || fs::remove_file(house.path("creature/x.rs")).unwrap());
+    assert_eq!(house.read("creature/x.rs"), "fn x() {}");
+}
+
+/// Found by attack: of a file made where such a list applies not even its maker may open it again.
+#[test]
+fn a_default_access_list_keeps_nothing_from_being_put_back() {
+    if plain_user::runs("obstacles::a_default_access_list_keeps_nothing_from_being_put_back") {
+        return;
+    }
+    let house = House::new(DIES_WHEN_TOLD);
+    house.write("creature/x.rs", "fn x() {}");
+    house.commit("a source");
+    lives_on_after(&house, || {
+        marks::deny_all_by_default(&house.path("creature"));
+        fs::remove_file(house.path("creature/x.rs")).unwrap();
+    });
+    assert_eq!(house.read("creature/x.rs"), "fn x() {}");
+}
+
+/// Found while mending: cargo takes every folder in `crates/` for a crate, so an empty one kept all rungs from building.
+#[test]
+fn an_empty_folder_is_put_back_from() {
+    let house = House::new(DIES_WHEN_TOLD);
+    lives_on_after(&house, || fs::create_dir_all(house.path("creature/crates/empty")).unwrap());
+    assert!(!house.path("creature/crates").exists(), "it lies there still");
+}
+
+/// Found while mending: a cache is passed over, wherever it says that it is one.
+#[test]
+fn a_folder_in_crates_that_calls_itself_a_cache_is_put_back_from() {
+    let house = House::new(DIES_WHEN_TOLD);
+    lives_on_after(&house, || house.write("creature/crates/target/CACHEDIR.TAG", ""));
+    assert!(!house.path("creature/crates").exists(), "it lies there still");
+}
+
+/// Found while mending: what git cannot hold was to be renamed to another disk, which no rename does.
+#[test]
+fn what_must_make_way_does_where_the_place_for_it_is_on_another_disk() {
+    let Ok(disk) = tempfile::tempdir_in("/dev/shm") else { return };
+    let house = House::new(DIES_WHEN_TOLD);
+    fs::create_dir_all(house.path(".self/guardian")).unwrap();
+    std::os::unix::fs::symlink(disk.path(), house.path(".self/guardian/kept")).unwrap();
+    lives_on_after(&house, || {
+        nix::unistd::mkfifo(&house.path("creature/pipe"), Mode::S_IRWXU).unwrap();
+    });
+    let entries = fs::read_dir(&house.root).unwrap().flatten();
+    let kept = entries.map(|entry| entry.path().join("creature/pipe")).find(|path| path.exists());
+    assert!(kept.is_some(), "the pipe is not kept");
+}
+
+/// Found by attack: git could not check the commit out again, on any machine.
+#[test]
+fn a_commit_that_git_could_not_check_out_is_refused_with_the_reason() {
+    let house = House::new("think x; blessed; ask commit papers c; think asked; live");
+    dig_named(&house.path("self"), &"l".repeat(250), 20);
+    let head = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until("an answer", || house.status()["answers"][0].is_object());
+    let answer = house.status()["answers"][0].clone();
+    assert_eq!(answer["ok"], false, "{answer}");
+    let error = answer["error"].as_str().unwrap();
+    assert!(error.contains("self/lll") && error.contains("bytes") && error.len() < 1_000, "{error}");
+    assert_eq!(house.git(&["rev-parse", "HEAD"]), head);
+    guardian.stop();
+    let copy = house.folder.path().join("clone").display().to_string();
+    house.git(&["clone", "-q", ".", &copy]);
+}
+
+/// The same of a self-edit: the work is kept, the next life is told why.
+#[test]
+fn a_rebirth_that_git_could_not_check_out_is_refused_and_kept() {
+    let deep = "printf '* text eol=crlf\\n' > creature/.gitattributes; echo work > creature/work";
+    let house = House::new(&format!(
+        "think x; blessed; test -e .self/mind/asked || {{ {deep}; touch .self/mind/asked; ask rebirth work r; exit 0; }}; live"
+    ));
+    let head = house.git(&["rev-parse", "HEAD"]);
+    let guardian = house.start();
+    house.until("the next life to think", || house.thoughts().len() == 2);
+    let answer = house.status()["answers"][0].clone();
+    assert_eq!((&answer["ok"], &answer["id"]), (&false.into(), &"1-r".into()), "{answer}");
+    assert!(answer["error"].as_str().unwrap().contains("creature/.gitattributes"), "{answer}");
+    assert_eq!(house.git(&["rev-parse", "HEAD"]), head);
+    assert!(!house.creature_differs_from(&head));
+    assert!(house.deaths().is_empty(), "a refusal is no death");
+    let kept = house.told("rescued")[0]["ref"].as_str().unwrap().to_owned();
+    assert_eq!(house.git(&["show", &format!("{kept}:creature/work")]), "work");
+    guardian.stop();
+}
+
+/// Found by attack: git wrote other bytes than were committed, and neither command of the refusal settled it.
+#[test]
+fn line_ends_that_git_wrote_itself_are_no_edits_of_the_owners() {
+    let house = House::new("think x; live");
+    house.write("creature/.gitattributes", "* text eol=crlf\n");
+    house.write("creature/x.rs", "fn x() {}\n");
+    house.commit("attributes");
+    fs::remove_file(house.path("creature/x.rs")).unwrap();
+    house.git(&["checkout", "HEAD", "--", "creature"]);
+    assert_eq!(house.read("creature/x.rs"), "fn x() {}\r\n", "git does not write other line ends here");
+    let guardian = house.start();
+    house.until("a thought", || !house.thoughts().is_empty());
+    assert_eq!(house.read("creature/x.rs"), "fn x() {}\n");
+    guardian.stop();
 }
 
 #[test]
