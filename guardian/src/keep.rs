@@ -130,6 +130,9 @@ impl Keeper<'_> {
                 &format!("is {bytes} bytes long; git may not open more than {KEPT_PATH_BYTES}"),
             );
         }
+        if found == Found::Folder && names::is_attributes(name.as_bytes()) {
+            return self.unfit(path, "is a folder, where git expects a file");
+        }
         match found {
             Found::Held(mode) => self.held(folder, name, path, mode, known),
             Found::Folder | Found::Cache | Found::Alien => self.below(folder, name, path, known),

@@ -23,35 +23,30 @@ const FIXED: c_int = 0x10 | 0x20;
 /// Takes off an open file or folder whatever would keep it, or what is made in it, from being changed or removed.
 /// As far as we have the right; whoever then finds that it was not far enough says so.
 pub fn free(held: &File) {
-    if let Some(flags) = flags(held).filter(|flags| flags & FIXED != 0) {
-        set_flags(held, flags & !FIXED);
-    }
-    for name in attributes(held) {
-        // SAFETY: the name ends with a zero, and the descriptor is open.
-        #[allow(unsafe_code)]
-        unsafe {
-            libc::fremovexattr(held.as_raw_fd(), name.as_ptr())
-        };
-    }
+    unfix(held);
+    strip(held);
 }
 
 /// The same of a folder, and its mode: what its maker may not enter, nobody but root could keep or remove.
 pub fn free_folder(folder: &File) {
-    free(folder);
+    unfix(folder);
     let mode = mode(folder);
     let wanted = (mode | NEEDED_OF_A_FOLDER) & !ODD_FOR_A_FOLDER;
     if wanted != mode {
         let _ = folder.set_permissions(Permissions::from_mode(wanted));
     }
+    strip(folder);
 }
 
 /// The same of a file, and its mode where that is one git would not give it.
 pub fn free_file(file: &File, executable: bool) {
-    free(file);
+    unfix(file);
     let mode = mode(file);
     if mode & ODD_FOR_A_FILE != 0 || mode & NEEDED_OF_A_FILE != NEEDED_OF_A_FILE {
         let _ = file.set_permissions(usual(executable));
     }
+    // Only what may be written may be rid of them.
+    strip(file);
 }
 
 /// As git would have it.
@@ -61,6 +56,22 @@ pub fn usual(executable: bool) -> Permissions {
 
 fn mode(held: &File) -> u32 {
     held.metadata().map_or(0, |meta| meta.permissions().mode() & 0o7777)
+}
+
+fn unfix(held: &File) {
+    if let Some(flags) = flags(held).filter(|flags| flags & FIXED != 0) {
+        set_flags(held, flags & !FIXED);
+    }
+}
+
+fn strip(held: &File) {
+    for name in attributes(held) {
+        // SAFETY: the name ends with a zero, and the descriptor is open.
+        #[allow(unsafe_code)]
+        unsafe {
+            libc::fremovexattr(held.as_raw_fd(), name.as_ptr())
+        };
+    }
 }
 
 fn flags(held: &File) -> Option<c_int> {

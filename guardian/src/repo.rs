@@ -14,6 +14,9 @@ use std::path::Path;
 
 const GOOD: &str = "refs/guardian/good/";
 const FALLEN: &str = "refs/guardian/fallen/";
+/// Largest file whose lines are compared to be counted, in bytes, and most lines that are.
+const COMPARED_BYTES: i64 = 256 << 10;
+const MOST_COUNTED: usize = 100_000;
 /// What the creature may have committed.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 
@@ -248,12 +251,22 @@ impl Repo {
         }
     }
 
-    /// Files and lines a commit changed against its first parent, under `creature/`.
+    /// Files and lines a commit changed against its first parent. Beyond a bound lines are not counted: for people it is
+    /// all the same, and comparing two large texts can take hours.
     pub fn diff_stat(&self, commit: &Commit) -> Result<(usize, usize, usize)> {
         let parent = commit.parent(0).ok().map(|parent| parent.tree()).transpose()?;
-        let diff = self.git.diff_tree_to_tree(parent.as_ref(), Some(&commit.tree()?), None)?;
-        let stats = diff.stats()?;
-        Ok((stats.files_changed(), stats.insertions(), stats.deletions()))
+        let mut options = git2::DiffOptions::new();
+        options.max_size(COMPARED_BYTES).context_lines(0);
+        let diff = self.git.diff_tree_to_tree(parent.as_ref(), Some(&commit.tree()?), Some(&mut options))?;
+        let (mut added, mut removed) = (0, 0);
+        let mut count = |_: git2::DiffDelta, _: Option<git2::DiffHunk>, line: git2::DiffLine| {
+            added += usize::from(line.origin() == '+');
+            removed += usize::from(line.origin() == '-');
+            added + removed < MOST_COUNTED
+        };
+        // An error is an end that was reached early.
+        let _ = diff.foreach(&mut |_, _| interrupt::check().is_ok(), None, None, Some(&mut count));
+        Ok((diff.deltas().len(), added, removed))
     }
 
     pub fn find(&self, commit: &str) -> Result<Commit<'_>> {

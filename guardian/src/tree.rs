@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 /// Differences that are named, and their letters; of more, nobody reads more.
 const MOST_NAMED: usize = 10_000;
 const MOST_NAMED_BYTES: usize = 4 << 20;
-/// Names that are looked at; a folder with more is another, whatever they are. Folders that hold nothing count as well.
-const MOST_LOOKED_AT: usize = 2 * KEPT_ENTRIES;
+/// Names that are looked at though the tree does not know them; then it is clear enough that something differs.
+const MOST_UNKNOWN: usize = KEPT_ENTRIES;
 
 /// What a name is to git.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,7 +72,7 @@ const NO_FOLDER: [i32; 3] = [libc::ENOENT, libc::ENOTDIR, libc::ELOOP];
 
 /// Paths under `folder` whose content is not what `tree` says: changed, added or missing. The first of very many.
 pub fn differences(repo: &Repository, tree: Option<&Tree>, folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut comparison = Comparison { repo, most: MOST_NAMED, found: vec![], bytes: 0, looked_at: 0 };
+    let mut comparison = Comparison { repo, most: MOST_NAMED, found: vec![], bytes: 0, unknown: 0 };
     comparison.whole(tree, folder)?;
     comparison.found.sort();
     Ok(comparison.found)
@@ -80,7 +80,7 @@ pub fn differences(repo: &Repository, tree: Option<&Tree>, folder: &Path) -> Res
 
 /// Whether there is no difference.
 pub fn is_same(repo: &Repository, tree: Option<&Tree>, folder: &Path) -> Result<bool> {
-    let mut comparison = Comparison { repo, most: 1, found: vec![], bytes: 0, looked_at: 0 };
+    let mut comparison = Comparison { repo, most: 1, found: vec![], bytes: 0, unknown: 0 };
     comparison.whole(tree, folder)?;
     Ok(comparison.found.is_empty())
 }
@@ -90,17 +90,21 @@ struct Comparison<'a> {
     most: usize,
     found: Vec<PathBuf>,
     bytes: usize,
-    looked_at: usize,
+    unknown: usize,
 }
 
 impl Comparison<'_> {
     fn whole(&mut self, tree: Option<&Tree>, folder: &Path) -> Result<()> {
-        match open(folder) {
-            Ok(held) => self.folder(tree, held.as_ref(), Path::new("")),
-            Err(error) if files::is_of_shortage(&error) => Err(error),
-            // What nobody may look into is not what it should be.
-            Err(_) => self.folder(tree, None, Path::new("")),
+        let held = match open(folder) {
+            Ok(held) => held,
+            Err(error) if files::is_of_shortage(&error) => return Err(error),
+            Err(_) => None,
+        };
+        // What is no folder, or one nobody may look into, is not what it should be.
+        if held.is_none() && fs::symlink_metadata(folder).is_ok() {
+            self.differs(Path::new(""));
         }
+        self.folder(tree, held.as_ref(), Path::new(""))
     }
 
     fn differs(&mut self, path: &Path) {
@@ -149,18 +153,19 @@ impl Comparison<'_> {
                 self.differs(path);
                 break;
             };
-            (self.looked_at, is_empty) = (self.looked_at + 1, false);
+            is_empty = false;
             if self.is_over() {
-                return Ok(known);
-            }
-            if self.looked_at > MOST_LOOKED_AT {
-                self.differs(path);
-                self.most = self.found.len();
                 return Ok(known);
             }
             if tree.is_some_and(|tree| tree.get_name_bytes(name.as_bytes()).is_some()) {
                 known += 1;
                 continue;
+            }
+            self.unknown += 1;
+            if self.unknown > MOST_UNKNOWN {
+                self.differs(path);
+                self.most = self.found.len();
+                return Ok(known);
             }
             let path = path.join(&name);
             match look(folder, &name, path.components().count() == 1) {

@@ -15,9 +15,11 @@ mod world;
 
 mod asks;
 mod blame;
+mod commits;
 mod companion;
 mod errand;
 mod formats;
+mod hostile;
 mod marks;
 mod network;
 mod obstacles;
@@ -28,4 +30,5 @@ mod revival;
 mod settings;
 mod stories;
 mod swaps;
+mod trees;
 mod walk;

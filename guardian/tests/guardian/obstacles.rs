@@ -4,8 +4,12 @@ use crate::support::House;
 use crate::{marks, plain_user};
 use guardian::repo::Repo;
 use nix::fcntl::{OFlag, openat};
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::stat::{Mode, mkdirat};
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -138,6 +142,21 @@ fn an_empty_folder_is_put_back_from() {
     assert!(!house.path("creature/crates").exists(), "it lies there still");
 }
 
+/// What is committed leaves the empty folder out: nobody's edit, so nobody is waited for.
+#[test]
+fn a_self_edit_that_leaves_an_empty_folder_lives() {
+    let becomes = crate::support::becomes("think again; live");
+    let house = House::new(&becomes.replace("head -n 7", "mkdir -p creature/crates/empty; head -n 7"));
+    let guardian = house.start();
+    house.until("the next self to be trusted", || {
+        let status = house.status();
+        status["blessed"] == true && status["life"] == 2
+    });
+    assert!(!house.path("creature/crates").exists(), "it lies there still");
+    assert!(house.told("rescued").is_empty(), "there was nothing to keep");
+    guardian.stop();
+}
+
 /// Found while mending: a cache is passed over, wherever it says that it is one.
 #[test]
 fn a_folder_in_crates_that_calls_itself_a_cache_is_put_back_from() {
@@ -159,6 +178,120 @@ fn what_must_make_way_does_where_the_place_for_it_is_on_another_disk() {
     let entries = fs::read_dir(&house.root).unwrap().flatten();
     let kept = entries.map(|entry| entry.path().join("creature/pipe")).find(|path| path.exists());
     assert!(kept.is_some(), "the pipe is not kept");
+}
+
+/// Found while mending: removing what is too deep moved it to a name anybody could have taken before.
+#[test]
+fn a_name_that_waits_for_what_is_too_deep_keeps_nothing_from_being_removed() {
+    let house = House::new("live");
+    // Whichever of them is met first.
+    for number in 0..20 {
+        house.write(&format!("self/deep-0-{number}"), "");
+        fs::create_dir(house.path(&format!("self/{number}"))).unwrap();
+        dig(&house.path(&format!("self/{number}")), 110);
+    }
+    let root = guardian::beneath::Folder::open(&house.root).unwrap();
+    root.remove_all("self").unwrap();
+}
+
+/// Found while mending: git reads more names for its own than one would think, and refused trees that held them.
+#[test]
+fn names_that_git_refuses_are_in_no_commit() {
+    let refused: [&[u8]; 9] = [
+        b"x\\.git",
+        b"a\\git~1",
+        b".git.:x",
+        b".git\xff",
+        b".git\xef\xbf\xbex",
+        b".gitmodules",
+        b"GITMOD~2 .",
+        b"gi7eb~10",
+        b"~1000000",
+    ];
+    assert!(refused.iter().all(|name| !guardian::names::git_takes(name)));
+    let taken: [&[u8]; 8] =
+        [b".gitx", b"git~2", b"x.git", b"a\\b", b"gitmod~5", b"gi7eba~0", b"~1000", b".gitignore"];
+    assert!(taken.iter().all(|name| guardian::names::git_takes(name)));
+    let house = House::new("live");
+    for name in refused {
+        fs::write(house.path("creature").join(OsStr::from_bytes(name)), "x").unwrap();
+    }
+    let repo = Repo::open(&guardian::house::House::new(&house.root)).unwrap();
+    assert_eq!(repo.commit("self: x", &["creature"]).unwrap(), None);
+    house.git(&["fsck", "--strict"]);
+}
+
+/// Found by attack: each try to put a tree back kept the same mess under another ref.
+#[test]
+fn what_is_kept_already_is_not_kept_again() {
+    let house = House::new("live");
+    house.write("creature/work", "x");
+    let repo = Repo::open(&guardian::house::House::new(&house.root)).unwrap();
+    let first = repo.rescue("a test").unwrap();
+    assert!(first.is_some());
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    assert_eq!(repo.rescue("another test").unwrap(), first);
+    house.write("creature/work", "y");
+    assert_ne!(repo.rescue("a third").unwrap(), first);
+}
+
+/// What the owner mounted in there is neither read into the repository nor emptied.
+#[test]
+fn a_disk_that_is_mounted_in_there_is_moved_aside_as_it_is() {
+    let house = House::new("live");
+    let place = house.path("creature/disk");
+    fs::create_dir(&place).unwrap();
+    // In a thread of its own, which alone sees the disk.
+    let mounted = std::thread::spawn(move || {
+        let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+        let done = unshare(CloneFlags::CLONE_NEWNS)
+            .and_then(|()| mount(None::<&str>, "/", None::<&str>, private, None::<&str>))
+            .and_then(|()| mount(Some("none"), &place, Some("tmpfs"), MsFlags::empty(), None::<&str>));
+        if done.is_err() {
+            return;
+        }
+        fs::write(place.join("file"), "the owner's").unwrap();
+        kept_and_put_back(&house);
+        assert!(!place.exists());
+        let kept = fs::read_dir(house.path(".self/guardian/kept")).unwrap().flatten();
+        let mut kept = kept.map(|entry| entry.path().join("creature/disk/file"));
+        assert!(kept.any(|file| fs::read_to_string(file).is_ok_and(|text| text == "the owner's")));
+    });
+    mounted.join().unwrap();
+}
+
+/// What another user owns nobody but that user can mend: it is exchanged for all that lies beside it.
+#[test]
+fn a_folder_of_another_user_is_exchanged_with_all_that_lies_there() {
+    let test = "obstacles::a_folder_of_another_user_is_exchanged_with_all_that_lies_there";
+    let theirs = |folder: &Path| {
+        fs::create_dir_all(folder.join("house/creature")).unwrap();
+        plain_user::give(&folder.join("house"));
+        plain_user::give(&folder.join("house/creature"));
+        fs::create_dir_all(folder.join("house/creature/theirs/file")).unwrap();
+        fs::set_permissions(folder.join("house/creature/theirs"), fs::Permissions::from_mode(0o700)).unwrap();
+    };
+    if plain_user::runs_in(test, theirs) {
+        return;
+    }
+    let house = House::new("live");
+    let prepared = std::env::temp_dir().join("house/creature/theirs");
+    if !prepared.exists() {
+        return;
+    }
+    // Only its place changes: it is too much another's to be moved into another folder.
+    let mut house = house;
+    for name in ["creature.sh", "Cargo.toml", "Cargo.lock"] {
+        fs::rename(house.path("creature").join(name), prepared.with_file_name(name)).unwrap();
+    }
+    fs::remove_dir(house.path("creature")).unwrap();
+    let root = std::env::temp_dir().join("house");
+    for entry in fs::read_dir(&house.root).unwrap().flatten() {
+        fs::rename(entry.path(), root.join(entry.file_name())).unwrap();
+    }
+    house.root = root.canonicalize().unwrap();
+    kept_and_put_back(&house);
+    assert!(!house.path("creature/theirs").exists());
 }
 
 /// Found by attack: git could not check the commit out again, on any machine.
