@@ -9,6 +9,9 @@ use crate::tree::short;
 use anyhow::{Error, Result};
 use serde_json::json;
 
+/// What to do about a commit that was refused.
+const UNFIT: &str = "git could not check that out again: change or remove it, then ask again";
+
 impl Guardian {
     pub fn commit(&mut self) -> Result<()> {
         let request = requests::read(&self.house)?.filter(|request| request.is_rebirth_of(self.state.life));
@@ -31,10 +34,14 @@ impl Guardian {
     /// What asked for it has ended: its work is kept, HEAD lives again, and the answer says why.
     fn refuse_rebirth(&mut self, request: Option<Request>, why: &Error) -> Result<()> {
         self.report.warn(&format!("the self-edit was not committed: {why:#}"));
+        let before = self.state.rescued.clone();
         self.tidy()?;
         self.state.born = None;
         if let Some(request) = request {
-            self.state.tell_answer(refused(&request, why));
+            let kept = self.state.rescued.as_ref().filter(|kept| Some(*kept) != before.as_ref());
+            let kept = kept.map_or(String::new(), |kept| format!("; what was made is kept as {kept}"));
+            let hint = format!("{UNFIT}{kept}");
+            self.state.tell_answer(request.refused(format!("{why:#}"), hint));
             self.state.request = request.id;
         }
         Ok(())
@@ -103,7 +110,10 @@ impl Guardian {
                 Ok(request.refused(format!("no request is called `{other}`"), "commit, reset or rebirth"))
             }
         };
-        let answer = answer.unwrap_or_else(|error| refused(&request, &error));
+        let answer = answer.unwrap_or_else(|error| {
+            let hint = if error.is::<Unfit>() { UNFIT } else { "ask again later" };
+            request.refused(format!("{error:#}"), hint)
+        });
         self.state.tell_answer(answer);
         self.state.request = request.id;
         self.save();
@@ -115,13 +125,4 @@ impl Guardian {
         let made = self.commit_as_self(before, request, &["self", "PURPOSE.md"])?;
         Ok(request.done(made.map(|version| version.commit.to_string())))
     }
-}
-
-fn refused(request: &Request, error: &Error) -> serde_json::Value {
-    let hint = if error.is::<Unfit>() {
-        "git could not check that out again: change or remove it"
-    } else {
-        "ask again later"
-    };
-    request.refused(format!("{error:#}"), hint)
 }

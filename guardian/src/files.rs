@@ -42,7 +42,7 @@ pub fn mark(path: &Path) -> Option<Mark> {
 /// Replaces a file whole: write aside, sync, rename, sync the folder.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let write = || -> std::io::Result<()> {
-        let mut new = Aside::write(path, 0o666, bytes)?;
+        let mut new = Replacement::write(path, 0o666, bytes)?;
         new.file.sync_all()?;
         if path.is_dir() {
             std::fs::rename(path, path.with_extension(format!("directory-{}", crate::clock::name())))?;
@@ -55,7 +55,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Replaces a file whole, without syncing: for what is written anew at every start.
 pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> Result<()> {
-    Aside::write(path, 0o666, bytes)
+    Replacement::write(path, 0o666, bytes)
         .and_then(|mut new| new.rename(path))
         .with_context(|| format!("failed to write {}", path.display()))
 }
@@ -71,7 +71,7 @@ pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<()> {
         if let Some(folder) = path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
-        Aside::write(path, 0o600, bytes)?.rename(path)
+        Replacement::write(path, 0o600, bytes)?.rename(path)
     };
     write().with_context(|| format!("failed to write {}", path.display()))
 }
@@ -80,12 +80,12 @@ pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<()> {
 pub const BEING_WRITTEN: &str = "aside";
 
 /// A new file beside the one it is to replace, of a name that nobody can have taken; removed if it comes to nothing.
-pub struct Aside {
+pub struct Replacement {
     path: PathBuf,
     pub file: File,
 }
 
-impl Aside {
+impl Replacement {
     /// Its mode is this one from its first byte on.
     pub fn write(path: &Path, mode: u32, bytes: &[u8]) -> std::io::Result<Self> {
         let aside = path.with_file_name(format!("{}.{BEING_WRITTEN}", unused_name()));
@@ -104,7 +104,7 @@ impl Aside {
     }
 }
 
-impl Drop for Aside {
+impl Drop for Replacement {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
             let _ = std::fs::remove_file(&self.path);

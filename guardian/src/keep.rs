@@ -77,6 +77,14 @@ struct Keeper<'a> {
     bytes: u64,
 }
 
+/// A name in an open folder, its path from the root of the repository, and what was there before.
+struct Entry<'a> {
+    folder: &'a Folder,
+    name: &'a OsStr,
+    path: &'a Path,
+    known: Option<TreeEntry<'a>>,
+}
+
 /// What becomes of a name.
 enum Fate {
     Line(i32, Oid),
@@ -96,7 +104,8 @@ impl Keeper<'_> {
             let Some(found) = tree::look(folder, &name, path.components().count() == 1) else { continue };
             let known = before.and_then(|before| before.get_name_bytes(name.as_bytes()));
             let path = path.join(&name);
-            match self.judge(folder, &name, &path, found, known)? {
+            let fate = self.judge(&Entry { folder, name: &name, path: &path, known }, found)?;
+            match fate {
                 Fate::Line(mode, id) => lines.push((name, mode, id)),
                 Fate::Aside if self.rule != Rule::Look => self.aside.take(folder, &name, &path)?,
                 Fate::Aside | Fate::Pass => {}
@@ -108,48 +117,38 @@ impl Keeper<'_> {
         self.objects.keep(ObjectType::Tree, &tree_object(lines)).map(Some)
     }
 
-    fn judge(
-        &mut self,
-        folder: &Folder,
-        name: &OsStr,
-        path: &Path,
-        found: Found,
-        known: Option<TreeEntry>,
-    ) -> Result<Fate> {
+    fn judge(&mut self, entry: &Entry, found: Found) -> Result<Fate> {
         if found == Found::Cache {
             return Ok(Fate::Pass);
         }
-        self.count(path)?;
-        if found == Found::Alien || !names::git_takes(name.as_bytes()) {
+        self.entries += 1;
+        if self.entries > KEPT_ENTRIES {
+            let why = format!("is one too many: there are more than {KEPT_ENTRIES} files and folders");
+            return self.too_much(entry, &why);
+        }
+        let name = entry.name.as_bytes();
+        if found == Found::Alien || !names::git_takes(name) {
             return Ok(Fate::Aside);
         }
-        let bytes = path.as_os_str().len();
-        if known.is_none() && bytes > KEPT_PATH_BYTES {
-            return self.unfit(
-                path,
-                &format!("is {bytes} bytes long; git may not open more than {KEPT_PATH_BYTES}"),
-            );
+        let bytes = entry.path.as_os_str().len();
+        if entry.known.is_none() && bytes > KEPT_PATH_BYTES {
+            let why = format!("is {bytes} bytes long; git may not open more than {KEPT_PATH_BYTES}");
+            return self.unfit(entry, &why);
         }
-        if found == Found::Folder && names::is_attributes(name.as_bytes()) {
-            return self.unfit(path, "is a folder, where git expects a file");
+        if let Found::Held(mode) = found {
+            return self.held(entry, mode);
         }
-        match found {
-            Found::Held(mode) => self.held(folder, name, path, mode, known),
-            Found::Folder | Found::Cache | Found::Alien => self.below(folder, name, path, known),
+        if names::is_attributes(name) {
+            return self.unfit(entry, "is a folder, where git expects a file");
         }
+        self.below(entry)
     }
 
-    fn below(
-        &mut self,
-        folder: &Folder,
-        name: &OsStr,
-        path: &Path,
-        known: Option<TreeEntry>,
-    ) -> Result<Fate> {
-        let below = match folder.inner(name) {
+    fn below(&mut self, entry: &Entry) -> Result<Fate> {
+        let below = match entry.folder.inner(entry.name) {
             Ok(below) => below,
             Err(error) if files::is_short(&error) => {
-                return Err(error).with_context(|| format!("failed to open {}", told(path)));
+                return Err(error).with_context(|| format!("failed to open {}", told(entry.path)));
             }
             Err(_) => return Ok(Fate::Aside),
         };
@@ -157,65 +156,45 @@ impl Keeper<'_> {
             return Ok(Fate::Aside);
         }
         if below.is_deep() {
-            return self.unfit(path, "lies too deep in folders");
+            return self.unfit(entry, "lies too deep in folders");
         }
-        let before = known.and_then(|entry| self.repo.find_tree(entry.id()).ok());
-        let tree = self.folder(&below, path, before.as_ref())?;
+        let before = entry.known.as_ref().and_then(|known| self.repo.find_tree(known.id()).ok());
+        let tree = self.folder(&below, entry.path, before.as_ref())?;
         Ok(tree.map_or(Fate::Pass, |id| Fate::Line(FileMode::Tree.into(), id)))
     }
 
-    fn held(
-        &mut self,
-        folder: &Folder,
-        name: &OsStr,
-        path: &Path,
-        mode: i32,
-        known: Option<TreeEntry>,
-    ) -> Result<Fate> {
-        let bytes = match content(&folder.at(name), mode) {
+    fn held(&mut self, entry: &Entry, mode: i32) -> Result<Fate> {
+        let bytes = match content(&entry.folder.at(entry.name), mode) {
             Ok(bytes) => bytes,
             Err(error) if files::is_of_shortage(&error) => return Err(error),
             Err(_) => return Ok(Fate::Aside),
         };
         self.bytes += bytes.len() as u64;
         if self.bytes > KEPT_BYTES {
-            return self.too_much(
-                path,
-                &format!("is one file too many: all of them come to more than {} MiB", KEPT_BYTES >> 20),
-            );
+            let why = format!("is one file too many: they come to more than {} MiB", KEPT_BYTES >> 20);
+            return self.too_much(entry, &why);
         }
         let id = Oid::hash_object(ObjectType::Blob, &bytes)?;
-        if names::is_attributes(name.as_bytes()) && known.is_none_or(|known| known.id() != id) {
-            return self.unfit(path, "would make git write files otherwise than they were committed");
+        let is_new = entry.known.as_ref().is_none_or(|known| known.id() != id);
+        if is_new && names::is_attributes(entry.name.as_bytes()) {
+            return self.unfit(entry, "would make git write files otherwise than they were committed");
         }
         self.objects.keep(ObjectType::Blob, &bytes)?;
         Ok(Fate::Line(mode, id))
     }
 
-    fn count(&mut self, path: &Path) -> Result<()> {
-        self.entries += 1;
-        if self.entries > KEPT_ENTRIES {
-            self.too_much(
-                path,
-                &format!("is one too many: there are more than {KEPT_ENTRIES} files and folders"),
-            )?;
-        }
-        Ok(())
-    }
-
     /// What could not be checked out again: no part of a commit.
-    fn unfit(&self, path: &Path, why: &str) -> Result<Fate> {
+    fn unfit(&self, entry: &Entry, why: &str) -> Result<Fate> {
         if self.rule == Rule::Commit {
-            Err(Unfit(format!("{} {why}", told(path))).into())
-        } else {
-            Ok(Fate::Aside)
+            return Err(Unfit(format!("{} {why}", told(entry.path))).into());
         }
+        Ok(Fate::Aside)
     }
 
     /// What cannot be kept name by name, whatever it is for.
-    fn too_much(&self, path: &Path, why: &str) -> Result<Fate> {
-        self.unfit(path, why)?;
-        bail!("{} {why}", told(path))
+    fn too_much(&self, entry: &Entry, why: &str) -> Result<Fate> {
+        self.unfit(entry, why)?;
+        bail!("{} {why}", told(entry.path))
     }
 }
 

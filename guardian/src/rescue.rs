@@ -6,7 +6,7 @@
 use crate::keep::{self, Rule};
 use crate::repo::{Repo, Version};
 use crate::{clock, files, interrupt, restore, tree, way};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use git2::{FileMode, IndexEntry, IndexTime, Oid, Repository, Signature, Tree};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -36,20 +36,23 @@ impl Repo {
         })
     }
 
-    /// What of it the owner's git shows as edited. It says nothing of folders that hold nothing, nor of bytes it wrote
-    /// otherwise than they were committed, as attributes and settings may tell it to.
+    /// What of it the owner's git shows as edited. It says nothing of folders that hold nothing, of pipes and sockets, nor
+    /// of bytes it wrote otherwise than they were committed, as attributes and settings may tell it to.
     pub fn edits(&self, dirty: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let mut index = self.git.index()?;
         index.read(false)?;
         let tree = self.git.head()?.peel_to_tree()?;
         let shown = |path: &&PathBuf| {
             let (at, path) = (self.house.creature().join(path), Path::new("creature").join(path));
-            let is_empty = fs::read_dir(&at).is_ok_and(|mut entries| entries.next().is_none());
-            let staged = index.get_path(&path, 0);
-            let by_git = staged.is_some_and(|staged| {
-                is_as_written(&staged, &at) && tree.get_path(&path).is_ok_and(|entry| entry.id() == staged.id)
-            });
-            !is_empty && !by_git
+            let Ok(meta) = fs::symlink_metadata(&at) else { return true };
+            if meta.is_dir() {
+                return fs::read_dir(&at).is_ok_and(|mut entries| entries.next().is_some());
+            }
+            let of_head =
+                |staged: &IndexEntry| tree.get_path(&path).is_ok_and(|entry| entry.id() == staged.id);
+            let by_git =
+                index.get_path(&path, 0).filter(of_head).is_some_and(|entry| is_as_written(&entry, &meta));
+            (meta.is_file() || meta.is_symlink()) && !by_git
         };
         Ok(dirty.iter().filter(shown).cloned().collect())
     }
@@ -61,28 +64,21 @@ impl Repo {
         if self.is_at(head) {
             return Ok(None);
         }
-        let error = match self.rescue_by_name(head, why) {
-            Ok(kept) => return Ok(kept),
-            Err(error) => error,
-        };
-        interrupt::check()?;
-        if files::is_of_shortage(&error) {
-            return Err(error);
-        }
-        tracing::warn!("{error:#}; creature/ is kept as it lies");
-        let kept = way::whole(&self.house, "creature")?;
-        Ok(Some(self.inside(&kept)))
-    }
-
-    fn rescue_by_name(&self, head: Version, why: &str) -> Result<Option<String>> {
-        match fs::symlink_metadata(self.house.creature()) {
-            Ok(meta) if meta.is_dir() => {}
-            Ok(_) => bail!("creature/ is no folder"),
+        let is_folder = match fs::symlink_metadata(self.house.creature()) {
+            Ok(meta) => meta.is_dir(),
             Err(_) => return Ok(None),
-        }
+        };
         let parent = self.git.find_commit(head.commit)?;
         let known = self.git.find_tree(head.tree).ok();
-        let kept = keep::folder(&self.git, "creature", known.as_ref(), Rule::Rescue)?;
+        let kept = if is_folder {
+            keep::folder(&self.git, "creature", known.as_ref(), Rule::Rescue)
+        } else {
+            Err(anyhow!("creature/ is no folder"))
+        };
+        let kept = match kept {
+            Ok(kept) => kept,
+            Err(error) => return self.rescue_whole(error),
+        };
         let aside = kept.aside.map(|aside| self.inside(&aside));
         if let Some(aside) = &aside {
             tracing::warn!(kept = aside, "what git cannot hold of creature/ was moved aside");
@@ -104,18 +100,22 @@ impl Repo {
         Ok(Some(name))
     }
 
+    /// What cannot be kept name by name is kept as it lies. Not where only the time is wrong, or the disk full.
+    fn rescue_whole(&self, error: anyhow::Error) -> Result<Option<String>> {
+        interrupt::check()?;
+        if files::is_of_shortage(&error) {
+            return Err(error);
+        }
+        tracing::warn!("{error:#}; creature/ is kept as it lies");
+        Ok(Some(self.inside(&way::whole(&self.house, "creature")?)))
+    }
+
     /// The last ref under which something was kept, and its tree.
     fn newest_rescued(&self) -> Option<(String, Oid)> {
-        let names = self
-            .git
-            .references_glob(&format!("{RESCUED}*"))
-            .ok()?
-            .names()
-            .flatten()
-            .map(str::to_owned)
-            .max()?;
-        let tree = self.git.find_reference(&names).ok()?.peel_to_tree().ok()?.id();
-        Some((names, tree))
+        let mut found = self.git.references_glob(&format!("{RESCUED}*")).ok()?;
+        let newest = found.names().flatten().max()?.to_owned();
+        let tree = self.git.find_reference(&newest).ok()?.peel_to_tree().ok()?.id();
+        Some((newest, tree))
     }
 
     /// A path of the house, from its root on.
@@ -136,8 +136,7 @@ impl Repo {
 }
 
 /// Whether a file is as git left it when it wrote this entry, or last looked.
-fn is_as_written(entry: &IndexEntry, path: &Path) -> bool {
-    let Ok(meta) = fs::symlink_metadata(path) else { return false };
+fn is_as_written(entry: &IndexEntry, meta: &fs::Metadata) -> bool {
     let same = |time: IndexTime, seconds: i64, nanoseconds: i64| {
         i64::from(time.seconds()) == seconds && [0, nanoseconds].contains(&i64::from(time.nanoseconds()))
     };

@@ -4,7 +4,7 @@
 //! Invariant: when it is done it is on the disk; when it could not be done, it can be tried again from the start.
 
 use crate::beneath::Folder;
-use crate::files::{self, Aside};
+use crate::files::{self, Replacement};
 use crate::house::House;
 use crate::keep::told;
 use crate::tree::{self, Found};
@@ -182,7 +182,7 @@ impl Mending<'_> {
             std::os::unix::fs::symlink(OsStr::from_bytes(blob.content()), at)?;
             return Ok(true);
         }
-        let mut new = Aside::write(&at, 0o600, blob.content())?;
+        let mut new = Replacement::write(&at, 0o600, blob.content())?;
         // By the open file: what is made in a folder may inherit that nobody can open it.
         plain::free(&new.file);
         new.file.set_permissions(plain::usual(executable))?;

@@ -230,8 +230,9 @@ pub fn mess(dice: &mut Dice, top: &Path, outside: &Path) {
         23 => _ = something(dice, &folder).map(|old| mark(dice, &old)),
         24 => dig(dice, held),
         25 => {
-            _ = File::create_new(&at)
-                .map(|file| file.set_len(*dice.pick(&[1 << 40, (64 << 20) + 1, 1 << 40, 100, 100, 1_100_000])))
+            _ = File::create_new(&at).map(|file| {
+                file.set_len(*dice.pick(&[1 << 40, (64 << 20) + 1, 1 << 40, 100, 100, 1_100_000]))
+            })
         }
         26 => repository(&at),
         _ => (0..*dice.pick(&[2, 2, 10, 70]))

@@ -329,6 +329,7 @@ fn a_rebirth_that_git_could_not_check_out_is_refused_and_kept() {
     assert!(!house.creature_differs_from(&head));
     assert!(house.deaths().is_empty(), "a refusal is no death");
     let kept = house.told("rescued")[0]["ref"].as_str().unwrap().to_owned();
+    assert!(answer["hint"].as_str().unwrap().ends_with(&kept), "{answer}");
     assert_eq!(house.git(&["show", &format!("{kept}:creature/work")]), "work");
     guardian.stop();
 }
@@ -343,9 +344,13 @@ fn line_ends_that_git_wrote_itself_are_no_edits_of_the_owners() {
     fs::remove_file(house.path("creature/x.rs")).unwrap();
     house.git(&["checkout", "HEAD", "--", "creature"]);
     assert_eq!(house.read("creature/x.rs"), "fn x() {}\r\n", "git does not write other line ends here");
+    // Nor does it show these.
+    fs::create_dir(house.path("creature/empty")).unwrap();
+    nix::unistd::mkfifo(&house.path("creature/pipe"), Mode::S_IRWXU).unwrap();
     let guardian = house.start();
     house.until("a thought", || !house.thoughts().is_empty());
     assert_eq!(house.read("creature/x.rs"), "fn x() {}\n");
+    assert!(!house.path("creature/empty").exists() && !house.path("creature/pipe").exists());
     guardian.stop();
 }
 
