@@ -64,7 +64,7 @@ impl Guardian {
         }
         let head = self.repo.head()?;
         let dirty = self.repo.dirty(head)?;
-        let edits = self.repo.edits(&dirty)?;
+        let edits = self.repo.edits(&dirty);
         if let Some(first) = edits.first() {
             let more = edits.len() - 1;
             self.report.once(&format!(

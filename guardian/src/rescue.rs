@@ -7,8 +7,8 @@ use crate::keep::{self, Rule};
 use crate::repo::{Repo, Version};
 use crate::{clock, files, interrupt, restore, tree, way};
 use anyhow::{Context, Result, anyhow};
-use git2::{FileMode, IndexEntry, IndexTime, Oid, Repository, Signature, Tree};
-use std::fs;
+use git2::{FileMode, Index, IndexEntry, IndexTime, Oid, Repository, Signature, Tree};
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -38,23 +38,28 @@ impl Repo {
 
     /// What of it the owner's git shows as edited. It says nothing of folders that hold nothing, of pipes and sockets, nor
     /// of bytes it wrote otherwise than they were committed, as attributes and settings may tell it to.
-    pub fn edits(&self, dirty: &[PathBuf]) -> Result<Vec<PathBuf>> {
-        let mut index = self.git.index()?;
-        index.read(false)?;
-        let tree = self.git.head()?.peel_to_tree()?;
+    pub fn edits(&self, dirty: &[PathBuf]) -> Vec<PathBuf> {
+        let index = || -> Result<(Index, Tree)> {
+            let mut index = self.git.index()?;
+            index.read(false)?;
+            Ok((index, self.git.head()?.peel_to_tree()?))
+        };
+        // Without an index, git shows everything.
+        let index = if dirty.is_empty() { None } else { index().ok() };
+        let by_git = |path: &Path, meta: &Metadata| {
+            let (index, tree) = index.as_ref()?;
+            let entry = index.get_path(path, 0)?;
+            Some(tree.get_path(path).ok()?.id() == entry.id && is_as_written(&entry, meta))
+        };
         let shown = |path: &&PathBuf| {
             let (at, path) = (self.house.creature().join(path), Path::new("creature").join(path));
             let Ok(meta) = fs::symlink_metadata(&at) else { return true };
             if meta.is_dir() {
-                return fs::read_dir(&at).is_ok_and(|mut entries| entries.next().is_some());
+                return fs::read_dir(&at).map_or(true, |mut entries| entries.next().is_some());
             }
-            let of_head =
-                |staged: &IndexEntry| tree.get_path(&path).is_ok_and(|entry| entry.id() == staged.id);
-            let by_git =
-                index.get_path(&path, 0).filter(of_head).is_some_and(|entry| is_as_written(&entry, &meta));
-            (meta.is_file() || meta.is_symlink()) && !by_git
+            (meta.is_file() || meta.is_symlink()) && by_git(&path, &meta) != Some(true)
         };
-        Ok(dirty.iter().filter(shown).cloned().collect())
+        dirty.iter().filter(shown).cloned().collect()
     }
 
     /// Keeps everything in `creature/` that differs from HEAD: under a ref, or aside where git cannot hold it. Where the
@@ -136,7 +141,7 @@ impl Repo {
 }
 
 /// Whether a file is as git left it when it wrote this entry, or last looked.
-fn is_as_written(entry: &IndexEntry, meta: &fs::Metadata) -> bool {
+fn is_as_written(entry: &IndexEntry, meta: &Metadata) -> bool {
     let same = |time: IndexTime, seconds: i64, nanoseconds: i64| {
         i64::from(time.seconds()) == seconds && [0, nanoseconds].contains(&i64::from(time.nanoseconds()))
     };

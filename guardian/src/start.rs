@@ -170,8 +170,8 @@ impl Guardian {
         let head = self.repo.head().map_err(|error| Refused(format!("{error:#}")))?;
         self.repo.clear_own_locks();
         if left.is_some() || first {
-            let found = self.repo.dirty(head).and_then(|dirty| Ok((self.repo.edits(&dirty)?, dirty)));
-            let (edits, dirty) = found.map_err(|error| Refused(format!("{error:#}")))?;
+            let dirty = self.repo.dirty(head).map_err(|error| Refused(format!("{error:#}")))?;
+            let edits = self.repo.edits(&dirty);
             if let Some(path) = edits.first() {
                 let same = left.is_some_and(|left| {
                     !left.is_empty() && left == requests::fingerprint(&self.house, &dirty)
