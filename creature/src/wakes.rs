@@ -273,8 +273,8 @@ impl Life {
             true => self.toolbox.owner,
             false => self.cursors.words.iter().any(|waiting| waiting.seen == 0),
         };
-        let events = !held && !(self.cursors.news.is_empty() && self.cursors.interrupted.is_none());
-        let rest = match (words || events) && !self.course.setback {
+        let events = !self.cursors.news.is_empty() || self.cursors.interrupted.is_some();
+        let rest = match (words || (events && !held)) && !self.course.setback {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
                 let rest_s = rest.as_secs() + u64::from(rest.subsec_nanos() > 0);

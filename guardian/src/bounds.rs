@@ -4,6 +4,8 @@ use serde_json::Value;
 
 /// Characters of what is told of one thing: a cause, a refusal, a warning that is kept.
 pub const TOLD_CHARS: usize = 600;
+/// Characters of a name that others gave: a file's, a mind's.
+pub const NAME_CHARS: usize = 200;
 /// Values of a document that is read: each takes about a hundred bytes of memory.
 const MOST_VALUES: usize = 20_000;
 /// What is shorter is never cut: names, numbers of commits, times.

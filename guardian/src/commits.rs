@@ -1,26 +1,50 @@
 //! Commits on request, as the creature or the guardian: of what, told to whom, and the owner's index brought along.
 
 use crate::interrupt::Interrupted;
+use crate::keep::Unfit;
 use crate::records;
 use crate::repo::Version;
 use crate::requests::{self, Request};
 use crate::run::Guardian;
 use crate::tree::short;
-use anyhow::Result;
+use anyhow::{Error, Result};
 use serde_json::json;
+
+/// What to do about a commit that was refused.
+const UNFIT: &str = "git could not check that out again: change or remove it, then ask again";
 
 impl Guardian {
     pub fn commit(&mut self) -> Result<()> {
         let request = requests::read(&self.house)?.filter(|request| request.is_rebirth_of(self.state.life));
-        let summary = request.as_ref().map_or_else(|| "a rebirth without a request".into(), Request::summary);
+        let unasked = || Request { summary: "a rebirth without a request".into(), ..Request::default() };
+        let asked = request.clone().unwrap_or_else(unasked);
         let before = self.before_commit()?;
-        let made = self.commit_as_self(before, &summary, &["creature", "self", "PURPOSE.md"])?;
-        self.state.born = made.filter(|version| version.tree != before.tree).map(|_| summary);
+        let made = match self.commit_as_self(before, &asked, &["creature", "self", "PURPOSE.md"]) {
+            Err(error) if error.is::<Unfit>() => return self.refuse_rebirth(request, &error),
+            made => made?,
+        };
+        self.state.born = made.filter(|version| version.tree != before.tree).map(|_| asked.summary());
         if let Some(request) = request {
             self.state.tell_answer(request.done(made.map(|version| version.commit.to_string())));
             self.state.request = request.id;
         }
         // Saved by the event this comes back as, together with its being done.
+        Ok(())
+    }
+
+    /// What asked for it has ended: its work is kept, HEAD lives again, and the answer says why.
+    fn refuse_rebirth(&mut self, request: Option<Request>, why: &Error) -> Result<()> {
+        self.report.warn(&format!("the self-edit was not committed: {why:#}"));
+        let before = self.state.rescued.clone();
+        self.tidy()?;
+        self.state.born = None;
+        if let Some(request) = request {
+            let kept = self.state.rescued.as_ref().filter(|kept| Some(*kept) != before.as_ref());
+            let kept = kept.map_or(String::new(), |kept| format!("; what was made is kept as {kept}"));
+            let hint = format!("{UNFIT}{kept}");
+            self.state.tell_answer(request.refused(format!("{why:#}"), hint));
+            self.state.request = request.id;
+        }
         Ok(())
     }
 
@@ -32,10 +56,15 @@ impl Guardian {
         Ok(self.repo.resolve(&behind).unwrap_or(head))
     }
 
-    fn commit_as_self(&mut self, before: Version, summary: &str, paths: &[&str]) -> Result<Option<Version>> {
-        let message = format!("self: {summary}");
+    fn commit_as_self(
+        &mut self,
+        before: Version,
+        asked: &Request,
+        paths: &[&str],
+    ) -> Result<Option<Version>> {
+        let message = asked.message("self");
         let made = self.repo.commit(&message, paths)?.or_else(|| self.repo.made_before(before, &message));
-        self.committed("self", before, made, summary);
+        self.committed("self", before, made, &asked.summary());
         Ok(made)
     }
 
@@ -89,7 +118,10 @@ impl Guardian {
             self.request_seen = None;
             return;
         }
-        let answer = answer.unwrap_or_else(|error| request.refused(format!("{error:#}"), "ask again later"));
+        let answer = answer.unwrap_or_else(|error| {
+            let hint = if error.is::<Unfit>() { UNFIT } else { "ask again later" };
+            request.refused(format!("{error:#}"), hint)
+        });
         self.state.tell_answer(answer);
         self.state.request = request.id;
         self.save();
@@ -98,7 +130,7 @@ impl Guardian {
 
     fn commit_papers(&mut self, request: &Request) -> Result<serde_json::Value> {
         let before = self.before_commit()?;
-        let made = self.commit_as_self(before, &request.summary(), &["self", "PURPOSE.md"])?;
+        let made = self.commit_as_self(before, request, &["self", "PURPOSE.md"])?;
         Ok(request.done(made.map(|version| version.commit.to_string())))
     }
 }

@@ -1,17 +1,16 @@
 //! Falls: the creature put back to another rung; which one, what is marked, and what runs while none can be had.
 
 use crate::bounds::{TOLD_CHARS, brief};
-use crate::interrupt::Interrupted;
-use crate::records;
+use crate::interrupt::{self, Interrupted};
 use crate::repo::{Version, publish_last_good};
 use crate::report::span;
 use crate::run::Guardian;
 use crate::state::Falling;
 use crate::tree::short;
 use crate::vocabulary::{Cause, Event, Standing, Subject};
+use crate::{files, records};
 use anyhow::Result;
 use serde_json::json;
-use std::io::ErrorKind;
 use std::time::Duration;
 
 impl Guardian {
@@ -49,10 +48,7 @@ impl Guardian {
 
     /// No other rung would fare better.
     fn is_the_worlds(&self, error: &anyhow::Error) -> bool {
-        use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-        let kind = error.chain().find_map(|cause| Some(cause.downcast_ref::<std::io::Error>()?.kind()));
-        let full = self.free_mib() < self.limits.disk_free_mib;
-        full || kind.is_some_and(|kind| [StorageFull, QuotaExceeded, ReadOnlyFilesystem].contains(&kind))
+        self.free_mib() < self.limits.disk_free_mib || files::is_of_shortage(error)
     }
 
     /// What can run although nothing can be put back: the newest rung whose binary is kept. The next try begins from the
@@ -170,6 +166,8 @@ impl Guardian {
             _ if to_bottom => others.into_iter().find(sound),
             _ => others.rev().find(sound),
         };
+        // A rung that was not looked at to its end was not found damaged.
+        interrupt::check()?;
         let ends = self.state.ends.iter().rev();
         let ends = ends.take_while(|end| records::text(end, "commit") == from.commit.to_string());
         let (deaths, weighed) = match (cause, target) {

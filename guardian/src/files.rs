@@ -5,12 +5,17 @@
 use crate::limits::SMALL_FILE_BYTES;
 use anyhow::{Context, Result, bail};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens that return at once whatever is there, and go nowhere else.
 const AT_ONCE: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
+
+/// No room, no right to write at all, too many open files, no memory.
+const SHORTAGES: [i32; 6] =
+    [libc::ENOSPC, libc::EDQUOT, libc::EROFS, libc::EMFILE, libc::ENFILE, libc::ENOMEM];
 
 /// What identifies a file's content without reading it. Compared for inequality only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,15 +41,13 @@ pub fn mark(path: &Path) -> Option<Mark> {
 
 /// Replaces a file whole: write aside, sync, rename, sync the folder.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let aside = path.with_extension("aside");
     let write = || -> std::io::Result<()> {
-        let mut file = create(&aside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
+        let mut new = Replacement::write(path, 0o666, bytes)?;
+        new.file.sync_all()?;
         if path.is_dir() {
             std::fs::rename(path, path.with_extension(format!("directory-{}", crate::clock::name())))?;
         }
-        std::fs::rename(&aside, path)?;
+        new.rename(path)?;
         sync_folder(path)
     };
     write().with_context(|| format!("failed to write {}", path.display()))
@@ -52,10 +55,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Replaces a file whole, without syncing: for what is written anew at every start.
 pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> Result<()> {
-    let aside = path.with_extension("aside");
-    create(&aside)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| std::fs::rename(&aside, path))
+    Replacement::write(path, 0o666, bytes)
+        .and_then(|mut new| new.rename(path))
         .with_context(|| format!("failed to write {}", path.display()))
 }
 
@@ -66,19 +67,74 @@ pub fn tell_kernel(path: impl AsRef<Path>, word: impl AsRef<[u8]>) -> std::io::R
 
 /// As `replace_unsynced`, for no eyes but the owner's; its folder is made where there is none.
 pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<()> {
-    let aside = path.with_extension("aside");
     let write = || -> std::io::Result<()> {
         if let Some(folder) = path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
-        // Made anew, so that its mode is ours from the first byte on.
-        let _ = std::fs::remove_file(&aside);
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(AT_ONCE).open(&aside)?;
-        file.write_all(bytes)?;
-        std::fs::rename(&aside, path)
+        Replacement::write(path, 0o600, bytes)?.rename(path)
     };
     write().with_context(|| format!("failed to write {}", path.display()))
+}
+
+/// What ends the name of a file that is being written.
+pub const BEING_WRITTEN: &str = "aside";
+
+/// A new file beside the one it is to replace, of a name that nobody can have taken; removed if it comes to nothing.
+pub struct Replacement {
+    path: PathBuf,
+    pub file: File,
+}
+
+impl Replacement {
+    /// Its mode is this one from its first byte on.
+    pub fn write(path: &Path, mode: u32, bytes: &[u8]) -> std::io::Result<Self> {
+        let aside = path.with_file_name(format!("{}.{BEING_WRITTEN}", unused_name()));
+        let options =
+            OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(AT_ONCE).clone();
+        let mut new = Self { file: options.open(&aside)?, path: aside };
+        new.file.write_all(bytes)?;
+        Ok(new)
+    }
+
+    /// Puts it in the place of whatever has that name and is no folder.
+    pub fn rename(&mut self, to: &Path) -> std::io::Result<()> {
+        std::fs::rename(&self.path, to)?;
+        self.path = PathBuf::new();
+        Ok(())
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Whether the system is short of something: what failed is nobody's doing, and may do later as it is.
+pub fn is_short(error: &std::io::Error) -> bool {
+    error.raw_os_error().is_some_and(|code| SHORTAGES.contains(&code))
+}
+
+/// The same of an error of any kind. Git's library has the system's errors as words alone.
+pub fn is_of_shortage(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let words = |code: &i32| {
+            let words = std::io::Error::from_raw_os_error(*code).to_string();
+            words.split(" (os error").next().is_some_and(|words| cause.to_string().contains(words))
+        };
+        match cause.downcast_ref::<std::io::Error>() {
+            Some(error) => is_short(error),
+            None => cause.is::<git2::Error>() && SHORTAGES.iter().any(words),
+        }
+    })
+}
+
+/// Short, and nothing anybody can have thought of before.
+pub fn unused_name() -> String {
+    // The keys of a hash map: the standard library's own random numbers.
+    format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
 /// Makes renames in the folder of `path` last through a power cut.

@@ -2,14 +2,11 @@
 //!
 //! Invariant: what was there before this life is never a beat of it; nothing here waits for the creature.
 
-use crate::bounds::brief;
+use crate::bounds::{NAME_CHARS, brief};
 use crate::files::{self, Mark};
 use serde::Deserialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// Characters of a mind's name.
-const NAME_CHARS: usize = 200;
 
 /// What the creature claims, read leniently.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

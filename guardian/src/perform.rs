@@ -9,7 +9,7 @@ use crate::repo::publish_last_good;
 use crate::run::{End, Guardian, Life};
 use crate::tree::short;
 use crate::vocabulary::{Action, Blame, Death, Event, Standing, Subject};
-use crate::{controls, files, records, walls, way};
+use crate::{controls, files, records, start, walls, way};
 use anyhow::{Context, Result};
 use nix::unistd::Pid;
 use serde_json::json;
@@ -68,13 +68,13 @@ impl Guardian {
         }
         let head = self.repo.head()?;
         let dirty = self.repo.dirty(head)?;
-        if let Some(first) = dirty.first() {
-            let more = dirty.len() - 1;
-            self.report.once(&format!(
-                "creature/ has uncommitted edits of yours ({}{}), made while no creature lived; to keep them: git add creature && git commit; to drop them: git checkout -- creature && git clean -fd creature",
-                first.display(), if more > 0 { format!(" and {more} more") } else { String::new() },
-            ));
+        if let Some(told) = start::told_edits(&self.repo.edits(&dirty)) {
+            self.report.once(&told);
             return Ok(Event::OwnerEdits);
+        }
+        // What nobody made: folders that hold nothing, and files as the owner's git checks them out.
+        if !dirty.is_empty() {
+            self.tidy()?;
         }
         self.version = Some(head);
         let tree = head.tree.to_string();
@@ -219,7 +219,7 @@ impl Guardian {
             self.report.say(&format!("unfinished edits in creature/ are kept as {name}"));
             self.state.rescued = Some(name.clone());
             self.save();
-            records::tell(&self.house, "rescued", json!({"ref": name, "life": self.state.life}));
+            records::tell_once(&self.house, "rescued", json!({"ref": name, "life": self.state.life}));
         }
         self.repo.put_back(head.commit)
     }

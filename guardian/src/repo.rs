@@ -1,26 +1,28 @@
-//! The repository: commits on request, the ladder of blessed commits, what fell, what was rescued.
+//! The repository: commits on request, the ladder of blessed commits, what fell.
 //!
-//! Invariant: only `creature/`, `self/` and `PURPOSE.md` are ever written, and only `creature/` is ever put back.
-//! Invariant: whatever is overwritten was written to the object store and given a ref before.
+//! Invariant: only `creature/`, `self/` and `PURPOSE.md` are ever committed.
 //! Every function may be run again after a kill at any point of it.
 
 use crate::house::House;
-use crate::limits::RUNGS;
-use crate::tree::{self, short};
-use crate::{clock, files};
+use crate::keep::{self, Rule};
+use crate::limits::{KEPT_FILE_BYTES, RUNGS};
+use crate::tree::short;
+use crate::{files, interrupt};
 use anyhow::{Context, Result, bail};
 use git2::{Commit, ErrorCode, FileMode, Oid, Repository, Signature};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const GOOD: &str = "refs/guardian/good/";
 const FALLEN: &str = "refs/guardian/fallen/";
-const RESCUED: &str = "refs/guardian/rescued/";
+/// Largest file whose lines are compared to be counted, in bytes, and most lines that are.
+const COMPARED_BYTES: i64 = 256 << 10;
+const MOST_COUNTED: usize = 100_000;
 /// What the creature may have committed.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 
 pub struct Repo {
-    git: Repository,
-    house: House,
+    pub(crate) git: Repository,
+    pub(crate) house: House,
 }
 
 /// A commit and the creature tree in it.
@@ -71,32 +73,27 @@ impl Repo {
         version(&found.with_context(|| format!("no commit is called {name}"))?)
     }
 
-    /// Paths in `creature/` that are not as `version` has them.
-    pub fn dirty(&self, version: Version) -> Result<Vec<PathBuf>> {
-        let folder = self.house.creature();
-        let compare = || {
-            let tree = self.git.find_tree(version.tree).context("failed to read the creature's tree")?;
-            tree::differences(&self.git, Some(&tree), &folder)
-        };
-        // What rotted in the object store may lie in the folder as it was: then writing it mends it.
-        compare().or_else(|_| tree::write(&self.git, &folder).and_then(|_| compare()))
-    }
-
     /// Commits what the creature may write, as it lies there. `None` when nothing of it changed.
     pub fn commit(&self, message: &str, paths: &[&str]) -> Result<Option<Version>> {
         let parent =
             self.git.head().and_then(|head| head.peel_to_commit()).context("HEAD names no commit")?;
-        let mut builder = self.git.treebuilder(Some(&parent.tree()?))?;
+        let before = parent.tree()?;
+        let mut builder = self.git.treebuilder(Some(&before))?;
         for name in OWN.into_iter().filter(|name| paths.contains(name)) {
             let path = self.house.root().join(name);
             let meta = std::fs::symlink_metadata(&path);
             if meta.as_ref().is_ok_and(|meta| meta.is_dir()) {
-                tree::move_aliens(&path, &self.house.kept().join(clock::name()))?;
-                builder.insert(name, tree::write(&self.git, &path)?, FileMode::Tree.into())?;
-            } else if meta.is_ok_and(|meta| meta.is_file()) && name == "PURPOSE.md" && tree::is_modest(&path)
+                let known = before.get_name(name).and_then(|entry| self.git.find_tree(entry.id()).ok());
+                let kept = keep::folder(&self.git, name, known.as_ref(), Rule::Commit)?;
+                if let Some(aside) = kept.aside {
+                    tracing::warn!(kept = %aside.display(), "what git cannot hold of {name}/ was moved aside");
+                }
+                builder.insert(name, kept.tree, FileMode::Tree.into())?;
+            } else if meta.is_ok_and(|meta| meta.is_file() && meta.len() <= KEPT_FILE_BYTES)
+                && name == "PURPOSE.md"
             {
                 let bytes =
-                    tree::content(&path, FileMode::Blob.into()).context("failed to read PURPOSE.md")?;
+                    keep::content(&path, FileMode::Blob.into()).context("failed to read PURPOSE.md")?;
                 builder.insert(name, self.git.blob(&bytes)?, FileMode::Blob.into())?;
             }
         }
@@ -157,42 +154,6 @@ impl Repo {
         index.write()
     }
 
-    /// Keeps everything in `creature/` that differs from HEAD under a new ref; its name, if there was anything.
-    pub fn rescue(&self, why: &str) -> Result<Option<String>> {
-        let head = self.head()?;
-        if self.dirty(head)?.is_empty() {
-            return Ok(None);
-        }
-        let folder = self.house.creature();
-        let aside = self.house.kept().join(clock::name());
-        if std::fs::symlink_metadata(&folder).is_ok_and(|meta| !meta.is_dir()) {
-            std::fs::create_dir_all(&aside)?;
-            std::fs::rename(&folder, aside.join("creature"))?;
-        }
-        tree::move_aliens(&folder, &aside)?;
-        let parent = self.git.find_commit(head.commit)?;
-        let mut builder = self.git.treebuilder(Some(&parent.tree()?))?;
-        builder.insert("creature", tree::write(&self.git, &folder)?, FileMode::Tree.into())?;
-        let whole = self.git.find_tree(builder.write()?)?;
-        let guardian = Signature::now("guardian", "guardian@feral.invalid")?;
-        let message = format!("guardian: kept before it was overwritten: {why}");
-        let kept = self.git.commit(None, &guardian, &guardian, &message, &whole, &[&parent])?;
-        let name = format!("{RESCUED}{}", clock::name());
-        self.point(&name, kept, &message)?;
-        Ok(Some(name))
-    }
-
-    /// Puts `creature/` back to what `commit` has there. The caller has rescued what differs.
-    pub fn put_back(&self, commit: Oid) -> Result<()> {
-        let whole = self.git.find_commit(commit)?.tree()?;
-        tree::put_back(&self.git, &whole, "creature")
-    }
-
-    /// Whether `creature/` is now what `version` has.
-    pub fn is_at(&self, version: Version) -> bool {
-        self.dirty(version).is_ok_and(|paths| paths.is_empty())
-    }
-
     /// Commits HEAD's tree with `creature/` replaced by that of `target`; history only ever moves forward.
     pub fn commit_put_back(&self, target: Version, message: &str) -> Result<Option<Version>> {
         let parent = self.git.head()?.peel_to_commit()?;
@@ -218,7 +179,8 @@ impl Repo {
         Ok(rungs)
     }
 
-    /// Whether all of a version's `creature/` can be read from the disk: what is damaged cannot be put back.
+    /// Whether all of a version's `creature/` can be read from the disk: what is damaged cannot be put back. An answer
+    /// that comes of an interruption is worth nothing.
     pub fn is_whole(&self, version: Version) -> bool {
         // A handle of its own: this one may remember what the disk has lost.
         let Ok(git) = Repository::open(self.git.path()) else { return false };
@@ -227,7 +189,8 @@ impl Repo {
             tree.walk(git2::TreeWalkMode::PreOrder, |_, entry| {
                 let is_blob = entry.kind() == Some(git2::ObjectType::Blob);
                 whole &= !is_blob || git.find_blob(entry.id()).is_ok();
-                git2::TreeWalkResult::Ok
+                whole &= interrupt::check().is_ok();
+                if whole { git2::TreeWalkResult::Ok } else { git2::TreeWalkResult::Abort }
             })
         });
         whole && walked.is_ok()
@@ -292,12 +255,22 @@ impl Repo {
         }
     }
 
-    /// Files and lines a commit changed against its first parent, under `creature/`.
+    /// Files and lines a commit changed against its first parent. Beyond a bound lines are not counted: for people it is
+    /// all the same, and comparing two large texts can take hours.
     pub fn diff_stat(&self, commit: &Commit) -> Result<(usize, usize, usize)> {
         let parent = commit.parent(0).ok().map(|parent| parent.tree()).transpose()?;
-        let diff = self.git.diff_tree_to_tree(parent.as_ref(), Some(&commit.tree()?), None)?;
-        let stats = diff.stats()?;
-        Ok((stats.files_changed(), stats.insertions(), stats.deletions()))
+        let mut options = git2::DiffOptions::new();
+        options.max_size(COMPARED_BYTES).context_lines(0);
+        let diff = self.git.diff_tree_to_tree(parent.as_ref(), Some(&commit.tree()?), Some(&mut options))?;
+        let (mut added, mut removed) = (0, 0);
+        let mut count = |_: git2::DiffDelta, _: Option<git2::DiffHunk>, line: git2::DiffLine| {
+            added += usize::from(line.origin() == '+');
+            removed += usize::from(line.origin() == '-');
+            added + removed < MOST_COUNTED
+        };
+        // An error is an end that was reached early.
+        let _ = diff.foreach(&mut |_, _| interrupt::check().is_ok(), None, None, Some(&mut count));
+        Ok((diff.deltas().len(), added, removed))
     }
 
     /// Whether two creature trees are all the same to cargo, until it compiles: files of the same names, and the same
@@ -316,7 +289,7 @@ impl Repo {
         Ok(self.git.find_commit(Oid::from_str(commit)?)?)
     }
 
-    fn point(&self, name: &str, commit: Oid, message: &str) -> Result<()> {
+    pub(crate) fn point(&self, name: &str, commit: Oid, message: &str) -> Result<()> {
         self.unlocking(|| self.git.reference(name, commit, true, message))
             .with_context(|| format!("failed to write {name}"))?;
         Ok(())

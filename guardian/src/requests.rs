@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// Longest summary that goes into a commit message, in characters.
+/// Longest first line of a commit message, and longest whole of what was said, in characters.
 const SUMMARY_CHARS: usize = 200;
+const WHOLE_CHARS: usize = 4_000;
 /// Characters of a kind of request that there is not.
 const KIND_CHARS: usize = 60;
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct Request {
     pub id: String,
     pub life: u64,
@@ -28,11 +29,30 @@ impl Request {
         self.kind == "rebirth" && self.life == life
     }
 
-    /// One line for a commit message, whatever was written.
+    /// One line for a commit message, whatever was written; cut between two words.
     pub fn summary(&self) -> String {
-        let line: String = self.summary.split_whitespace().collect::<Vec<_>>().join(" ");
-        let line: String = line.chars().filter(|c| !c.is_control()).take(SUMMARY_CHARS).collect();
-        if line.is_empty() { "no summary given".into() } else { line }
+        let line = self.line();
+        if line.is_empty() {
+            return "no summary given".into();
+        }
+        if !is_long(&line) {
+            return line;
+        }
+        let most: String = line.chars().take(SUMMARY_CHARS - 2).collect();
+        let words = most.rsplit_once(' ').map_or(most.as_str(), |(words, _)| words);
+        format!("{words} …")
+    }
+
+    /// A whole commit message: the summary, and all that was said where that is more.
+    pub fn message(&self, who: &str) -> String {
+        let (summary, line) = (self.summary(), self.line());
+        if is_long(&line) { format!("{who}: {summary}\n\n{line}\n") } else { format!("{who}: {summary}") }
+    }
+
+    /// All that was said, bounded, on one line that is harmless.
+    fn line(&self) -> String {
+        let line = self.summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        line.chars().filter(|letter| !letter.is_control()).take(WHOLE_CHARS).collect()
     }
 
     pub fn done(&self, commit: Option<String>) -> Value {
@@ -43,6 +63,10 @@ impl Request {
         let (error, hint) = (brief(&error.into(), TOLD_CHARS), brief(&hint.into(), TOLD_CHARS));
         json!({"id": self.id, "ok": false, "error": error, "hint": hint})
     }
+}
+
+fn is_long(line: &str) -> bool {
+    line.chars().nth(SUMMARY_CHARS).is_some()
 }
 
 /// The request that lies there, if any.

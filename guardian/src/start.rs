@@ -12,20 +12,18 @@ use crate::report::Report;
 use crate::run::{End, Guardian};
 use crate::state::State;
 use crate::walls::{Choice, Walls};
-use crate::{bounds, files, hunt, orders, records, report, requests, run, settings, way};
+use crate::{files, hunt, keep, orders, records, requests, run, settings, way};
 use anyhow::Result;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 
 /// How often a former creature's processes are hunted before the guardian refuses to start.
 const ORPHAN_HUNTS: usize = 300;
-/// Characters of a file's name in a refusal.
-const NAME_CHARS: usize = 200;
 
 /// One clear line why the guardian will not start; exit status 100.
 #[derive(Debug)]
@@ -197,16 +195,20 @@ fn edits(house: &House, repo: &Repo, state: &State) -> Option<String> {
         Ok(dirty) => dirty,
         Err(error) => return Some(format!("{error:#}")),
     };
-    let path = dirty.first()?;
     if left.is_some_and(|left| left == requests::fingerprint(house, &dirty)) {
         return None;
     }
+    told_edits(&repo.edits(&dirty))
+}
+
+/// What to do about edits of the owner's, if there are any.
+pub fn told_edits(edits: &[PathBuf]) -> Option<String> {
+    let more = if edits.len() > 1 { format!(" and {} more", edits.len() - 1) } else { String::new() };
     Some(format!(
-        "creature/ has uncommitted edits ({}{}), yours: they were made while no creature lived. \
-         To keep them: git add creature && git commit -m 'keep'. \
-         To drop them: git checkout HEAD -- creature && git clean -fdx creature",
-        report::harmless(&bounds::brief(&path.display().to_string(), NAME_CHARS)),
-        if dirty.len() > 1 { format!(" and {} more", dirty.len() - 1) } else { String::new() },
+        "creature/ has uncommitted edits ({}{more}), yours: they were made while no creature lived. \
+         To keep them: git add -f creature && git commit -m 'keep'. \
+         To drop them: git checkout HEAD -- creature && git clean -ffdx creature",
+        keep::told(edits.first()?),
     ))
 }
 

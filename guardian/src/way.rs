@@ -1,9 +1,12 @@
 //! Clears the way: what lies in place of the house's files and folders and is none is moved aside, never deleted.
 //!
-//! Invariant: nothing here opens what it finds, so nothing can make it wait.
+//! Invariant: nothing here opens what it finds but to change its mode or marks, so nothing can make it wait.
 
-use crate::clock;
+use crate::beneath::Folder;
 use crate::house::House;
+use crate::{clock, files};
+use anyhow::{Context, Result};
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -13,6 +16,8 @@ use std::path::{Path, PathBuf};
 const ENDINGS: [&str; 5] = ["json", "jsonl", "txt", "log", "lock"];
 /// So many things in one folder are told and kept one by one; of more the number is told, and one folder keeps them.
 const FEW: usize = 8;
+/// How long ago a file was begun that nobody is writing any more.
+const LEFT_BEHIND_MS: u64 = 60 * 60_000;
 
 /// At start and between lives: whatever would keep the next life, or us, from opening a file. A line for each thing done.
 pub fn clear(house: &House) -> Vec<String> {
@@ -96,8 +101,15 @@ fn found(house: &House, path: &Path) -> Found {
     let Ok(meta) = fs::symlink_metadata(path) else { return Found::Good };
     let name = path.file_name().unwrap_or_default();
     let ending = path.extension().unwrap_or_default();
-    // What is half written: hidden, the creature's; else ours, where a folder costs no more than a late line.
-    let aside = ending == "aside" && (name.as_encoded_bytes().starts_with(b".") || !meta.is_dir());
+    let aside = ending == files::BEING_WRITTEN;
+    if aside && meta.is_file() && !name.as_encoded_bytes().starts_with(b".") {
+        // Ours, of a guardian that was killed while it wrote.
+        let begun_ms = u64::try_from(meta.mtime()).unwrap_or(0) * 1_000;
+        if begun_ms + LEFT_BEHIND_MS < clock::wall_ms() {
+            let _ = fs::remove_file(path);
+        }
+        return Found::Good;
+    }
     let kept_binary = path.parent() == Some(&house.binaries());
     let known = name == "heartbeat" || name == "lock" || ENDINGS.iter().any(|known| ending == *known);
     // The owner may keep the inbox elsewhere; whatever else is read here is read without following links.
@@ -154,4 +166,64 @@ pub fn aside(house: &House, path: &Path) -> std::io::Result<PathBuf> {
     }
     let to = path.with_file_name(format!("{}-{time}", file.to_string_lossy()));
     fs::rename(path, &to).map(|()| to)
+}
+
+/// Where what has to make way at one time goes, each under its own path; made when it is first needed.
+pub struct Aside {
+    places: [PathBuf; 2],
+    /// The place that was taken.
+    pub place: Option<PathBuf>,
+}
+
+impl Aside {
+    pub fn new(house: &House, name: &str) -> Self {
+        Self { places: places(house, name), place: None }
+    }
+
+    /// Moves a name out of an open folder. `path` is where that lies in the repository, of whatever length.
+    pub fn take(&mut self, from: &Folder, name: &OsStr, path: &Path) -> Result<()> {
+        let mut moved = Err(std::io::ErrorKind::NotFound.into());
+        for place in self.place.iter().chain(&self.places) {
+            moved = move_into(place, from, name, path);
+            if moved.is_ok() {
+                self.place = Some(place.clone());
+                return Ok(());
+            }
+        }
+        moved.with_context(|| format!("failed to move {} aside", crate::keep::told(path)))
+    }
+}
+
+fn move_into(place: &Path, from: &Folder, name: &OsStr, path: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(place)?;
+    let to = Folder::open(place)?.make(path.parent().unwrap_or(Path::new("")))?;
+    let (from_path, to_path) = (from.at(name), to.at(name));
+    if fs::symlink_metadata(&to_path).is_ok() {
+        return Err(std::io::ErrorKind::AlreadyExists.into());
+    }
+    fs::rename(&from_path, &to_path).or_else(|_| {
+        from.free();
+        from.release(name);
+        fs::rename(&from_path, &to_path)
+    })
+}
+
+/// Moves a whole folder of the house aside: a rename does not care what lies in it. To where.
+pub fn whole(house: &House, name: &str) -> Result<PathBuf> {
+    let [kept, beside] = places(house, name);
+    let (from, kept) = (house.root().join(name), kept.join(name));
+    Folder::open(house.root()).context("failed to open the house")?.release(OsStr::new(name));
+    let into_kept = kept.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::rename(&from, &kept));
+    if into_kept.is_ok() {
+        return Ok(kept);
+    }
+    // To another disk no rename leads; and what another user owns may only get another name where it lies.
+    fs::rename(&from, &beside).with_context(|| format!("failed to move {name}/ aside"))?;
+    Ok(beside)
+}
+
+/// In `kept/`, else beside what makes way.
+fn places(house: &House, name: &str) -> [PathBuf; 2] {
+    let time = clock::name();
+    [house.kept().join(&time), house.root().join(format!("{name}-{time}"))]
 }

@@ -33,7 +33,8 @@ pub fn answer(tools: &mut Toolbox, mut data: Value) -> Result<Value, Fault> {
         Some(thread) => thread.chars().take(64).collect(),
         None => tools.thread.clone(),
     };
-    if !(tools.owner && thread == tools.thread) && !tools.listening(&thread) {
+    let asked = tools.owner && thread == tools.thread;
+    if !asked && !tools.listening(&thread) {
         let error = format!("no words of your owner's wait for an answer on `{thread}`");
         let hint = "owner.message with a kind (revenue, approval, milestone, broken, weekly_summary) tells what matters; \
             keep the rest in memory or notes";

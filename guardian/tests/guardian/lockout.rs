@@ -56,7 +56,7 @@ fn an_edit_of_the_owners_after_a_stop_is_refused_and_stays() {
     let refused = house.ask(&[]);
     assert_eq!(refused.status.code(), Some(100));
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(said.contains("held.txt") && said.contains("git add creature"), "{said}");
+    assert!(said.contains("held.txt") && said.contains("git add -f creature"), "{said}");
     assert_eq!(house.read("creature/held.txt"), "the owner's own work\n");
 }
 

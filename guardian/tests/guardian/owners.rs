@@ -1,5 +1,6 @@
 //! A real guardian between a creature and its owner: orders, refusals, edits, the index, garbage in files.
 
+use crate::marks;
 use crate::support::{House, SOUND, becomes};
 use std::fs;
 use std::process::Command;
@@ -65,7 +66,7 @@ fn owner_edits_while_nothing_lives_are_waited_for_never_touched() {
     house.write("creature/mine.txt", "the owner's own work\n");
     assert!(house.ask(&["resume"]).status.success());
     house.until("to be told", || {
-        fs::read_to_string(&guardian.log).unwrap().contains("uncommitted edits of yours")
+        fs::read_to_string(&guardian.log).unwrap().contains("uncommitted edits")
     });
     assert_eq!(house.read("creature/mine.txt"), "the owner's own work\n");
     let commit = house.commit("mine");
@@ -200,13 +201,14 @@ fn what_could_not_be_written_is_written_once_it_can_be() {
     let first = house.git(&["rev-parse", "HEAD"]);
     let guardian = house.start();
     house.until_blessed(&first);
-    // In the way of every replacement of guardian.json, as a full disk would be.
-    fs::create_dir(house.path(".self/guardian.aside")).unwrap();
+    // Nothing can be made there any more, as on a full disk. None but root can have it so.
+    let state = house.path(".self");
+    let Some(full) = marks::Fixed::new(&state) else { return };
     let creature = house.status()["creature_pid"].to_string();
     Command::new("kill").args(["-KILL", &creature]).status().unwrap();
     house.until("the next life", || house.told("life").len() == 2);
     assert_eq!(house.status()["life"], 1, "it could not be told yet");
-    fs::remove_dir(house.path(".self/guardian.aside")).unwrap();
+    drop(full);
     house.until("it to be told", || house.status()["life"] == 2);
     guardian.stop();
 }

@@ -2,7 +2,8 @@
 
 use crate::support::House;
 use guardian::binaries::Binaries;
-use guardian::tree;
+use guardian::keep::{self, Rule};
+use guardian::restore;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -50,7 +51,7 @@ fn a_folder_swapped_for_a_link_is_never_read_into_the_repository() {
     let repo = git2::Repository::open(&house.root).unwrap();
     while_swapped(&house.path("self/deep"), &outside, || {
         for _ in 0..400 {
-            let _ = tree::write(&repo, &house.path("self"));
+            let _ = keep::folder(&repo, "self", None, Rule::Look);
         }
     });
     assert!(!is_kept(&house));
@@ -62,7 +63,7 @@ fn a_file_swapped_for_a_link_is_never_read_into_the_repository() {
     let repo = git2::Repository::open(&house.root).unwrap();
     while_swapped(&house.path("self/key"), &outside.join("key"), || {
         for _ in 0..400 {
-            let _ = tree::write(&repo, &house.path("self"));
+            let _ = keep::folder(&repo, "self", None, Rule::Look);
         }
     });
     assert!(!is_kept(&house));
@@ -77,7 +78,7 @@ fn putting_back_writes_and_removes_nothing_elsewhere() {
     let whole = repo.head().unwrap().peel_to_tree().unwrap();
     while_swapped(&house.path("creature/src"), &outside, || {
         for _ in 0..400 {
-            let _ = tree::put_back(&repo, &whole, "creature");
+            let _ = restore::put_back(&repo, &whole, "creature");
         }
     });
     let left: Vec<_> = fs::read_dir(&outside).unwrap().flatten().map(|entry| entry.file_name()).collect();

@@ -222,7 +222,12 @@ impl Process {
         } else {
             self.open_file(folder)?
         };
-        Some(folder.join(text.as_ref()))
+        // A name in a folder that is held open.
+        let held = text.strip_prefix("/proc/self/fd/").and_then(|rest| rest.split_once('/'));
+        match held.and_then(|(number, name)| Some((number.parse().ok()?, name))) {
+            Some((number, name)) => Some(self.open_file(number)?.join(name)),
+            None => Some(folder.join(text.as_ref())),
+        }
     }
 }
 
@@ -235,7 +240,9 @@ fn without_names_of_the_moment(path: &Path) -> String {
             (2, 2) => "xx".to_owned(),
             (38.., _) => format!("x{}", &part[hex..]),
             _ if time => format!("time{}", part.split_once('Z').map_or("", |(_, rest)| rest)),
-            _ if part.contains("tmp_object") => "new".to_owned(),
+            _ if part.contains("tmp_object") || part.contains("pack_git2") => "new".to_owned(),
+            _ if part.ends_with(".aside") => "new.aside".to_owned(),
+            _ if part.starts_with("pack-") => "pack".to_owned(),
             _ => part.into_owned(),
         }
     };

@@ -154,7 +154,7 @@ fn worth_a_kill(steps: &[String]) -> Vec<Kill> {
         let most = match step.split_once(' ') {
             // A signal to one process of a tree is as good as to the next.
             Some(("kill", _)) | None => 2,
-            Some(_) if step.contains("guardian.json") || step.contains("guardian.aside") => 1,
+            Some(_) if step.contains("guardian.json") => 1,
             // Half a file nobody has heard of is as good as half of the next.
             Some(("write" | "create", path))
                 if path.starts_with(".git/objects") || path.ends_with(".aside") =>

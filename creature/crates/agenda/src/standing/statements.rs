@@ -119,10 +119,9 @@ impl Subject {
         let is_about = |(at, word): &(usize, &String)| {
             let is_number = word.starts_with(|c: char| c.is_ascii_digit());
             let is_length = is_number && word.ends_with(char::is_alphabetic);
-            !among(AGAINST, word)
-                && ![IDLE, UNITS].iter().any(|list| among(list, stem(word)) || among(list, word))
-                && !is_length
-                && !(is_number && is_time(*at))
+            let is_idle = [IDLE, UNITS].iter().any(|list| among(list, stem(word)) || among(list, word));
+            let is_when = is_length || (is_number && is_time(*at));
+            !(among(AGAINST, word) || is_idle || is_when)
         };
         let about: BTreeSet<String> =
             all.iter().enumerate().filter(is_about).map(|(_, word)| stem(word).to_owned()).collect();

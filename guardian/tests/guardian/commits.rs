@@ -1,0 +1,97 @@
+//! Commits of the guardian's: what their objects become on the disk, and what their messages say.
+
+use crate::support::House;
+use guardian::repo::Repo;
+use guardian::requests::Request;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+fn open(house: &House) -> Repo {
+    Repo::open(&guardian::house::House::new(&house.root)).unwrap()
+}
+
+fn packs(house: &House) -> Vec<PathBuf> {
+    let entries = fs::read_dir(house.path(".git/objects/pack")).unwrap().flatten().map(|entry| entry.path());
+    entries.filter(|path| path.extension().is_some_and(|end| end == "pack")).collect()
+}
+
+fn loose(house: &House) -> usize {
+    let count = house.git(&["count-objects"]);
+    count.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// Found by attack: 20,000 papers in one commit were as many syncs, and the guardian was deaf for 74 s.
+#[test]
+fn many_papers_are_one_pack_and_few_are_files_of_their_own() {
+    let house = House::new("live");
+    let before = loose(&house);
+    (0..500).for_each(|number| house.write(&format!("self/{number}"), &format!("paper {number}\n")));
+    let made = open(&house).commit("self: papers", &["self"]).unwrap().unwrap();
+    assert_eq!(packs(&house).len(), 1);
+    assert!(loose(&house) - before < 10, "only the commit and its root are files of their own");
+    house.write("self/one-more", "x");
+    let more = open(&house).commit("self: a paper", &["self"]).unwrap().unwrap();
+    assert_eq!(packs(&house).len(), 1, "packs do not become many");
+    assert_ne!(made.commit, more.commit);
+    assert_eq!(house.git(&["fsck", "--strict", "--full"]), "");
+    assert_eq!(house.git(&["ls-tree", "-r", "--name-only", "HEAD", "self/"]).lines().count(), 502);
+}
+
+/// Found while mending: two texts of 16 MiB were compared line by line for 163 s, only to say how many lines changed.
+#[test]
+fn lines_of_large_files_are_not_counted() {
+    let house = House::new("live");
+    let text = |from: u32| (from..from + 100_000).map(|line| format!("{}\n", line.wrapping_mul(line) % 50));
+    house.write("self/large", &text(0).collect::<String>());
+    house.commit("a large paper");
+    house.write("self/large", &text(777_777).collect::<String>());
+    house.write("self/small", "one\ntwo\n");
+    let repo = open(&house);
+    let made = repo.commit("self: papers", &["self"]).unwrap().unwrap();
+    assert_eq!(repo.diff_stat(&repo.find(&made.commit.to_string()).unwrap()).unwrap(), (2, 2, 0));
+}
+
+/// Found while mending: what rotted in a pack kept every commit and every rescue that needed it from being made.
+#[test]
+fn what_rotted_in_a_pack_is_written_anew() {
+    let house = House::new("live");
+    let treasure: String =
+        (0..3_000_u32).map(|at| char::from(b'a' + (at.wrapping_mul(at) >> 5) as u8 % 26)).collect();
+    house.write("creature/treasure", &treasure);
+    house.commit("a treasure");
+    house.git(&["repack", "-a", "-d", "-q"]);
+    let blob = house.git(&["rev-parse", "HEAD:creature/treasure"]);
+    let [pack] = packs(&house).try_into().unwrap();
+    let list = house.git(&["verify-pack", "-v", &pack.with_extension("idx").display().to_string()]);
+    let line = list.lines().find(|line| line.starts_with(&blob)).unwrap();
+    let offset: u64 = line.split_whitespace().nth(4).unwrap().parse().unwrap();
+    fs::set_permissions(&pack, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    File::options().write(true).open(&pack).unwrap().write_all_at(&[0; 40], offset + 20).unwrap();
+    house.write("creature/more", "x");
+    open(&house).commit("self: more", &["creature"]).unwrap().unwrap();
+    assert_eq!(house.git(&["show", "HEAD:creature/treasure"]), treasure);
+    fs::remove_file(house.path("creature/treasure")).unwrap();
+    let repo = open(&house);
+    repo.put_back(repo.head().unwrap().commit).unwrap();
+    assert_eq!(house.read("creature/treasure"), treasure);
+}
+
+#[test]
+fn a_long_summary_is_cut_between_words_and_stands_whole_below() {
+    let request = |summary: &str| Request { summary: summary.into(), ..Request::default() };
+    let long = "a word and another ".repeat(20);
+    let (summary, message) = (request(&long).summary(), request(&long).message("self"));
+    assert!(summary.chars().count() <= 200, "{summary}");
+    assert!(
+        summary.ends_with("word …") || summary.ends_with("and …") || summary.ends_with("another …"),
+        "{summary}"
+    );
+    assert_eq!(message, format!("self: {summary}\n\n{}\n", long.trim()));
+    assert_eq!(request("short and\n sweet\u{7}").message("self"), "self: short and sweet");
+    assert_eq!(request(" \n").message("self"), "self: no summary given");
+    let endless = request(&"x".repeat(1_000_000)).message("self");
+    assert!(endless.chars().count() < 4_300 && endless.starts_with("self: xxx"));
+    let exactly = "x".repeat(200);
+    assert_eq!(request(&exactly).message("self"), format!("self: {exactly}"));
+}
