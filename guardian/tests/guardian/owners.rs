@@ -65,9 +65,7 @@ fn owner_edits_while_nothing_lives_are_waited_for_never_touched() {
     house.until("the pause", || house.status()["phase"] == "paused");
     house.write("creature/mine.txt", "the owner's own work\n");
     assert!(house.ask(&["resume"]).status.success());
-    house.until("to be told", || {
-        fs::read_to_string(&guardian.log).unwrap().contains("uncommitted edits")
-    });
+    house.until("to be told", || fs::read_to_string(&guardian.log).unwrap().contains("uncommitted edits"));
     assert_eq!(house.read("creature/mine.txt"), "the owner's own work\n");
     let commit = house.commit("mine");
     house.until_blessed(&commit);
