@@ -1,18 +1,22 @@
 //! Git's lock files that nobody holds any more: found with care, moved aside, never deleted.
 
-use crate::{files, hunt};
+use crate::{files, hunt, interrupt};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a lock must lie unchanged while we look before it counts as left behind.
-const UNCHANGED: Duration = Duration::from_millis(1_500);
+/// How long a lock must lie unchanged before it counts as left behind: so many looks, so far apart.
+const LOOKS: u32 = 30;
+const APART: Duration = Duration::from_millis(50);
 
 /// Moves aside the locks under `.git` that stayed as they were while we looked and that no process holds.
 pub fn clear_stale(git: &Path, root: &Path, kept: &Path) -> Result<Vec<PathBuf>> {
     let seen: Vec<_> = find(git).into_iter().map(|path| (files::mark(&path), path)).collect();
     if seen.iter().any(|(mark, _)| mark.is_some()) {
-        std::thread::sleep(UNCHANGED);
+        for _ in 0..LOOKS {
+            interrupt::check()?;
+            std::thread::sleep(APART);
+        }
     }
     let mut cleared = Vec::new();
     for (mark, path) in seen {

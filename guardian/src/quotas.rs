@@ -4,7 +4,7 @@ use crate::beneath::Folder;
 use crate::house::House;
 use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
 use crate::run::Guardian;
-use crate::{files, records, walls, way};
+use crate::{files, interrupt, records, walls, way};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -80,13 +80,16 @@ fn collect(house: &House, most_bytes: u64) -> Option<u64> {
     };
     if let Err(error) = removed {
         tracing::error!("failed to clear target/creature, which is over its quota: {error}");
+        return None;
     }
     Some(before)
 }
 
-/// Bytes of the files below a folder; links are not followed. What is too deep to be looked through is too much.
+/// Bytes of the files below a folder; links are not followed. What is too deep to be looked through is too much; what is
+/// left when the owner wants something is nothing, until the next look.
 fn folder_bytes(folder: &Folder) -> u64 {
     let entries = fs::read_dir(folder.path()).into_iter().flatten().flatten();
+    let entries = entries.take_while(|_| interrupt::check().is_ok());
     let bytes = entries.map(|entry| match entry.metadata() {
         Ok(meta) if meta.is_dir() && folder.is_deep() => u64::MAX,
         Ok(meta) if meta.is_dir() => {

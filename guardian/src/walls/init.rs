@@ -49,6 +49,7 @@ pub fn enter(spec: &Spec) -> Result<()> {
 
 /// Where nobody asked for the init's number, the process outside waits for it and ends as the program did.
 fn stand_for(init: Pid, outcome: &OwnedFd) -> ! {
+    let _ = prctl::set_pdeathsig(Signal::SIGKILL);
     let _ = SigSet::all().thread_block();
     let own = tend(init, None);
     let mut raw = [0; 4];
@@ -103,6 +104,10 @@ fn tend(child: Pid, lifeline: Option<BorrowedFd>) -> WaitStatus {
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
     let Ok(signals) = SignalFd::with_flags(&SigSet::all(), flags) else { end(ABANDONED) };
     loop {
+        // Before anything is waited for: who ended before signals were held back is told of by none.
+        if let Some(status) = reap(child) {
+            return status;
+        }
         let heard = [Some(signals.as_fd()), lifeline].into_iter().flatten();
         let mut heard: Vec<PollFd> = heard.map(|heard| PollFd::new(heard, PollFlags::POLLIN)).collect();
         let _ = poll(&mut heard, PollTimeout::NONE);
@@ -110,15 +115,9 @@ fn tend(child: Pid, lifeline: Option<BorrowedFd>) -> WaitStatus {
             end(ABANDONED);
         }
         while let Ok(Some(heard)) = signals.read_signal() {
-            let Ok(heard) = Signal::try_from(heard.ssi_signo as i32) else { continue };
-            if heard != Signal::SIGCHLD {
-                // Before it has a group of its own it has ours.
-                let _ = killpg(child, heard).or_else(|_| kill(child, heard));
-                continue;
-            }
-            if let Some(status) = reap(child) {
-                return status;
-            }
+            let heard = Signal::try_from(heard.ssi_signo as i32).ok().filter(|it| *it != Signal::SIGCHLD);
+            // Before it has a group of its own it has ours.
+            heard.map(|heard| killpg(child, heard).or_else(|_| kill(child, heard)));
         }
     }
 }

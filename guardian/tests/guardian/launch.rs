@@ -1,0 +1,85 @@
+//! The launcher of walls by itself: it ends as its program did, in whatever order the processes get to run.
+
+use crate::support::PATIENCE;
+use guardian::walls::spec::Spec;
+use nix::errno::Errno;
+use nix::sys::ptrace::{self, Options};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Starts a tree of its own, its launcher stopped wherever it forks until what it forked has ended.
+fn launch_slowly(program: &[&str]) -> WaitStatus {
+    let spec = serde_json::to_string(&Spec { tree: true, root: "/".into(), ..Spec::default() }).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_guardian"));
+    command.args(["wall", &spec, "--"]).args(program);
+    // SAFETY: one system call between fork and exec.
+    #[allow(unsafe_code)]
+    unsafe {
+        command.pre_exec(|| Ok(ptrace::traceme()?));
+    }
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let launcher = Pid::from_raw(command.spawn().unwrap().id() as i32);
+    let _ended = Ended(launcher);
+    assert!(matches!(waitpid(launcher, None).unwrap(), WaitStatus::Stopped(..)), "at its first step");
+    ptrace::setoptions(launcher, Options::PTRACE_O_TRACEFORK | Options::PTRACE_O_EXITKILL).unwrap();
+    ptrace::cont(launcher, None).unwrap();
+    let forked = waitpid(launcher, None).unwrap();
+    assert!(matches!(forked, WaitStatus::PtraceEvent(..)), "{forked:?}");
+    let init = Pid::from_raw(ptrace::getevent(launcher).unwrap() as i32);
+    waitpid(init, Some(WaitPidFlag::__WALL)).unwrap();
+    ptrace::detach(init, None).unwrap();
+    until("the init to end", || {
+        let stat = std::fs::read_to_string(format!("/proc/{init}/stat")).unwrap();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
+    });
+    ptrace::detach(launcher, None).unwrap();
+    let mut status = WaitStatus::StillAlive;
+    until("the launcher to end", || {
+        status = match waitpid(launcher, Some(WaitPidFlag::WNOHANG)) {
+            Err(Errno::EINTR) => WaitStatus::StillAlive,
+            other => other.unwrap(),
+        };
+        status != WaitStatus::StillAlive
+    });
+    status
+}
+
+/// If the test fails before it is.
+struct Ended(Pid);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = kill(self.0, Signal::SIGKILL);
+        }
+    }
+}
+
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Found: on a busy machine the init could end before the launcher listened, which then waited for ever: no start, no
+/// `doctor` came to an end.
+#[test]
+fn a_tree_that_ends_before_its_launcher_listens_is_no_wait_for_ever() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let ended = |status| match status {
+        WaitStatus::Exited(_, code) => code,
+        WaitStatus::Signaled(_, signal, _) => -(signal as i32),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(ended(launch_slowly(&["/bin/true"])), 0);
+    assert_eq!(ended(launch_slowly(&["/bin/sh", "-c", "exit 7"])), 7);
+    assert_eq!(ended(launch_slowly(&["/bin/sh", "-c", "kill -9 $$"])), -9);
+}
