@@ -85,7 +85,11 @@ impl Guardian {
             return self.judge(build);
         }
         self.report.build_over();
-        let clean = self.version.is_some_and(|version| self.repo.is_at(version));
+        let clean = match self.version.map(|version| self.repo.is_at(version)).transpose() {
+            // Whether it is what was to be built is not known: it is built again, which costs little.
+            Err(_) if !build.beside => return self.happen(Event::Interrupted),
+            clean => matches!(clean, Ok(Some(true))),
+        };
         match build.finish(&self.house, status) {
             // What was built is the commit only if the tree still is; beside a creature it may well be editing.
             Some(path) if clean => {

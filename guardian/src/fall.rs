@@ -1,7 +1,7 @@
 //! Falls: the creature put back to another rung; which one, what is marked, and what runs while none can be had.
 
 use crate::bounds::{TOLD_CHARS, brief};
-use crate::interrupt::{self, Interrupted};
+use crate::interrupt::Interrupted;
 use crate::repo::{Version, publish_last_good};
 use crate::report::span;
 use crate::run::Guardian;
@@ -80,7 +80,7 @@ impl Guardian {
         let before = self.before_commit()?;
         let from = self.repo.resolve(&falling.from_commit)?;
         let target = self.repo.resolve(&falling.to_commit)?;
-        let rescued = if self.repo.is_at(target) { None } else { self.repo.rescue("before a rollback")? };
+        let rescued = if self.repo.is_at(target)? { None } else { self.repo.rescue("before a rollback")? };
         if falling.rescued.is_none() {
             falling.rescued = rescued.or_else(|| self.state.rescued.take());
             self.state.falling = Some(falling.clone());
@@ -137,19 +137,19 @@ impl Guardian {
 
     /// The rollback under way, or a new one: the newest standing rung that is not what falls.
     fn choose(&mut self, cause: Cause, to_bottom: bool) -> Result<Option<Falling>> {
-        let sound = |version: &Version| self.repo.is_whole(*version);
-        let stands = |to: &str| self.repo.resolve(to).is_ok_and(|to| sound(&to));
         let under_way = self.state.falling.as_ref().filter(|falling| falling.cause == cause);
-        if let Some(falling) = under_way.filter(|falling| {
-            falling.told || (stands(&falling.to_commit) && !falling.failed.contains(&falling.to_commit))
-        }) {
-            return Ok(Some(falling.clone()));
+        if let Some(falling) = under_way {
+            let to = self.repo.resolve(&falling.to_commit).ok();
+            let to = to.filter(|_| !falling.failed.contains(&falling.to_commit));
+            if falling.told || self.repo.first_whole(to.into_iter())?.is_some() {
+                return Ok(Some(falling.clone()));
+            }
         }
         let (failed, rescued) =
             under_way.map(|falling| (falling.failed.clone(), falling.rescued.clone())).unwrap_or_default();
         let from = self.repo.head()?;
         let rungs = self.repo.rungs()?;
-        let others = rungs
+        let mut others = rungs
             .iter()
             .map(|rung| rung.version)
             .filter(|version| version.tree != from.tree && !failed.contains(&version.commit.to_string()));
@@ -158,16 +158,15 @@ impl Guardian {
             (_, Cause::LateDeaths) => {
                 let lived = self.policy.lived_before(&self.limits);
                 let named = |tree: &String| others.clone().rfind(|version| version.tree.to_string() == *tree);
-                lived.iter().filter_map(named).find(sound)
+                self.repo.first_whole(lived.iter().filter_map(named))?
             }
             (_, Cause::Acquitted) => {
-                self.policy.record.fell.as_ref().and_then(|fell| self.repo.fallen(&fell.first)).filter(sound)
+                let fell = self.policy.record.fell.as_ref().and_then(|fell| self.repo.fallen(&fell.first));
+                self.repo.first_whole(fell.into_iter())?
             }
-            _ if to_bottom => others.into_iter().find(sound),
-            _ => others.rev().find(sound),
+            _ if to_bottom => self.repo.first_whole(&mut others)?,
+            _ => self.repo.first_whole(others.rev())?,
         };
-        // A rung that was not looked at to its end was not found damaged.
-        interrupt::check()?;
         let ends = self.state.ends.iter().rev();
         let ends = ends.take_while(|end| records::text(end, "commit") == from.commit.to_string());
         let (deaths, weighed) = match (cause, target) {

@@ -2,6 +2,7 @@
 
 use crate::bounds::{TOLD_CHARS, brief};
 use crate::house::House;
+use crate::interrupt::Interrupted;
 use crate::records::text;
 use crate::repo::Version;
 use crate::run::Guardian;
@@ -49,9 +50,14 @@ impl Guardian {
             self.order_seen = None;
             return;
         }
+        let taken_up = self.take_up(&order.order, order.to.as_deref());
+        if taken_up.as_ref().is_err_and(|error| error.is::<Interrupted>()) {
+            self.order_seen = None;
+            return;
+        }
         (self.state.order, self.state.order_outcome) = (order.id, None);
         self.state.order_under_way.clone_from(&order.order);
-        match self.take_up(&order.order, order.to.as_deref()) {
+        match taken_up {
             // The step saves what it decides together with the order's id; what decides nothing is saved here.
             Ok((event, told)) => {
                 event.into_iter().for_each(|event| self.happen(event));
@@ -84,7 +90,7 @@ impl Guardian {
             "rollback" => {
                 let (head, to) = (self.repo.head()?, self.rollback_target(to)?);
                 let name = short(to.commit);
-                let there = to.tree == head.tree && !self.repo.is_fallen(to.tree) && self.repo.is_at(to);
+                let there = to.tree == head.tree && !self.repo.is_fallen(to.tree) && self.repo.is_at(to)?;
                 if there {
                     return Ok((
                         None,
@@ -101,11 +107,10 @@ impl Guardian {
     /// The commit that is meant: the one that is named, or the newest rung below the one that HEAD stands on.
     fn rollback_target(&self, name: Option<&str>) -> Result<Version> {
         let rungs = self.repo.rungs()?;
-        let sound = |version: &Version| self.repo.is_whole(*version);
         if let Some(name) = name {
             let to = self.repo.resolve(name)?;
             anyhow::ensure!(
-                sound(&to),
+                self.repo.is_whole(to)?,
                 "{name} cannot be put back: some of what it has in creature/ is damaged"
             );
             return Ok(to);
@@ -113,7 +118,7 @@ impl Guardian {
         let head = self.repo.head()?;
         let at = rungs.iter().rposition(|rung| rung.version.tree == head.tree).unwrap_or(rungs.len());
         let below = rungs.iter().take(at).rev().map(|rung| rung.version);
-        let to = below.filter(|below| below.tree != head.tree).find(sound);
+        let to = self.repo.first_whole(below.filter(|below| below.tree != head.tree))?;
         to.with_context(|| {
             format!(
                 "there is nothing to go back to: below {} no commit is trusted; `rollback COMMIT` names any other",

@@ -211,7 +211,7 @@ impl Guardian {
 
     pub fn tidy(&mut self) -> Result<()> {
         let head = self.repo.head()?;
-        if self.repo.is_at(head) {
+        if self.repo.is_at(head)? {
             return Ok(());
         }
         let rescued = self.repo.rescue(&format!("what life {} left in creature/", self.state.life))?;

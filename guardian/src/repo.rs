@@ -179,11 +179,21 @@ impl Repo {
         Ok(rungs)
     }
 
-    /// Whether all of a version's `creature/` can be read from the disk: what is damaged cannot be put back. An answer
-    /// that comes of an interruption is worth nothing.
-    pub fn is_whole(&self, version: Version) -> bool {
+    /// The first version that is whole.
+    pub fn first_whole(&self, versions: impl Iterator<Item = Version>) -> Result<Option<Version>> {
+        for version in versions {
+            if self.is_whole(version)? {
+                return Ok(Some(version));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether all of a version's `creature/` can be read from the disk: what is damaged cannot be put back. An error only
+    /// when it was interrupted.
+    pub fn is_whole(&self, version: Version) -> Result<bool> {
         // A handle of its own: this one may remember what the disk has lost.
-        let Ok(git) = Repository::open(self.git.path()) else { return false };
+        let Ok(git) = Repository::open(self.git.path()) else { return Ok(false) };
         let mut whole = git.find_commit(version.commit).is_ok();
         let walked = git.find_tree(version.tree).and_then(|tree| {
             tree.walk(git2::TreeWalkMode::PreOrder, |_, entry| {
@@ -193,7 +203,8 @@ impl Repo {
                 if whole { git2::TreeWalkResult::Ok } else { git2::TreeWalkResult::Abort }
             })
         });
-        whole && walked.is_ok()
+        interrupt::check()?;
+        Ok(whole && walked.is_ok())
     }
 
     /// Puts a version on top of the ladder; the rungs beyond eight go from above the bottom. True if it is new.

@@ -66,7 +66,7 @@ impl Repo {
     /// most of it is now, if there was anything. What is kept already is not kept again.
     pub fn rescue(&self, why: &str) -> Result<Option<String>> {
         let head = self.head()?;
-        if self.is_at(head) {
+        if self.is_at(head)? {
             return Ok(None);
         }
         let is_folder = match fs::symlink_metadata(self.house.creature()) {
@@ -134,9 +134,11 @@ impl Repo {
         restore::put_back(&self.git, &whole, "creature")
     }
 
-    /// Whether `creature/` is now what `version` has.
-    pub fn is_at(&self, version: Version) -> bool {
-        self.compare(version, tree::is_same).unwrap_or(false)
+    /// Whether `creature/` is now what `version` has. An error only when it was interrupted.
+    pub fn is_at(&self, version: Version) -> Result<bool> {
+        let same = self.compare(version, tree::is_same);
+        interrupt::check()?;
+        Ok(same.unwrap_or(false))
     }
 }
 

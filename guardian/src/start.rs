@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::run::{End, Guardian};
 use crate::state::State;
 use crate::walls::{Choice, Walls};
-use crate::{files, hunt, keep, orders, records, requests, run, settings, way};
+use crate::{files, hunt, interrupt, keep, orders, records, requests, run, settings, way};
 use anyhow::Result;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
@@ -74,7 +74,8 @@ pub fn run() -> Result<u8> {
     let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
     if let Some(why) = refusal(&house, &repo, &state) {
-        return refuse(why);
+        // Nothing was changed yet, so whoever is called away now just goes.
+        return if interrupt::check().is_err() { Ok(0) } else { refuse(why) };
     }
     let walls = put_up_walls(&house, &settings)?;
     let companion = Companion::open(&house, &walls.network)?;

@@ -35,7 +35,7 @@ fn kept_and_put_back(house: &House) {
     assert!(!repo.dirty(head).unwrap().is_empty(), "nothing is in the way");
     repo.rescue("a test").unwrap();
     repo.put_back(head.commit).unwrap();
-    assert!(repo.is_at(head));
+    assert!(repo.is_at(head).unwrap());
 }
 
 #[test]

@@ -194,7 +194,7 @@ impl Yard {
         }
         self.repo.put_back(head.commit).unwrap();
         is_exactly(&creature, wanted);
-        assert!(self.repo.is_at(head), "it does not find that it is as it should be");
+        assert!(self.repo.is_at(head).unwrap(), "it does not find that it is as it should be");
         if !twice {
             return;
         }

@@ -90,6 +90,28 @@ fn owner_5_a_rollback_says_to_which_commit_it_was_put_back() {
     told(&house, &["rollback"], 1, &["no guardian is running"]);
 }
 
+/// Found: a signal that came while the ladder was looked through made every rung count as damaged.
+#[test]
+fn owner_5_a_rollback_under_a_storm_of_signals_is_done() {
+    let (house, guardian, first) = living(SOUND);
+    house.write_life("think changed; live");
+    let changed = house.commit("the owner's change");
+    told(&house, &["pause"], 0, &["paused"]);
+    told(&house, &["resume"], 0, &["it goes on"]);
+    house.until_blessed(&changed);
+    let pid = nix::unistd::Pid::from_raw(guardian.pid());
+    let storm = std::thread::spawn(move || {
+        for _ in 0..2_000 {
+            nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGUSR1).unwrap();
+            std::thread::sleep(std::time::Duration::from_micros(300));
+        }
+    });
+    told(&house, &["rollback"], 0, &["put creature back to"]);
+    storm.join().unwrap();
+    assert!(!house.creature_differs_from(&first));
+    guardian.stop();
+}
+
 #[test]
 fn owner_5_a_rollback_while_paused_is_done_and_stays_paused() {
     let (house, guardian, first) = living(SOUND);
