@@ -74,6 +74,9 @@ impl Folder {
 
     /// The same, made where it is missing. What is in its way and is no folder is an error.
     pub fn make(&self, path: &Path) -> io::Result<Self> {
+        if let Ok(there) = self.folder(path) {
+            return Ok(there);
+        }
         let mut folder = self.folder(Path::new("."))?;
         for part in path.components() {
             let Component::Normal(name) = part else { continue };

@@ -15,6 +15,7 @@ use crate::revival::{Act, Event, Revival};
 use crate::run::Guardian;
 use crate::tokens::Tokens;
 use crate::trusted::{self, Trusted};
+use crate::vocabulary::Phase;
 use crate::walls::network::Network;
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
@@ -28,6 +29,9 @@ use std::path::{Path, PathBuf};
 
 /// Its program, beside ours.
 pub const NAME: &str = "broker";
+/// How long a program that is there is not brought up to date for the first life's sake.
+const UPDATED_BY_MS: Millis = 10_000;
+
 pub struct Companion {
     /// Where the creature meets it.
     pub listener: TcpListener,
@@ -40,6 +44,8 @@ pub struct Companion {
     lock: File,
     /// Since we started, so that it need not be once more.
     pub build_tried: bool,
+    /// When we first wanted it.
+    called: Millis,
     pub tokens: Tokens,
     pub revival: Revival,
     pub pid: Option<Pid>,
@@ -86,6 +92,7 @@ impl Companion {
             made,
             lock,
             build_tried: false,
+            called: 0,
             tokens: Tokens::default(),
             revival: Revival::default(),
             pid: None,
@@ -173,24 +180,41 @@ pub fn program() -> Option<PathBuf> {
 }
 
 impl Guardian {
-    /// The first start: at once where it is there, after its build where it is not. What is there is brought up to date
-    /// beside it, and takes its place if it comes out another.
+    /// The first start: at once where it is there, after its build where it is not.
     pub fn call_broker(&mut self) {
-        let companion = &mut self.companion;
-        if companion.made.is_some() && !companion.build_tried {
-            match companion.build(&self.house, true) {
-                Ok(Some(pid)) => {
-                    let kind = Kind::Build { was: files::mark(&companion.program) };
-                    companion.errand = Some(Errand { pid, kind, since: self.clock.now() });
-                    if !companion.program.is_file() {
-                        return;
-                    }
-                }
-                Ok(None) => {}
-                Err(error) => self.report.warn(&companion.not_built(&error)),
-            }
+        self.companion.called = self.clock.now();
+        if !self.companion.program.is_file() {
+            self.build_broker();
         }
-        self.broker_found();
+        if self.companion.errand.is_none() {
+            self.broker_found();
+        }
+    }
+
+    /// What is there is brought up to date beside it, and gives way if it comes out another. Not before the first life has
+    /// beaten, whose birth a compiler beside it would make late, or has had the time.
+    pub fn update_broker(&mut self) {
+        let beats = matches!(self.policy.phase, Phase::Probation { .. } | Phase::Settled { .. });
+        if beats || self.clock.now() > self.companion.called + UPDATED_BY_MS {
+            self.build_broker();
+        }
+    }
+
+    /// Once a guardian.
+    fn build_broker(&mut self) {
+        let companion = &mut self.companion;
+        if companion.made.is_none() || companion.errand.is_some() || companion.build_tried {
+            return;
+        }
+        companion.build_tried = true;
+        match companion.build(&self.house, true) {
+            Ok(Some(pid)) => {
+                let kind = Kind::Build { was: files::mark(&companion.program) };
+                companion.errand = Some(Errand { pid, kind, since: self.clock.now() });
+            }
+            Ok(None) => {}
+            Err(error) => self.report.warn(&companion.not_built(&error)),
+        }
     }
 
     pub fn broker_found(&mut self) {

@@ -60,7 +60,7 @@ fn walls(house: &House) -> Finding {
     let mend = "a newer kernel, user namespaces, or root mend what is missing; walls = \"required\" starts with nothing less";
     let settings = crate::settings::load(house).unwrap_or_default();
     let (limits, more) = (settings.limits, settings.sandbox.read);
-    match Walls::find(house, settings.walls, &limits, more, "/proc/self/exe".into()) {
+    match Walls::find(house, settings.walls, &limits, more, "/proc/self/exe".into(), false) {
         Ok(walls) if let Some(why) = start::too_little(settings.walls, &walls) => {
             Finding::new(Grade::Bad, "walls", why, mend)
         }

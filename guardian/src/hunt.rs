@@ -22,6 +22,8 @@ const ROUNDS: usize = 40;
 const ORPHAN_ROUNDS: usize = 2_000;
 /// Looks for processes born while others were being stopped, in each round.
 const LOOKS: usize = 100;
+/// Looks in a row that must find none: where numbers of processes begin anew, one look may miss who is just being born.
+const UNSEEN: usize = 3;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Orphans of our children become ours, so that none can slip away.
@@ -51,7 +53,15 @@ pub fn reap_into(ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
 /// Kills and reaps everything that descends from us, but the processes in `spare` and what they started. True once none
 /// is left.
 pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
-    (0..ROUNDS).any(|_| reap_into(ended) || kill_all(|| below(Pid::this(), spare)).is_empty())
+    let mut unseen = 0;
+    (0..ROUNDS).any(|_| {
+        if reap_into(ended) {
+            return true;
+        }
+        let none = kill_all(|| below(Pid::this(), spare)).is_empty();
+        unseen = if none { unseen + 1 } else { 0 };
+        unseen == UNSEEN
+    })
 }
 
 /// Kills all that `find` finds, which is told. All are stopped before any is killed, so that the death of one wakes none of

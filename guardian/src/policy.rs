@@ -194,11 +194,7 @@ impl Policy {
             self.phase = Phase::Building { since: now };
             return vec![Action::Build];
         }
-        let mut actions = self.spawn(limits, now, kept);
-        if !built && self.alive() {
-            actions.push(Action::BuildBeside);
-        }
-        actions
+        self.spawn(limits, now, kept)
     }
 
     /// Spends a try, and only then lives.
@@ -223,6 +219,9 @@ impl Policy {
     }
 
     fn beat(&mut self, limits: &Limits, now: Millis, turns: u64, thought: bool) -> Vec<Action> {
+        // What runs from a kept binary is built once it lives: a compiler beside it would make its birth late.
+        let of_kept = self.subject.as_ref().is_some_and(|subject| subject.kept && !subject.built);
+        let beside = of_kept && matches!(self.phase, Phase::Booting { .. }) && !self.stands_in();
         match &mut self.phase {
             Phase::Booting { since } => {
                 let recorded = *since;
@@ -233,7 +232,11 @@ impl Policy {
             Phase::Building { .. } | Phase::Stopping { .. } | Phase::RollingBack => return vec![],
             Phase::Resting { .. } | Phase::Parked { .. } | Phase::Paused | Phase::Done => return vec![],
         }
-        self.tick(limits, now)
+        let mut actions = self.tick(limits, now);
+        if beside && self.alive() {
+            actions.push(Action::BuildBeside);
+        }
+        actions
     }
 
     /// Safe lives are not blessed: with so little running they prove nothing.

@@ -51,6 +51,7 @@ impl Guardian {
     /// Each look: what the owner changed, what the broker asks, what is due.
     pub fn tend_broker(&mut self) {
         self.companion.turn_away();
+        self.update_broker();
         self.broker_steps(Event::Tick);
         if self.companion.has_news(&self.house, self.clock.now()) {
             self.settings_changed();

@@ -137,9 +137,8 @@ pub fn run() -> Result<u8> {
 /// What can be put up here; refuses where the owner requires more. From here on nobody may look into this process.
 fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
     let more = settings.sandbox.read.clone();
-    let walls = Walls::find(house, settings.walls, &settings.limits, more, "/proc/self/exe".into());
-    let mut walls = walls.map_err(|error| Refused(format!("{error:#}")))?;
-    walls.join();
+    let walls = Walls::find(house, settings.walls, &settings.limits, more, "/proc/self/exe".into(), true);
+    let walls = walls.map_err(|error| Refused(format!("{error:#}")))?;
     nix::sys::prctl::set_dumpable(false)?;
     if let Some(why) = too_little(settings.walls, &walls) {
         return refuse(why);

@@ -66,13 +66,15 @@ pub struct Walls {
 }
 
 impl Walls {
-    /// Finds out what can be put up here, by trying. `launcher` is this program; `more` the owner's own folders.
+    /// Finds out what can be put up here, by trying. `launcher` is this program; `more` the owner's own folders. Who
+    /// `joins` the group that counts processes has it joined by no launch.
     pub fn find(
         house: &House,
         choice: Choice,
         limits: &Limits,
         more: Vec<PathBuf>,
         launcher: PathBuf,
+        joins: bool,
     ) -> Result<Self> {
         let off = choice == Choice::Off;
         let root = nix::unistd::geteuid().is_root();
@@ -95,6 +97,7 @@ impl Walls {
         let (group, why_none) = group.map_or_else(|why| (None, Some(why)), |group| (group, None));
         walls.group = group;
         walls.level = if off { Level::off() } else { Level::hoped(&walls.network, why_none) };
+        walls.joined = joins && walls.group.as_deref().is_some_and(group::join);
         if trees == Trees::Loose {
             walls.hold_trees_otherwise(house, "walls are off");
         }
@@ -120,11 +123,6 @@ impl Walls {
         };
         self.trees = trees;
         self.level.find(level::TREE, found);
-    }
-
-    /// Joins the group that counts processes, so that no launch has to.
-    pub fn join(&mut self) {
-        self.joined = self.level.has(level::PROCESSES) && self.group.as_deref().is_some_and(group::join);
     }
 
     /// Whether there are walls.

@@ -193,7 +193,8 @@ fn required(suite: &mut Suite) -> Result<(), String> {
     let stage = &suite.stage;
     let house = stage.house.clone();
     let launcher = crate::stage::guardian();
-    let missing = Walls::find(&house, Choice::Off, &guardian::limits::Limits::default(), vec![], launcher);
+    let missing =
+        Walls::find(&house, Choice::Off, &guardian::limits::Limits::default(), vec![], launcher, false);
     must(
         missing.is_ok_and(|walls| walls.level.summary() == "off" && !walls.stand()),
         "walls that are off stand",

@@ -88,7 +88,7 @@ impl Stage {
         }
         fs::copy(hostile, at.join("house/creature/hostile")).unwrap();
         let house = House::new(at.join("house"));
-        let walls = Walls::find(&house, Choice::On, &Limits::default(), vec![], guardian()).unwrap();
+        let walls = Walls::find(&house, Choice::On, &Limits::default(), vec![], guardian(), false).unwrap();
         let mut victim = Command::new(at.join("house/creature/hostile"));
         victim.args(["hold", "still"]).env("SECRET", "of the victim").stdout(Stdio::piped()).process_group(0);
         let mut victim = victim.spawn().unwrap();
