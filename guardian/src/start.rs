@@ -82,16 +82,12 @@ pub fn run() -> Result<u8> {
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
     let report = Report::new(&house);
-    // After a clean leave what is dirty is somebody's; after a crash it is the dead creature's.
-    let after_a_crash = state.left.is_none() && state != State::default();
     // A state that was lost has forgotten which order was the last.
     let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
     if let (true, Some((tree, _))) = (state.record.untidy, &state.record.trial) {
         state.lost_tree.clone_from(tree);
     }
-    // Edits that lay there when the guardian left were made while a creature lived: kept under a ref before the next life.
-    let left_edits = state.left.as_deref().is_some_and(|left| !left.is_empty());
-    policy.record.untidy |= after_a_crash || left_edits;
+    policy.record.untidy |= is_untidy(&state);
     let mut guardian = Guardian {
         limits: settings.limits.clone(),
         settings,
@@ -132,6 +128,12 @@ pub fn run() -> Result<u8> {
     guardian.publish();
     guardian.run()?;
     Ok(0)
+}
+
+/// Whether what is dirty is the creature's, to be kept before the next life: after a crash, or where it lay there at an
+/// orderly leave, so that it was made while a creature lived.
+fn is_untidy(state: &State) -> bool {
+    state.left.as_ref().map_or(*state != State::default(), |left| !left.is_empty())
 }
 
 /// What can be put up here; refuses where the owner requires more. From here on nobody may look into this process.
