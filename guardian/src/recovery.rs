@@ -70,12 +70,8 @@ impl Policy {
 
     /// Something the guardian itself tried did not work: wait and try again.
     pub(crate) fn failed(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
-        match &self.phase {
-            Phase::Booting { .. } => self.give_back(limits),
-            Phase::Building { .. } | Phase::RollingBack | Phase::Resting { .. } => {}
-            // A blessing is asked for again at the next `bless_at`; the others wait for nothing of this.
-            Phase::Probation { .. } | Phase::Settled { .. } | Phase::Stopping { .. } => return vec![],
-            Phase::Parked { .. } | Phase::Paused | Phase::Done => return vec![],
+        if !self.waited_for_it(limits) {
+            return vec![];
         }
         let rest = self.next_rest(limits);
         self.rest(now + rest);
@@ -90,14 +86,23 @@ impl Policy {
 
     /// The owner's word goes first; what is still wanted after it is taken up at once.
     pub(crate) fn interrupted(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
-        match &self.phase {
-            Phase::Booting { .. } => self.give_back(limits),
-            Phase::Building { .. } | Phase::RollingBack | Phase::Resting { .. } => {}
-            Phase::Probation { .. } | Phase::Settled { .. } | Phase::Stopping { .. } => return vec![],
-            Phase::Parked { .. } | Phase::Paused | Phase::Done => return vec![],
+        if !self.waited_for_it(limits) {
+            return vec![];
         }
         self.rest(now);
         self.obey()
+    }
+
+    /// Whether what did not come to its end was what this phase waits for. A life that never began gives its try back.
+    fn waited_for_it(&mut self, limits: &Limits) -> bool {
+        match &self.phase {
+            Phase::Booting { .. } => self.give_back(limits),
+            Phase::Building { .. } | Phase::RollingBack | Phase::Resting { .. } => {}
+            // A blessing is asked for again at the next `bless_at`.
+            Phase::Probation { .. } | Phase::Settled { .. } | Phase::Stopping { .. } => return false,
+            Phase::Parked { .. } | Phase::Paused | Phase::Done => return false,
+        }
+        true
     }
 
     /// Whether what runs only stands in, until a rollback can be done.
