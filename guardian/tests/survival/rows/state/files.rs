@@ -117,8 +117,10 @@ const LIFE: &str = "echo >> .self/memory.jsonl; think first; live";
 pub fn next_life(trial: &mut Trial, fault: impl FnOnce(&mut Trial)) {
     let status = trial.house().status();
     let (before, creature) = (status["life"].clone(), status["creature_pid"].to_string());
-    // Or it would write over what is put in place.
-    Command::new("kill").args(["-STOP", &creature]).status().unwrap();
+    // Or it would write over what is put in place: the program, which what the guardian waits for has started.
+    let tree = guardian::hunt::all_of(nix::unistd::Pid::from_raw(creature.parse().unwrap()));
+    tree.iter().for_each(|pid| _ = nix::sys::signal::kill(*pid, nix::sys::signal::Signal::SIGSTOP));
+    trial.until("the creature to stand still", |_| tree.iter().all(|pid| stands_still(pid.as_raw())));
     fault(trial);
     if trial.variant.killed {
         trial.kill_guardian();
@@ -128,6 +130,14 @@ pub fn next_life(trial: &mut Trial, fault: impl FnOnce(&mut Trial)) {
     trial.recovers_as(&format!("a life after {before}"), move |status| {
         status["blessed"] == true && status["safe"] != true && status["life"] != before
     });
+}
+
+/// Whether every thread is stopped, and in the middle of no call any more; or gone.
+fn stands_still(pid: i32) -> bool {
+    fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten().all(|task| {
+        let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['T', 'Z', 'X']))
+    })
 }
 
 /// Nobody died but by the test's hand, nothing was put back, and nobody was born in safe mode.
