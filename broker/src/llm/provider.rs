@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Used where neither owner nor environment names one.
-pub const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
-pub const OPENAI_MODEL: &str = "gpt-5.4-mini";
+pub const ANTHROPIC_MODEL: &str = "claude-sonnet-5-5";
+pub const OPENAI_MODEL: &str = "gpt-6.1-terra";
 
 const ANTHROPIC: &str = "https://api.anthropic.com";
 const OPENAI: &str = "https://api.openai.com/v1";
@@ -41,8 +41,10 @@ impl Provider {
         self.name == "ollama" && is_loopback(&self.base)
     }
 
-    pub fn is_openai_itself(&self) -> bool {
-        self.base.host_str() == Some("api.openai.com")
+    /// Whether it is known to take `max_completion_tokens` for every model; elsewhere `max_tokens` is understood.
+    pub fn wants_new_limit(&self) -> bool {
+        let host = self.base.host_str().unwrap_or_default();
+        host == "api.openai.com" || host.ends_with(".openai.azure.com")
     }
 
     pub fn url(&self, path: &str) -> String {
