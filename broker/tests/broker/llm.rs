@@ -350,3 +350,13 @@ async fn a_provider_that_is_not_there_costs_nothing() {
     assert_eq!(answer.headers()["x-feral-error"], "upstream_unreachable");
     assert_eq!(paid.wait_for("settle", 1).of("settle")[0].entry.cost_micro_usd, Some(0));
 }
+
+#[tokio::test]
+async fn a_base_url_without_a_model_is_asked_what_it_has() {
+    let upstream = Upstream::start();
+    let settings = "[model]\nprovider = \"openai\"\nkey_env = \"OPENAI_API_KEY\"\n";
+    let paid = Paid::start(settings, &upstream.url());
+    assert_eq!(paid.status().await["model"]["name"], "the-first-that-talks");
+    let (head, _) = upstream.counted.last.lock().unwrap().clone().unwrap();
+    assert_eq!(head["authorization"], format!("Bearer {OPENAI_KEY}"));
+}

@@ -88,7 +88,10 @@ async fn answer(
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     *counted.last.lock().unwrap() = Some((headers.clone(), body.clone()));
     if path.ends_with("models") {
-        return whole(200, json!({"object": "list", "data": [{"id": "gpt-6.1-terra"}]}));
+        return whole(
+            200,
+            json!({"object": "list", "data": [{"id": "text-embedding-9"}, {"id": "the-first-that-talks"}]}),
+        );
     }
     if path.ends_with("count_tokens") {
         return whole(200, json!({"input_tokens": 42}));
