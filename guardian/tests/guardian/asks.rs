@@ -215,9 +215,12 @@ fn figures_from_outside_are_added_up_without_end() {
     };
     let text =
         ledger(&[entry("reserve", "a"), entry("reserve", "b"), entry("settle", "c"), entry("settle", "d")]);
-    // A line that says it is the last there can be, and one more.
-    let last = json!({"seq": most, "at": "2026-01-02T00:00:00.000Z", "event": "settle", "hash": "x"});
-    house.write(".self/ledger.jsonl", &format!("{text}{last}\n{last}\n"));
+    // A whole line that says it is the last there can be, and what follows it.
+    let body =
+        format!("{{\"seq\":{most},\"at\":\"2026-01-02T00:00:00.000Z\",\"event\":\"settle\",\"prev\":\"\"}}");
+    let hash: String = Sha256::digest(body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let last = format!("{},\"hash\":\"{hash}\"}}\n", body.strip_suffix('}').unwrap());
+    house.write(".self/ledger.jsonl", &format!("{text}{last}{last}"));
     let usage = json!({"input_tokens": most, "output_tokens": most, "cache_read_tokens": most});
     let thought =
         json!({"at": "2026-01-02T00:00:00.000Z", "life": 1, "kind": "thought", "data": {"usage": usage}});
