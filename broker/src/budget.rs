@@ -24,8 +24,8 @@ use window::Window;
 /// Milliseconds between two refusals that are written down; a creature that asks in a loop fills no disk.
 const REFUSAL_EVERY_MS: i64 = 60_000;
 
-/// Models without a price that are told of.
-const MOST_GUESSES: usize = 4;
+/// Models without a price, or with odd figures, that are told of.
+const MOST_TOLD: usize = 4;
 /// Seconds after which a call may fit for which calls under way leave no room.
 const UNDER_WAY_S: u64 = 30;
 
@@ -57,8 +57,8 @@ struct State {
     warned_on: Option<Day>,
     stopped: Option<Stopped>,
     refused_ms: i64,
-    /// Of models without a price, what they count as.
-    guesses: Vec<String>,
+    /// How costs were come by that neither a list nor an answer says.
+    prices_told: Vec<String>,
 }
 
 impl Budget {
@@ -83,7 +83,7 @@ impl Budget {
                 warned_on: sums.warned_on,
                 stopped: sums.stopped.filter(|stopped| stopped.fingerprint == print),
                 refused_ms: i64::MIN,
-                guesses: Vec::new(),
+                prices_told: Vec::new(),
             }),
             fingerprint: print,
             prefix: prefix(),
@@ -149,12 +149,12 @@ impl Budget {
         let _ = self.inner.ledger.append(entry).await;
     }
 
-    /// Tells the owner what a model without a price counts as.
-    pub fn guessed(&self, guess: &str) {
+    /// Tells the owner how a cost was come by that neither a list nor an answer says.
+    pub fn tell_of_price(&self, how: &str) {
         let mut state = self.inner.state();
-        if state.guesses.len() < MOST_GUESSES && !state.guesses.iter().any(|known| known == guess) {
-            tracing::warn!("{guess}");
-            state.guesses.push(guess.to_owned());
+        if state.prices_told.len() < MOST_TOLD && !state.prices_told.iter().any(|known| known == how) {
+            tracing::warn!("{how}");
+            state.prices_told.push(how.to_owned());
             self.inner.change();
         }
     }

@@ -96,7 +96,7 @@ pub(super) fn view(inner: &Inner) -> Value {
         "autonomous_weekly_cap_usd": dollars(caps.autonomous_weekly),
         "reserved_usd": dollars(open_week.total),
         "warning": warning(inner, &state, today),
-        "price": (!state.guesses.is_empty()).then(|| state.guesses.join("; ")),
+        "price": (!state.prices_told.is_empty()).then(|| state.prices_told.join("; ")),
         "closed": closed,
         "stopped": stopped,
         "resets_at": format!("{resets}T00:00:00Z"),

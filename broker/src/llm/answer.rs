@@ -48,7 +48,10 @@ impl Sent {
             usage.prompt(),
             usage.output
         );
-        tracing::warn!("{} {claimed}", self.model);
+        broker.budget.tell_of_price(&broker.scrub(&format!(
+            "answers of {:?} claim more tokens than their calls can have cost, and are counted at what they can",
+            self.model
+        )));
         reservation.settle(cost, Some(status), bytes, &claimed);
     }
 
@@ -62,7 +65,7 @@ impl Sent {
         what: &str,
     ) {
         let input = self.bill.input(broker.experience.of(&self.model)).min(reservation.amount());
-        match broker.experience.is_newly_silent(self.wire) {
+        match input > 0 && broker.experience.is_newly_silent(self.wire) {
             true => reservation.settle(input, status, bytes, &format!("{what}: its prompt counts")),
             false => reservation.settle(0, status, bytes, &format!("{what}: a prompt counts already")),
         }

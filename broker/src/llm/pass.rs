@@ -92,7 +92,7 @@ async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -
     let lowered = parts.headers.get("x-feral-class").is_some_and(|class| class == "autonomous");
     let guess = if rate.is_free() { None } else { broker.prices.guess(&judged.model) };
     let guess = guess.map(|guess| broker.scrub(&guess));
-    guess.iter().for_each(|guess| broker.budget.guessed(guess));
+    guess.iter().for_each(|guess| broker.budget.tell_of_price(guess));
     let reservation = broker.budget.reserve(entry, lowered, cost).await.map_err(|mut refusal| {
         if let Some(guess) = guess.as_ref().filter(|_| refusal.kind == "budget_cap") {
             refusal.hint = format!("{guess}; {}", refusal.hint);
