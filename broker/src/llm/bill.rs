@@ -26,6 +26,9 @@ pub struct Like {
     pub output_tokens: u64,
 }
 
+/// Of a model nothing is known of yet: three bytes a token, and a reply of some length.
+const USUAL: Like = Like { input_permille: 333, output_tokens: 2_000 };
+
 /// What is likely is a quarter above what was seen.
 const ABOVE: (u64, u64) = (5, 4);
 
@@ -35,10 +38,10 @@ impl Bill {
         Self { rate, input_tokens, output_tokens, hour_cache }
     }
 
-    /// What is reserved, by what earlier calls of the model were like, where there were any.
+    /// What is reserved, and what is likely by what earlier calls of the model were like.
     pub fn cost(&self, like: Option<Like>) -> Cost {
         let most = self.worst(self.input_tokens, self.output_tokens);
-        let Some(like) = like else { return Cost::at_most(most) };
+        let like = like.unwrap_or(USUAL);
         let output = above(like.output_tokens).min(self.output_tokens);
         Cost { most, likely: self.worst(self.likely_input(like), output).min(most) }
     }

@@ -1,6 +1,6 @@
 //! What calls so far taught: what each model's are like, which provider is silent, and how it wants a limit named.
 //!
-//! Absent on purpose: the disk. A broker that begins anew takes every call at its most until one was answered.
+//! Absent on purpose: the disk. A broker that begins anew takes a model for a usual one until it has answered.
 
 use super::Wire;
 use super::bill::Like;

@@ -7,7 +7,7 @@ use serde_json::json;
 #[tokio::test]
 async fn a_share_of_three_quarters_of_a_dollar_is_spent_to_nine_tenths_and_warned_of_before_the_wall() {
     let upstream = Upstream::start();
-    let paid = Paid::start("", &upstream.url());
+    let mut paid = Paid::start("", &upstream.url());
     let (mut warned_at, mut thoughts) = (None, 0);
     let refusal = loop {
         // As a thought is: 30 to 40 kB of prompt, a part of it in the cache, a reply of some hundred tokens.
@@ -24,6 +24,11 @@ async fn a_share_of_three_quarters_of_a_dollar_is_spent_to_nine_tenths_and_warne
         answer.bytes().await.unwrap();
         thoughts += 1;
         assert!(thoughts < 1_000, "there is no wall");
+        if thoughts == 31 {
+            // A broker that begins anew near the end of the share can spend it too.
+            paid.wait_for("settle", 31);
+            paid.restart();
+        }
         let budget = paid.status().await["budget"].clone();
         if !budget["warning"].is_null() && warned_at.is_none() {
             warned_at = budget["autonomous_today_usd"].as_f64();
