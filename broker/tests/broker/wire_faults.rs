@@ -203,10 +203,9 @@ fn is_unanswered(fault: Fault) -> bool {
     matches!(fault, Page | Empty | NoHttp | ResetAtOnce | ResetAfterReading | ResetAfterHead)
 }
 
-#[tokio::test]
-async fn two_hundred_faults_are_counted_as_the_server_counts_them() {
-    let mut below = random(20_261_122);
-    let plan: Vec<(Fault, &str)> = (0..200)
+/// What happens to each call, and on which wire.
+fn plan(below: &mut impl FnMut(u64) -> u64) -> Vec<(Fault, &'static str)> {
+    (0..200)
         .map(|n| {
             let fault = match below(20) {
                 0..=3 => Fault::Whole,
@@ -227,7 +226,13 @@ async fn two_hundred_faults_are_counted_as_the_server_counts_them() {
             };
             (fault, if n % 2 == 0 { "anthropic" } else { "openai" })
         })
-        .collect();
+        .collect()
+}
+
+#[tokio::test]
+async fn two_hundred_faults_are_counted_as_the_server_counts_them() {
+    let mut below = random(20_261_122);
+    let plan = plan(&mut below);
     let server = Faulty::start(&plan.iter().map(|(fault, _)| *fault).collect::<Vec<_>>());
     let paid = Paid::start(RICH, &server.url);
     for (fault, wire) in &plan {
