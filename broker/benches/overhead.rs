@@ -125,7 +125,7 @@ fn at(samples: &[f64], share: f64) -> f64 {
 async fn call(client: &Outward, url: &str) -> f64 {
     let text = "word ".repeat(PROMPT_BYTES / 5);
     let body = json!({
-        "model": "claude-sonnet-5", "max_tokens": 100, "messages": [{"role": "user", "content": text}],
+        "model": "claude-sonnet-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": text}],
     });
     let body = body.to_string();
     let url = reqwest::Url::parse(url).unwrap();

@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::house::House;
 use crate::keys::Keys;
 use crate::ledger::Ledger;
+use crate::llm::experience::Experience;
 use crate::llm::provider::{self, Providers};
 use crate::outward::Outward;
 use crate::pages::Pages;
@@ -29,6 +30,7 @@ pub struct Broker {
     pub budget: Budget,
     pub prices: Prices,
     pub providers: Providers,
+    pub experience: Experience,
     pub taint: Taint,
     pub pages: Pages,
     pub registry: Registry,
@@ -58,6 +60,7 @@ impl Broker {
             budget: Budget::new(&house, clock.clone(), ledger.clone(), &policy.budget, print),
             prices: Prices::new(&policy),
             providers: Providers::new(chosen, outward.clone()),
+            experience: Experience::default(),
             taint: Taint::open(&house, clock.clone()),
             pages: Pages::new()?,
             registry: Registry::new(&house),

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::house::House;
 use crate::ledger::sums::{self, Stopped};
 use crate::ledger::{Entry, Ledger};
-use crate::money::{Caps, Class, Day, Micros, Money, NoRoom, dollars, micros};
+use crate::money::{Caps, Class, Cost, Day, Money, NoRoom, dollars, micros};
 use crate::policy;
 use crate::refusal::Refusal;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -23,6 +23,11 @@ use window::Window;
 
 /// Milliseconds between two refusals that are written down; a creature that asks in a loop fills no disk.
 const REFUSAL_EVERY_MS: i64 = 60_000;
+
+/// Models without a price, or with odd figures, that are told of.
+const MOST_TOLD: usize = 4;
+/// Seconds after which a call may fit for which calls under way leave no room.
+const UNDER_WAY_S: u64 = 30;
 
 /// A handle; all are one.
 #[derive(Clone)]
@@ -52,6 +57,8 @@ struct State {
     warned_on: Option<Day>,
     stopped: Option<Stopped>,
     refused_ms: i64,
+    /// How costs were come by that neither a list nor an answer says.
+    prices_told: Vec<String>,
 }
 
 impl Budget {
@@ -76,6 +83,7 @@ impl Budget {
                 warned_on: sums.warned_on,
                 stopped: sums.stopped.filter(|stopped| stopped.fingerprint == print),
                 refused_ms: i64::MIN,
+                prices_told: Vec::new(),
             }),
             fingerprint: print,
             prefix: prefix(),
@@ -88,7 +96,7 @@ impl Budget {
 
     /// Reserves what a call costs at most, durably. `entry` says what leaves; `lowered`: the client asks to be counted
     /// as autonomous, which is all a client can ask.
-    pub async fn reserve(&self, entry: Entry, lowered: bool, amount: Micros) -> Result<Reservation, Refusal> {
+    pub async fn reserve(&self, entry: Entry, lowered: bool, cost: Cost) -> Result<Reservation, Refusal> {
         let inner = &self.inner;
         if let Some(stopped) = self.stopped() {
             return Err(stop::refusal(&stopped));
@@ -98,23 +106,23 @@ impl Budget {
         let (reservation, entry) = {
             let mut state = inner.state();
             let class = inner.class(&mut state, lowered);
-            if let Err(no_room) = state.money.may(&inner.caps, today, class, amount) {
-                let refusal = inner.no_room(&mut state, &entry, class, no_room, amount);
+            if let Err(no_room) = state.money.may(&inner.caps, today, class, cost) {
+                let refusal = inner.no_room(&mut state, &entry, class, no_room, cost);
                 return Err(refusal);
             }
             let day = state.money.counts_on(today);
             let call = format!("{}-{}", inner.prefix, inner.calls.fetch_add(1, Ordering::Relaxed));
-            state.money.reserve(&call, day, class, amount);
+            state.money.reserve(&call, day, class, cost);
             let entry = Entry {
                 event: "reserve".into(),
-                cost_micro_usd: Some(amount),
+                cost_micro_usd: Some(cost.most),
                 decision: "allow".into(),
                 class: Some(class),
                 day: Some(day),
                 call,
                 ..entry
             };
-            (Reservation::new(inner.clone(), &entry, amount), entry)
+            (Reservation::new(inner.clone(), &entry, cost.most), entry)
         };
         let written = inner.ledger.append(entry).await;
         if let Err(closed) = written {
@@ -139,6 +147,16 @@ impl Budget {
         };
         self.inner.change();
         let _ = self.inner.ledger.append(entry).await;
+    }
+
+    /// Tells the owner how a cost was come by that neither a list nor an answer says.
+    pub fn tell_of_price(&self, how: &str) {
+        let mut state = self.inner.state();
+        if state.prices_told.len() < MOST_TOLD && !state.prices_told.iter().any(|known| known == how) {
+            tracing::warn!("{how}");
+            state.prices_told.push(how.to_owned());
+            self.inner.change();
+        }
     }
 
     pub fn stopped(&self) -> Option<Stopped> {
@@ -172,22 +190,25 @@ impl Inner {
         }
     }
 
-    fn no_room(&self, state: &mut State, entry: &Entry, class: Class, no: NoRoom, amount: Micros) -> Refusal {
+    fn no_room(&self, state: &mut State, entry: &Entry, class: Class, no: NoRoom, cost: Cost) -> Refusal {
         let now = self.clock.now();
         let (today, cap) = (Day::of(now), no.cap.name());
         let reset = no.cap.resets(today);
         let message = format!(
-            "the {cap} cap of {:.2} USD has {:.4} USD left and this call may cost {:.4} USD; it resets at {reset}T00:00:00Z",
+            "no room under the {cap} cap of {:.2} USD: {:.4} spent, {:.4} reserved for calls under way, and this call may \
+             cost {:.4}; it resets at {reset}T00:00:00Z",
             dollars(no.most),
-            dollars(no.left),
-            dollars(amount)
+            dollars(no.spent),
+            dollars(no.reserved),
+            dollars(cost.most)
         );
-        let hint = match no.most < amount {
-            true => {
+        let hint = match (no.waits, no.is_too_large) {
+            (true, _) => "calls under way hold the room: ask again once they are answered",
+            (_, true) => {
                 "no reset makes room for a call of this size: ask for fewer tokens or a cheaper model; the owner \
                      may raise [budget] in owner.toml"
             }
-            false => {
+            _ => {
                 "sleep an hour and look at .self/budget.json instead of asking again; a call of fewer max_tokens \
                       may still fit; a word of the owner's opens the whole cap"
             }
@@ -206,8 +227,11 @@ impl Inner {
             self.ledger.submit(entry);
         }
         self.change();
-        let wait_s = reset.starts_s().saturating_sub(now.as_second()).max(1);
-        Refusal::new(429, "budget_cap", message, hint).after(wait_s.unsigned_abs())
+        let wait_s = match no.waits {
+            true => UNDER_WAY_S,
+            false => reset.starts_s().saturating_sub(now.as_second()).max(1).unsigned_abs(),
+        };
+        Refusal::new(429, "budget_cap", message, hint).after(wait_s)
     }
 
     /// Writes down once a day that money runs short.

@@ -3,6 +3,8 @@
 //! Invariant: only the paths below reach a provider; what is judged is what is sent, byte for byte.
 
 mod answer;
+pub mod bill;
+pub mod experience;
 pub mod meter;
 mod pass;
 pub mod provider;

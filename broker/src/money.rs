@@ -1,6 +1,7 @@
 //! Budget arithmetic: what a cap still allows, counted by UTC day and ISO week, in millionths of a dollar; pure.
 //!
-//! Invariant: settled + reserved + new never exceeds a cap; no turn of the clock makes spend disappear.
+//! Invariant: settled + reserved + new never exceeds a cap of the owner's, nor the creature's share of it by more than
+//! a part that is named here; no turn of the clock makes spend disappear.
 
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,6 +13,9 @@ pub type Micros = u64;
 
 /// Days with spend that are told apart; older ones are counted together, never dropped.
 const MOST_DAYS: usize = 64;
+
+/// The share of the creature's may be exceeded by this part of it, by a call that costs more than any before it.
+const BENDS: Micros = 4;
 
 /// A UTC day, in days since 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,12 +114,31 @@ impl Spend {
     }
 }
 
+/// What a call may come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// It cannot be more.
+    pub most: Micros,
+    /// What the calls before it were like; never above the most.
+    pub likely: Micros,
+}
+
+impl Cost {
+    /// Of a call about which nothing else is known.
+    pub fn at_most(most: Micros) -> Self {
+        Self { most, likely: most }
+    }
+}
+
 /// A reservation that is not settled yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
     pub day: Day,
     pub class: Class,
+    /// At most.
     pub amount: Micros,
+    #[serde(default)]
+    pub likely: Micros,
 }
 
 /// A cap that stands in the way.
@@ -136,6 +159,15 @@ impl Cap {
         }
     }
 
+    fn is_weekly(self) -> bool {
+        matches!(self, Self::Weekly | Self::AutonomousWeekly)
+    }
+
+    /// Whether it is the part of the owner's cap that the creature may use of its own accord.
+    fn is_share(self) -> bool {
+        matches!(self, Self::AutonomousDaily | Self::AutonomousWeekly)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Daily => "daily",
@@ -150,12 +182,18 @@ impl Cap {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom {
     pub cap: Cap,
-    pub left: Micros,
     /// The whole cap.
     pub most: Micros,
+    pub spent: Micros,
+    /// For calls under way.
+    pub reserved: Micros,
+    /// It would fit if these cost nothing.
+    pub waits: bool,
+    /// It would not fit if nothing were spent either.
+    pub is_too_large: bool,
 }
 
-/// What was spent and what is reserved; a reservation counts as spent until it is settled.
+/// What was spent and what is reserved; under a cap a reservation counts like spend until it is settled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Money {
@@ -169,46 +207,63 @@ impl Money {
         self.days.keys().next_back().map_or(today, |newest| today.max(*newest))
     }
 
-    /// Spend of a day. What was counted on later days counts too, so that a clock set back finds no fresh cap.
+    /// Spent and reserved on a day. What was counted on later days counts too, so that a clock set back finds no fresh cap.
     pub fn on(&self, day: Day) -> Spend {
         self.days.range(day..).fold(Spend::default(), |sum, (_, spend)| sum.plus(*spend))
     }
 
-    /// Spend of the ISO week of a day, later ones included.
+    /// The same of the ISO week of a day, later ones included.
     pub fn week_of(&self, day: Day) -> Spend {
         self.on(day.monday())
     }
 
     /// Whether a call fits under every cap; else the one that stays in the way longest.
-    pub fn may(&self, caps: &Caps, today: Day, class: Class, amount: Micros) -> Result<(), NoRoom> {
-        let (day, week) = (self.on(today), self.week_of(today));
+    pub fn may(&self, caps: &Caps, today: Day, class: Class, cost: Cost) -> Result<(), NoRoom> {
+        let own = class == Class::Autonomous;
         let all = [
-            (Cap::Weekly, week.total, caps.weekly),
-            (Cap::AutonomousWeekly, week.autonomous, caps.autonomous_weekly),
-            (Cap::Daily, day.total, caps.daily),
-            (Cap::AutonomousDaily, day.autonomous, caps.autonomous_daily),
+            (Cap::Weekly, caps.weekly, true),
+            (Cap::AutonomousWeekly, caps.autonomous_weekly, own),
+            (Cap::Daily, caps.daily, true),
+            (Cap::AutonomousDaily, caps.autonomous_daily, own),
         ];
-        for (cap, spent, most) in all {
-            let counts = match cap {
-                Cap::Weekly | Cap::Daily => true,
-                Cap::AutonomousWeekly | Cap::AutonomousDaily => class == Class::Autonomous,
-            };
-            let fits = spent.checked_add(amount).is_some_and(|sum| sum <= most);
+        for (cap, most, counts) in all {
             // What costs nothing is never in the way of a cap.
-            if counts && !fits && amount > 0 {
-                return Err(NoRoom { cap, left: most.saturating_sub(spent), most });
+            if counts && cost.most > 0 {
+                self.fits(cap, most, today, cost)?;
             }
         }
         Ok(())
     }
 
+    fn fits(&self, cap: Cap, most: Micros, today: Day, cost: Cost) -> Result<(), NoRoom> {
+        let from = if cap.is_weekly() { today.monday() } else { today };
+        let of = |spend: Spend| if cap.is_share() { spend.autonomous } else { spend.total };
+        let (counted, open) = (of(self.on(from)), of(self.reserved_on(from)));
+        let spent = counted.saturating_sub(open);
+        let likely_open = of(self.likely_on(from));
+        // The share is the owner's money as well: what is likely has to fit into it, and what is possible may reach
+        // beyond it a little, or nobody could spend the last part of it.
+        let fits = |spent: Micros, open: Micros, likely_open: Micros| match cap.is_share() {
+            true => {
+                is_within(most, [spent, likely_open, cost.likely])
+                    && is_within(most.saturating_add(most / BENDS), [spent, open, cost.most])
+            }
+            false => is_within(most, [spent, open, cost.most]),
+        };
+        if fits(spent, open, likely_open) {
+            return Ok(());
+        }
+        let (waits, is_too_large) = (fits(spent, 0, 0), !fits(0, 0, 0));
+        Err(NoRoom { cap, most, spent, reserved: open, waits, is_too_large })
+    }
+
     /// Counts a call's worst case from now on. A call that is known already counts once.
-    pub fn reserve(&mut self, call: &str, day: Day, class: Class, amount: Micros) {
+    pub fn reserve(&mut self, call: &str, day: Day, class: Class, cost: Cost) {
         if self.open.contains_key(call) {
             return;
         }
-        self.open.insert(call.to_owned(), Open { day, class, amount });
-        self.days.entry(day).or_default().add(class, amount);
+        self.open.insert(call.to_owned(), Open { day, class, amount: cost.most, likely: cost.likely });
+        self.days.entry(day).or_default().add(class, cost.most);
         while self.days.len() > MOST_DAYS
             && let Some((_, oldest)) = self.days.pop_first()
             && let Some(mut next) = self.days.first_entry()
@@ -239,16 +294,37 @@ impl Money {
         self.open.clear();
     }
 
-    /// Sum of what is reserved from a day on; part of what is spent.
+    /// What is spent from a day on, without what is reserved.
+    pub fn spent_on(&self, day: Day) -> Spend {
+        let (mut counted, open) = (self.on(day), self.reserved_on(day));
+        counted.total = counted.total.saturating_sub(open.total);
+        counted.autonomous = counted.autonomous.saturating_sub(open.autonomous);
+        counted
+    }
+
+    /// Sum of what is reserved from a day on.
     pub fn reserved_on(&self, day: Day) -> Spend {
+        self.open_on(day, |open| open.amount)
+    }
+
+    /// What of that will likely be spent.
+    fn likely_on(&self, day: Day) -> Spend {
+        self.open_on(day, |open| open.likely)
+    }
+
+    fn open_on(&self, day: Day, amount: impl Fn(&Open) -> Micros) -> Spend {
         let mut sum = Spend::default();
-        self.open.values().filter(|open| open.day >= day).for_each(|open| sum.add(open.class, open.amount));
+        self.open.values().filter(|open| open.day >= day).for_each(|open| sum.add(open.class, amount(open)));
         sum
     }
 
     pub fn open(&self) -> usize {
         self.open.len()
     }
+}
+
+fn is_within(most: Micros, parts: [Micros; 3]) -> bool {
+    parts.into_iter().try_fold(0, Micros::checked_add).is_some_and(|sum| sum <= most)
 }
 
 /// `1.234567` of `1_234_567`.

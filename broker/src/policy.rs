@@ -19,7 +19,7 @@ pub mod words;
 pub struct Policy {
     pub model: Model,
     pub budget: Budget,
-    /// By the beginning of a model's name; the longest that fits counts. USD per million tokens.
+    /// By a model's name; one that ends in `*` fits each that begins so. USD per million tokens.
     pub prices: BTreeMap<String, Price>,
     pub services: BTreeMap<String, Service>,
     pub janee: Option<Janee>,
@@ -83,6 +83,11 @@ pub struct Price {
     pub cache_read: Option<f64>,
     /// Missing: twice `input`.
     pub cache_write: Option<f64>,
+    /// Of our own table: from how many tokens of a prompt on all of it costs how many times as much.
+    #[serde(default)]
+    pub long_tokens: Option<u64>,
+    #[serde(default)]
+    pub long_times: Option<u64>,
 }
 
 /// `[services.<name>]`: a place the creature may call by name.

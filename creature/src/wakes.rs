@@ -91,6 +91,7 @@ impl Life {
         let money = budget::read(&house.budget());
         self.course.poor = !money.alarm.is_empty();
         self.observe("budget", &money.alarm)?;
+        self.tell_of_money(&money.warning)?;
         let purpose = papers::read(&house.purpose());
         let mark = purpose.mark();
         if mark != self.cursors.purpose {
@@ -102,6 +103,18 @@ impl Life {
             self.cursors.purpose = mark;
         }
         self.observe("purpose", &purpose.odd)
+    }
+
+    /// The owner hears that the money runs short, once a day.
+    fn tell_of_money(&mut self, warning: &str) -> Result<(), Fault> {
+        let today: String = self.told.clock.text().chars().take(10).collect();
+        if warning.is_empty() || self.cursors.money_told == today {
+            return Ok(());
+        }
+        self.cursors.money_told = today;
+        let data = json!({"from": "creature", "kind": "money", "thread": "main", "text": warning});
+        self.remember("message", data)?;
+        self.save()
     }
 
     /// Decides whether this wake thinks, and says why in its record.

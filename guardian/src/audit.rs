@@ -62,7 +62,7 @@ fn follows(line: &str, before: Option<&(u64, String)>) -> Result<(Value, (u64, S
         return Err("its hash is not its own: it was changed");
     }
     if let Some((last, hash)) = before
-        && (number != last + 1 || text(&entry, "prev") != hash)
+        && (last.checked_add(1) != Some(number) || text(&entry, "prev") != hash)
     {
         return Err("it does not follow the line before: something is missing or was put in");
     }

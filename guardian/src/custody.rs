@@ -130,6 +130,11 @@ fn budget(house: &House) -> Vec<Finding> {
         let mend = "the broker lets nothing out until its ledger can be read; see .self/log/broker.log";
         findings.push(Finding::new(Grade::Bad, "budget", format!("closed: {}", asks::spelled(closed)), mend));
     }
+    let price = text(&budget, "price");
+    if !price.is_empty() {
+        let mend = "give the model its price in owner.toml";
+        findings.push(Finding::new(Grade::Odd, "price", asks::spelled(price), mend));
+    }
     if let Some(stopped) = budget.get("stopped").filter(|stopped| stopped.is_object()) {
         let status = stopped.get("status").map(Value::to_string).unwrap_or_default();
         let found = format!("{} answered {status}; {}", text(stopped, "provider"), text(stopped, "hint"));

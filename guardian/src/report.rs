@@ -188,7 +188,10 @@ fn budget_line(budget: &Value) -> String {
         dollars("autonomous_today_usd"),
         dollars("autonomous_cap_usd")
     );
-    for name in ["warning", "closed", "stopped"] {
+    if dollars("reserved_usd") > 0.0 {
+        line.push_str(&format!("; ${:.2} reserved for calls under way", dollars("reserved_usd")));
+    }
+    for name in ["warning", "price", "closed", "stopped"] {
         match budget.get(name) {
             Some(Value::String(text)) => line.push_str(&format!("; {name}: {text}")),
             Some(object @ Value::Object(_)) => {

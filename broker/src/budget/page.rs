@@ -66,11 +66,11 @@ pub(super) fn view(inner: &Inner) -> Value {
     let today = Day::of(inner.clock.now());
     let (closed, stamp) = (inner.ledger.closed(), inner.clock.stamp());
     let state = inner.state();
-    let (day, week) = (state.money.on(today), state.money.week_of(today));
-    let (open, open_week) = (state.money.reserved_on(today), state.money.reserved_on(today.monday()));
+    let money = &state.money;
+    let (day, week) = (money.spent_on(today), money.spent_on(today.monday()));
+    let (open, open_week) = (money.reserved_on(today), money.reserved_on(today.monday()));
     let caps = &inner.caps;
-    let is_week_full = week.total.saturating_sub(open_week.total) >= caps.weekly;
-    let resets = if is_week_full { Day(today.monday().0 + 7) } else { Day(today.0 + 1) };
+    let resets = if week.total >= caps.weekly { Day(today.monday().0 + 7) } else { Day(today.0 + 1) };
     let closed = closed.map(|why| {
         format!(
             "{why}. Nothing that costs leaves. Mend it and restart the guardian; or stop it and run `broker \
@@ -84,45 +84,40 @@ pub(super) fn view(inner: &Inner) -> Value {
     json!({
         "at": stamp,
         "day": today,
-        "spent_today_usd": dollars(day.total.saturating_sub(open.total)),
+        "spent_today_usd": dollars(day.total),
+        "reserved_today_usd": dollars(open.total),
         "daily_cap_usd": dollars(caps.daily),
-        "autonomous_today_usd": dollars(day.autonomous.saturating_sub(open.autonomous)),
+        "autonomous_today_usd": dollars(day.autonomous),
+        "autonomous_reserved_usd": dollars(open.autonomous),
         "autonomous_cap_usd": dollars(caps.autonomous_daily),
-        "spent_week_usd": dollars(week.total.saturating_sub(open_week.total)),
+        "spent_week_usd": dollars(week.total),
         "weekly_cap_usd": dollars(caps.weekly),
-        "autonomous_week_usd": dollars(week.autonomous.saturating_sub(open_week.autonomous)),
+        "autonomous_week_usd": dollars(week.autonomous),
         "autonomous_weekly_cap_usd": dollars(caps.autonomous_weekly),
         "reserved_usd": dollars(open_week.total),
         "warning": warning(inner, &state, today),
+        "price": (!state.prices_told.is_empty()).then(|| state.prices_told.join("; ")),
         "closed": closed,
         "stopped": stopped,
         "resets_at": format!("{resets}T00:00:00Z"),
     })
 }
 
-/// What is spent in full of each cap, once it is enough to be said.
+/// What is spent of each cap, once it is enough to be said.
 pub(super) fn warning(inner: &Inner, state: &State, today: Day) -> Option<String> {
-    let (day, week) = (state.money.on(today), state.money.week_of(today));
-    let (open, open_week) = (state.money.reserved_on(today), state.money.reserved_on(today.monday()));
+    let (day, week) = (state.money.spent_on(today), state.money.spent_on(today.monday()));
     let caps = &inner.caps;
-    let parts: [(&str, Micros, Micros, Micros); 4] = [
-        ("this week's", week.total, open_week.total, caps.weekly),
-        ("today's", day.total, open.total, caps.daily),
-        (
-            "the autonomous share of this week's",
-            week.autonomous,
-            open_week.autonomous,
-            caps.autonomous_weekly,
-        ),
-        ("the autonomous share of today's", day.autonomous, open.autonomous, caps.autonomous_daily),
+    let parts: [(&str, Micros, Micros); 4] = [
+        ("this week's", week.total, caps.weekly),
+        ("today's", day.total, caps.daily),
+        ("the autonomous share of this week's", week.autonomous, caps.autonomous_weekly),
+        ("the autonomous share of today's", day.autonomous, caps.autonomous_daily),
     ];
-    let said =
-        parts.into_iter().filter(|(_, spent, _, _)| *spent > 0).filter_map(|(what, spent, open, cap)| {
-            let spent = spent.saturating_sub(open);
-            let percent = if cap == 0 { 100.0 } else { 100.0 * spent as f64 / cap as f64 };
-            let (is_much, cap) = (spent > 0 && percent >= inner.warn_percent, dollars(cap));
-            is_much.then(|| format!("{:.0} % of {what} {cap:.2} USD", percent.floor()))
-        });
+    let said = parts.into_iter().filter(|(_, spent, _)| *spent > 0).filter_map(|(what, spent, cap)| {
+        let percent = if cap == 0 { 100.0 } else { 100.0 * spent as f64 / cap as f64 };
+        let (is_much, cap) = (percent >= inner.warn_percent, dollars(cap));
+        is_much.then(|| format!("{:.0} % of {what} {cap:.2} USD", percent.floor()))
+    });
     let mut said: Vec<String> = said.collect();
     let counted = state.money.counts_on(today);
     if counted > today {

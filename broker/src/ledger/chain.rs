@@ -54,7 +54,8 @@ pub fn add(text: &mut String, end: &End, at: &str, entry: &Entry) -> Result<End,
     let mut entry = entry.clone();
     let Entry { event, service, method, path, decision, call, note, .. } = &mut entry;
     [event, service, method, path, decision, call, note].into_iter().for_each(shorten);
-    let written = Written { seq: end.seq + 1, at, entry: &entry, prev: &end.hash };
+    let seq = end.seq.checked_add(1).ok_or("it has as many lines as can be counted")?;
+    let written = Written { seq, at, entry: &entry, prev: &end.hash };
     let mut line = serde_json::to_string(&written).map_err(|error| error.to_string())?;
     let hash = hash(line.as_bytes());
     line.pop();
@@ -62,7 +63,7 @@ pub fn add(text: &mut String, end: &End, at: &str, entry: &Entry) -> Result<End,
     text.push_str(HASH_MARK);
     text.push_str(&hash);
     text.push_str("\"}\n");
-    Ok(End { seq: end.seq + 1, hash })
+    Ok(End { seq, hash })
 }
 
 /// Reads a line without its newline; it must be whole, and its hash its own.
@@ -83,7 +84,7 @@ pub fn read(line: &[u8]) -> Result<Line, String> {
 /// Reads the line that must come next.
 pub fn next(line: &[u8], end: &End) -> Result<(Line, End), String> {
     let read = read(line)?;
-    if read.seq != end.seq + 1 || read.prev != end.hash {
+    if end.seq.checked_add(1) != Some(read.seq) || read.prev != end.hash {
         return Err(format!("it does not follow line {}", end.seq));
     }
     let end = End { seq: read.seq, hash: read.hash.clone() };

@@ -1,7 +1,7 @@
 //! What the lines of a ledger come to: spend, the owner's last word, what is latched; a fold over entries, pure.
 
 use super::Entry;
-use crate::money::Money;
+use crate::money::{Cost, Money};
 use serde::{Deserialize, Serialize};
 
 /// The service of lines that are about money itself.
@@ -42,7 +42,9 @@ impl Sums {
     pub fn apply(&mut self, at: &str, entry: &Entry) {
         let cost = entry.cost_micro_usd.unwrap_or(0);
         match (entry.event.as_str(), entry.class, entry.day) {
-            ("reserve", Some(class), Some(day)) => self.money.reserve(&entry.call, day, class, cost),
+            ("reserve", Some(class), Some(day)) => {
+                self.money.reserve(&entry.call, day, class, Cost::at_most(cost));
+            }
             ("settle", _, _) => {
                 self.money.settle(&entry.call, cost);
             }

@@ -3,13 +3,14 @@
 //! Invariant: every reservation that comes in here is settled once, however the answer ends.
 
 use super::Wire;
+use super::bill::Bill;
 use super::meter::Meter;
 use super::provider::Provider;
 use super::scrub::Lines;
 use crate::broker::{Broker, Shared};
 use crate::budget::Reservation;
 use crate::ledger::sums::Stopped;
-use crate::prices::Rate;
+use crate::prices::Usage;
 use crate::refusal::Refusal;
 use axum::body::Body;
 use axum::response::Response;
@@ -26,13 +27,58 @@ const LARGEST_ERROR: usize = 1 << 20;
 const PASSED: [&str; 5] = ["content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"];
 const PASSED_FAMILIES: [&str; 2] = ["anthropic-ratelimit-", "x-ratelimit-"];
 
+/// What was asked, as far as its bill goes.
+pub struct Sent {
+    pub wire: Wire,
+    pub model: String,
+    pub bill: Bill,
+}
+
+impl Sent {
+    /// Settles a call by what its answer says, where that can be.
+    fn by_usage(&self, broker: &Broker, reservation: Reservation, usage: &Usage, status: u16, bytes: u64) {
+        broker.experience.answered(self.wire);
+        let (cost, is_beyond) = self.bill.by_usage(usage, bytes);
+        if !is_beyond {
+            broker.experience.learn(&self.model, self.bill.like(usage));
+            return reservation.settle(cost, Some(status), bytes, "by usage");
+        }
+        let claimed = format!(
+            "by usage, held at what it can have cost: the answer claims {} tokens in and {} out",
+            usage.prompt(),
+            usage.output
+        );
+        broker.budget.tell_of_price(&broker.scrub(&format!(
+            "answers of {:?} claim more tokens than their calls can have cost, and are counted at what they can",
+            self.model
+        )));
+        reservation.settle(cost, Some(status), bytes, &claimed);
+    }
+
+    /// Settles a call that no model has answered: it may have been read, once, until one answers again.
+    pub fn unanswered(
+        &self,
+        broker: &Broker,
+        reservation: Reservation,
+        status: Option<u16>,
+        bytes: u64,
+        what: &str,
+    ) {
+        let input = self.bill.input(broker.experience.of(&self.model)).min(reservation.amount());
+        match input > 0 && broker.experience.is_newly_silent(self.wire) {
+            true => reservation.settle(input, status, bytes, &format!("{what}: its prompt counts")),
+            false => reservation.settle(0, status, bytes, &format!("{what}: a prompt counts already")),
+        }
+    }
+}
+
 pub async fn pass(
     broker: &Shared,
     provider: &Provider,
     answer: reqwest::Response,
     asked_stream: bool,
     reservation: Reservation,
-    rate: Rate,
+    sent: Sent,
 ) -> Result<Response, Refusal> {
     let status = answer.status().as_u16();
     let headers = passed(broker, answer.headers());
@@ -43,7 +89,7 @@ pub async fn pass(
         return Err(Refusal::new(502, "upstream_redirect", message, hint));
     }
     if !(200..300).contains(&status) {
-        return Ok(error(broker, provider, answer, headers, reservation, rate).await);
+        return Ok(error(broker, provider, answer, headers, reservation, &sent).await);
     }
     // What it is, not what was asked for, decides how it is read.
     let kind = headers.get("content-type").and_then(|kind| kind.to_str().ok());
@@ -54,9 +100,10 @@ pub async fn pass(
         lines: Lines::default(),
         reservation: Some(reservation),
         answer: Some(answer),
-        rate,
+        sent,
         status,
         bytes: 0,
+        is_left: false,
     };
     if !is_stream {
         let mut whole = Vec::new();
@@ -83,9 +130,11 @@ struct Flow {
     meter: Meter,
     lines: Lines,
     reservation: Option<Reservation>,
-    rate: Rate,
+    sent: Sent,
     status: u16,
     bytes: usize,
+    /// The client did not wait for the end.
+    is_left: bool,
 }
 
 impl Flow {
@@ -123,19 +172,28 @@ impl Flow {
 
     fn settle(&mut self, is_ended: bool, otherwise: &str) {
         let Some(reservation) = self.reservation.take() else { return };
-        let (status, bytes) = (Some(self.status), self.bytes as u64);
-        if self.rate.is_free() {
-            return reservation.settle(0, status, bytes, "free");
+        let (broker, status, bytes) = (&self.broker, self.status, self.bytes as u64);
+        if self.sent.bill.rate.is_free() {
+            return reservation.settle(0, Some(status), bytes, "free");
         }
-        match self.meter.usage(is_ended) {
-            Some(usage) => reservation.settle(self.rate.cost(&usage), status, bytes, "by usage"),
-            None => reservation.stands(status, bytes, otherwise),
+        if let Some(usage) = self.meter.usage(is_ended) {
+            return self.sent.by_usage(broker, reservation, &usage, status, bytes);
+        }
+        // Where the client left, an answer may have been on its way.
+        let is_none = (bytes == 0 && !self.is_left) || (is_ended && self.meter.is_page());
+        match is_none {
+            true => self.sent.unanswered(broker, reservation, Some(status), bytes, "no model's answer"),
+            false => {
+                broker.experience.answered(self.sent.wire);
+                reservation.stands(Some(status), bytes, otherwise);
+            }
         }
     }
 }
 
 impl Drop for Flow {
     fn drop(&mut self) {
+        self.is_left = true;
         self.settle(false, "stands: the client left");
     }
 }
@@ -147,7 +205,7 @@ async fn error(
     mut answer: reqwest::Response,
     headers: HeaderMap,
     reservation: Reservation,
-    rate: Rate,
+    sent: &Sent,
 ) -> Response {
     let status = answer.status().as_u16();
     let mut body = Vec::new();
@@ -163,9 +221,10 @@ async fn error(
     meter.feed(&body);
     let bytes = body.len() as u64;
     match meter.usage(true) {
-        Some(usage) => reservation.settle(rate.cost(&usage), Some(status), bytes, "by usage"),
+        Some(usage) => sent.by_usage(broker, reservation, &usage, status, bytes),
         None => reservation.settle(0, Some(status), bytes, "refused upstream"),
     }
+    broker.experience.refused(sent.wire, status, &body);
     if let Some(stopped) = stopped(provider, status, &body) {
         broker.budget.stop(stopped).await;
     }

@@ -91,6 +91,14 @@ impl Meter {
         })
     }
 
+    /// Whether it is a page for people: that of a gateway or a login, never a model's answer.
+    pub fn is_page(&self) -> bool {
+        let text = self.text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.text);
+        !self.is_stream
+            && !self.is_too_large
+            && text.trim_ascii_start().first().is_none_or(|first| *first == b'<')
+    }
+
     fn line(&mut self, line: &[u8]) {
         let Some(data) = line.trim_ascii().strip_prefix(b"data:") else { return };
         let data = data.trim_ascii();

@@ -1,7 +1,8 @@
 //! One call: judged, reserved, sent with the key of ours in place of the client's, and handed to who passes the answer.
 
 use super::Wire;
-use super::answer;
+use super::answer::{self, Sent};
+use super::bill::Bill;
 use super::provider::Provider;
 use super::request::{self, Judged};
 use crate::broker::{Broker, Shared};
@@ -77,8 +78,8 @@ async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -
     let held = held(&parts.headers).await;
     let body = read(body).await?;
     let (judged, rate) = judged(broker, &provider, call, body)?;
-    let worst = rate.worst(judged.input_tokens, judged.output_tokens, judged.hour_cache);
-    let worst = if rate.is_free() { 0 } else { worst };
+    let bill = Bill::new(rate, &judged);
+    let cost = bill.cost(broker.experience.of(&judged.model));
     let entry = Entry {
         life,
         service: provider.name.to_owned(),
@@ -89,18 +90,17 @@ async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -
         ..Entry::default()
     };
     let lowered = parts.headers.get("x-feral-class").is_some_and(|class| class == "autonomous");
-    let reservation = broker.budget.reserve(entry, lowered, worst).await.map_err(|mut refusal| {
-        if refusal.kind == "budget_cap" && broker.prices.is_unknown(&judged.model) {
-            let model = broker.scrub(&judged.model);
-            refusal.hint = format!(
-                "no price is known for {model:?}, so the worst counts: the owner may give one in owner.toml, \
-                 [prices.{model:?}] input = …, output = … (USD per million tokens; both 0: free); {}",
-                refusal.hint
-            );
+    let guess = if rate.is_free() { None } else { broker.prices.guess(&judged.model) };
+    let guess = guess.map(|guess| broker.scrub(&guess));
+    guess.iter().for_each(|guess| broker.budget.tell_of_price(guess));
+    let reservation = broker.budget.reserve(entry, lowered, cost).await.map_err(|mut refusal| {
+        if let Some(guess) = guess.as_ref().filter(|_| refusal.kind == "budget_cap") {
+            refusal.hint = format!("{guess}; {}", refusal.hint);
         }
         refusal
     })?;
     let is_stream = judged.is_stream;
+    let sent = Sent { wire: call.wire, model: judged.model, bill };
     let request = prepared(broker, &provider, call, parts.method, &parts.headers, judged.body);
     drop(held);
     let request = match request {
@@ -111,8 +111,8 @@ async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -
         }
     };
     match broker.outward.client(&provider.base).execute(request).await {
-        Ok(answer) => answer::pass(broker, &provider, answer, is_stream, reservation, rate).await,
-        Err(error) => Err(no_answer(broker, &provider, &error, reservation)),
+        Ok(answer) => answer::pass(broker, &provider, answer, is_stream, reservation, sent).await,
+        Err(error) => Err(no_answer(broker, &provider, &error, reservation, &sent)),
     }
 }
 
@@ -150,7 +150,8 @@ fn judged(broker: &Broker, provider: &Provider, call: Call, body: Bytes) -> Resu
     if rate.is_free() {
         return Ok((request::free(model, &fields, &body), rate));
     }
-    Ok((request::judge(call.wire, model, fields, provider.is_openai_itself())?, rate))
+    let new_limit = provider.wants_new_limit() || broker.experience.wants_new_limit(call.wire);
+    Ok((request::judge(call.wire, model, fields, new_limit)?, rate))
 }
 
 fn prepared(
@@ -197,16 +198,18 @@ fn prepared(
     })
 }
 
-/// No answer came: before it was sent that costs nothing, after it nobody knows.
+/// No answer came: before it was sent that costs nothing, where we gave up waiting nobody knows.
 fn no_answer(
     broker: &Broker,
     provider: &Provider,
     error: &reqwest::Error,
     reservation: Reservation,
+    sent: &Sent,
 ) -> Refusal {
-    match error.is_connect() || error.is_builder() {
-        true => reservation.settle(0, None, 0, "no connection"),
-        false => reservation.stands(None, 0, "stands: no answer"),
+    match (error.is_connect() || error.is_builder(), error.is_timeout()) {
+        (true, _) => reservation.settle(0, None, 0, "no connection"),
+        (_, true) => reservation.stands(None, 0, "stands: no answer in time"),
+        _ => sent.unanswered(broker, reservation, None, 0, "no answer"),
     }
     let host = provider.base.host_str().unwrap_or_default();
     let message = broker.scrub(&format!("no answer from {host}: {}", deepest(error)));

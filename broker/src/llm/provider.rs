@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Used where neither owner nor environment names one.
-pub const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
-pub const OPENAI_MODEL: &str = "gpt-5.4-mini";
+pub const ANTHROPIC_MODEL: &str = "claude-sonnet-5-5";
+pub const OPENAI_MODEL: &str = "gpt-6.1-terra";
 
 const ANTHROPIC: &str = "https://api.anthropic.com";
 const OPENAI: &str = "https://api.openai.com/v1";
@@ -41,8 +41,10 @@ impl Provider {
         self.name == "ollama" && is_loopback(&self.base)
     }
 
-    pub fn is_openai_itself(&self) -> bool {
-        self.base.host_str() == Some("api.openai.com")
+    /// Whether it is known to take `max_completion_tokens` for every model; elsewhere `max_tokens` is understood.
+    pub fn wants_new_limit(&self) -> bool {
+        let host = self.base.host_str().unwrap_or_default();
+        host == "api.openai.com" || host.ends_with(".openai.azure.com")
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -197,21 +199,37 @@ impl Providers {
         self.chosen.said.as_deref()
     }
 
-    /// What `/status` says of the model: null where there is none to ask.
-    pub async fn status(&self) -> Value {
+    /// What `/status` says of the model: null where there is none to ask. `key` is what the provider knows us by.
+    pub async fn status(&self, key: impl Fn(&str) -> Option<String>) -> Value {
         let Some(provider) = &self.chosen.first else { return Value::Null };
+        let key = provider.key_env.as_deref().and_then(key);
         let found = match (&provider.model, provider.name) {
             (Some(model), "openai" | "anthropic") => Some(model.clone()),
-            (named, "ollama") => self.look(provider).await.map(|found| named.clone().unwrap_or(found)),
-            (_, _) => Some(self.look(provider).await.unwrap_or_else(|| OPENAI_MODEL.to_owned())),
+            (named, "ollama") => self.look(provider, None).await.map(|found| named.clone().unwrap_or(found)),
+            (_, _) => Some(self.look(provider, key).await.unwrap_or_else(|| OPENAI_MODEL.to_owned())),
         };
         let wire = provider.wire;
         found.map_or(Value::Null, |name| json!({"wire": wire.name(), "name": name, "path": wire.path()}))
     }
 
-    /// The first model that can talk, of an Ollama; the last one found where it does not answer just now.
-    async fn look(&self, provider: &Provider) -> Option<String> {
-        let found = find_ollama(&self.outward, &provider.base).await;
+    /// The first model that can talk, of those a server lists; the last one found where it does not answer just now.
+    async fn look(&self, provider: &Provider, key: Option<String>) -> Option<String> {
+        let text = provider.base.as_str().trim_end_matches('/');
+        let root = text.strip_suffix("/v1").unwrap_or(text);
+        let tags = (format!("{root}/api/tags"), "models", "name");
+        let models = (provider.url("/models"), "data", "id");
+        // Each kind of server is asked for its own list first.
+        let lists = if provider.name == "ollama" { [tags, models] } else { [models, tags] };
+        let mut found = None;
+        for (url, list, name) in lists {
+            let all = listed(&self.outward, &url, key.as_deref()).await.unwrap_or_default();
+            let models = all.get(list).and_then(Value::as_array).into_iter().flatten();
+            let mut names = models.filter_map(|model| model.get(name)?.as_str());
+            found = names.find(|name| can_talk(name)).map(str::to_owned);
+            if found.is_some() {
+                break;
+            }
+        }
         let mut known = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if found.is_some() {
             known.clone_from(&found);
@@ -220,20 +238,22 @@ impl Providers {
     }
 }
 
-async fn find_ollama(outward: &Outward, base: &Url) -> Option<String> {
-    let text = base.as_str().trim_end_matches('/');
-    let root = text.strip_suffix("/v1").unwrap_or(text);
+/// Models that do something else are listed like any other.
+fn can_talk(name: &str) -> bool {
+    !["embed", "whisper", "tts", "rerank", "moderation"].iter().any(|kind| name.contains(kind))
+}
+
+async fn listed(outward: &Outward, url: &str, key: Option<&str>) -> Option<Value> {
     let look = async {
-        let url = Url::parse(&format!("{root}/api/tags")).ok()?;
-        let mut answer = outward.client(&url).get(url).send().await.ok()?;
+        let url = Url::parse(url).ok()?;
+        let request = outward.client(&url).get(url);
+        let request = key.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
+        let mut answer = request.send().await.ok()?;
         let mut body = Vec::new();
         while let Some(piece) = answer.chunk().await.ok()?.filter(|_| body.len() < LARGEST_LIST) {
             body.extend_from_slice(&piece);
         }
         serde_json::from_slice::<Value>(&body).ok().filter(|_| answer.status().is_success())
     };
-    let tags = tokio::time::timeout(LOOK, look).await.ok()??;
-    let mut names = tags.get("models")?.as_array()?.iter().filter_map(|model| model.get("name")?.as_str());
-    // An embedding model is listed like any other and cannot answer.
-    names.find(|name| !name.contains("embed")).map(str::to_owned)
+    tokio::time::timeout(LOOK, look).await.ok()?
 }

@@ -10,6 +10,10 @@ use serde_json::{Map, Value, json};
 /// Tokens of a reply where the client does not say.
 pub const USUAL_MAX_TOKENS: u64 = 8_192;
 
+/// The two names of the limit on a reply.
+const LIMIT: &str = "max_tokens";
+const NEW_LIMIT: &str = "max_completion_tokens";
+
 /// What a provider adds to a prompt of its own, in tokens.
 const OVERHEAD_TOKENS: u64 = 1_000;
 
@@ -72,7 +76,6 @@ const OPENAI_FIELDS: &[&str] = &[
     "verbosity",
     "store",
     "prompt_cache_key",
-    "prompt_cache_retention",
     "safety_identifier",
     "service_tier",
     "chat_template_kwargs",
@@ -144,12 +147,12 @@ pub fn free(model: String, fields: &Map<String, Value>, body: &[u8]) -> Judged {
     Judged { model, is_stream, input_tokens: 0, output_tokens: 0, hour_cache: false, body: body.to_vec() }
 }
 
-/// Judges a request that costs. `is_openai` says which name of the limit the server knows.
+/// Judges a request that costs. `new_limit` says which name of the limit the server knows.
 pub fn judge(
     wire: Wire,
     model: String,
     mut fields: Map<String, Value>,
-    is_openai: bool,
+    new_limit: bool,
 ) -> Result<Judged, Refusal> {
     let known = match wire {
         Wire::Anthropic => ANTHROPIC_FIELDS,
@@ -162,13 +165,8 @@ pub fn judge(
     tier(&fields)?;
     tools(&fields)?;
     let images = blocks(wire, &fields)?;
-    let each = match wire {
-        Wire::Anthropic => limit(&mut fields, &["max_tokens"], "max_tokens")?,
-        Wire::OpenAi => {
-            let usual = if is_openai { "max_completion_tokens" } else { "max_tokens" };
-            limit(&mut fields, &["max_tokens", "max_completion_tokens"], usual)?
-        }
-    };
+    let usual = if wire == Wire::OpenAi && new_limit { NEW_LIMIT } else { LIMIT };
+    let each = limit(&mut fields, usual)?;
     let replies = match fields.get("n") {
         None | Some(Value::Null) => 1,
         Some(n) => n
@@ -195,11 +193,11 @@ pub fn judge(
     Ok(Judged { model, is_stream, input_tokens, output_tokens, hour_cache, body })
 }
 
-/// The limit on one reply; set where the client set none.
-fn limit(fields: &mut Map<String, Value>, names: &[&str], usual: &str) -> Result<u64, Refusal> {
+/// The limit on one reply, under the one name the server heeds; set where the client set none.
+fn limit(fields: &mut Map<String, Value>, usual: &str) -> Result<u64, Refusal> {
     let mut most = None;
-    for name in names {
-        match fields.get(*name) {
+    for name in [LIMIT, NEW_LIMIT] {
+        match fields.get(name) {
             None | Some(Value::Null) => {}
             Some(value) => {
                 let bad = || malformed(format!("`{name}` must be a positive whole number"));
@@ -207,11 +205,13 @@ fn limit(fields: &mut Map<String, Value>, names: &[&str], usual: &str) -> Result
                 most = most.max(Some(tokens));
             }
         }
+        if name != usual {
+            fields.shift_remove(name);
+        }
     }
-    Ok(most.unwrap_or_else(|| {
-        fields.insert(usual.to_owned(), USUAL_MAX_TOKENS.into());
-        USUAL_MAX_TOKENS
-    }))
+    let most = most.unwrap_or(USUAL_MAX_TOKENS);
+    fields.insert(usual.to_owned(), most.into());
+    Ok(most)
 }
 
 /// Tiers and places that cost more than the list says.

@@ -171,7 +171,7 @@ fn price_name(name: &str) -> Verdict {
     let plain = name.chars().all(|c| c.is_ascii_graphic());
     wrong(
         !plain || name.is_empty() || name.len() > 100,
-        "must be the beginning of a model's name, in quotes if it has dots",
+        "must be a model's name, in quotes if it has dots; with a * at its end it fits all that begin so",
     )
 }
 

@@ -5,6 +5,7 @@ use broker::clock::Clock;
 use broker::house::House;
 use broker::ledger::sums::Stopped;
 use broker::ledger::{Entry, Ledger};
+use broker::money::Cost;
 use broker::policy;
 use serde_json::Value;
 use std::sync::Arc;
@@ -58,7 +59,7 @@ impl Place {
 
 /// Spends micro-dollars; false where the cap is in the way.
 async fn spend(budget: &Budget, amount: u64) -> bool {
-    match budget.reserve(Entry::default(), false, amount).await {
+    match budget.reserve(Entry::default(), false, Cost::at_most(amount)).await {
         Ok(reservation) => {
             reservation.settle(amount, Some(200), 1, "by usage");
             true
@@ -87,7 +88,7 @@ async fn a_new_day_has_its_own_cap_and_a_clock_set_back_none() {
     place.at(NOON_MS);
     assert!(!spend(&budget, 1).await);
     place.at(NOON_MS + 2 * DAY_MS);
-    let refusal = budget.reserve(Entry::default(), false, 1).await.err().unwrap();
+    let refusal = budget.reserve(Entry::default(), false, Cost::at_most(1)).await.err().unwrap();
     assert!(
         refusal.message.contains("weekly autonomous") && refusal.message.contains("2026-11-30"),
         "{refusal:?}"
@@ -103,7 +104,7 @@ async fn a_call_over_midnight_counts_on_the_day_it_was_reserved() {
     let place = Place::new();
     let budget = place.open("");
     place.at(NOON_MS + DAY_MS / 2 - 1_000);
-    let reservation = budget.reserve(Entry::default(), false, 500_000).await.unwrap();
+    let reservation = budget.reserve(Entry::default(), false, Cost::at_most(500_000)).await.unwrap();
     place.at(NOON_MS + DAY_MS / 2 + 1_000);
     assert!(spend(&budget, 500_000).await, "the new day is whole");
     reservation.settle(400_000, Some(200), 1, "by usage");
@@ -117,7 +118,7 @@ async fn what_was_spent_and_reserved_outlives_the_process() {
     let place = Place::new();
     let budget = place.open("");
     assert!(spend(&budget, 100_000).await);
-    let open = budget.reserve(Entry::default(), false, 300_000).await.unwrap();
+    let open = budget.reserve(Entry::default(), false, Cost::at_most(300_000)).await.unwrap();
     // As a killed process leaves it: neither settled nor dropped.
     let left = std::fs::read(place.house.ledger()).unwrap();
     drop((open, budget));
@@ -134,10 +135,14 @@ async fn what_was_spent_and_reserved_outlives_the_process() {
 async fn dropped_it_stands_and_settled_it_is_what_it_was() {
     let place = Place::new();
     let budget = place.open("");
-    drop(budget.reserve(Entry::default(), false, 200_000).await.unwrap());
+    drop(budget.reserve(Entry::default(), false, Cost::at_most(200_000)).await.unwrap());
     assert!((number(&budget, "spent_today_usd") - 0.2).abs() < 1e-9);
-    budget.reserve(Entry::default(), false, 200_000).await.unwrap().stands(None, 0, "stands");
-    budget.reserve(Entry::default(), false, 100_000).await.unwrap().settle(900_000, None, 0, "by usage");
+    budget.reserve(Entry::default(), false, Cost::at_most(200_000)).await.unwrap().stands(None, 0, "stands");
+    budget
+        .reserve(Entry::default(), false, Cost::at_most(100_000))
+        .await
+        .unwrap()
+        .settle(900_000, None, 0, "by usage");
     assert!((number(&budget, "spent_today_usd") - 1.3).abs() < 1e-9, "above the reservation, truthfully");
     assert!((number(&budget, "reserved_usd")).abs() < 1e-9);
     assert!(!spend(&budget, 1).await);
@@ -162,7 +167,7 @@ async fn only_a_new_word_of_the_owners_opens_the_window() {
     place.speak("");
     assert!(!spend(&budget, 1).await, "shorter is not new");
     place.speak("again\n");
-    let lowered = budget.reserve(Entry::default(), true, 1).await;
+    let lowered = budget.reserve(Entry::default(), true, Cost::at_most(1)).await;
     assert_eq!(lowered.err().unwrap().kind, "budget_cap");
     assert!(spend(&budget, 100_000).await);
     assert!(!spend(&budget, 1).await, "the owner has a cap too");
@@ -196,7 +201,7 @@ async fn a_stop_holds_for_its_key_only() {
         Stopped { provider: "anthropic".into(), status: 402, hint: "top up".into(), ..Stopped::default() };
     budget.stop(stopped.clone()).await;
     budget.stop(stopped).await;
-    let refusal = budget.reserve(Entry::default(), false, 1).await.err().unwrap();
+    let refusal = budget.reserve(Entry::default(), false, Cost::at_most(1)).await.err().unwrap();
     assert_eq!((refusal.status, refusal.kind, refusal.hint.as_str()), (403, "stopped_until_owner", "top up"));
     drop(budget);
     let budget = place.open("one key");
@@ -214,7 +219,7 @@ async fn while_the_ledger_cannot_be_written_nothing_is_reserved_for_good() {
     assert!(spend(&budget, 100_000).await);
     std::fs::remove_file(place.house.ledger()).unwrap();
     for _ in 0..10 {
-        let refusal = budget.reserve(Entry::default(), false, 100_000).await.err().unwrap();
+        let refusal = budget.reserve(Entry::default(), false, Cost::at_most(100_000)).await.err().unwrap();
         assert_eq!((refusal.status, refusal.kind), (503, "ledger_closed"));
     }
     let view = budget.view();

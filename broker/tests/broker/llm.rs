@@ -19,7 +19,7 @@ async fn both_wires_pass_with_our_key_and_settle_by_usage() {
     let paid = Paid::start(RICH, &upstream.url());
     let told =
         json!({"do": "plain", "input": 100, "output": 10, "cache_read": 50, "cache_write": 20, "text": "hi"});
-    for (wire, cost) in [("anthropic", 300 + 150 + 15 + 75), ("openai", 75 + 45 + 4 + 15)] {
+    for (wire, cost) in [("anthropic", 200 + 100 + 10 + 50), ("openai", 100 + 50 + 3 + 25)] {
         let answer = paid
             .post(wire, &request(wire, &told, 100))
             .header("authorization", format!("Bearer {LIFE}"))
@@ -102,7 +102,7 @@ async fn what_costs_nothing_passes_and_nothing_else_does() {
     assert_eq!(upstream.counted.paths.lock().unwrap().len(), 2);
     assert_eq!(
         paid.status().await["model"],
-        json!({"wire": "anthropic", "name": "claude-sonnet-5", "path": "/llm/anthropic"})
+        json!({"wire": "anthropic", "name": "claude-sonnet-5-5", "path": "/llm/anthropic"})
     );
 }
 
@@ -211,7 +211,7 @@ async fn at_the_cap_the_answer_says_when_and_the_class_is_not_the_clients() {
         &upstream.url(),
     );
     let told = json!({"do": "silent"});
-    let ask = || paid.post("anthropic", &request("anthropic", &told, 8_000));
+    let ask = || paid.post("anthropic", &request("anthropic", &told, 16_000));
     assert_eq!(ask().send().await.unwrap().status(), 200);
     for class in ["owner", "autonomous", "urgent"] {
         let answer = ask().header("x-feral-class", class).send().await.unwrap();
@@ -330,7 +330,7 @@ async fn no_key_is_seen_anywhere() {
 #[tokio::test]
 async fn unknown_models_count_as_the_worst_and_the_owners_price_counts() {
     let upstream = Upstream::start();
-    let paid = Paid::start(&format!("{RICH}[prices.\"local\"]\ninput = 0\noutput = 0\n"), &upstream.url());
+    let paid = Paid::start(&format!("{RICH}[prices.\"local*\"]\ninput = 0\noutput = 0\n"), &upstream.url());
     for (n, (model, cost)) in
         [("nobody-knows-it", 30 * 100 + 150 * 10), ("local-one", 0)].into_iter().enumerate()
     {
@@ -349,4 +349,14 @@ async fn a_provider_that_is_not_there_costs_nothing() {
     assert_eq!(answer.status(), 502);
     assert_eq!(answer.headers()["x-feral-error"], "upstream_unreachable");
     assert_eq!(paid.wait_for("settle", 1).of("settle")[0].entry.cost_micro_usd, Some(0));
+}
+
+#[tokio::test]
+async fn a_base_url_without_a_model_is_asked_what_it_has() {
+    let upstream = Upstream::start();
+    let settings = "[model]\nprovider = \"openai\"\nkey_env = \"OPENAI_API_KEY\"\n";
+    let paid = Paid::start(settings, &upstream.url());
+    assert_eq!(paid.status().await["model"]["name"], "the-first-that-talks");
+    let (head, _) = upstream.counted.last.lock().unwrap().clone().unwrap();
+    assert_eq!(head["authorization"], format!("Bearer {OPENAI_KEY}"));
 }

@@ -253,8 +253,8 @@ fn shown(chosen: &Chosen) -> String {
 fn the_provider_is_chosen_as_the_readme_says() {
     let (a, o) = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY");
     let plain = Model::default();
-    let anthropic = "anthropic https://api.anthropic.com claude-sonnet-5";
-    let openai = "openai https://api.openai.com/v1 gpt-5.4-mini";
+    let anthropic = "anthropic https://api.anthropic.com claude-sonnet-5-5";
+    let openai = "openai https://api.openai.com/v1 gpt-6.1-terra";
     let cases = [
         (chosen(plain.clone(), &[a, o], &[]), anthropic),
         (chosen(plain.clone(), &[o], &[]), openai),
@@ -272,7 +272,7 @@ fn the_provider_is_chosen_as_the_readme_says() {
         ),
         (
             chosen(of("anthropic", "http://localhost:1/v1/", ""), &[], &[]),
-            "anthropic http://localhost:1 claude-sonnet-5",
+            "anthropic http://localhost:1 claude-sonnet-5-5",
         ),
         (
             chosen(of("", "http://localhost:1234/v1", ""), &[], &[]),

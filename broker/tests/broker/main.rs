@@ -11,6 +11,7 @@
 mod asks;
 mod attacks;
 mod attacks_load;
+mod bill;
 mod budget;
 mod errands;
 mod janee;
@@ -33,3 +34,5 @@ mod services_paths;
 mod upstream;
 mod web;
 mod web_taint;
+mod wire_day;
+mod wire_faults;

@@ -1,6 +1,6 @@
 //! Budget arithmetic and prices as data: caps hold, no turn of the clock refreshes, nothing unknown is free.
 
-use broker::money::{Cap, Caps, Class, Day, Money, dollars, micros};
+use broker::money::{Cap, Caps, Class, Cost, Day, Money, dollars, micros};
 use broker::policy::Policy;
 use broker::prices::{Prices, Rate, Usage};
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ const CAPS: Caps = Caps { daily: 1_000, weekly: 3_000, autonomous_daily: 150, au
 const MONDAY: Day = Day(20_780);
 
 fn spend(money: &mut Money, call: &str, today: Day, class: Class, amount: u64) -> Result<(), Cap> {
-    money.may(&CAPS, today, class, amount).map_err(|no| no.cap)?;
-    money.reserve(call, money.counts_on(today), class, amount);
+    money.may(&CAPS, today, class, Cost::at_most(amount)).map_err(|no| no.cap)?;
+    money.reserve(call, money.counts_on(today), class, Cost::at_most(amount));
     Ok(())
 }
 
@@ -97,7 +97,7 @@ fn a_clock_set_back_refreshes_nothing_and_one_that_jumps_loses_nothing() {
 fn very_many_days_are_bounded_and_none_is_lost() {
     let mut money = Money::default();
     for n in 0..500 {
-        money.reserve(&format!("c{n}"), Day(MONDAY.0 + n), Class::Owner, 1);
+        money.reserve(&format!("c{n}"), Day(MONDAY.0 + n), Class::Owner, Cost::at_most(1));
     }
     assert_eq!(money.on(Day(0)).total, 500);
     assert_eq!(money.on(Day(MONDAY.0 + 499)).total, 1);
@@ -151,12 +151,12 @@ fn arithmetic_agrees_with_a_plain_model_whatever_happens() {
                 2..=5 => {
                     let class = if below(2) == 0 { Class::Owner } else { Class::Autonomous };
                     let (call, amount) = (format!("c{n}"), below(200));
-                    let fits = money.may(&CAPS, today, class, amount).is_ok();
+                    let fits = money.may(&CAPS, today, class, Cost::at_most(amount)).is_ok();
                     assert_eq!(fits, plain.may(today, class, amount), "seed {seed}, step {n}");
                     if fits {
                         let day = plain.newest.map_or(today, |newest| today.max(newest));
                         assert_eq!(money.counts_on(today), day);
-                        money.reserve(&call, day, class, amount);
+                        money.reserve(&call, day, class, Cost::at_most(amount));
                         plain.newest = Some(day);
                         plain.calls.insert(call.clone(), (day, class, amount));
                         open.push((call, amount));
@@ -193,16 +193,63 @@ fn prices(settings: &str) -> Prices {
 }
 
 #[test]
-fn known_models_have_their_price_and_others_the_worst() {
+fn known_models_have_their_price_and_other_makers_the_worst() {
     let prices = prices("");
-    let million = Usage { input: 100_000, output: 100_000, ..Usage::default() };
-    let cost = |model: &str| prices.of(model).cost(&million) / 100_000;
-    assert_eq!(cost("claude-sonnet-5"), 3 + 15);
+    let cost = |model: &str| tokens(&prices, model);
+    assert_eq!(cost("claude-sonnet-5-5"), 2 + 10);
     assert_eq!(cost("claude-haiku-4-5-20251001"), 1 + 5);
     assert_eq!(cost("gpt-5-2025-08-07"), 1 + 10, "1.25 + 10 without its fraction");
-    for unknown in ["gpt-5-pro", "claude-sonnet-55", "gpt-5.4-mini-ultra", "gpt-9", "", "claude-sonnet-5x"] {
-        assert_eq!(cost(unknown), 30 + 150, "{unknown}");
+    for known in ["claude-opus-5-5", "claude-fable-5-1", "gpt-6.1-sol", "gpt-6-luna", "gpt-5-pro"] {
+        assert_eq!(prices.guess(known), None, "{known}");
     }
+    // Older than any in the table: what they cost was something else.
+    for unknown in ["nobody-knows-it", "", "gpt-4", "gpt-4o-mini", "claude-2", "chatgpt-9", "egpt-9"] {
+        assert_eq!(cost(unknown), 30 + 150, "{unknown}");
+        assert!(prices.guess(unknown).unwrap().contains("the worst"), "{unknown}");
+    }
+}
+
+#[test]
+fn an_unknown_name_of_a_known_family_counts_as_its_dearest_and_the_owner_is_told() {
+    let prices = prices("");
+    for (model, dearest) in [
+        ("claude-sonnet-7", 3 + 15),
+        ("claude-sonnet-55", 3 + 15),
+        ("claude-sonnet-5x", 3 + 15),
+        ("anthropic/claude-sonnet-5.5", 3 + 15),
+        ("us.anthropic.claude-opus-6-v1:0", 30 / 2 + 75),
+        ("claude-haiku-6", 1 + 5),
+        ("claude-quartz-6", 15 + 75),
+        ("gpt-7", 5 + 30),
+        ("gpt-7-sol", 5 + 30),
+        ("gpt-7-terra", 2 + 12),
+        ("gpt-9-mini", 4 + 1),
+        ("gpt-5.4-mini-ultra", 30 + 180),
+        ("gpt-7-pro", 30 + 180),
+    ] {
+        let cost = tokens(&prices, model);
+        // Fractions of a dollar are left out.
+        assert!((dearest..=dearest + 1).contains(&cost), "{model}: {cost}");
+        let guess = prices.guess(model).unwrap();
+        assert!(guess.contains("the dearest") && guess.contains(&format!("[prices.{model:?}]")), "{guess}");
+    }
+}
+
+#[test]
+fn the_owners_price_of_gpt_5_is_not_that_of_gpt_5_pro() {
+    let prices =
+        prices("[prices.gpt-5]\ninput = 1\noutput = 1\n[prices.\"local*\"]\ninput = 0\noutput = 0\n");
+    assert_eq!(tokens(&prices, "gpt-5"), 2);
+    assert_eq!(tokens(&prices, "gpt-5-2025-08-07"), 2);
+    assert_eq!(tokens(&prices, "gpt-5-pro"), 15 + 120);
+    assert_eq!(tokens(&prices, "gpt-5-mini"), 2);
+    assert!(prices.of("local-model:8b").is_free() && !prices.of("remote").is_free());
+}
+
+/// Dollars, whole, for a million tokens each way.
+fn tokens(prices: &Prices, model: &str) -> u64 {
+    let usage = Usage { input: 100_000, output: 100_000, ..Usage::default() };
+    prices.of(model).cost(&usage) / 100_000
 }
 
 #[test]
@@ -215,10 +262,10 @@ fn without_a_table_everything_counts_as_the_worst() {
 }
 
 #[test]
-fn the_owners_price_wins_and_the_longest_beginning_counts() {
+fn the_owners_price_wins_and_the_longest_name_counts() {
     let prices = prices(
-        "[prices.\"claude\"]\ninput = 1\noutput = 2\n[prices.\"claude-sonnet\"]\ninput = 7\noutput = 8\n\
-         [prices.\"local\"]\ninput = 0\noutput = 0\n",
+        "[prices.\"claude*\"]\ninput = 1\noutput = 2\n[prices.\"claude-sonnet*\"]\ninput = 7\noutput = 8\n\
+         [prices.\"local*\"]\ninput = 0\noutput = 0\n",
     );
     let tokens = |model: &str, usage| prices.of(model).cost(&usage);
     assert_eq!(tokens("claude-sonnet-5", Usage { input: 10, ..Usage::default() }), 70);
@@ -233,7 +280,7 @@ fn the_owners_price_wins_and_the_longest_beginning_counts() {
 #[test]
 fn the_worst_case_is_never_below_the_cost() {
     let prices = prices("");
-    for model in ["claude-sonnet-5", "claude-haiku-4-5", "gpt-5.4", "gpt-5.4-nano", "unknown"] {
+    for model in ["claude-sonnet-5-5", "claude-haiku-5-5", "gpt-5.4", "gpt-6.1-terra", "gpt-7", "unknown"] {
         let rate: Rate = prices.of(model);
         for input in [1, 1_000, 199_999, 200_001, 900_000] {
             let kinds = [
@@ -250,7 +297,44 @@ fn the_worst_case_is_never_below_the_cost() {
             assert!(rate.cost(&hour) <= rate.worst(input, 500, true), "{model} {input}");
         }
     }
-    let long = Usage { input: 200_001, ..Usage::default() };
-    assert_eq!(prices.of("claude-sonnet-5").cost(&long), 2 * 3 * 200_001);
-    assert_eq!(prices.of("claude-sonnet-5").cost(&Usage { input: u64::MAX, ..Usage::default() }), u64::MAX);
+    let long = |input| Usage { input, ..Usage::default() };
+    assert_eq!(prices.of("claude-sonnet-4-6").cost(&long(200_001)), 2 * 3 * 200_001);
+    assert_eq!(
+        prices.of("claude-sonnet-5-5").cost(&long(200_001)),
+        2 * 200_001,
+        "one price for all of its window"
+    );
+    assert_eq!(prices.of("claude-haiku-5-5").cost(&long(100_001)), 50_001, "five times as much");
+    assert_eq!(prices.of("claude-sonnet-5-5").cost(&long(u64::MAX)), u64::MAX);
+}
+
+#[test]
+fn a_share_holds_what_is_likely_and_bends_for_what_is_possible() {
+    let may = |money: &Money, most, likely| {
+        money.may(&CAPS, MONDAY, Class::Autonomous, Cost { most, likely }).map_err(|no| no.cap)
+    };
+    let mut money = Money::default();
+    money.reserve("a", MONDAY, Class::Autonomous, Cost { most: 130, likely: 60 });
+    assert_eq!(may(&money, 57, 57), Ok(()), "most: a quarter beyond 150");
+    assert_eq!(may(&money, 58, 57), Err(Cap::AutonomousDaily));
+    money.settle("a", 130);
+    assert_eq!(may(&money, 57, 20), Ok(()));
+    assert_eq!(may(&money, 57, 21), Err(Cap::AutonomousDaily), "likely: no further than the share");
+    // The owner's caps do not bend.
+    let full = Cost { most: 871, likely: 1 };
+    assert_eq!(money.may(&CAPS, MONDAY, Class::Owner, full).map_err(|no| no.cap), Err(Cap::Daily));
+}
+
+#[test]
+fn a_refusal_says_whether_calls_under_way_are_in_the_way() {
+    let mut money = Money::default();
+    spend(&mut money, "a", MONDAY, Class::Owner, 500).unwrap();
+    let no =
+        |money: &Money, amount| money.may(&CAPS, MONDAY, Class::Owner, Cost::at_most(amount)).unwrap_err();
+    let first = no(&money, 600);
+    assert_eq!((first.spent, first.reserved, first.waits, first.is_too_large), (0, 500, true, false));
+    money.settle("a", 500);
+    let second = no(&money, 600);
+    assert_eq!((second.spent, second.reserved, second.waits, second.is_too_large), (500, 0, false, false));
+    assert!(no(&money, 1_001).is_too_large);
 }

@@ -141,8 +141,8 @@ fn spawn(house: &Path, upstream: &str) -> (Child, SocketAddr) {
 pub fn request(wire: &str, told: &Value, max_tokens: u64) -> Value {
     let is_stream = !matches!(told["do"].as_str(), None | Some("plain" | "silent" | "error"));
     let mut body = match wire {
-        "anthropic" => json!({"model": "claude-sonnet-5", "max_tokens": max_tokens}),
-        _ => json!({"model": "gpt-5.4-mini", "max_completion_tokens": max_tokens}),
+        "anthropic" => json!({"model": "claude-sonnet-5-5", "max_tokens": max_tokens}),
+        _ => json!({"model": "gpt-6.1-terra", "max_completion_tokens": max_tokens}),
     };
     body["messages"] = json!([{"role": "user", "content": told.to_string()}]);
     if is_stream {

@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// USD per million tokens of the model the tests ask for, `claude-sonnet-5` and `gpt-5.4-mini`.
-pub const SONNET: [f64; 4] = [3.0, 15.0, 0.3, 3.75];
-pub const MINI: [f64; 4] = [0.75, 4.5, 0.075, 0.75];
+/// USD per million tokens of the model the tests ask for, `claude-sonnet-5-5` and `gpt-6.1-terra`.
+pub const SONNET: [f64; 4] = [2.0, 10.0, 0.2, 2.5];
+pub const TERRA: [f64; 4] = [1.0, 5.0, 0.05, 1.25];
 
 #[derive(Default)]
 pub struct Counted {
@@ -88,7 +88,10 @@ async fn answer(
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     *counted.last.lock().unwrap() = Some((headers.clone(), body.clone()));
     if path.ends_with("models") {
-        return whole(200, json!({"object": "list", "data": [{"id": "gpt-5.4-mini"}]}));
+        return whole(
+            200,
+            json!({"object": "list", "data": [{"id": "text-embedding-9"}, {"id": "the-first-that-talks"}]}),
+        );
     }
     if path.ends_with("count_tokens") {
         return whole(200, json!({"input_tokens": 42}));
@@ -113,7 +116,7 @@ async fn answer(
             json!({"error": {"type": "some_error", "message": format!("said with {key}")}}),
         );
     }
-    let [input, output, read, write] = if is_anthropic { SONNET } else { MINI };
+    let [input, output, read, write] = if is_anthropic { SONNET } else { TERRA };
     let cost = number("input") as f64 * input
         + number("output") as f64 * output
         + number("cache_read") as f64 * read

@@ -18,6 +18,8 @@ pub struct Money {
     pub line: String,
     /// A warning, or why calls are stopped; empty when all is well.
     pub alarm: String,
+    /// The warning alone, which the owner hears.
+    pub warning: String,
 }
 
 /// Reads it; a missing file is no budget.
@@ -25,13 +27,14 @@ pub fn read(path: &Path) -> Money {
     let Ok((bytes, _)) = papers::head(path, 0, MOST_BYTES) else { return Money::default() };
     let Ok(Value::Object(said)) = serde_json::from_slice(&bytes) else {
         let alarm = "budget.json cannot be read; what is left to spend is unknown".to_owned();
-        return Money { line: alarm.clone(), alarm };
+        return Money { line: alarm.clone(), alarm, ..Money::default() };
     };
     let text = |value: &Value| match value {
         Value::String(text) => shorten(&text.replace(char::is_control, " "), MOST_CHARS),
         other => shorten(&other.to_string(), MOST_CHARS),
     };
-    let usd = |key: &str| format!("${:.2}", said.get(key).and_then(Value::as_f64).unwrap_or(0.0));
+    let number = |key: &str| said.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+    let usd = |key: &str| format!("${:.2}", number(key));
     let mut alarms: Vec<String> = Vec::new();
     for key in ["closed", "warning"] {
         alarms.extend(said.get(key).filter(|value| !value.is_null()).map(text));
@@ -42,8 +45,12 @@ pub fn read(path: &Path) -> Money {
         alarms.push(format!("model calls are stopped: {provider} answered {status}; {hint}"));
     }
     let alarm = alarms.join("; ");
+    let reserved = match number("reserved_usd") > 0.0 {
+        true => format!(", {} reserved for calls under way", usd("reserved_usd")),
+        false => String::new(),
+    };
     let line = format!(
-        "Money: {} of {} spent today, {} of {} without being asked, {} of {} this week. {alarm}",
+        "Money: {} of {} spent today, {} of {} without being asked, {} of {} this week{reserved}. {alarm}",
         usd("spent_today_usd"),
         usd("daily_cap_usd"),
         usd("autonomous_today_usd"),
@@ -51,5 +58,6 @@ pub fn read(path: &Path) -> Money {
         usd("spent_week_usd"),
         usd("weekly_cap_usd"),
     );
-    Money { line: line.trim_end().to_owned(), alarm }
+    let warning = said.get("warning").filter(|value| !value.is_null()).map(text).unwrap_or_default();
+    Money { line: line.trim_end().to_owned(), alarm, warning }
 }

@@ -45,6 +45,8 @@ pub struct Cursors {
     pub news: Vec<String>,
     /// Events there was no room to keep.
     pub gathered: u64,
+    /// The day on which the owner was last told that the money runs short.
+    pub money_told: String,
     /// What the owner's word interrupted, until it is taken up again.
     pub interrupted: Option<Interrupted>,
     /// Mark of the checklist a thought was last shown; empty before the first.

@@ -1,6 +1,7 @@
-//! The owner's standing word and messages to the owner, by the tools a mind has.
+//! The owner's standing word, and messages to the owner: by the tools a mind has, and by itself.
 
-use crate::house::TempHouse;
+use crate::broker::loopback;
+use crate::house::{Script, TempHouse, thought};
 use crate::lived::Lived;
 use crate::yard::Yard;
 use agenda::Change;
@@ -170,4 +171,36 @@ async fn a_request_in_phases_becomes_a_goal_and_is_answered() {
     let said = |record: &&Record| record.kind == "message" && record.data["from"] == "creature";
     let told = records.iter().find(said).unwrap();
     assert!(told.data["text"].as_str().unwrap().contains("as a goal"), "{told:?}");
+}
+
+#[tokio::test]
+async fn the_owner_hears_once_a_day_that_the_money_runs_short() {
+    loopback!();
+    let script = Script::new(vec![thought("rest", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let told = |house: &TempHouse| {
+        let records = house.records();
+        let messages =
+            records.iter().filter(|record| record.kind == "message" && record.data["kind"] == "money");
+        messages.map(|record| record.data["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let warn = |percent: u32| {
+        let page = json!({"warning": format!("spent: {percent} % of today's 5.00 USD")});
+        std::fs::write(house.path(".self/budget.json"), page.to_string()).unwrap();
+    };
+    let mut lived = Lived::born(&house, "2026-03-02T08:00:00Z", 1).await;
+    lived.wake().await;
+    assert!(told(&house).is_empty());
+    for percent in [81, 85, 90] {
+        warn(percent);
+        lived.wake().await;
+    }
+    drop(lived);
+    let mut lived = Lived::born(&house, "2026-03-02T12:00:00Z", 2).await;
+    lived.wake().await;
+    assert_eq!(told(&house), ["spent: 81 % of today's 5.00 USD"], "once, in whatever life");
+    drop(lived);
+    let mut lived = Lived::born(&house, "2026-03-03T12:00:00Z", 3).await;
+    lived.wake().await;
+    assert_eq!(told(&house).len(), 2, "the next day again");
 }

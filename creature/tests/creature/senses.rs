@@ -280,12 +280,17 @@ fn money_is_a_line_and_its_alarms_another() {
     let line =
         "Money: $1.23 of $5.00 spent today, $0.10 of $0.75 without being asked, $3.00 of $20.00 this week.";
     assert_eq!((calm.line.as_str(), calm.alarm.as_str()), (line, ""));
+    let mut under_way = text.clone();
+    under_way["reserved_usd"] = json!(0.18);
+    let line_under_way = line.replace("this week.", "this week, $0.18 reserved for calls under way.");
+    assert_eq!(budget::read(&file(&dir, under_way.to_string())).line, line_under_way);
     let mut alarming = text;
     alarming["warning"] = json!("80 % of today's money is spent");
     alarming["stopped"] = json!({"provider": "anthropic", "status": 402, "hint": "top up"});
     let alarmed = budget::read(&file(&dir, alarming.to_string()));
     let alarm = "80 % of today's money is spent; model calls are stopped: anthropic answered 402; top up";
     assert_eq!((alarmed.alarm.as_str(), alarmed.line), (alarm, format!("{line} {alarm}")));
+    assert_eq!(alarmed.warning, "80 % of today's money is spent");
     for garbage in ["", "[]", "{\"warning\"", "\u{0}"] {
         assert!(budget::read(&file(&dir, garbage)).alarm.contains("cannot be read"));
     }

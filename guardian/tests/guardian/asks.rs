@@ -206,6 +206,51 @@ fn the_history_tells_what_went_out_and_whether_the_chain_holds() {
 }
 
 #[test]
+fn figures_from_outside_are_added_up_without_end() {
+    let house = House::new(SOUND);
+    let most = u64::MAX;
+    let entry = |event: &str, call: &str| {
+        json!({"at": "2026-01-02T00:00:00.000Z", "life": most, "event": event, "service": "x", "bytes_out": most,
+               "bytes_in": most, "cost_micro_usd": most, "call": call})
+    };
+    let text =
+        ledger(&[entry("reserve", "a"), entry("reserve", "b"), entry("settle", "c"), entry("settle", "d")]);
+    // A whole line that says it is the last there can be, and what follows it.
+    let body =
+        format!("{{\"seq\":{most},\"at\":\"2026-01-02T00:00:00.000Z\",\"event\":\"settle\",\"prev\":\"\"}}");
+    let hash: String = Sha256::digest(body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let last = format!("{},\"hash\":\"{hash}\"}}\n", body.strip_suffix('}').unwrap());
+    house.write(".self/ledger.jsonl", &format!("{text}{last}{last}"));
+    let usage = json!({"input_tokens": most, "output_tokens": most, "cache_read_tokens": most});
+    let thought =
+        json!({"at": "2026-01-02T00:00:00.000Z", "life": 1, "kind": "thought", "data": {"usage": usage}});
+    house.write(".self/memory.jsonl", &format!("{thought}\n{thought}\n"));
+    for json in [None, Some("--json")] {
+        let args: Vec<&str> =
+            ["history", "--since", "2026-01-01T00:00:00Z"].into_iter().chain(json).collect();
+        let output = house.ask(&args);
+        let told = said(&output);
+        assert!(output.status.success() && told.contains("18446744073709551615"), "{told}");
+    }
+}
+
+#[test]
+fn what_is_reserved_and_what_a_price_was_taken_for_stand_beside_what_is_spent() {
+    let house = House::new(SOUND);
+    let page = json!({"spent_today_usd": 0.4, "daily_cap_usd": 5, "reserved_usd": 0.18,
+        "price": "no price is known for \"m\", so it counts as the worst"});
+    house.write(".self/budget.json", &page.to_string());
+    let lines =
+        guardian::report::broker_lines(&house::House::new(&house.root), Some(&json!({"running": true})));
+    let budget = &lines.iter().find(|(name, _)| *name == "budget").unwrap().1;
+    assert!(
+        budget.starts_with("$0.40 of $5.00 today") && budget.contains("; $0.18 reserved for calls under way")
+    );
+    assert!(budget.contains("price: no price is known for \"m\""), "{budget}");
+    assert!(said(&house.ask(&["doctor"])).contains("no price is known for \"m\""));
+}
+
+#[test]
 fn a_ledger_overwritten_under_the_broker_is_found_by_the_doctor() {
     let house = House::new("think alive; live").with_broker();
     let guardian = house.start();

@@ -46,7 +46,7 @@ impl Client {
         Ok(Client {
             headers: headers(&endpoint)?,
             http: http::client()?,
-            form: Mutex::new(Form { schema: true, completion_tokens: false }),
+            form: Mutex::new(Form { schema: true, schema_is_proven: false, completion_tokens: false }),
             base: base.as_str().trim_end_matches('/').to_string(),
             origin: base.origin().ascii_serialization(),
             endpoint,
@@ -72,7 +72,8 @@ impl Client {
             let error = match self.retried(ask, form, deadline, &attempts).await {
                 Ok(reply) => {
                     // Only now: a request refused for another reason says nothing about its form.
-                    *self.form.lock().unwrap_or_else(PoisonError::into_inner) = form;
+                    *self.form.lock().unwrap_or_else(PoisonError::into_inner) =
+                        Form { schema_is_proven: form.schema, ..form };
                     return Ok(reply);
                 }
                 Err(error) => error,
@@ -201,6 +202,10 @@ impl Client {
 
 /// What to try when a form is refused: each part is changed once, the one the server names first.
 fn simpler(known: Form, form: Form, error: &Error) -> Option<Form> {
+    // Some servers fall over a schema instead of refusing it.
+    if error.status == Some(500) && !form.schema_is_proven {
+        return form.schema.then_some(Form { schema: false, ..form });
+    }
     if error.kind != Kind::BadRequest || !matches!(error.status, Some(400 | 422)) {
         return None;
     }

@@ -74,7 +74,7 @@ fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static s
         || matches!(code, "insufficient_quota" | "billing_hard_limit_reached")
         || said.contains("credit balance is too low");
     match status {
-        _ if code == "budget_cap" => (Kind::Withheld, "the budget is used up", "it resets by itself"),
+        _ if code == "budget_cap" => (Kind::Withheld, "the budget has no room for it", "it resets by itself"),
         _ if matches!(code, "stopped_until_owner" | "ledger_closed") => {
             (Kind::Withheld, "calls are stopped until the owner acts", "tell the owner")
         }
@@ -83,6 +83,11 @@ fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static s
         }
         // Not asked again at once: what broke off was already paid for.
         502 if code == "upstream_broken" => (Kind::Unreachable, "the reply broke off", "wait and ask again"),
+        _ if (300..400).contains(&status) || code == "upstream_redirect" => (
+            Kind::Settings,
+            "redirected elsewhere, which is not followed",
+            "set base_url to the final address",
+        ),
         401 if code == "token_unknown" => {
             (Kind::Refused, "the broker does not know this life", "the next life has a token of its own")
         }
@@ -93,11 +98,6 @@ fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static s
         404 => (Kind::BadRequest, "no such model or address", "check the model's name and base_url"),
         413 => (Kind::BadRequest, "the prompt is too large", "send less context"),
         408 | 429 | 529 | 500..=599 => (Kind::Busy, "the server is busy or in trouble", "wait and ask again"),
-        300..=399 => (
-            Kind::Settings,
-            "redirected elsewhere, which is not followed",
-            "set base_url to the final address",
-        ),
         400..=499 => {
             (Kind::BadRequest, "the request is not accepted", "the message says what the server minds")
         }

@@ -87,6 +87,8 @@ pub struct Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Form {
     schema: bool,
+    /// It was answered with one before.
+    schema_is_proven: bool,
     /// Whether the limit on the reply has OpenAI's new name, `max_completion_tokens`.
     completion_tokens: bool,
 }

@@ -108,6 +108,8 @@ async fn what_waiting_does_not_mend_is_not_asked_twice() {
         (404, "not_found_error", "model: x", Kind::BadRequest),
         (413, "request_too_large", "too large", Kind::BadRequest),
         (301, "moved", "elsewhere", Kind::Settings),
+        // The broker's word for a redirect of its upstream's.
+        (502, "upstream_redirect", "redirects elsewhere", Kind::Settings),
         (204, "nothing", "", Kind::Garbled),
     ];
     for (status, code, message, kind) in cases {

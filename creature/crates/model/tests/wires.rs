@@ -115,6 +115,31 @@ async fn a_refused_schema_is_left_out_and_that_is_remembered() {
 }
 
 #[tokio::test]
+async fn a_server_that_falls_over_a_schema_is_asked_without_one() {
+    loopback!();
+    for wire in [Wire::Anthropic, Wire::OpenAi] {
+        let fallen = bad(500, "", "internal_error", "KeyError: 'json_schema'");
+        let steps =
+            vec![fallen.clone(), fallen.clone(), fallen.clone(), good(wire), good(wire), fallen, good(wire)];
+        let server = Server::new(steps);
+        let client = server.client(wire);
+        for _ in 0..3 {
+            client.ask(&ask()).await.unwrap();
+        }
+        let sent: Vec<bool> =
+            server.seen().iter().map(|seen| seen.body.to_string().contains("json_schema")).collect();
+        assert_eq!(sent, [true, true, true, false, false, false, false], "and that is remembered");
+    }
+    // Where a schema was answered before, it is not what the server fell over.
+    let steps = vec![good(Wire::OpenAi), bad(500, "", "internal_error", "in trouble")];
+    let server = Server::new(steps);
+    let client = server.client(Wire::OpenAi);
+    client.ask(&ask()).await.unwrap();
+    assert_eq!(client.ask(&ask()).await.unwrap_err().status, Some(500));
+    assert_eq!(server.seen().len(), 4);
+}
+
+#[tokio::test]
 async fn a_refused_name_of_the_limit_is_swapped_and_the_schema_kept() {
     loopback!();
     let message = "Unsupported parameter: 'max_tokens' is not supported with this model.";
