@@ -129,12 +129,12 @@ struct Names {
 impl Names {
     fn in_body(&mut self, call: &Call) {
         let kind = call.headers.iter().find(|(name, _)| name == "content-type").map_or("", |(_, kind)| kind);
-        let json = serde_json::from_str::<Value>(&call.body).ok().filter(|_| kind.contains("json"));
+        let json = serde_json::from_str::<Value>(&call.body).ok().filter(|_| spelling::is_json(kind));
         if call.body.is_empty() {
         } else if let Some(json) = json {
             // It was written anew: every reader finds the same in it. Of what only looks like JSON nobody knows that.
             self.in_json(&json, false, 0);
-        } else if kind.starts_with("application/x-www-form-urlencoded") {
+        } else if kind == spelling::FORM {
             self.in_pairs(&spelling::pairs(&call.body).unwrap_or_default());
         } else {
             self.opaque = true;

@@ -11,6 +11,7 @@
 mod asks;
 mod attacks;
 mod attacks_load;
+mod bodies;
 mod budget;
 mod errands;
 mod janee;
