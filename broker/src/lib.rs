@@ -30,6 +30,7 @@ pub mod patterns;
 pub mod policy;
 pub mod prices;
 pub mod purpose;
+pub mod recipients;
 pub mod refusal;
 pub mod registries;
 pub mod registry;

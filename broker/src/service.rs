@@ -19,7 +19,7 @@ use crate::refusal::Refusal;
 use crate::sending::{entry, know_recipients, refuse, send};
 use crate::spelling::{self, Unfit};
 use crate::upstream::{self, Upstream};
-use crate::{drafts, implicit, rules};
+use crate::{drafts, implicit, recipients, rules};
 use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -31,6 +31,8 @@ use std::collections::BTreeMap;
 
 /// Characters of a reason or a summary that are kept.
 const MOST_WORDS: usize = 600;
+/// Characters told of somebody who is new.
+const MOST_NEW: usize = 200;
 
 /// What this part of the broker keeps at hand.
 pub struct Services {
@@ -221,7 +223,8 @@ pub async fn carry(broker: &Shared, life: u64, act: Act, reason: &str) -> Result
         Verdict::Allow => match new_while_tainted(broker, life, &act) {
             Some(new) => {
                 let why = format!(
-                    "text of others was read a short while ago, and {new} was never written to before"
+                    "text of others was read a short while ago, and this is new: {}",
+                    cut(&broker.scrub(&new), MOST_NEW)
                 );
                 ask(broker, life, act, why, reason).await
             }
@@ -236,7 +239,7 @@ fn new_while_tainted(broker: &Broker, life: u64, act: &Act) -> Option<String> {
     if !outward || broker.policy.taint == Taint::Allow || !broker.taint.is_tainted(life) {
         return None;
     }
-    act.recipients().into_iter().find(|recipient| broker.taint.is_new(recipient))
+    recipients::of(act).into_iter().find(|recipient| broker.taint.is_new(recipient))
 }
 
 async fn allowed(broker: &Shared, life: u64, act: &Act) -> Result<Value, Closed> {

@@ -25,6 +25,7 @@ mod outside;
 mod paid;
 mod policy;
 mod policy_mistakes;
+mod recipients;
 mod registry;
 mod registry_fetch;
 mod services;
