@@ -11,6 +11,7 @@ pub mod budget;
 pub mod clock;
 pub mod door;
 pub mod drafts;
+pub mod encodings;
 pub mod files;
 pub mod front;
 pub mod hours;

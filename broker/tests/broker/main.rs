@@ -13,6 +13,7 @@ mod attacks;
 mod attacks_load;
 mod bodies;
 mod budget;
+mod encodings;
 mod errands;
 mod janee;
 mod keys;
