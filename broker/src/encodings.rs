@@ -100,8 +100,15 @@ pub fn each_view(bytes: &[u8], mut look: impl FnMut(&View)) {
 impl View<'_> {
     /// The bytes that `keep` gives something for, and the place of each in this view.
     pub fn only(&self, keep: impl Fn(u8) -> Option<u8>) -> (Vec<u8>, Vec<u32>) {
-        let kept = self.bytes.iter().zip(0_u32..).filter_map(|(byte, at)| Some((keep(*byte)?, at)));
-        kept.unzip()
+        let (mut kept, mut places) =
+            (Vec::with_capacity(self.bytes.len()), Vec::with_capacity(self.bytes.len()));
+        for (byte, at) in self.bytes.iter().zip(0_u32..) {
+            if let Some(byte) = keep(*byte) {
+                kept.push(byte);
+                places.push(at);
+            }
+        }
+        (kept, places)
     }
 
     /// Where the bytes from the one at `first` to the one at `last` stand in the first text.
@@ -115,29 +122,24 @@ impl View<'_> {
 
     /// `None` where there is no escape left.
     fn without(&self, kind: Kind) -> Option<View<'static>> {
-        let first = self.bytes.iter().position(|byte| begins(kind, *byte))?;
-        let mut view: View<'static> = View { bytes: Cow::Borrowed(&[]), from: Vec::new() };
         let mut bytes = Vec::with_capacity(self.bytes.len());
-        view.from.reserve_exact(self.bytes.len() + 1);
+        let mut from = Vec::with_capacity(self.bytes.len() + 1);
         let (mut at, mut changed) = (0, false);
         while let Some(rest) = self.bytes.get(at..).filter(|rest| !rest.is_empty()) {
-            let escape = if at < first { None } else { rest.first().filter(|byte| begins(kind, **byte)) };
-            let (piece, length) = match escape.and_then(|_| unescaped(rest)) {
-                Some(escape) => {
-                    changed = true;
-                    escape
-                }
-                None => (Piece::byte(rest.first().copied().unwrap_or_default()), 1),
-            };
-            for byte in piece.bytes.iter().take(piece.length) {
-                bytes.push(*byte);
-                view.from.push(self.origin(at));
+            let plain = rest.iter().position(|byte| begins(kind, *byte)).unwrap_or(rest.len());
+            if let Some((piece, length)) = unescaped(rest).filter(|_| plain == 0) {
+                bytes.extend(piece.bytes.iter().take(piece.length));
+                from.extend(std::iter::repeat_n(self.origin(at), piece.length));
+                (at, changed) = (at + length, true);
+                continue;
             }
+            let length = plain.max(1);
+            bytes.extend_from_slice(rest.get(..length).unwrap_or_default());
+            from.extend((at..at + length).map(|at| self.origin(at)));
             at += length;
         }
-        view.from.push(self.origin(at));
-        view.bytes = Cow::Owned(bytes);
-        changed.then_some(view)
+        from.push(self.origin(at));
+        changed.then_some(View { bytes: Cow::Owned(bytes), from })
     }
 }
 

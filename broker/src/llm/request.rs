@@ -104,7 +104,7 @@ const PLAIN_BLOCKS: &[&str] = &[
 const IMAGE_BLOCKS: &[&str] = &["image", "image_url", "input_image"];
 
 /// A request whose cost has a bound.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judged {
     pub model: String,
     pub is_stream: bool,
@@ -127,21 +127,77 @@ fn malformed(message: impl Into<String>) -> Refusal {
     Refusal::new(400, "invalid_request_error", message, "send a request of this wire as JSON")
 }
 
+/// What a body asks for.
+pub fn fields(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Err(malformed("the body is not a JSON object")),
+        Err(error) => Err(malformed(format!("the body is not JSON: {error}"))),
+    }
+}
+
 /// The model a body names; it decides what the rest costs.
 pub fn parse(body: &[u8]) -> Result<(String, Map<String, Value>), Refusal> {
-    let value =
-        serde_json::from_slice(body).map_err(|error| malformed(format!("the body is not JSON: {error}")))?;
-    let Value::Object(fields) = value else { return Err(malformed("the body is not a JSON object")) };
+    let fields = fields(body)?;
     match fields.get("model").and_then(Value::as_str).map(str::trim) {
         Some(model) if !model.is_empty() && model.len() <= 200 => Ok((model.to_owned(), fields)),
         _ => Err(malformed("`model` must be a name")),
     }
 }
 
-/// A request that costs nothing: sent as it is, whatever it asks for.
-pub fn free(model: String, fields: &Map<String, Value>, body: &[u8]) -> Judged {
+/// A request that costs nothing, whatever it asks for.
+pub fn free(model: String, fields: &Map<String, Value>) -> Result<Judged, Refusal> {
     let is_stream = fields.get("stream").and_then(Value::as_bool).unwrap_or(false);
-    Judged { model, is_stream, input_tokens: 0, output_tokens: 0, hour_cache: false, body: body.to_vec() }
+    Ok(Judged {
+        model,
+        is_stream,
+        input_tokens: 0,
+        output_tokens: 0,
+        hour_cache: false,
+        body: written(fields)?,
+    })
+}
+
+/// Written anew, so that a field that stands twice is read in one way only.
+fn written(fields: &Map<String, Value>) -> Result<Vec<u8>, Refusal> {
+    serde_json::to_vec(fields).map_err(|error| malformed(error.to_string()))
+}
+
+/// Refuses what would make the provider fetch an address: data would leave in it, past all that `[web]` says.
+pub fn fetches_nothing(fields: &Map<String, Value>) -> Result<(), Refusal> {
+    let messages = fields.get("messages").and_then(Value::as_array).into_iter().flatten();
+    let contents = messages.map(|message| message.get("content")).chain([fields.get("system")]);
+    contents.flatten().try_for_each(holds_data)
+}
+
+/// The same of a block, a list of them, and what blocks hold.
+fn holds_data(content: &Value) -> Result<(), Refusal> {
+    let fields = match content {
+        Value::Array(blocks) => return blocks.iter().try_for_each(holds_data),
+        Value::Object(fields) => fields,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return Ok(()),
+    };
+    let data = |url: &Value| {
+        let url = url.as_str().or_else(|| url.get("url").and_then(Value::as_str));
+        url.is_some_and(|url| url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")))
+    };
+    let of_source = |source: &Map<String, Value>| {
+        source
+            .get("type")
+            .and_then(Value::as_str)
+            .is_some_and(|kind| matches!(kind, "base64" | "text" | "content"))
+            && !source.contains_key("url")
+    };
+    let addressed =
+        fields.iter().any(|(name, value)| name.ends_with("url") && !value.is_null() && !data(value));
+    let source = fields.get("source").and_then(Value::as_object);
+    if addressed || source.is_some_and(|source| !of_source(source)) {
+        let hint = "fetch it with GET /web?url=… and send it as data: base64, or a data: address";
+        let message = "images and documents are passed on as data only, not by an address or a number";
+        return Err(Refusal::new(400, "not_data", message, hint));
+    }
+    let inner = [fields.get("content"), source.and_then(|source| source.get("content"))];
+    inner.into_iter().flatten().try_for_each(holds_data)
 }
 
 /// Judges a request that costs. `is_openai` says which name of the limit the server knows.
@@ -187,7 +243,7 @@ pub fn judge(
             _ => drop(fields.insert("stream_options".into(), json!({"include_usage": true}))),
         }
     }
-    let body = serde_json::to_vec(&fields).map_err(|error| malformed(error.to_string()))?;
+    let body = written(&fields)?;
     let hour_cache = body.windows(4).any(|text| text == b"\"1h\"");
     // A token is at least a byte.
     let input_tokens = body.len() as u64 + OVERHEAD_TOKENS + images * IMAGE_TOKENS;
