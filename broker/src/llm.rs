@@ -3,6 +3,7 @@
 //! Invariant: only the paths below reach a provider; what is judged is what is sent, byte for byte.
 
 mod answer;
+pub mod data;
 pub mod meter;
 mod pass;
 pub mod provider;

@@ -189,8 +189,9 @@ pub fn rules_of(broker: &Broker, act: &Act) -> Vec<Rule> {
     .unwrap_or_default()
 }
 
+/// One for all letter cases of a name: Janee may take them all for the same.
 fn hour_key(kind: &str, name: &str, rule: &Rule) -> String {
-    format!("{kind}:{name} {} {}", rule.method, rule.path)
+    format!("{kind}:{} {} {}", name.to_ascii_lowercase(), rule.method, rule.path)
 }
 
 /// Judges a call that has its one spelling, and does what its rule says.

@@ -2,6 +2,7 @@
 
 use super::Wire;
 use super::answer;
+use super::data;
 use super::provider::Provider;
 use super::request::{self, Judged};
 use crate::broker::{Broker, Shared};
@@ -139,11 +140,11 @@ fn judged(broker: &Broker, provider: &Provider, call: Call, body: Bytes) -> Resu
     }
     if !call.costs {
         let fields = request::fields(&body)?;
-        request::fetches_nothing(&fields)?;
+        data::fetches_nothing(&fields)?;
         return Ok((Judged { is_stream: false, ..request::free(String::new(), &fields)? }, Rate::FREE));
     }
     let (model, fields) = request::parse(&body)?;
-    request::fetches_nothing(&fields)?;
+    data::fetches_nothing(&fields)?;
     let rate = match broker.prices.of_owner(&model) {
         Some(rate) => rate,
         None if provider.is_free() => Rate::FREE,

@@ -1,6 +1,7 @@
 //! Requests and answers of both wires as data: what a call can cost, what it did cost, what is refused.
 
 use broker::llm::Wire::{self, Anthropic, OpenAi};
+use broker::llm::data::fetches_nothing;
 use broker::llm::meter::Meter;
 use broker::llm::provider::{Chosen, pick};
 use broker::llm::request::{self, Judged};
@@ -154,7 +155,7 @@ fn images_are_passed_on_as_data_only() {
     let judged = |content: Value| {
         let body = message(json!({"messages": [{"role": "user", "content": content}]}));
         let (_, fields) = request::parse(body.to_string().as_bytes()).unwrap();
-        request::fetches_nothing(&fields).map_err(|refusal| refusal.kind)
+        fetches_nothing(&fields).map_err(|refusal| refusal.kind)
     };
     let stolen = format!("https://example.org/?{}", "x".repeat(3_000));
     for block in [
