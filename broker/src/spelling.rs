@@ -314,9 +314,7 @@ pub fn body(given: &Value, method: &str, headers: &mut Pairs) -> Result<String, 
             fit_fields(&json)?;
             (kind, json.to_string())
         }
-        None if is_json(&kind) => {
-            return unfit("the body is not JSON, as its content-type says", "mend the body");
-        }
+        None if is_json(&kind) => return unfit("the body is not JSON, as its type says", "mend the body"),
         _ if kind == FORM => {
             let pairs = pairs(&text)?;
             fit_parameters(&pairs)?;
@@ -344,11 +342,7 @@ fn media_type(given: &str) -> Result<String, Unfit> {
     };
     let plain = kind.split_once('/').is_some_and(|(one, two)| token(one) && token(two) && one != "multipart");
     let utf8 = |part: &str| matches!(part, "charset=utf-8" | "charset=\"utf-8\"");
-    let fits = match (parts.next(), parts.next()) {
-        (None, _) => true,
-        (Some(only), None) => utf8(only),
-        (Some(_), Some(_)) => false,
-    };
+    let fits = parts.next().is_none_or(utf8) && parts.next().is_none();
     if !plain || !fits {
         return unfit(
             format!("the content-type {:?} is not passed on", short(given)),

@@ -130,9 +130,9 @@ fn encoded(row: &str, text: &str, dice: &mut Dice) -> String {
             let text = each(text, dice, odd, |letter| bytes(letter, |byte| format!("={byte:02X}")));
             let at = text.char_indices().map(|(at, _)| at).filter(|at| {
                 !text[..*at].ends_with('=')
-                    && !text[..*at].chars().rev().nth(1).is_some_and(|letter| letter == '=')
+                    && text[..*at].chars().rev().nth(1).is_none_or(|letter| letter != '=')
             });
-            let at = at.last().unwrap();
+            let at = at.max().unwrap();
             format!("{}=\r\n{}", &text[..at], &text[at..])
         }
         other => panic!("ARCHITECTURE.md promises {other:?}, which is not tried"),
