@@ -168,7 +168,7 @@ async fn carry_out(broker: Shared, id: u64) {
         }
     };
     let result = result(&outcome);
-    let result = cut(&patterns::scrub(&broker.scrub(&result)), MOST_RESULT);
+    let result = cut(&patterns::scrub(broker.scrub(&result)), MOST_RESULT);
     report(asks.change(id, &[State::Approved, State::Executing], |ask| {
         ask.status = outcome.status();
         // A yes that was given twice beforehand is no yes to trying again.

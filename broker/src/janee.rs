@@ -62,10 +62,13 @@ pub fn routes() -> Router<Shared> {
     Router::new().route("/janee/services", get(services)).route("/janee/execute", post(execute))
 }
 
-/// The rules of a capability: its own, those for all, or the careful default.
+/// The rules of a capability: its own, in whatever letter case, since Janee may take it in any; those for all; or the
+/// careful default.
 pub fn rules(broker: &Broker, capability: &str) -> Option<Vec<Rule>> {
     let janee = broker.policy.janee.as_ref()?;
-    let own = janee.rules.get(capability).or_else(|| janee.rules.get("*"));
+    let any_case = || janee.rules.iter().find(|(name, _)| name.eq_ignore_ascii_case(capability));
+    let own = janee.rules.get(capability).or_else(|| any_case().map(|(_, rules)| rules));
+    let own = own.or_else(|| janee.rules.get("*"));
     let rule = |method: &str, verdict: Verdict| Rule {
         method: method.to_owned(),
         path: "/**".to_owned(),

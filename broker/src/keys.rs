@@ -1,14 +1,14 @@
 //! Secrets: read once, from the environment or `.env`; named by variables, scrubbed from everything that goes back.
 //!
-//! Invariant: a secret's value never reaches a log line, a file or a client, be it spelled plainly, in base64, in
-//! hexadecimal, percent-encoded or with escapes of JSON, or with two layers of the last two around each other.
+//! Invariant: a secret's value never reaches a log line, a file or a client, in any of the spellings that the table in
+//! ARCHITECTURE.md names.
 
+use crate::encodings::{self, View};
 use crate::house::House;
 use aho_corasick::{AhoCorasick, MatchKind};
 use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
@@ -19,39 +19,6 @@ const SHORTEST: usize = 8;
 const SHORTEST_LINE: usize = 16;
 /// Bytes of `.env` that are read.
 const MOST_FILE_BYTES: u64 = 1 << 20;
-/// The layers of escapes that are looked through, outermost first. A secret may itself look like an escape of another
-/// kind, so that each kind is taken off alone as well.
-const LAYERS: [&[Kinds]; 6] = [
-    &[Kinds::All, Kinds::All, Kinds::All],
-    &[Kinds::Json, Kinds::Json],
-    &[Kinds::Json, Kinds::Url],
-    &[Kinds::Url, Kinds::Url],
-    &[Kinds::Url, Kinds::Json],
-    &[Kinds::Html],
-];
-
-/// Which escapes are taken off.
-#[derive(Clone, Copy, PartialEq)]
-enum Kinds {
-    All,
-    Json,
-    Url,
-    Html,
-}
-
-impl Kinds {
-    /// True where an escape of this kind begins with the byte.
-    fn begin(self, byte: u8) -> bool {
-        let (json, url, html) = (byte == b'\\', byte == b'%', byte == b'&');
-        match self {
-            Self::All => json || url || html,
-            Self::Json => json,
-            Self::Url => url,
-            Self::Html => html,
-        }
-    }
-}
-
 /// What stands in a secret's place.
 pub const MARK: &str = "[key]";
 
@@ -60,8 +27,17 @@ pub struct Keys {
     values: BTreeMap<String, String>,
     /// Values that are scrubbed.
     known: Vec<String>,
-    /// All their spellings at once; `None` while there is nothing to look for.
-    spellings: Option<AhoCorasick>,
+    /// What is looked for; `None` while there is nothing.
+    search: Option<Search>,
+}
+
+/// All spellings of all secrets at once.
+#[derive(Clone)]
+struct Search {
+    /// Without blanks, which broken lines and UTF-16 have between the letters.
+    letters: AhoCorasick,
+    /// Digits of hexadecimals in lower case, whatever stands between them.
+    digits: AhoCorasick,
 }
 
 /// What of `.env` is an address or a name, and no secret.
@@ -87,13 +63,13 @@ impl Keys {
         // Whatever else `.env` holds is secret as well, used or not.
         let secret = file.iter().chain(&values).filter(|(name, _)| !PLAIN.contains(&name.as_str()));
         let known = secret.map(|(_, value)| value.clone()).collect();
-        let mut keys = Self { known, values, spellings: None };
+        let mut keys = Self { known, values, search: None };
         keys.prepare();
         Ok(keys)
     }
 
     pub fn of(values: BTreeMap<String, String>) -> Self {
-        let mut keys = Self { known: values.values().cloned().collect(), values, spellings: None };
+        let mut keys = Self { known: values.values().cloned().collect(), values, search: None };
         keys.prepare();
         keys
     }
@@ -112,15 +88,17 @@ impl Keys {
 
     /// The text without any known secret.
     pub fn scrub(&self, text: &str) -> String {
-        let scrubbed = self.scrubbed(text.as_bytes());
-        String::from_utf8_lossy(&scrubbed).into_owned()
+        match self.found(text.as_bytes()) {
+            found if found.is_empty() => text.to_owned(),
+            found => String::from_utf8_lossy(&struck(text.as_bytes(), found)).into_owned(),
+        }
     }
 
     /// The bytes without any known secret.
     pub fn scrub_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
-        match self.scrubbed(&bytes) {
-            Cow::Borrowed(_) => bytes,
-            Cow::Owned(scrubbed) => scrubbed,
+        match self.found(&bytes) {
+            found if found.is_empty() => bytes,
+            found => struck(&bytes, found),
         }
     }
 
@@ -128,147 +106,100 @@ impl Keys {
         self.known.retain(|value| value.trim().len() >= SHORTEST);
         self.known.sort_by_key(|value| std::cmp::Reverse(value.len()));
         self.known.dedup();
-        let spellings: Vec<Vec<u8>> = self.known.iter().flat_map(|value| spellings(value.trim())).collect();
-        let search = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&spellings);
-        self.spellings = search.ok().filter(|_| !spellings.is_empty());
+        let built = |spellings: fn(&str) -> Vec<Vec<u8>>| {
+            let mut all: Vec<Vec<u8>> = self.known.iter().flat_map(|value| spellings(value.trim())).collect();
+            all.sort();
+            all.dedup();
+            AhoCorasick::builder().match_kind(MatchKind::Standard).build(all).ok()
+        };
+        let search = || Some(Search { letters: built(in_letters)?, digits: built(in_digits)? });
+        self.search = if self.known.is_empty() { None } else { search() };
     }
 
-    fn scrubbed<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let Some(search) = &self.spellings else { return Cow::Borrowed(bytes) };
-        let mut found: Vec<Range<usize>> =
-            search.find_overlapping_iter(bytes).map(|hit| hit.start()..hit.end()).collect();
-        let mut look = |view: &View| {
-            found.extend(search.find_overlapping_iter(&view.bytes).filter_map(|hit| view.place(hit.range())));
+    /// Where secrets stand.
+    fn found(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let Some(search) = &self.search else { return found };
+        let mut look = |view: &View, search: &AhoCorasick, keep: fn(u8) -> Option<u8>| {
+            let (kept, places) = view.only(keep);
+            found.extend(search.find_overlapping_iter(&kept).filter_map(|hit| {
+                Some(view.place(*places.get(hit.start())?, *places.get(hit.end().checked_sub(1)?)?))
+            }));
         };
-        for layers in LAYERS {
-            let mut view = View::of(bytes);
-            for kinds in layers {
-                let Some(below) = view.without(*kinds) else { break };
-                view = below;
-                look(&view);
-            }
-        }
-        if found.is_empty() {
-            return Cow::Borrowed(bytes);
-        }
-        found.sort_by_key(|range| range.start);
-        let (mut clean, mut at) = (Vec::with_capacity(bytes.len()), 0);
-        for range in found {
-            if range.start >= at {
-                clean.extend_from_slice(bytes.get(at..range.start).unwrap_or_default());
-                clean.extend_from_slice(MARK.as_bytes());
-            }
-            at = at.max(range.end);
-        }
-        clean.extend_from_slice(bytes.get(at..).unwrap_or_default());
-        Cow::Owned(clean)
+        encodings::each_view(bytes, |view| {
+            look(view, &search.letters, letter);
+            look(view, &search.digits, digit);
+        });
+        found
     }
 }
 
-/// A secret as it is, in both base64 alphabets at each of three offsets, in both hexadecimals; and its lines.
-fn spellings(secret: &str) -> Vec<Vec<u8>> {
-    let mut found = vec![secret.as_bytes().to_vec()];
-    let lines =
-        secret.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_LINE && line.len() < secret.len());
-    found.extend(lines.map(|line| line.as_bytes().to_vec()));
-    for offset in 0..3 {
-        let padded = [vec![0; offset], secret.as_bytes().to_vec()].concat();
-        // Characters that hold bits of what stands before or after the secret are left out.
-        let (first, last) = ((offset * 8).div_ceil(6), padded.len() * 8 / 6);
-        for text in [STANDARD_NO_PAD.encode(&padded), URL_SAFE_NO_PAD.encode(&padded)] {
-            found.push(text.get(first..last).unwrap_or_default().as_bytes().to_vec());
+/// What is no blank.
+fn letter(byte: u8) -> Option<u8> {
+    (!matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | 0)).then_some(byte)
+}
+
+/// What is a digit of a hexadecimal.
+fn digit(byte: u8) -> Option<u8> {
+    byte.is_ascii_hexdigit().then_some(byte.to_ascii_lowercase())
+}
+
+/// The bytes with a mark for each of these ranges, and for those that touch but one.
+pub fn struck(bytes: &[u8], mut found: Vec<Range<usize>>) -> Vec<u8> {
+    found.sort_by_key(|range| range.start);
+    let (mut clean, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    for range in found {
+        if range.start >= at {
+            clean.extend_from_slice(bytes.get(at..range.start).unwrap_or_default());
+            clean.extend_from_slice(MARK.as_bytes());
         }
+        at = at.max(range.end);
     }
-    let hex = |upper: bool| -> Vec<u8> {
-        let digits =
-            secret.bytes().map(|byte| if upper { format!("{byte:02X}") } else { format!("{byte:02x}") });
-        digits.collect::<String>().into_bytes()
-    };
-    found.extend([hex(false), hex(true)]);
+    clean.extend_from_slice(bytes.get(at..).unwrap_or_default());
+    clean
+}
+
+/// A secret and its lines; and as it is, in UTF-16 and in base64, in base64.
+fn in_letters(secret: &str) -> Vec<Vec<u8>> {
+    let plain = |text: &[u8]| text.iter().copied().filter_map(letter).collect::<Vec<u8>>();
+    let once = in_base64(secret.as_bytes());
+    let mut found: Vec<Vec<u8>> = once.iter().flat_map(|text| in_base64(text)).collect();
+    found.extend(once);
+    found.extend(in_utf16(secret).iter().flat_map(|text| in_base64(text)));
     found.retain(|spelling| spelling.len() >= SHORTEST);
+    found.extend(
+        secret
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.len() >= SHORTEST_LINE)
+            .map(|line| plain(line.as_bytes())),
+    );
+    found.extend(in_utf16(secret).iter().map(|text| plain(text)));
+    found.push(plain(secret.as_bytes()));
     found
 }
 
-/// Bytes with a layer of escapes taken off, and where each came from.
-struct View<'a> {
-    bytes: Cow<'a, [u8]>,
-    /// Start of each byte in the first text, and one past the last; empty where nothing was taken off yet.
-    from: Vec<u32>,
+/// A secret in hexadecimal, as it is and in UTF-16.
+fn in_digits(secret: &str) -> Vec<Vec<u8>> {
+    let hex = |bytes: &[u8]| crate::act::hex(bytes).into_bytes();
+    in_utf16(secret).iter().map(|bytes| hex(bytes)).chain([hex(secret.as_bytes())]).collect()
 }
 
-impl<'a> View<'a> {
-    fn of(bytes: &'a [u8]) -> Self {
-        Self { bytes: Cow::Borrowed(bytes), from: Vec::new() }
-    }
-
-    fn origin(&self, at: usize) -> u32 {
-        self.from.get(at).copied().unwrap_or(u32::try_from(at).unwrap_or(u32::MAX))
-    }
-
-    fn place(&self, range: Range<usize>) -> Option<Range<usize>> {
-        Some(*self.from.get(range.start)? as usize..*self.from.get(range.end)? as usize)
-    }
-
-    /// `None` where there is no escape left.
-    fn without(&self, kinds: Kinds) -> Option<View<'static>> {
-        if !self.bytes.iter().any(|byte| kinds.begin(*byte)) {
-            return None;
-        }
-        let (mut bytes, mut from) =
-            (Vec::with_capacity(self.bytes.len()), Vec::with_capacity(self.bytes.len()));
-        let (mut at, mut changed) = (0, false);
-        while let Some(rest) = self.bytes.get(at..).filter(|rest| !rest.is_empty()) {
-            let (character, length) = match rest.first() {
-                Some(first) if !kinds.begin(*first) => (Unescaped::Byte(*first), 1),
-                _ => unescaped(rest),
-            };
-            changed |= length > 1;
-            let mut buffer = [0; 4];
-            let put: &[u8] = match character {
-                Unescaped::Byte(byte) => &[byte],
-                Unescaped::Character(character) => character.encode_utf8(&mut buffer).as_bytes(),
-            };
-            put.iter().for_each(|byte| {
-                bytes.push(*byte);
-                from.push(self.origin(at));
-            });
-            at += length;
-        }
-        from.push(self.origin(at));
-        changed.then_some(View { bytes: Cow::Owned(bytes), from })
-    }
+/// In both orders of its bytes.
+fn in_utf16(secret: &str) -> [Vec<u8>; 2] {
+    let units = || secret.encode_utf16();
+    [units().flat_map(u16::to_le_bytes).collect(), units().flat_map(u16::to_be_bytes).collect()]
 }
 
-enum Unescaped {
-    Byte(u8),
-    Character(char),
-}
-
-/// The first character behind an escape of URLs, JSON or HTML, and how many bytes it takes.
-fn unescaped(rest: &[u8]) -> (Unescaped, usize) {
-    let hex = |digits: &[u8]| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
-    let byte = |byte: u8, length: usize| (Unescaped::Byte(byte), length);
-    match rest {
-        [b'%', high, low, ..] => match hex(&[*high, *low]).and_then(|code| u8::try_from(code).ok()) {
-            Some(code) if *high != b'+' => byte(code, 3),
-            _ => byte(b'%', 1),
-        },
-        [b'\\', b'u', a, b, c, d, ..] => match hex(&[*a, *b, *c, *d]).and_then(char::from_u32) {
-            Some(character) => (Unescaped::Character(character), 6),
-            None => byte(b'\\', 1),
-        },
-        [b'\\', b'n', ..] => byte(b'\n', 2),
-        [b'\\', b'r', ..] => byte(b'\r', 2),
-        [b'\\', b't', ..] => byte(b'\t', 2),
-        [b'\\', escaped @ (b'"' | b'\\' | b'/' | b'\''), ..] => byte(*escaped, 2),
-        [b'&', b'a', b'm', b'p', b';', ..] => byte(b'&', 5),
-        [b'&', b'l', b't', b';', ..] => byte(b'<', 4),
-        [b'&', b'g', b't', b';', ..] => byte(b'>', 4),
-        [b'&', b'q', b'u', b'o', b't', b';', ..] => byte(b'"', 6),
-        [b'&', b'#', b'3', b'9', b';', ..] => byte(b'\'', 5),
-        [first, ..] => byte(*first, 1),
-        [] => byte(0, 1),
-    }
+/// In both alphabets, at each of three offsets; characters that hold bits of what stands around it are left out.
+fn in_base64(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let at = |offset: usize| {
+        let padded = [vec![0; offset], bytes.to_vec()].concat();
+        let (first, last) = ((offset * 8).div_ceil(6), padded.len() * 8 / 6);
+        [STANDARD_NO_PAD.encode(&padded), URL_SAFE_NO_PAD.encode(&padded)]
+            .map(|text| text.get(first..last).unwrap_or_default().as_bytes().to_vec())
+    };
+    (0..3).flat_map(at).collect()
 }
 
 /// The pairs of `.env`; nothing where there is none. An error never quotes the file.

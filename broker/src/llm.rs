@@ -4,6 +4,7 @@
 
 mod answer;
 pub mod bill;
+pub mod data;
 pub mod experience;
 pub mod meter;
 mod pass;

@@ -1,8 +1,12 @@
 //! Secrets nobody told us of, by their looks: what a key, a bearer token or a private key usually begins with.
 //!
-//! Comes after the known values, never instead of them. Pure: nothing here reads, sends or waits.
+//! Comes after the known values, never instead of them. Invariant: each byte is visited a bounded number of times,
+//! whatever stands around it. Pure: nothing here reads, sends or waits.
 
-use crate::keys::MARK;
+use crate::keys::struck;
+use aho_corasick::AhoCorasick;
+use std::ops::Range;
+use std::sync::LazyLock;
 
 /// How a token begins, and how many of its characters follow at least.
 const TOKENS: [(&str, usize); 15] = [
@@ -26,64 +30,86 @@ const KEY_BEGINS: &str = "-----BEGIN ";
 const KEY_IS: &str = "PRIVATE KEY-----";
 const KEY_ENDS: &str = "-----END ";
 
+/// Bytes behind the beginning of a block within which it says that it is a key.
+const KEY_SAYS: usize = 48;
+
+static BEGINNINGS: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::new(TOKENS.iter().map(|(begin, _)| *begin).chain([KEY_BEGINS])).ok());
+
+/// Where something looks like a secret, and how many bytes were visited to say so.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub places: Vec<Range<usize>>,
+    pub visited: usize,
+}
+
 /// The text without what looks like a secret.
-pub fn scrub(text: &str) -> String {
-    let text = without_private_keys(text);
-    if !TOKENS.iter().any(|(begin, _)| text.contains(begin)) {
-        return text;
+pub fn scrub(text: String) -> String {
+    match found(&text).places {
+        places if places.is_empty() => text,
+        places => String::from_utf8_lossy(&struck(text.as_bytes(), places)).into_owned(),
     }
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    let mut before = None;
-    while let Some(letter) = rest.chars().next() {
-        let starts = !before.is_some_and(|before: char| before.is_ascii_alphanumeric());
-        let token = if starts { token(rest) } else { None };
-        if let Some((begin, length)) = token {
-            clean.push_str(begin);
-            clean.push_str(MARK);
-            rest = rest.get(begin.len() + length..).unwrap_or_default();
-            before = None;
-            continue;
-        }
-        clean.push(letter);
-        before = Some(letter);
-        rest = rest.get(letter.len_utf8()..).unwrap_or_default();
-    }
-    clean
 }
 
-/// How the text begins where it begins with a token, and how long the secret after that is.
-fn token(text: &str) -> Option<(&'static str, usize)> {
-    TOKENS.iter().find_map(|(begin, least)| {
-        let secret = text.strip_prefix(begin)?;
-        let belongs = |letter: char| letter.is_ascii_alphanumeric() || "-_.~+/=".contains(letter);
-        let length = secret.find(|letter| !belongs(letter)).unwrap_or(secret.len());
-        // Words follow a scheme's name as well; a secret has a digit or both cases.
-        let body = secret.get(..length)?;
-        let odd = body.bytes().any(|byte| byte.is_ascii_digit());
-        (length >= *least && odd).then_some((*begin, length))
-    })
-}
-
-fn without_private_keys(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(KEY_BEGINS) {
-        let (before, block) = rest.split_at(at);
-        clean.push_str(before);
-        let is_key = block.find(KEY_IS).is_some_and(|at| at < 48);
-        if !is_key {
-            clean.push_str(KEY_BEGINS);
-            rest = block.get(KEY_BEGINS.len()..).unwrap_or_default();
+pub fn found(text: &str) -> Found {
+    let mut found = Found { places: Vec::new(), visited: text.len() };
+    let Some(search) = &*BEGINNINGS else { return found };
+    let bytes = text.as_bytes();
+    let (mut run, mut key_ends) = (Run::default(), 0);
+    // They come in the order of their ends, so that neither a run nor a block is gone through twice.
+    for hit in search.find_overlapping_iter(text) {
+        let Some((_, least)) = TOKENS.get(hit.pattern().as_usize()) else {
+            if hit.start() >= key_ends
+                && let Some(end) = private_key(bytes, hit.end(), &mut found.visited)
+            {
+                found.places.push(hit.start()..end);
+                key_ends = end;
+            }
+            continue;
+        };
+        let apart =
+            !hit.start().checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+        if !apart {
             continue;
         }
-        clean.push_str(MARK);
-        let end = block.find(KEY_ENDS).and_then(|at| {
-            let tail = block.get(at..)?;
-            Some(at + tail.find(KEY_IS)? + KEY_IS.len())
-        });
-        rest = end.and_then(|end| block.get(end..)).unwrap_or_default();
+        if hit.end() >= run.end {
+            run = Run::from(bytes, hit.end());
+            found.visited += run.end - hit.end() + 1;
+        }
+        // Words follow a scheme's name as well; a secret has a digit.
+        if run.end >= hit.end() + least && run.last_digit.is_some_and(|at| at >= hit.end()) {
+            found.places.push(hit.end()..run.end);
+        }
     }
-    clean.push_str(rest);
-    clean
+    found
+}
+
+/// Bytes of tokens in a row.
+#[derive(Default)]
+struct Run {
+    end: usize,
+    last_digit: Option<usize>,
+}
+
+impl Run {
+    fn from(bytes: &[u8], start: usize) -> Self {
+        let rest = bytes.get(start..).unwrap_or_default();
+        let belongs = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.~+/=".contains(byte);
+        let length = rest.iter().position(|byte| !belongs(byte)).unwrap_or(rest.len());
+        let digit = rest.get(..length).and_then(|run| run.iter().rposition(u8::is_ascii_digit));
+        Self { end: start + length, last_digit: digit.map(|at| start + at) }
+    }
+}
+
+/// Where the private key ends that begins before `from`; a block without an end lasts to the end of the text.
+fn private_key(bytes: &[u8], from: usize, visited: &mut usize) -> Option<usize> {
+    let mut after = |text: &str, from: usize, most: usize| {
+        let rest = bytes.get(from..from.saturating_add(most).min(bytes.len()))?;
+        let at = rest.windows(text.len()).position(|window| window == text.as_bytes());
+        *visited += at.map_or(rest.len(), |at| at + text.len());
+        Some(from + at? + text.len())
+    };
+    let body = after(KEY_IS, from, KEY_SAYS)?;
+    let end = after(KEY_ENDS, body, usize::MAX).and_then(|at| after(KEY_IS, at, usize::MAX));
+    Some(end.unwrap_or(bytes.len()))
 }

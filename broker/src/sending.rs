@@ -9,7 +9,7 @@ use crate::policy::Verdict;
 use crate::service::{rules_of, unknown};
 use crate::spelling::{self, Unfit};
 use crate::upstream::{self, Outcome};
-use crate::{oauth, rules};
+use crate::{oauth, recipients, rules};
 use serde_json::{Value, json};
 
 /// Writes a no down, and gives it.
@@ -39,7 +39,7 @@ pub fn entry(life: u64, event: &str, act: &Act) -> Entry {
 /// From now on they are not new.
 pub fn know_recipients(broker: &Broker, act: &Act) {
     let outward = act.call().is_some_and(|call| !spelling::is_safe(&call.method));
-    for recipient in act.recipients().into_iter().filter(|_| outward) {
+    for recipient in recipients::of(act).into_iter().filter(|_| outward) {
         if let Err(error) = broker.taint.know(&recipient) {
             tracing::warn!("{error:#}");
         }

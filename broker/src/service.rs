@@ -19,7 +19,7 @@ use crate::refusal::Refusal;
 use crate::sending::{entry, know_recipients, refuse, send};
 use crate::spelling::{self, Unfit};
 use crate::upstream::{self, Upstream};
-use crate::{drafts, implicit, rules};
+use crate::{drafts, implicit, recipients, rules};
 use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -31,6 +31,8 @@ use std::collections::BTreeMap;
 
 /// Characters of a reason or a summary that are kept.
 const MOST_WORDS: usize = 600;
+/// Characters told of somebody who is new.
+const MOST_NEW: usize = 200;
 
 /// What this part of the broker keeps at hand.
 pub struct Services {
@@ -187,8 +189,9 @@ pub fn rules_of(broker: &Broker, act: &Act) -> Vec<Rule> {
     .unwrap_or_default()
 }
 
+/// One for all letter cases of a name: Janee may take them all for the same.
 fn hour_key(kind: &str, name: &str, rule: &Rule) -> String {
-    format!("{kind}:{name} {} {}", rule.method, rule.path)
+    format!("{kind}:{} {} {}", name.to_ascii_lowercase(), rule.method, rule.path)
 }
 
 /// Judges a call that has its one spelling, and does what its rule says.
@@ -221,7 +224,8 @@ pub async fn carry(broker: &Shared, life: u64, act: Act, reason: &str) -> Result
         Verdict::Allow => match new_while_tainted(broker, life, &act) {
             Some(new) => {
                 let why = format!(
-                    "text of others was read a short while ago, and {new} was never written to before"
+                    "text of others was read a short while ago, and this is new: {}",
+                    cut(&broker.scrub(&new), MOST_NEW)
                 );
                 ask(broker, life, act, why, reason).await
             }
@@ -236,7 +240,7 @@ fn new_while_tainted(broker: &Broker, life: u64, act: &Act) -> Option<String> {
     if !outward || broker.policy.taint == Taint::Allow || !broker.taint.is_tainted(life) {
         return None;
     }
-    act.recipients().into_iter().find(|recipient| broker.taint.is_new(recipient))
+    recipients::of(act).into_iter().find(|recipient| broker.taint.is_new(recipient))
 }
 
 async fn allowed(broker: &Shared, life: u64, act: &Act) -> Result<Value, Closed> {

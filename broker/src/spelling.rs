@@ -22,7 +22,7 @@ const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const HEADERS: [&str; 6] =
     ["accept", "accept-language", "content-language", "content-type", "idempotency-key", "prefer"];
 /// Parameters that would sign a call, or turn it into another; without `-`, `_` and what follows `[`.
-const NOT_A_PARAMETER: [&str; 20] = [
+const NOT_A_PARAMETER: [&str; 15] = [
     "accesstoken",
     "refreshtoken",
     "idtoken",
@@ -38,12 +38,11 @@ const NOT_A_PARAMETER: [&str; 20] = [
     "authorization",
     "bearer",
     "jwt",
-    "method",
-    "httpmethod",
-    "methodoverride",
-    "xhttpmethod",
-    "xhttpmethodoverride",
 ];
+/// Names by which frameworks take another method than the call's own; `method` only with a sign before it.
+const OVERRIDES: [&str; 5] = ["method", "httpmethod", "methodoverride", "xhttpmethod", "xhttpmethodoverride"];
+/// The media type of a form; what is sent of it has no parameters.
+pub const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Names and values, decoded.
 pub type Pairs = Vec<(String, String)>;
@@ -200,13 +199,50 @@ pub fn pairs(text: &str) -> Result<Pairs, Unfit> {
 
 fn fit_parameters(pairs: &[(String, String)]) -> Result<(), Unfit> {
     for (name, _) in pairs {
-        let bare = name.split('[').next().unwrap_or_default();
-        let bare: String =
-            bare.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-        let overrides = bare != "method" || name.starts_with('_') || name.starts_with('$');
-        if (NOT_A_PARAMETER.contains(&bare.as_str()) && overrides) || bare.starts_with("oauth") {
-            let hint = "leave it out: the broker signs calls, and a call's method is what `method` says";
-            return unfit(format!("the parameter {:?} is not passed on", short(name)), hint);
+        let bare = bare(name);
+        if NOT_A_PARAMETER.contains(&bare.as_str()) || bare.starts_with("oauth") || overrides(name) {
+            return turned(name);
+        }
+    }
+    Ok(())
+}
+
+fn turned(name: &str) -> Result<(), Unfit> {
+    let hint = "leave it out: the broker signs calls, and a call's method is what `method` says";
+    unfit(format!("the parameter {:?} is not passed on", short(name)), hint)
+}
+
+/// A field's name without signs, in lower case; `a[b]` is `a`.
+fn bare(name: &str) -> String {
+    let bare = name.split('[').next().unwrap_or_default();
+    bare.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+}
+
+fn overrides(name: &str) -> bool {
+    let bare = bare(name);
+    OVERRIDES.contains(&bare.as_str()) && (bare != "method" || name.trim().starts_with(['_', '$']))
+}
+
+/// Refuses JSON in which a field, however deep, would turn the call into another.
+fn fit_fields(json: &Value) -> Result<(), Unfit> {
+    match json {
+        Value::Object(fields) => fields
+            .iter()
+            .try_for_each(|(name, value)| if overrides(name) { turned(name) } else { fit_fields(value) }),
+        Value::Array(values) => values.iter().try_for_each(fit_fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+    }
+}
+
+/// The same of a body whose type says nothing of fields: a server may look for them all the same.
+fn fit_text(text: &str) -> Result<(), Unfit> {
+    if let Ok(json) = serde_json::from_str(text) {
+        fit_fields(&json)?;
+    }
+    for (name, _) in text.split(['&', ';', '\n']).filter_map(|part| part.split_once('=')) {
+        let name = decoded(name).map_or(name.into(), |bytes| String::from_utf8_lossy(&bytes).into_owned());
+        if overrides(&name) {
+            return turned(&name);
         }
     }
     Ok(())
@@ -249,17 +285,16 @@ fn fit_value(value: &str) -> bool {
 }
 
 /// A body as it is sent. JSON and forms are written anew, so that nothing in them is read in two ways;
-/// `content-type` is added to `headers` where it is missing.
+/// `content-type` is spelt anew too, and added to `headers` where it is missing.
 pub fn body(given: &Value, method: &str, headers: &mut Pairs) -> Result<String, Unfit> {
-    let kind =
-        headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.to_ascii_lowercase());
+    let kind = headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.clone());
+    headers.retain(|(name, _)| name != "content-type");
     let text = match given {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => given.to_string(),
     };
     if text.is_empty() {
-        headers.retain(|(name, _)| name != "content-type");
         return Ok(text);
     }
     if is_safe(method) {
@@ -269,24 +304,60 @@ pub fn body(given: &Value, method: &str, headers: &mut Pairs) -> Result<String, 
         return unfit(format!("the body is larger than {MOST_BODY} bytes"), "send less at once");
     }
     let json = serde_json::from_str::<Value>(&text).ok();
-    let (kind, text) = match (kind, json) {
-        (None, Some(json)) => ("application/json".to_owned(), json.to_string()),
-        (None, None) => ("text/plain; charset=utf-8".to_owned(), text),
-        (Some(kind), json) if kind.contains("json") => match json {
-            Some(json) => (kind, json.to_string()),
-            None => return unfit("the body is not JSON, as its content-type says", "mend the body"),
-        },
-        (Some(kind), _) if kind.starts_with("application/x-www-form-urlencoded") => {
+    let kind = match (kind, &json) {
+        (Some(kind), _) => media_type(&kind)?,
+        (None, Some(_)) => "application/json".to_owned(),
+        (None, None) => "text/plain".to_owned(),
+    };
+    let (kind, text) = match json {
+        Some(json) if is_json(&kind) => {
+            fit_fields(&json)?;
+            (kind, json.to_string())
+        }
+        None if is_json(&kind) => return unfit("the body is not JSON, as its type says", "mend the body"),
+        _ if kind == FORM => {
             let pairs = pairs(&text)?;
             fit_parameters(&pairs)?;
             (kind, joined(&pairs))
         }
-        (Some(kind), _) => (kind, text),
+        _ => {
+            fit_text(&text)?;
+            (format!("{kind}; charset=utf-8"), text)
+        }
     };
-    headers.retain(|(name, _)| name != "content-type");
     headers.push(("content-type".to_owned(), kind));
     headers.sort();
     Ok(text)
+}
+
+/// One media type in lower case and without parameters. Readers disagree on all of them, so that none is taken but the
+/// charset everything is in.
+fn media_type(given: &str) -> Result<String, Unfit> {
+    let lower = given.to_ascii_lowercase();
+    let mut parts = lower.split(';').map(str::trim);
+    let kind = parts.next().unwrap_or_default();
+    let token = |text: &str| {
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+    };
+    let plain = kind.split_once('/').is_some_and(|(one, two)| token(one) && token(two) && one != "multipart");
+    let utf8 = |part: &str| matches!(part, "charset=utf-8" | "charset=\"utf-8\"");
+    let fits = parts.next().is_none_or(utf8) && parts.next().is_none();
+    if !plain || !fits {
+        return unfit(
+            format!("the content-type {:?} is not passed on", short(given)),
+            format!(
+                "give one media type with no parameter but charset=utf-8, like application/json or {FORM}"
+            ),
+        );
+    }
+    Ok(kind.to_owned())
+}
+
+/// True for a media type whose bodies are JSON.
+pub fn is_json(kind: &str) -> bool {
+    matches!(kind, "application/json" | "text/json")
+        || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
 /// Percent-decodes once; nothing for a broken escape.

@@ -283,7 +283,7 @@ async fn read(broker: &Broker, mut response: Response, url: &Url) -> Result<Outc
 /// An answer as it goes back, and whether something of it is missing.
 pub fn shown(broker: &Broker, bytes: Vec<u8>, cut_off: bool) -> (String, bool) {
     let bytes = broker.scrub_bytes(bytes);
-    let mut text = patterns::scrub(&String::from_utf8_lossy(&bytes));
+    let mut text = patterns::scrub(String::from_utf8_lossy(&bytes).into_owned());
     // The end of what was cut off may be half a secret.
     let most = if cut_off { MOST_ANSWER.min(text.len().saturating_sub(MARGIN)) } else { MOST_ANSWER };
     let longer = text.len() > most;
@@ -317,7 +317,7 @@ fn redirected(broker: &Broker, response: &Response, url: &Url) -> Outcome {
 
 fn header(broker: &Broker, headers: &HeaderMap, name: &str) -> String {
     let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    cut(&patterns::scrub(&broker.scrub(value)), 300)
+    cut(&patterns::scrub(broker.scrub(value)), 300)
 }
 
 fn limits(broker: &Broker, headers: &HeaderMap) -> Map<String, Value> {

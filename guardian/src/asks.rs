@@ -15,6 +15,8 @@ const WAIT: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(50);
 /// Characters of a summary in a list.
 const SUMMARY_CHARS: usize = 200;
+/// Columns of a piece of a text, so that with what stands before it a terminal of 80 does not break it once more.
+const COLUMNS: usize = 64;
 
 /// One ask, as the newest of its lines leaves it.
 #[derive(Clone, Debug)]
@@ -138,7 +140,8 @@ pub fn show(house: &House, id: Option<&str>, full: bool, as_json: bool) -> Resul
                 Err(error) => println!("   {error:#}"),
             }
         } else {
-            println!("   {}", plain(text(&ask.asked, "summary"), SUMMARY_CHARS));
+            let summary = plain(text(&ask.asked, "summary"), SUMMARY_CHARS);
+            pieces(&summary).iter().for_each(|piece| println!("   {piece}"));
         }
     }
     if id.is_none() && !asks.is_empty() {
@@ -175,17 +178,55 @@ fn whole(stored: &Value) -> Vec<String> {
                 lines.push(format!("{}:", plain(name, 80)));
                 lines.extend(whole(value).into_iter().map(|line| format!("  {line}")));
             }
-            Value::String(text) if text.contains('\n') || text.chars().count() > 80 => {
-                lines.push(format!("{}: {} bytes", plain(name, 80), text.len()));
-                lines.extend(spelled(text).lines().map(|line| format!("  | {line}")));
-            }
-            Value::String(text) => lines.push(format!("{}: {}", plain(name, 80), spelled(text))),
+            Value::String(text) => lines.extend(field(name, text)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
-                lines.push(format!("{}: {}", plain(name, 80), spelled(&value.to_string())));
+                lines.extend(field(name, &value.to_string()));
             }
         }
     }
     lines
+}
+
+/// A field on one line where it fits, else below its name.
+fn field(name: &str, text: &str) -> Vec<String> {
+    let (name, pieces) = (plain(name, 40), pieces(text));
+    match pieces.as_slice() {
+        [] => vec![format!("{name}: ")],
+        [only] if width(&name) + width(only) <= COLUMNS => {
+            vec![format!("{name}: {}", only.strip_prefix("| ").unwrap_or(only))]
+        }
+        pieces => {
+            let head = format!("{name}: {} bytes", text.len());
+            [head].into_iter().chain(pieces.iter().map(|piece| format!("  {piece}"))).collect()
+        }
+    }
+}
+
+/// The lines of a text in pieces that fit, each behind a `|`; `|>` goes on with the line above.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces = Vec::new();
+    for line in spelled(text).lines() {
+        let (mut piece, mut columns) = ("| ".to_owned(), 0);
+        for letter in line.chars() {
+            if columns + columns_of(letter) > COLUMNS {
+                pieces.push(std::mem::replace(&mut piece, "|>".to_owned()));
+                columns = 0;
+            }
+            piece.push(letter);
+            columns += columns_of(letter);
+        }
+        pieces.push(piece);
+    }
+    pieces
+}
+
+fn width(text: &str) -> usize {
+    text.chars().map(columns_of).sum()
+}
+
+/// At most; letters of the East and pictures take two.
+fn columns_of(letter: char) -> usize {
+    1 + usize::from(letter >= '\u{1100}')
 }
 
 /// A text with everything that is no plain letter spelled out; lines stay lines.
@@ -216,12 +257,19 @@ pub fn spelled_json(document: &Value) -> String {
     out
 }
 
-/// Letters nobody sees, or that turn around what others see.
+/// Letters nobody sees, and those written from right to left, which turn around what stands beside them.
 fn is_hidden(letter: char) -> bool {
-    matches!(u32::from(letter),
-        0xAD | 0x34F | 0x61C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F | 0x200B..=0x200F
-        | 0x2028..=0x202E | 0x2060..=0x206F | 0x3164 | 0xFE00..=0xFE0F | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB
-        | 0x1D173..=0x1D17A | 0xE0000..=0xE0FFF)
+    if letter.is_ascii() {
+        return false;
+    }
+    // What the language itself would not print: formats, separators, what is assigned to nobody.
+    let printed = ['x', letter].iter().collect::<String>().escape_debug().count() == 2;
+    let blank = matches!(u32::from(letter),
+        0x34F | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F | 0x2800 | 0x3164 | 0xFE00..=0xFE0F | 0xFFA0
+        | 0xE0000..=0xE0FFF);
+    let turns = matches!(u32::from(letter),
+        0x590..=0x8FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFF | 0x10800..=0x10FFF | 0x1E800..=0x1EFFF);
+    !printed || blank || turns
 }
 
 /// One line of it, at most so many characters.

@@ -3,6 +3,7 @@
 use super::Wire;
 use super::answer::{self, Sent};
 use super::bill::Bill;
+use super::data;
 use super::provider::Provider;
 use super::request::{self, Judged};
 use crate::broker::{Broker, Shared};
@@ -134,21 +135,23 @@ async fn read(body: Body) -> Result<Bytes, Refusal> {
 }
 
 fn judged(broker: &Broker, provider: &Provider, call: Call, body: Bytes) -> Result<(Judged, Rate), Refusal> {
+    if !call.costs && body.is_empty() {
+        return Ok((Judged::default(), Rate::FREE));
+    }
     if !call.costs {
-        let body = body.to_vec();
-        let model = String::new();
-        let judged =
-            Judged { model, is_stream: false, input_tokens: 0, output_tokens: 0, hour_cache: false, body };
-        return Ok((judged, Rate::FREE));
+        let fields = request::fields(&body)?;
+        data::fetches_nothing(&fields)?;
+        return Ok((Judged { is_stream: false, ..request::free(String::new(), &fields)? }, Rate::FREE));
     }
     let (model, fields) = request::parse(&body)?;
+    data::fetches_nothing(&fields)?;
     let rate = match broker.prices.of_owner(&model) {
         Some(rate) => rate,
         None if provider.is_free() => Rate::FREE,
         None => broker.prices.of(&model),
     };
     if rate.is_free() {
-        return Ok((request::free(model, &fields, &body), rate));
+        return Ok((request::free(model, &fields)?, rate));
     }
     let new_limit = provider.wants_new_limit() || broker.experience.wants_new_limit(call.wire);
     Ok((request::judge(call.wire, model, fields, new_limit)?, rate))

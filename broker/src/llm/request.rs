@@ -107,7 +107,7 @@ const PLAIN_BLOCKS: &[&str] = &[
 const IMAGE_BLOCKS: &[&str] = &["image", "image_url", "input_image"];
 
 /// A request whose cost has a bound.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judged {
     pub model: String,
     pub is_stream: bool,
@@ -130,21 +130,40 @@ fn malformed(message: impl Into<String>) -> Refusal {
     Refusal::new(400, "invalid_request_error", message, "send a request of this wire as JSON")
 }
 
+/// Written anew, so that a field that stands twice is read in one way only.
+fn written(fields: &Map<String, Value>) -> Result<Vec<u8>, Refusal> {
+    serde_json::to_vec(fields).map_err(|error| malformed(error.to_string()))
+}
+
+/// What a body asks for.
+pub fn fields(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Err(malformed("the body is not a JSON object")),
+        Err(error) => Err(malformed(format!("the body is not JSON: {error}"))),
+    }
+}
+
 /// The model a body names; it decides what the rest costs.
 pub fn parse(body: &[u8]) -> Result<(String, Map<String, Value>), Refusal> {
-    let value =
-        serde_json::from_slice(body).map_err(|error| malformed(format!("the body is not JSON: {error}")))?;
-    let Value::Object(fields) = value else { return Err(malformed("the body is not a JSON object")) };
+    let fields = fields(body)?;
     match fields.get("model").and_then(Value::as_str).map(str::trim) {
         Some(model) if !model.is_empty() && model.len() <= 200 => Ok((model.to_owned(), fields)),
         _ => Err(malformed("`model` must be a name")),
     }
 }
 
-/// A request that costs nothing: sent as it is, whatever it asks for.
-pub fn free(model: String, fields: &Map<String, Value>, body: &[u8]) -> Judged {
+/// A request that costs nothing, whatever it asks for.
+pub fn free(model: String, fields: &Map<String, Value>) -> Result<Judged, Refusal> {
     let is_stream = fields.get("stream").and_then(Value::as_bool).unwrap_or(false);
-    Judged { model, is_stream, input_tokens: 0, output_tokens: 0, hour_cache: false, body: body.to_vec() }
+    Ok(Judged {
+        model,
+        is_stream,
+        input_tokens: 0,
+        output_tokens: 0,
+        hour_cache: false,
+        body: written(fields)?,
+    })
 }
 
 /// Judges a request that costs. `new_limit` says which name of the limit the server knows.
@@ -185,7 +204,7 @@ pub fn judge(
             _ => drop(fields.insert("stream_options".into(), json!({"include_usage": true}))),
         }
     }
-    let body = serde_json::to_vec(&fields).map_err(|error| malformed(error.to_string()))?;
+    let body = written(&fields)?;
     let hour_cache = body.windows(4).any(|text| text == b"\"1h\"");
     // A token is at least a byte.
     let input_tokens = body.len() as u64 + OVERHEAD_TOKENS + images * IMAGE_TOKENS;

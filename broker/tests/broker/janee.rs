@@ -176,3 +176,22 @@ async fn rules_are_by_capability_and_nothing_is_there_unless_configured() {
     let open = absent.open().await;
     assert!(execute(&open, "GET", "/x", Value::Null).await["error"].as_str().unwrap().contains("cannot be"));
 }
+
+#[tokio::test]
+async fn rules_of_a_capability_fit_its_name_in_any_letter_case() {
+    let rules = "[janee.rules]\n\"Echo\" = [{ method = \"GET\", path = \"/**\", do = \"allow\", per_hour = 2 }]\n\
+        \"*\" = [{ method = \"*\", path = \"/**\", do = \"allow\" }]\n";
+    let home = on_streams(rules);
+    let open = home.open().await;
+    for name in ["Echo", "echo", "ECHO", "eCHO"] {
+        let asked = json!({"capability": name, "method": "POST", "path": "/x", "body": {"a": 1}});
+        let (_, refused) = open.post("/janee/execute", asked).await;
+        assert!(refused["error"].as_str().unwrap().contains("is not allowed"), "{name}: {refused}");
+    }
+    let get = |name: &str| json!({"capability": name, "method": "GET", "path": "/x"});
+    for name in ["Echo", "echo"] {
+        assert!(open.post("/janee/execute", get(name)).await.1["retry_after_s"].is_null());
+    }
+    let (_, used_up) = open.post("/janee/execute", get("ECHO")).await;
+    assert!(used_up["retry_after_s"].is_number(), "{used_up}");
+}

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 fn keys(values: &[&str]) -> Keys {
     let named = values.iter().enumerate().map(|(index, value)| (format!("KEY_{index}"), (*value).to_owned()));
@@ -175,20 +174,6 @@ fn a_key_that_comes_later_is_known_from_then_on() {
     keys.know("refreshed-token-1");
     keys.know("refreshed-token-1");
     assert_eq!(keys.scrub("a refreshed-token-1, sk-0123456789abcdef"), format!("a {MARK}, {MARK}"));
-}
-
-#[test]
-fn a_large_body_is_scrubbed_quickly() {
-    let values: Vec<String> = (0..50).map(|number| format!("secret-value-number-{number:04}-xyz")).collect();
-    let keys = keys(&values.iter().map(String::as_str).collect::<Vec<_>>());
-    let plain = "All the words of a long page, and then some more of them. ".repeat(18_000);
-    let odd = plain.replace('.', "%2E\\u0041\\n");
-    for (name, text) in [("plain", plain), ("with escapes", odd)] {
-        let began = Instant::now();
-        assert_eq!(keys.scrub(&text).len(), text.len());
-        println!("{name}: {} bytes in {:?}", text.len(), began.elapsed());
-        assert!(began.elapsed().as_millis() < 1_000);
-    }
 }
 
 #[test]

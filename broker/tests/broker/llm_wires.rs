@@ -1,6 +1,7 @@
 //! Requests and answers of both wires as data: what a call can cost, what it did cost, what is refused.
 
 use broker::llm::Wire::{self, Anthropic, OpenAi};
+use broker::llm::data::fetches_nothing;
 use broker::llm::meter::Meter;
 use broker::llm::provider::{Chosen, pick};
 use broker::llm::request::{self, Judged};
@@ -44,7 +45,7 @@ fn bytes_are_tokens_replies_multiply_and_images_count() {
     assert_eq!(judged.output_tokens, 300);
     let both = judge(OpenAi, &message(json!({"max_tokens": 5, "max_completion_tokens": 700}))).unwrap();
     assert_eq!(both.output_tokens, 700, "the larger of two limits");
-    let image = json!([{"type": "tool_result", "content": [{"type": "image", "source": {"type": "url", "url": "x"}}]}]);
+    let image = json!([{"type": "tool_result", "content": [{"type": "image", "source": {"type": "base64", "data": "x"}}]}]);
     let judged =
         judge(Anthropic, &message(json!({"messages": [{"role": "user", "content": image}]}))).unwrap();
     assert!(judged.input_tokens > 50_000);
@@ -146,6 +147,43 @@ fn what_is_usual_passes() {
     ];
     for (wire, more) in usual {
         judge(wire, &message(more.clone())).unwrap_or_else(|refusal| panic!("{more}: {refusal:?}"));
+    }
+}
+
+#[test]
+fn images_are_passed_on_as_data_only() {
+    let judged = |content: Value| {
+        let body = message(json!({"messages": [{"role": "user", "content": content}]}));
+        let (_, fields) = request::parse(body.to_string().as_bytes()).unwrap();
+        fetches_nothing(&fields).map_err(|refusal| refusal.kind)
+    };
+    let stolen = format!("https://example.org/?{}", "x".repeat(3_000));
+    for block in [
+        json!({"type": "image_url", "image_url": {"url": stolen}}),
+        json!({"type": "image_url", "image_url": stolen}),
+        json!({"type": "input_image", "image_url": stolen}),
+        json!({"type": "video_url", "video_url": {"url": "ftp://x"}}),
+        json!({"type": "image_url", "image_url": {}}),
+        json!({"type": "image", "source": {"type": "url", "url": stolen}}),
+        json!({"type": "document", "source": {"type": "url", "url": stolen}}),
+        json!({"type": "image", "source": {"type": "file", "file_id": "f"}}),
+        json!({"type": "image", "source": {"type": "base64", "data": "x", "url": stolen}}),
+        json!({"type": "document", "source": {"type": "content", "content": [{"type": "image", "source": {"type": "url"}}]}}),
+    ] {
+        assert_eq!(judged(json!([block.clone()])), Err("not_data"), "{block}");
+        assert_eq!(judged(block.clone()), Err("not_data"), "{block}");
+        let deep = json!([{"type": "tool_result", "content": [{"type": "text", "text": "a"}, block]}]);
+        assert_eq!(judged(deep.clone()), Err("not_data"), "{deep}");
+    }
+    for block in [
+        json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}),
+        json!({"type": "input_image", "image_url": "DATA:image/png;base64,AA=="}),
+        json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}),
+        json!({"type": "tool_use", "name": "web", "input": {"url": stolen, "image_url": stolen}}),
+        json!({"type": "search_result", "source": stolen, "content": [{"type": "text", "text": stolen}]}),
+        json!({"type": "text", "text": stolen}),
+    ] {
+        assert_eq!(judged(json!([block.clone()])), Ok(()), "{block}");
     }
 }
 

@@ -142,6 +142,51 @@ fn letters_stay_letters() {
     assert_eq!(asks::spelled("\t\u{7f}\u{85}\u{feff}\u{e0041}"), "\\u{9}\\u{7f}\\u{85}\\u{feff}\\u{e0041}");
 }
 
+#[test]
+fn letters_that_hide_or_turn_are_spelled() {
+    let hidden = "\u{1bca0}\u{1bca3}\u{2800}\u{5d0}\u{5ea}\u{627}\u{7c0}\u{fb1d}\u{fe8e}\u{10800}\u{1e900}\u{ad}\u{34f}\u{61c}\u{115f}\u{17b4}\u{180e}\u{200b}\u{2028}\u{2060}\u{3000}\u{3164}\u{a0}\u{fe0f}\u{ffa0}\u{fffb}\u{1d173}\u{e0041}\u{e0100}\u{e000}";
+    for letter in hidden.chars() {
+        let spelled = letter.escape_unicode().to_string();
+        assert_eq!(asks::spelled(&format!("a{letter}b")), format!("a{spelled}b"));
+    }
+    let plain = "Grüße e\u{301} Ελλάδα Привет 日本語 한국어 नमस्ते ไทย 🙂 – “”";
+    assert_eq!(asks::spelled(plain), plain);
+}
+
+#[test]
+fn no_line_of_an_ask_is_broken_by_a_terminal() {
+    let house = House::new(SOUND);
+    let forged = "2: POST x /2/tweets (the owner approved this)";
+    for (id, body) in [
+        "x".repeat(77) + forged,
+        format!("{}{forged}", "漢".repeat(39)),
+        format!("{}\n{forged}", " ".repeat(100)),
+    ]
+    .iter()
+    .enumerate()
+    {
+        asked(&house, &(id + 1).to_string(), body);
+    }
+    for args in [&["asks"][..], &["asks", "1"], &["asks", "2"], &["asks", "3"]] {
+        let said = said(&house.ask(args));
+        // What begins a line of its own is the command's.
+        for line in said.lines().filter(|line| line.starts_with("   ")) {
+            let columns: usize = line.chars().map(|letter| 1 + usize::from(letter >= '\u{1100}')).sum();
+            assert!(columns <= 80, "{args:?}: {columns} columns: {line}");
+            let of_body = line.contains("xxx") || line.contains('漢') || line.contains("approved");
+            assert!(!of_body || line.trim_start().starts_with('|'), "{args:?}: {line}");
+        }
+        assert!(!said.lines().any(|line| line.starts_with(forged)), "{said}");
+    }
+    let whole = said(&house.ask(&["asks", "1"]));
+    let body: String = whole
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix('|'))
+        .map(|piece| &piece[1..])
+        .collect();
+    assert!(body.contains(&("x".repeat(77) + forged)), "nothing is lost: {whole}");
+}
+
 /// Lines as the broker writes them, each with the hash of the one before.
 fn ledger(entries: &[Value]) -> String {
     let (mut text, mut prev) = (String::new(), "0".repeat(64));

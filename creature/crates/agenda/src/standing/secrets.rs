@@ -1,6 +1,6 @@
 //! Secrets: what looks like a key, a token or a password is taken out of a text.
 //!
-//! Invariant: rather a harmless long word hidden than a key shown.
+//! Invariant: rather a harmless long word hidden than a key shown; but paths, refs, times and numbers stay.
 
 const HIDDEN: &str = "[hidden]";
 
@@ -15,10 +15,14 @@ const LABELS: &str = "password passwd passphrase passcode pwd secret token api_k
 /// What follows the beginning of a key at least, in characters.
 const SHORTEST: usize = 8;
 
+/// After these comes the name of a commit, which looks like a key and is none.
+const COMMITS: [&str; 8] = ["commit", "commits", "head", "parent", "ref", "rescued", "revision", "tree"];
+
 /// What the words before say of the next.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
     Plain,
+    Commit,
     /// A word like "key" came: hidden if it looks odd.
     Likely,
     /// The name of a secret came: hidden if it looks odd, or after "is".
@@ -47,7 +51,8 @@ pub fn redact(text: &str) -> String {
             }
             Next::Secret => (HIDDEN.to_owned(), after(word, word, &bare)),
             Next::Likely | Next::Named if is_odd(word) => (HIDDEN.to_owned(), after(word, word, &bare)),
-            Next::Likely | Next::Named | Next::Plain => open(word, &bare),
+            Next::Commit if is_commit(word) => (word.to_owned(), Next::Plain),
+            Next::Commit | Next::Likely | Next::Named | Next::Plain => open(word, &bare),
         };
         next = then;
         shown.extend((!text.is_empty()).then_some(text));
@@ -62,6 +67,7 @@ fn open(word: &str, bare: &str) -> (String, Next) {
             (format!("{name}{HIDDEN}"), after(value, value, ""))
         }
         Some((_, value)) => (word.to_owned(), after(word, value, bare)),
+        None if names_commit(word) => (word.to_owned(), Next::Plain),
         None => (scrub(&without_login(word)), after(word, "", bare)),
     }
 }
@@ -82,6 +88,7 @@ fn after(word: &str, value: &str, bare: &str) -> Next {
         }
         None if is_label(bare) => Next::Named,
         None if matches!(bare, "bearer" | "key" | "pin") => Next::Likely,
+        None if COMMITS.contains(&bare) => Next::Commit,
         None => Next::Plain,
     }
 }
@@ -96,12 +103,59 @@ fn is_label(name: &str) -> bool {
     let name = name.to_lowercase();
     let from = name.trim_end_matches(|c: char| !c.is_alphanumeric());
     let from = from.rsplit(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').next().unwrap_or_default();
+    // Of tokens in the plural there are so and so many.
+    let from = from.replace("tokens", "");
     LABELS.split(' ').any(|label| from.contains(label)) || from.ends_with("_key") || from.ends_with("-key")
 }
 
 fn is_odd(word: &str) -> bool {
     let letters = word.trim_matches(|c: char| !c.is_alphanumeric());
-    letters.len() >= SHORTEST && letters.chars().any(|c| c.is_ascii_digit()) || letters.len() >= 24
+    let long =
+        letters.len() >= SHORTEST && letters.chars().any(|c| c.is_ascii_digit()) || letters.len() >= 24;
+    long && !(letters.contains('/') && is_path(letters))
+}
+
+fn is_commit(word: &str) -> bool {
+    let name = word.trim_matches(|c: char| !c.is_alphanumeric());
+    name.len() == 40 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// `"commit":"…"`.
+fn names_commit(word: &str) -> bool {
+    let named = word.split_once([':', '=']);
+    let bare = |name: &str| name.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    named.is_some_and(|(name, value)| COMMITS.contains(&&*bare(name)) && is_commit(value))
+}
+
+/// A path, a ref, a date or a name of several words: each of its parts is one that people or clocks write.
+fn is_path(run: &str) -> bool {
+    run.split(['/', '.', '-', '_']).all(|part| is_part(part) || (run.starts_with("refs/") && is_commit(part)))
+}
+
+fn is_part(part: &str) -> bool {
+    let all = |text: &str, is: fn(&u8) -> bool| text.bytes().all(|byte| is(&byte));
+    let (digits, upper, lower): (fn(&u8) -> bool, fn(&u8) -> bool, fn(&u8) -> bool) =
+        (u8::is_ascii_digit, u8::is_ascii_uppercase, u8::is_ascii_lowercase);
+    let number = part.trim_start_matches(|c: char| c.is_ascii_lowercase());
+    let word = part.get(1..).is_some_and(|rest| all(rest, lower)) && all(part, u8::is_ascii_alphabetic);
+    let time = part.trim_end_matches('Z').split('T').all(|time| time.len() <= 8 && all(time, digits));
+    let counted = number.len() <= 6 && all(number, digits) && part.len() <= 12;
+    part.len() < 32 && (part.is_empty() || word || time || counted || all(part, upper))
+        || part.len() <= 12 && all(part, digits)
+}
+
+/// Cards have a check digit, and begin with what clocks and counters do not.
+fn is_card(number: &str) -> bool {
+    let digits: Vec<u32> = number.chars().rev().map_while(|c| c.to_digit(10)).collect();
+    let sum: u32 = digits
+        .iter()
+        .zip([1, 2].iter().cycle())
+        .map(|(digit, times)| digit * times / 10 + digit * times % 10)
+        .sum();
+    digits.len() == number.len()
+        && (13..=19).contains(&digits.len())
+        && number.starts_with(['2', '3', '4', '5', '6'])
+        && sum % 10 == 0
 }
 
 /// Private keys stand between lines of their own.
@@ -166,10 +220,10 @@ fn key(run: &str) -> String {
         let mixed =
             any(char::is_ascii_digit) && any(char::is_ascii_lowercase) && any(char::is_ascii_uppercase);
         let hex = part.len() >= 32 && part.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
-        let digits = part.len() >= 13 && part.chars().all(|c| c.is_ascii_digit());
-        part.len() >= 20 && mixed || hex || digits
+        part.len() >= 20 && mixed || hex || is_card(part)
     };
     let solid = |part: &str| part.len() >= 32 && part.chars().any(|c| c.is_ascii_digit());
-    let is_key = run.split('.').any(long) || run.split(|c: char| !c.is_ascii_alphanumeric()).any(solid);
+    let looks = run.split('.').any(long) || run.split(|c: char| !c.is_ascii_alphanumeric()).any(solid);
+    let is_key = looks && (is_card(run) || !is_path(run));
     if is_key { HIDDEN.to_owned() } else { run.to_owned() }
 }

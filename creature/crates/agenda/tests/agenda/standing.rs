@@ -201,6 +201,42 @@ fn secrets_are_taken_out_and_plain_words_left() {
     }
 }
 
+#[test]
+fn its_own_paths_refs_and_numbers_are_never_struck() {
+    let commit = "4f3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a";
+    for plain in [
+        "see .self/snapshots/20260302T120000.000Z.md and self/drafts/20260302T120000.678Z-one-two-three.md",
+        "your edit is under refs/guardian/rescued/20261122T130501.123Z, diff it",
+        "look at refs/guardian/rescued/20261122T130501.123Z",
+        "at 1764000000000 ms, 1764000000000000 us, 1764000000123456789 ns",
+        "{\"input_tokens\":38700,\"output_tokens\":250}, max_tokens: 8192, tokens: 123456789",
+        "1234567890123 bytes of 10000000000000000",
+        "pi is 3.14159265358979323846",
+        "goal-17 of task12 in creature/src/tools/repo_edit.rs:57 and creature/tests/creature/broker_away.rs",
+        "the key creature/crates/agenda/src/standing/secrets.rs holds",
+    ] {
+        assert_eq!(redact(plain), plain);
+    }
+    for before in
+        ["commit ", "back to commit ", "\"commit\":\"", "refs/guardian/fallen/", "HEAD=", "rescued at ref "]
+    {
+        let plain = format!("{before}{commit}, and on");
+        assert_eq!(redact(&plain), plain);
+    }
+    // What only lies beside them is hidden all the same.
+    for secret in [
+        "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "5555555555554444",
+        "378282246310005",
+        commit,
+        "self/AbCdEf0123456789GhIjKl.md",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "refs/heads/AbCdEf0123456789GhIjKl",
+    ] {
+        assert!(!redact(&format!("Write it {secret} today")).contains(secret), "{secret}");
+    }
+}
+
 fn words() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "write", "don't", "post", "crabs", "focus", "on", "pause", "resume", "\n", ". ", "漢字", "🦀", "\"",

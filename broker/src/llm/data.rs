@@ -1,0 +1,43 @@
+//! Images and documents of a request: passed on as data only, so that no provider fetches an address for us.
+//!
+//! Pure: nothing here reads, sends or waits.
+
+use crate::refusal::Refusal;
+use serde_json::{Map, Value};
+
+/// Refuses what would make the provider fetch an address: data would leave in it, past all that `[web]` says.
+pub fn fetches_nothing(fields: &Map<String, Value>) -> Result<(), Refusal> {
+    let messages = fields.get("messages").and_then(Value::as_array).into_iter().flatten();
+    let contents = messages.map(|message| message.get("content")).chain([fields.get("system")]);
+    contents.flatten().try_for_each(holds_data)
+}
+
+/// The same of a block, a list of them, and what blocks hold.
+fn holds_data(content: &Value) -> Result<(), Refusal> {
+    let fields = match content {
+        Value::Array(blocks) => return blocks.iter().try_for_each(holds_data),
+        Value::Object(fields) => fields,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return Ok(()),
+    };
+    let data = |url: &Value| {
+        let url = url.as_str().or_else(|| url.get("url").and_then(Value::as_str));
+        url.is_some_and(|url| url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")))
+    };
+    let of_source = |source: &Map<String, Value>| {
+        source
+            .get("type")
+            .and_then(Value::as_str)
+            .is_some_and(|kind| matches!(kind, "base64" | "text" | "content"))
+            && !source.contains_key("url")
+    };
+    let addressed =
+        fields.iter().any(|(name, value)| name.ends_with("url") && !value.is_null() && !data(value));
+    let source = fields.get("source").and_then(Value::as_object);
+    if addressed || source.is_some_and(|source| !of_source(source)) {
+        let hint = "fetch it with GET /web?url=… and send it as data: base64, or a data: address";
+        let message = "images and documents are passed on as data only, not by an address or a number";
+        return Err(Refusal::new(400, "not_data", message, hint));
+    }
+    let inner = [fields.get("content"), source.and_then(|source| source.get("content"))];
+    inner.into_iter().flatten().try_for_each(holds_data)
+}
