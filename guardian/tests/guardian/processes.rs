@@ -1,6 +1,6 @@
 //! A real guardian over real repositories and processes; only the creatures are shell scripts.
 
-use crate::support::{House, SOUND, becomes};
+use crate::support::{House, PATIENCE, SOUND, becomes};
 use guardian::state::State;
 use std::fs;
 use std::process::Command;
@@ -268,7 +268,7 @@ fn what_dies_late_is_put_back_to_what_demonstrably_lived() {
     state.save(&within).unwrap();
     house.write(".self/go", "");
     let guardian = house.start();
-    house.until("the fall", || !house.told("fall").is_empty());
+    house.until_within(PATIENCE * 3, "the fall", || !house.told("fall").is_empty());
     house.until_blessed(&house.git(&["rev-parse", "HEAD"]));
     let fall = &house.told("fall")[0];
     assert_eq!(fall["cause"], "late_deaths");
