@@ -134,14 +134,14 @@ fn is_path(run: &str) -> bool {
 
 fn is_part(part: &str) -> bool {
     let all = |text: &str, is: fn(&u8) -> bool| text.bytes().all(|byte| is(&byte));
-    let (digits, upper, lower): (fn(&u8) -> bool, fn(&u8) -> bool, fn(&u8) -> bool) =
-        (u8::is_ascii_digit, u8::is_ascii_uppercase, u8::is_ascii_lowercase);
     let number = part.trim_start_matches(|c: char| c.is_ascii_lowercase());
-    let word = part.get(1..).is_some_and(|rest| all(rest, lower)) && all(part, u8::is_ascii_alphabetic);
-    let time = part.trim_end_matches('Z').split('T').all(|time| time.len() <= 8 && all(time, digits));
-    let counted = number.len() <= 6 && all(number, digits) && part.len() <= 12;
-    part.len() < 32 && (part.is_empty() || word || time || counted || all(part, upper))
-        || part.len() <= 12 && all(part, digits)
+    let word = part.get(1..).is_some_and(|rest| all(rest, u8::is_ascii_lowercase))
+        && all(part, u8::is_ascii_alphabetic);
+    let time =
+        part.trim_end_matches('Z').split('T').all(|time| time.len() <= 8 && all(time, u8::is_ascii_digit));
+    let counted = number.len() <= 6 && all(number, u8::is_ascii_digit) && part.len() <= 12;
+    part.len() < 32 && (part.is_empty() || word || time || counted || all(part, u8::is_ascii_uppercase))
+        || part.len() <= 12 && all(part, u8::is_ascii_digit)
 }
 
 /// Cards have a check digit, and begin with what clocks and counters do not.
@@ -155,7 +155,7 @@ fn is_card(number: &str) -> bool {
     digits.len() == number.len()
         && (13..=19).contains(&digits.len())
         && number.starts_with(['2', '3', '4', '5', '6'])
-        && sum % 10 == 0
+        && sum.is_multiple_of(10)
 }
 
 /// Private keys stand between lines of their own.
