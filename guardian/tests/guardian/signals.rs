@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Long steps are made of these: sparse, they cost no disk, but seconds to read, hash and write.
 const LARGE: usize = 6;
-const LARGE_BYTES: u64 = 64 << 20;
+const LARGE_BYTES: u64 = 32 << 20;
 
 fn large(number: usize) -> String {
     format!("large-{number:02}")
@@ -36,7 +36,7 @@ impl Watch {
 
     /// Waits until it happens to a large file.
     fn until_large(&self, house: &House) {
-        house.until("the step", || {
+        house.until_within(PATIENCE * 6, "the step", || {
             let events = self.0.read_events().unwrap_or_default();
             let names = events.into_iter().filter_map(|event| event.name);
             names.map(|name| name.to_string_lossy().into_owned()).any(|name| name.starts_with("large-"))
@@ -51,7 +51,7 @@ fn in_a_commit() {
     let house = House::new(&format!("think alive; {asks}; live"));
     write_large(&house.path("self"));
     let guardian = house.start();
-    house.until("a thought", || !house.thoughts().is_empty());
+    house.until_within(PATIENCE * 6, "a thought", || !house.thoughts().is_empty());
     let head = house.git(&["rev-parse", "HEAD"]);
     let watch = Watch::of(&house.path("self"), AddWatchFlags::IN_ACCESS);
     house.write(".self/go", "");
@@ -101,7 +101,7 @@ fn in_a_rollback() {
     write_large(&house.path("creature"));
     let first = house.commit("with large files");
     let guardian = house.start();
-    house.until("the first death", || !house.deaths().is_empty());
+    house.until_within(PATIENCE * 6, "the first death", || !house.deaths().is_empty());
     let watch = Watch::of(&house.path("creature"), AddWatchFlags::IN_MOVED_TO);
     watch.until_large(&house);
     assert_eq!(guardian.stop(), 0);
