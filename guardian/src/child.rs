@@ -83,6 +83,8 @@ pub struct Door {
 pub struct Tree {
     /// The process we wait for: its init where it has one, else the program itself.
     pub pid: Pid,
+    /// Inode numbers of the files it may write to, as they lay when it was launched.
+    pub given: Vec<Option<u64>>,
     held: Held,
 }
 
@@ -163,7 +165,7 @@ impl Tree {
 pub fn start(house: &House, bond: &Bond, start: Start) -> Result<Tree> {
     let program =
         find(&start.program).with_context(|| format!("failed to start {}", start.program.display()))?;
-    walls::prepare(house, start.kind);
+    let given = walls::prepare(house, start.kind);
     let cage = start.walls.cage(house, start.kind)?;
     let (report, told) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
     let (gate, _opens) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
@@ -198,11 +200,11 @@ pub fn start(house: &House, bond: &Bond, start: Start) -> Result<Tree> {
     drop((command, told));
     let pid = Pid::from_raw(child.id() as i32);
     if !start.walls.own_tree() {
-        return Ok(Tree { pid, held: cage.map_or(Held::Loosely, Held::Cage) });
+        return Ok(Tree { pid, given, held: cage.map_or(Held::Loosely, Held::Cage) });
     }
     let mut report = File::from(report);
     let init = first_process(&mut report, pid)?;
-    Ok(Tree { pid: init, held: Held::Init(report) })
+    Ok(Tree { pid: init, given, held: Held::Init(report) })
 }
 
 /// The descriptors the program itself gets.

@@ -9,7 +9,7 @@ use crate::repo::publish_last_good;
 use crate::run::{End, Guardian, Life};
 use crate::tree::short;
 use crate::vocabulary::{Action, Blame, Death, Event, Standing, Subject};
-use crate::{controls, files, records, start, walls, way};
+use crate::{controls, files, records, start, way};
 use anyhow::{Context, Result};
 use nix::unistd::Pid;
 use serde_json::json;
@@ -185,7 +185,6 @@ impl Guardian {
             began,
             memory_kills,
             exited: None,
-            given: walls::given(&self.house),
             bereft: false,
             thought: false,
             turned: (None, 0),

@@ -40,7 +40,7 @@ impl Guardian {
     /// Memory that the owner moves aside is made anew only for the next life: this one is asked to end.
     pub fn end_the_bereft(&mut self) {
         let Some(life) = self.life.as_mut().filter(|life| self.walls.stand() && !life.bereft) else { return };
-        if life.given != walls::given(&self.house) {
+        if life.tree.given != walls::lying(&self.house) {
             life.bereft = true;
             life.tree.terminate();
             self.report

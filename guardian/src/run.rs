@@ -75,9 +75,7 @@ pub struct Life {
     pub began: Millis,
     pub memory_kills: u64,
     pub exited: Option<WaitStatus>,
-    /// The files it was let write to: others of the same name it cannot.
-    pub given: Vec<Option<u64>>,
-    /// One of them was moved or removed under it.
+    /// A file it may write to was moved or removed under it.
     pub bereft: bool,
     /// A thought of this life was seen in memory.
     pub thought: bool,

@@ -25,7 +25,7 @@ use network::Network;
 use spec::{Ceilings, Spec};
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -233,18 +233,24 @@ impl Drop for Walls {
 }
 
 /// What rules are written for must be there before a life begins. What cannot be made, the life will miss and say so.
-pub fn prepare(house: &House, kind: Kind) {
+/// Inode numbers of the files a life may write to: those opened here, though the path may have another by now.
+pub fn prepare(house: &House, kind: Kind) -> Vec<Option<u64>> {
     let _ = std::fs::create_dir(house.root().join("target"));
     for path in rules::FOLDERS.iter().map(Path::new).chain([Path::new("target/creature")]) {
         let Some(first) = path.components().next() else { continue };
         let rest = path.strip_prefix(first).unwrap_or(path);
         let _ = Folder::open(&house.root().join(first)).and_then(|folder| folder.make(rest));
     }
-    for path in rules::FILES.iter().chain(&rules::CARGO_FILES).map(|path| house.root().join(path)) {
+    let made = |path: &&str| {
         let mut options = File::options();
-        let _ =
-            options.create(true).append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path);
-    }
+        options.create(true).append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let path = house.root().join(path);
+        // What cannot be opened stays as it lies.
+        let found = options.open(&path).and_then(|file| file.metadata());
+        found.or_else(|_| std::fs::symlink_metadata(path)).map(|meta| meta.ino()).ok()
+    };
+    let given = rules::FILES.iter().map(made).collect();
+    rules::CARGO_FILES.iter().for_each(|path| _ = made(path));
     for folder in [house.home(), house.temporary()] {
         let _ = std::fs::create_dir(folder);
     }
@@ -256,6 +262,7 @@ pub fn prepare(house: &House, kind: Kind) {
     if let Err(error) = seeded {
         tracing::warn!("{error:#}; the creature's builds may need the network");
     }
+    given
 }
 
 /// Keeps the copy of the purpose as new as the purpose: an owner's editor may put a new file in its place.
@@ -273,9 +280,8 @@ pub fn copy_purpose(house: &House) {
     }
 }
 
-/// The numbers of the files a life is let write to. A file that takes the place of one is not among them.
-pub fn given(house: &House) -> Vec<Option<u64>> {
-    use std::os::unix::fs::MetadataExt;
+/// Inode numbers of the files that lie now where a life may write. One that was moved or replaced differs.
+pub fn lying(house: &House) -> Vec<Option<u64>> {
     let number = |path: &&str| std::fs::symlink_metadata(house.root().join(path)).map(|meta| meta.ino()).ok();
     rules::FILES.iter().map(number).collect()
 }

@@ -1,12 +1,17 @@
 //! The launcher of walls by itself: it ends as its program did, in whatever order the processes get to run.
 
-use crate::support::PATIENCE;
+use crate::support::{House, PATIENCE, SOUND};
+use guardian::child::{self, Bond, Kind, Start};
+use guardian::limits::Limits;
 use guardian::walls::spec::Spec;
+use guardian::walls::{self, Choice, Walls};
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -82,4 +87,37 @@ fn a_tree_that_ends_before_its_launcher_listens_is_no_wait_for_ever() {
     assert_eq!(ended(launch_slowly(&["/bin/true"])), 0);
     assert_eq!(ended(launch_slowly(&["/bin/sh", "-c", "exit 7"])), 7);
     assert_eq!(ended(launch_slowly(&["/bin/sh", "-c", "kill -9 $$"])), -9);
+}
+
+/// A life that writes to a file nobody reads would pass for one that thinks nothing.
+#[test]
+fn memory_moved_aside_during_a_launch_is_seen() {
+    let beside = House::new(SOUND);
+    let launcher = beside.folder.path().join("launcher");
+    let (guardian, memory) = (env!("CARGO_BIN_EXE_guardian"), ".self/memory.jsonl");
+    let script = format!(
+        "#!/bin/sh\n[ -e {memory} ] && [ -e moving ] && mv {memory} .self/moved.jsonl\nexec {guardian} \"$@\"\n"
+    );
+    std::fs::write(&launcher, script).unwrap();
+    std::fs::set_permissions(&launcher, PermissionsExt::from_mode(0o755)).unwrap();
+    let house = guardian::house::House::new(&beside.root);
+    let walls = Walls::find(&house, Choice::On, &Limits::default(), vec![], launcher, false).unwrap();
+    beside.write("moving", "");
+    let null = || File::options().write(true).open("/dev/null").unwrap();
+    std::fs::create_dir_all(house.creature_lock().parent().unwrap()).unwrap();
+    let bond = Bond::new(&house, File::create(house.creature_lock()).unwrap()).unwrap();
+    let start = Start {
+        kind: Kind::Life,
+        program: "true".into(),
+        args: vec![],
+        extra: vec![],
+        walls: &walls,
+        broker: None,
+        stdout: null(),
+        stderr: null(),
+    };
+    let tree = child::start(&house, &bond, start).unwrap();
+    until("the launcher to have moved it", || beside.path(".self/moved.jsonl").exists());
+    assert_ne!(tree.given, walls::lying(&house));
+    until("its tree to end", || kill(tree.pid, None).is_err());
 }
