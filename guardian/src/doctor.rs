@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::repo::Repo;
 use crate::state::State;
 use crate::walls::Walls;
-use crate::{build, custody, locks, orders, start, terminal};
+use crate::{build, custody, locks, orders, spelled, start, terminal};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ impl Grade {
 
 impl Finding {
     pub fn new(grade: Grade, about: &'static str, found: impl Into<String>, mend: &'static str) -> Self {
-        Self { grade, about, found: found.into(), mend }
+        Self { grade, about, found: spelled::without_codes(&found.into()), mend }
     }
 
     fn as_json(&self) -> Value {

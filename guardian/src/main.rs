@@ -97,9 +97,9 @@ fn carry_out(command: Command) -> Result<u8> {
         terminal::end_with_reader();
     }
     match command {
-        Command::Help(None) => terminal::line(&help::all()),
+        Command::Help(None) => help::all().lines().for_each(terminal::line),
         Command::Help(Some(name)) => match help::of(&name) {
-            Some(help) => terminal::line(&help.text()),
+            Some(help) => help.text().lines().for_each(terminal::line),
             None => {
                 terminal::error(&format!("guardian: {}", help::unknown(&name)));
                 return Ok(2);

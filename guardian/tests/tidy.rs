@@ -132,6 +132,15 @@ fn tests_stay_out_of_the_source() {
     ));
 }
 
+/// Text of the creature's must not come to a terminal as it is: all that is printed passes one door, which sees to it.
+#[test]
+fn the_guardian_prints_by_one_door() {
+    let door = "guardian/src/terminal.rs";
+    let of = |source: &Source| source.path.starts_with("guardian/src/") && source.path != door;
+    let marks = ["println!", "print!(", "eprint!(", "dbg!(", "::stdout(", "::stderr", "/dev/tty"];
+    none(lines_with(of, &marks, "print it by `terminal`, which takes out what steers one"));
+}
+
 #[test]
 fn nothing_is_left_unfinished() {
     let code = |source: &Source| !source.path.ends_with(".md") && !source.path.ends_with(".lock");
