@@ -126,7 +126,13 @@ impl Help {
         let examples: Vec<String> =
             self.examples.iter().map(|example| format!("  {}", typed(example))).collect();
         let usage = typed(self.usage);
-        format!("{}: {}.\n{}\n\nUsage: {usage}\n\nExamples:\n{}", self.name, self.brief, self.more, examples.join("\n"))
+        format!(
+            "{}: {}.\n{}\n\nUsage: {usage}\n\nExamples:\n{}",
+            self.name,
+            self.brief,
+            self.more,
+            examples.join("\n")
+        )
     }
 }
 
@@ -135,7 +141,10 @@ pub fn unknown(words: &str) -> String {
     let names = COMMANDS.map(|command| command.name);
     let first = words.split(' ').next().unwrap_or_default();
     if of(first).is_some() {
-        return format!("`{words}` is too much for {first}; how it is typed: {}", typed(&format!("{first} --help")));
+        return format!(
+            "`{words}` is too much for {first}; how it is typed: {}",
+            typed(&format!("{first} --help"))
+        );
     }
     format!("`{words}` is no command of the guardian{}", nearest(first, &names))
 }

@@ -35,29 +35,22 @@ impl Report {
     }
 
     pub fn say(&mut self, text: &str) {
-        if self.screen.is_terminal() {
-            self.tell("guardian", "1", text)
-        } else {
-            tracing::info!("{text}")
-        }
+        if self.screen.is_terminal() { self.tell("guardian", "1", text) } else { tracing::info!("{text}") }
     }
 
     pub fn warn(&mut self, text: &str) {
-        if self.screen.is_terminal() {
-            self.tell("warning", "33", text)
-        } else {
-            tracing::warn!("{text}")
-        }
+        if self.screen.is_terminal() { self.tell("warning", "33", text) } else { tracing::warn!("{text}") }
     }
 
     /// What waits for the owner's yes or no: it stands by itself, and nothing else has its colour.
     pub fn ask(&mut self, id: &str, line: &str) {
         if self.screen.is_terminal() {
             let commands = [("look", "asks"), ("yes", "approve"), ("no", "deny")];
-            let commands = commands.map(|(word, command)| format!("{word}: {}", typed(&format!("{command} {id}"))));
-            terminal::line("");
+            let commands =
+                commands.map(|(word, command)| format!("{word}: {}", typed(&format!("{command} {id}"))));
+            self.screen.gap();
             self.tell("ASKS YOU", "1;7;33", &format!("{line}\n{}", commands.join("\n")));
-            terminal::line("");
+            self.screen.gap();
         } else {
             tracing::warn!("ask {line} waits for your word: {}", typed(&format!("asks {id}")));
         }
@@ -238,9 +231,9 @@ impl Guardian {
             ("stop", format!("Ctrl-C here, or: {}", typed("stop"))),
         ];
         let facts = facts.into_iter().chain(broker_lines(&self.house, Some(&told))).chain(more);
-        terminal::line("");
+        self.report.screen.gap();
         facts.for_each(|(name, text)| terminal::line(&format!("  {name:<9} {}", text.replace('\n', " "))));
-        terminal::line("");
+        self.report.screen.gap();
         // What the first moments brought would push them off the screen.
         let passed = self.report.feed.skip_to_last(FIRST_ROWS);
         self.report.passed(passed);

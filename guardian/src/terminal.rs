@@ -83,7 +83,8 @@ impl Screen {
         let head = time.len() + tag.len() + 2;
         let indent = if narrow { 2 } else { head };
         let text = spelled::spelled(&row.text.replace("\r\n", "\n").replace('\t', "    "));
-        let text = spelled::wrapped(text.trim(), columns.saturating_sub(head), columns.saturating_sub(indent));
+        let text =
+            spelled::wrapped(text.trim(), columns.saturating_sub(head), columns.saturating_sub(indent));
         let head = format!("{} {} ", self.painted("90", &time), self.painted(row.paint, &tag));
         for (number, line) in text.into_iter().enumerate() {
             match number {
@@ -115,6 +116,12 @@ impl Screen {
         let mut out = std::io::stdout().lock();
         let _ = write!(out, "\r\x1b[2K{line}").and_then(|()| out.flush());
         self.framed = true;
+    }
+
+    /// An empty line, so that what follows or went before stands by itself.
+    pub fn gap(&mut self) {
+        self.clear_frame();
+        let _ = writeln!(std::io::stdout().lock());
     }
 
     pub fn clear_frame(&mut self) {
@@ -150,7 +157,9 @@ fn print(out: &mut dyn Write, is_terminal: bool, text: &str) {
     for line in text.split('\n') {
         // What follows of a line is set in as far as the line itself, and a little more.
         let indent = if columns == usize::MAX { 0 } else { 4 + line.len() - line.trim_start().len() };
-        for (number, line) in spelled::wrapped(line, columns, columns.saturating_sub(indent)).iter().enumerate() {
+        for (number, line) in
+            spelled::wrapped(line, columns, columns.saturating_sub(indent)).iter().enumerate()
+        {
             let indent = if number == 0 { 0 } else { indent };
             let _ = writeln!(out, "{:indent$}{line}", "");
         }

@@ -153,7 +153,10 @@ fn an_approval_that_came_to_a_501_is_a_failure() {
     let first = said.lines().next().unwrap();
     assert!(first.contains("POST x /2/tweets: hello"), "what matters comes first: {said}");
     let place = |part: &str| said.find(part).unwrap_or_else(|| panic!("{part} is not in {said}"));
-    assert!(place("POST x") < place("https://api.example/2/tweets") && place("| hello") < place("FAILED"), "{said}");
+    assert!(
+        place("POST x") < place("https://api.example/2/tweets") && place("| hello") < place("FAILED"),
+        "{said}"
+    );
     assert!(!said.contains("digest"), "no internals: {said}");
     guardian.stop();
 }
@@ -164,9 +167,7 @@ fn every_ask_is_announced() {
     let house = House::new(SOUND);
     let guardian = house.start();
     house.until("a thought", || !house.thoughts().is_empty());
-    let line = |id: u64| {
-        json!({"at": "2026-01-02T03:04:05.000Z", "id": id, "event": "asked", "service": "x", "method": "POST", "path": "/p"})
-    };
+    let line = |id: u64| json!({"at": "2026-01-02T03:04:05.000Z", "id": id, "event": "asked", "service": "x", "method": "POST", "path": "/p"});
     let three: String = (1..=3).map(|id| format!("{}\n", line(id))).collect();
     house.write(".self/asks.new", &three);
     std::fs::rename(house.path(".self/asks.new"), house.path(".self/asks.jsonl")).unwrap();
@@ -181,7 +182,10 @@ fn every_ask_is_announced() {
 #[test]
 fn letters_stay_letters() {
     assert_eq!(spelled::spelled("plain, Grüße, 日本, 🙂\nnext"), "plain, Grüße, 日本, 🙂\nnext");
-    assert_eq!(spelled::spelled("\t\u{7f}\u{85}\u{feff}\u{e0041}"), "\\u{9}\\u{7f}\\u{85}\\u{feff}\\u{e0041}");
+    assert_eq!(
+        spelled::spelled("\t\u{7f}\u{85}\u{feff}\u{e0041}"),
+        "\\u{9}\\u{7f}\\u{85}\\u{feff}\\u{e0041}"
+    );
 }
 
 /// Lines as the broker writes them, each with the hash of the one before.

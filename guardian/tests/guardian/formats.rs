@@ -100,14 +100,16 @@ fn every_kind_of_record_makes_its_line_in_the_feed() {
 
 #[test]
 fn an_agenda_of_any_shape_does_the_feed_no_harm() {
-    let line = |data: Value| {
-        rendered(&json!({"at": "2026-01-02T03:04:05.000Z", "kind": "agenda", "data": data}))
-    };
+    let line =
+        |data: Value| rendered(&json!({"at": "2026-01-02T03:04:05.000Z", "kind": "agenda", "data": data}));
     let turn = line(json!({"about": "session", "session": "session-1", "thought": "I look", "intent": ""}));
     assert_eq!(turn.as_deref(), Some("2026-01-02 03:04:05 agenda    session-1: I look"));
     assert_eq!(line(json!({"change": {"looked": {"do": "at", "id": "task-2"}}})), None);
     for garbage in [json!("x"), json!({}), json!({"goal": "add"}), json!({"goal": {"do": ["add"]}})] {
-        assert!(line(json!({"change": garbage})).is_none_or(|line| line.starts_with("2026-01-02 03:04:05 agenda")));
+        assert!(
+            line(json!({"change": garbage}))
+                .is_none_or(|line| line.starts_with("2026-01-02 03:04:05 agenda"))
+        );
     }
 }
 
@@ -116,7 +118,13 @@ fn records_of_a_newer_creature_are_carried() {
     let (records, bad) = records_of(&golden("memory_newer.jsonl"));
     assert_eq!((records.len(), bad), (5, 0));
     let lines: Vec<String> = records.iter().filter_map(rendered).collect();
-    assert_eq!(lines, ["2031-03-01 08:00:00 thought   I have moods now. — look", "2031-03-01 08:00:04 action    dream.walk ok"]);
+    assert_eq!(
+        lines,
+        [
+            "2031-03-01 08:00:00 thought   I have moods now. — look",
+            "2031-03-01 08:00:04 action    dream.walk ok"
+        ]
+    );
     let text = fs::read_to_string(golden("memory_newer.jsonl")).unwrap();
     let of_twelve: Vec<bool> = text.lines().map(|line| feed::is_thought_of(line, 12)).collect();
     assert_eq!(of_twelve, [true, false, false, false, false]);

@@ -63,8 +63,11 @@ impl Terminal {
     }
 
     fn end(mut self) {
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.child.id() as i32), nix::sys::signal::Signal::SIGTERM)
-            .unwrap();
+        nix::sys::signal::kill(
+            nix::unistd::Pid::from_raw(self.child.id() as i32),
+            nix::sys::signal::Signal::SIGTERM,
+        )
+        .unwrap();
         self.child.wait().unwrap();
     }
 }
@@ -112,8 +115,8 @@ fn nothing_of_the_creatures_steers_a_terminal_on_any_surface() {
     let hostile = json!(HOSTILE).to_string();
     let quoted = answer(&format!("{HOSTILE} {} end-of-it", long_text(60)));
     let life = format!(
-        "cat > .self/heartbeat.json <<'E'\n{{\"life\":LIFE,\"pid\":1,\"turns\":1,\"thoughts\":1,\"stage\":\"x\",\"mind\":{hostile}}}\nE\n\
-         beat() {{ sed \"s/LIFE/$FERAL_LIFE/\" .self/heartbeat.json > .self/heartbeat; }}\n\
+        "cat > .self/mind/beat.json <<'E'\n{{\"life\":LIFE,\"pid\":1,\"turns\":1,\"thoughts\":1,\"stage\":\"x\",\"mind\":{hostile}}}\nE\n\
+         beat() {{ sed \"s/LIFE/$FERAL_LIFE/\" .self/mind/beat.json > .self/heartbeat; }}\n\
          think() {{ :; }}\nbeat; sleep 1; cat >> .self/memory.jsonl <<'E'\n{quoted}\nE\nlive"
     );
     house.write_life(&life);
@@ -139,22 +142,31 @@ fn nothing_of_the_creatures_steers_a_terminal_on_any_surface() {
         record("observation", json!({"about": HOSTILE, "text": HOSTILE})),
         json!({"at": HOSTILE, "kind": "death", "data": {"told": "last-one"}}),
     ];
-    let text = |records: &[serde_json::Value]| records.iter().map(|record| format!("{record}\n")).collect::<String>();
+    let text = |records: &[serde_json::Value]| {
+        records.iter().map(|record| format!("{record}\n")).collect::<String>()
+    };
     house.write(".self/memory.jsonl", &text(&memory));
-    let events = ["life", "death", "blessed", "fall", "rescued", "commit", "broker_ended", "broker_missing", HOSTILE];
+    let events =
+        ["life", "death", "blessed", "fall", "rescued", "commit", "broker_ended", "broker_missing", HOSTILE];
     let events = events.map(|what| {
         at(json!({"what": what, "commit": HOSTILE, "cause": HOSTILE, "ended": HOSTILE, "blame": HOSTILE, "told": HOSTILE,
                   "ref": HOSTILE, "by": HOSTILE, "summary": HOSTILE, "said": HOSTILE}))
     });
     house.write(".self/history.jsonl", &text(&events));
     house.write(".self/deaths.jsonl", &text(&events));
-    let entry = at(json!({"event": "refuse", "service": HOSTILE, "method": HOSTILE, "path": HOSTILE, "decision": HOSTILE}));
+    let entry = at(
+        json!({"event": "refuse", "service": HOSTILE, "method": HOSTILE, "path": HOSTILE, "decision": HOSTILE}),
+    );
     house.write(".self/ledger.jsonl", &format!("{}{HOSTILE}", ledger(&[entry])));
     asked(&house, "1", HOSTILE);
     let told = json!({"phase": HOSTILE, "note": HOSTILE, "mind": HOSTILE, "walls": HOSTILE, "commit": HOSTILE, "last_good": HOSTILE,
         "broker": {"note": HOSTILE, "running": false, "asks_waiting": 1}, "ends": [{"at": HOSTILE, "ended": HOSTILE, "cause": HOSTILE}]});
     house.write(".self/guardian.json", &told.to_string());
-    house.write(".self/budget.json", &json!({"warning": HOSTILE, "closed": HOSTILE, "stopped": {"provider": HOSTILE, "hint": HOSTILE}}).to_string());
+    house.write(
+        ".self/budget.json",
+        &json!({"warning": HOSTILE, "closed": HOSTILE, "stopped": {"provider": HOSTILE, "hint": HOSTILE}})
+            .to_string(),
+    );
     house.write(".self/guardian/lock", HOSTILE);
     for args in [
         &["history", "--since", "2026-01-01"][..],
@@ -204,6 +216,7 @@ fn harmless(args: &[&str], bytes: &[u8]) {
     };
     let bad: Vec<char> = text.chars().filter(|letter| steers(*letter)).collect();
     assert!(bad.is_empty(), "{args:?} let {bad:?} through: {text}");
-    let forged = text.lines().find(|line| line.starts_with("FORGED") || line.starts_with("12:00:00 guardian FORGED"));
+    let forged =
+        text.lines().find(|line| line.starts_with("FORGED") || line.starts_with("12:00:00 guardian FORGED"));
     assert_eq!(forged, None, "{args:?}: {text}");
 }

@@ -88,10 +88,16 @@ fn a_day_is_a_time_and_a_wrong_span_is_wrong_usage() {
         for command in ["history", "feed"] {
             let output = house.ask(&[command, "--since", wrong]);
             assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", said(&output));
-            assert!(said(&output).contains("--since wants") && !said(&output).contains('\u{1b}'), "{}", said(&output));
+            assert!(
+                said(&output).contains("--since wants") && !said(&output).contains('\u{1b}'),
+                "{}",
+                said(&output)
+            );
         }
     }
-    for span in ["90m", "12h", "7d", "2w", "99999999999999999999d", "2026-11-22T08:00:00Z", "2026-11-22 08:00"] {
+    for span in
+        ["90m", "12h", "7d", "2w", "99999999999999999999d", "2026-11-22T08:00:00Z", "2026-11-22 08:00"]
+    {
         assert!(house.ask(&["history", "--since", span]).status.success(), "{span}");
     }
 }
@@ -105,9 +111,10 @@ fn a_mistyped_command_is_told_the_nearest_and_each_has_its_help() {
         assert_eq!(output.status.code(), Some(2));
         assert!(said(&output).contains(&format!("nearest is {meant}")), "{}", said(&output));
     }
-    for command in
-        ["status", "stop", "pause", "resume", "rollback", "asks", "approve", "deny", "history", "feed", "doctor"]
-    {
+    for command in [
+        "status", "stop", "pause", "resume", "rollback", "asks", "approve", "deny", "history", "feed",
+        "doctor",
+    ] {
         for args in [&[command, "--help"][..], &["help", command]] {
             let output = house.ask(args);
             let said = said(&output);
@@ -117,7 +124,11 @@ fn a_mistyped_command_is_told_the_nearest_and_each_has_its_help() {
         }
     }
     let output = house.ask(&["status", "--since", "1h"]);
-    assert!(output.status.code() == Some(2) && said(&output).contains("takes no --since"), "{}", said(&output));
+    assert!(
+        output.status.code() == Some(2) && said(&output).contains("takes no --since"),
+        "{}",
+        said(&output)
+    );
 }
 
 /// Found: outside a clone the advice was `git add -A`, in a home folder; and libgit2's numbers leaked.
@@ -188,24 +199,40 @@ fn the_history_tells_words_goals_revenue_and_what_only_asked() {
     let house = House::new(SOUND);
     let of = |kind: &str, data: Value| json!({"at": "2026-01-02T00:00:09.000Z", "life": 1, "kind": kind, "data": data});
     let act = |tool: &str, result: Value| of("action", json!({"tool": tool, "result": result}));
-    memory(&house, &[
-        word("2026-01-02T00:00:01.000Z", "owner", "how are you?"),
-        word("2026-01-02T00:00:02.000Z", "creature", "well, and you?"),
-        act("x.reply", json!({"ok": true, "asked": "7", "why": "a new recipient"})),
-        act("x.post", json!({"ok": true, "drafted": "self/drafts/a.md"})),
-        act("x.post", json!({"ok": true, "id": "99"})),
-        of("agenda", json!({"change": {"goal": {"do": "add", "title": "A greenhouse"}}})),
-        of("agenda", json!({"change": {"opportunity": {"do": "move", "id": "opp-1", "earned_usd": 20.5}}})),
-    ]);
+    memory(
+        &house,
+        &[
+            word("2026-01-02T00:00:01.000Z", "owner", "how are you?"),
+            word("2026-01-02T00:00:02.000Z", "creature", "well, and you?"),
+            act("x.reply", json!({"ok": true, "asked": "7", "why": "a new recipient"})),
+            act("x.post", json!({"ok": true, "drafted": "self/drafts/a.md"})),
+            act("x.post", json!({"ok": true, "id": "99"})),
+            of("agenda", json!({"change": {"goal": {"do": "add", "title": "A greenhouse"}}})),
+            of(
+                "agenda",
+                json!({"change": {"opportunity": {"do": "move", "id": "opp-1", "earned_usd": 20.5}}}),
+            ),
+        ],
+    );
     let told = said(&house.ask(&["history", "--since", "2026-01-01"]));
-    for part in ["owner: how are you?", "creature: well, and you?", "asked: x.reply waits for your word as ask 7",
-        "drafted self/drafts/a.md", "posted by x.post", "goal add: A greenhouse", "revenue move: opp-1, 20.50 USD"]
-    {
+    for part in [
+        "owner: how are you?",
+        "creature: well, and you?",
+        "asked: x.reply waits for your word as ask 7",
+        "drafted self/drafts/a.md",
+        "posted by x.post",
+        "goal add: A greenhouse",
+        "revenue move: opp-1, 20.50 USD",
+    ] {
         assert!(told.contains(part), "{part} is not in {told}");
     }
     assert_eq!(told.matches("posted by").count(), 1, "{told}");
     let feed = followed(&house, &["feed", "-n", "7"], 7).join("\n");
-    assert!(feed.contains("x.reply asks you first: ask 7") && feed.contains("x.post drafted only: self/drafts/a.md"), "{feed}");
+    assert!(
+        feed.contains("x.reply asks you first: ask 7")
+            && feed.contains("x.post drafted only: self/drafts/a.md"),
+        "{feed}"
+    );
     assert!(feed.contains("x.post ok"), "{feed}");
     assert_eq!(lines(&house.path(".self/memory.jsonl")).len(), 7);
 }
