@@ -242,7 +242,7 @@ impl Guardian {
     /// Replaces `guardian.json`: for the creature and for readers.
     pub fn publish(&mut self) {
         if self.state.order_under_way == "pause" && self.policy.phase == Phase::Paused {
-            self.state.order_came_to(true, &format!("paused; nothing lives until `{}`", typed("resume")));
+            self.state.order_came_to(true, format!("paused; nothing lives until `{}`", typed("resume")));
         }
         if let Err(error) = self.write_published() {
             self.owe(&error);
