@@ -16,7 +16,7 @@ use crate::{files, hunt, interrupt, keep, orders, records, requests, run, settin
 use anyhow::Result;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -273,7 +273,7 @@ fn creature_lock(house: &House) -> Result<File> {
 }
 
 fn start_logging() {
-    let default = if std::io::stdout().is_terminal() { LevelFilter::WARN } else { LevelFilter::INFO };
+    let default = if terminal::is_one() { LevelFilter::WARN } else { LevelFilter::INFO };
     let told = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
     // Filters of more than targets would bring a regex engine.
     let filter: Targets =

@@ -51,7 +51,7 @@ pub struct Screen {
 impl Screen {
     /// The standard output as it is.
     pub fn open() -> Self {
-        let terminal = std::io::stdout().is_terminal();
+        let terminal = is_one();
         Self::new(terminal.then_some(USUAL), colour(terminal), Place::here())
     }
 
@@ -130,6 +130,11 @@ impl Screen {
             let _ = write!(out, "\r\x1b[2K").and_then(|()| out.flush());
         }
     }
+}
+
+/// Whether the standard output is a terminal.
+pub fn is_one() -> bool {
+    std::io::stdout().is_terminal()
 }
 
 /// Whether to paint: at a terminal, unless `NO_COLOR` or a dumb one says otherwise.

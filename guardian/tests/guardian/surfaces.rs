@@ -3,7 +3,7 @@
 use crate::asks::{asked, ledger};
 use crate::support::{House, PATIENCE, SOUND};
 use nix::pty::{Winsize, openpty};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
 use std::process::Command;
@@ -108,26 +108,16 @@ fn an_answer_is_shown_whole_and_wrapped_at_words() {
     assert!(piped.status.success());
 }
 
-/// Found: in the first screen (`mind` of the heartbeat), the history, refusals at the start.
-#[test]
-fn nothing_of_the_creatures_steers_a_terminal_on_any_surface() {
-    let house = House::new(SOUND);
-    let hostile = json!(HOSTILE).to_string();
-    let quoted = answer(&format!("{HOSTILE} {} end-of-it", long_text(60)));
-    let life = format!(
-        "cat > .self/mind/beat.json <<'E'\n{{\"life\":LIFE,\"pid\":1,\"turns\":1,\"thoughts\":1,\"stage\":\"x\",\"mind\":{hostile}}}\nE\n\
-         beat() {{ sed \"s/LIFE/$FERAL_LIFE/\" .self/mind/beat.json > .self/heartbeat; }}\n\
-         think() {{ :; }}\nbeat; sleep 1; cat >> .self/memory.jsonl <<'E'\n{quoted}\nE\nlive"
-    );
-    house.write_life(&life);
-    house.commit(&format!("evil \u{1b}[2J \u{202e}"));
-    let at = |data: serde_json::Value| {
-        let mut event = json!({"at": "2026-01-02T03:04:05.000Z", "life": 1});
-        event.as_object_mut().unwrap().extend(data.as_object().unwrap().clone());
-        event
-    };
-    let record = |kind: &str, data: serde_json::Value| at(json!({"kind": kind, "data": data}));
-    let memory = [
+/// What any life may have done, in words of its own.
+fn at(data: Value) -> Value {
+    let mut event = json!({"at": "2026-01-02T03:04:05.000Z", "life": 1});
+    event.as_object_mut().unwrap().extend(data.as_object().unwrap().clone());
+    event
+}
+
+fn hostile_memory() -> Vec<Value> {
+    let record = |kind: &str, data: Value| at(json!({"kind": kind, "data": data}));
+    vec![
         record("message", json!({"from": HOSTILE, "text": HOSTILE, "kind": HOSTILE})),
         record("thought", json!({"monologue": HOSTILE, "intent": HOSTILE})),
         record("thought", json!({"garbled": true, "error": HOSTILE})),
@@ -141,10 +131,13 @@ fn nothing_of_the_creatures_steers_a_terminal_on_any_surface() {
         record("snapshot", json!({"path": HOSTILE})),
         record("observation", json!({"about": HOSTILE, "text": HOSTILE})),
         json!({"at": HOSTILE, "kind": "death", "data": {"told": "last-one"}}),
-    ];
-    let text = |records: &[serde_json::Value]| {
-        records.iter().map(|record| format!("{record}\n")).collect::<String>()
-    };
+    ]
+}
+
+/// Every file the owner's commands read, as hostile as it can be.
+fn fill(house: &House) {
+    let memory = hostile_memory();
+    let text = |records: &[Value]| records.iter().map(|record| format!("{record}\n")).collect::<String>();
     house.write(".self/memory.jsonl", &text(&memory));
     let events =
         ["life", "death", "blessed", "fall", "rescued", "commit", "broker_ended", "broker_missing", HOSTILE];
@@ -158,7 +151,7 @@ fn nothing_of_the_creatures_steers_a_terminal_on_any_surface() {
         json!({"event": "refuse", "service": HOSTILE, "method": HOSTILE, "path": HOSTILE, "decision": HOSTILE}),
     );
     house.write(".self/ledger.jsonl", &format!("{}{HOSTILE}", ledger(&[entry])));
-    asked(&house, "1", HOSTILE);
+    asked(house, "1", HOSTILE);
     let told = json!({"phase": HOSTILE, "note": HOSTILE, "mind": HOSTILE, "walls": HOSTILE, "commit": HOSTILE, "last_good": HOSTILE,
         "broker": {"note": HOSTILE, "running": false, "asks_waiting": 1}, "ends": [{"at": HOSTILE, "ended": HOSTILE, "cause": HOSTILE}]});
     house.write(".self/guardian.json", &told.to_string());
@@ -168,6 +161,22 @@ fn nothing_of_the_creatures_steers_a_terminal_on_any_surface() {
             .to_string(),
     );
     house.write(".self/guardian/lock", HOSTILE);
+}
+
+/// Found: in the first screen (`mind` of the heartbeat), the history, refusals at the start.
+#[test]
+fn nothing_of_the_creatures_steers_a_terminal_on_any_surface() {
+    let house = House::new(SOUND);
+    let hostile = json!(HOSTILE).to_string();
+    let quoted = answer(&format!("{HOSTILE} {} end-of-it", long_text(60)));
+    let life = format!(
+        "cat > .self/mind/beat.json <<'E'\n{{\"life\":LIFE,\"pid\":1,\"turns\":1,\"thoughts\":1,\"stage\":\"x\",\"mind\":{hostile}}}\nE\n\
+         beat() {{ sed \"s/LIFE/$FERAL_LIFE/\" .self/mind/beat.json > .self/heartbeat; }}\n\
+         think() {{ :; }}\nbeat; sleep 1; cat >> .self/memory.jsonl <<'E'\n{quoted}\nE\nlive"
+    );
+    house.write_life(&life);
+    house.commit("evil \u{1b}[2J \u{202e}");
+    fill(&house);
     for args in [
         &["history", "--since", "2026-01-01"][..],
         &["history", "--since", "2026-01-01", "--json"],
