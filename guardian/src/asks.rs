@@ -1,11 +1,13 @@
 //! What the creature asks of its owner: what waits, with its exact bytes, and the owner's yes or no.
 //!
 //! Invariant: an answer names the digest of what was shown; the broker carries out nothing else.
-//! Invariant: nothing of the creature's reaches a terminal but as letters: whatever steers one is spelled out.
 
+use crate::bounds::brief;
 use crate::house::House;
 use crate::records::{self, text};
-use crate::{bounds, clock, files, orders};
+use crate::report::typed;
+use crate::spelled::flat;
+use crate::{clock, files, orders, terminal};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -15,8 +17,6 @@ const WAIT: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(50);
 /// Characters of a summary in a list.
 const SUMMARY_CHARS: usize = 200;
-/// Columns of a piece of a text, so that with what stands before it a terminal of 80 does not break it once more.
-const COLUMNS: usize = 64;
 
 /// One ask, as the newest of its lines leaves it.
 #[derive(Clone, Debug)]
@@ -45,13 +45,23 @@ impl Ask {
 
     /// `12: POST x /2/tweets (to say hello)`.
     pub fn line(&self) -> String {
-        let field = |name: &str| plain(text(&self.asked, name), 80);
-        let what = match text(&self.asked, "kind") {
+        let field = |name: &str| brief(text(&self.asked, name), 80);
+        let why = field("why");
+        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+        flat(&format!("{}: {}{why}", self.id, self.what()))
+    }
+
+    /// What it is about, in a few words.
+    fn what(&self) -> String {
+        let field = |name: &str| brief(text(&self.asked, name), 80);
+        match text(&self.asked, "kind") {
             "purpose" => "rewrite PURPOSE.md".to_owned(),
             _ => format!("{} {} {}", field("method"), field("service"), field("path")),
-        };
-        let why = field("why");
-        format!("{}: {what}{}", self.id, if why.is_empty() { String::new() } else { format!(" ({why})") })
+        }
+    }
+
+    fn summary(&self) -> String {
+        flat(&brief(text(&self.asked, "summary"), SUMMARY_CHARS))
     }
 
     fn age(&self) -> String {
@@ -60,12 +70,34 @@ impl Ask {
         crate::report::span(Duration::from_millis(age))
     }
 
+    /// The status it was answered with where that says that it was not done, as services have it.
+    fn refused(&self) -> Option<u64> {
+        let status = self.newest.get("status").and_then(Value::as_u64);
+        status.filter(|status| self.event == "executed" && *status >= 400)
+    }
+
+    fn has_failed(&self) -> bool {
+        self.event == "failed" || self.refused().is_some()
+    }
+
+    /// What came of it, in a line; what was answered stands in `result`.
     fn outcome(&self) -> String {
         let status = self.newest.get("status").and_then(Value::as_u64);
         let status = status.map(|status| format!(", status {status}")).unwrap_or_default();
-        let result = spelled(text(&self.newest, "result"));
-        let result = if result.is_empty() { String::new() } else { format!("\n{result}") };
-        format!("{}{status}{result}", self.event)
+        match self.refused() {
+            Some(refused) => {
+                let service = flat(&brief(text(&self.asked, "service"), 80));
+                format!("FAILED: it was sent, and {service} refused it with status {refused}")
+            }
+            None => format!("{}{status}", self.event),
+        }
+    }
+
+    fn result(&self) {
+        let result = text(&self.newest, "result");
+        if !result.is_empty() {
+            terminal::exactly(result);
+        }
     }
 }
 
@@ -123,29 +155,30 @@ pub fn show(house: &House, id: Option<&str>, full: bool, as_json: bool) -> Resul
                        "stored": if full { stored(house, &ask.id).ok() } else { None }})
             })
             .collect();
-        println!("{}", spelled_json(&json!({"asks": list})));
+        terminal::json(&json!({"asks": list}));
         return Ok(0);
     }
     if asks.is_empty() {
-        println!("nothing waits for your word");
+        terminal::line("nothing waits for your word");
     }
     for ask in &asks {
-        println!("{}, {} ago", ask.line(), ask.age());
+        terminal::line(&format!("{}, {} ago", ask.line(), ask.age()));
         if ask.event != "asked" {
-            println!("   {}", ask.outcome());
+            terminal::line(&format!("   {}", ask.outcome()));
+            ask.result();
         }
-        if full {
-            match stored(house, &ask.id) {
-                Ok(act) => whole(&act).iter().for_each(|line| println!("   {line}")),
-                Err(error) => println!("   {error:#}"),
-            }
-        } else {
-            let summary = plain(text(&ask.asked, "summary"), SUMMARY_CHARS);
-            pieces(&summary).iter().for_each(|piece| println!("   {piece}"));
+        if !full {
+            terminal::exactly(&ask.summary());
+            continue;
+        }
+        match stored(house, &ask.id) {
+            Ok(act) => whole(&act, ""),
+            Err(error) => terminal::line(&format!("   {error:#}")),
         }
     }
     if id.is_none() && !asks.is_empty() {
-        println!("`guardian asks ID` shows one whole; `guardian approve ID`, `guardian deny ID` answer");
+        let [one, yes, no] = ["asks ID", "approve ID", "deny ID"].map(typed);
+        terminal::line(&format!("one whole: {one}\nyes: {yes}\nno: {no}"));
     }
     Ok(0)
 }
@@ -158,7 +191,7 @@ fn find(house: &House, id: &str) -> Result<Ask> {
     let ids: Vec<String> = asks.into_iter().filter(|ask| ask.event == "asked").map(|ask| ask.id).collect();
     let there =
         if ids.is_empty() { "nothing waits".into() } else { format!("these wait: {}", ids.join(", ")) };
-    bail!("no ask is called `{}`; {there}", plain(id, 80))
+    bail!("no ask is called `{}`; {there}", flat(&brief(id, 80)))
 }
 
 /// What the broker keeps of an ask, with its exact bytes.
@@ -169,112 +202,23 @@ fn stored(house: &House, id: &str) -> Result<Value> {
     serde_json::from_slice(&bytes).with_context(|| format!("{} cannot be read", path.display()))
 }
 
-/// Every field of what is stored, its text spelled so that it cannot steer a terminal.
-fn whole(stored: &Value) -> Vec<String> {
-    let mut lines = Vec::new();
+/// Every field of what is stored, exactly; those within another are named after it.
+fn whole(stored: &Value, within: &str) {
     for (name, value) in stored.as_object().into_iter().flatten() {
+        let name = format!("{within}{}", flat(&brief(name, 80)));
         match value {
-            Value::Object(_) => {
-                lines.push(format!("{}:", plain(name, 80)));
-                lines.extend(whole(value).into_iter().map(|line| format!("  {line}")));
+            Value::Object(_) => whole(value, &format!("{name}.")),
+            Value::String(text) => {
+                terminal::line(&format!("   {name}: {} bytes", text.len()));
+                terminal::exactly(text);
             }
-            Value::String(text) => lines.extend(field(name, text)),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
-                lines.extend(field(name, &value.to_string()));
+            Value::Null | Value::Bool(_) | Value::Number(_) => terminal::line(&format!("   {name}: {value}")),
+            Value::Array(_) => {
+                terminal::line(&format!("   {name}:"));
+                terminal::exactly(&value.to_string());
             }
         }
     }
-    lines
-}
-
-/// A field on one line where it fits, else below its name.
-fn field(name: &str, text: &str) -> Vec<String> {
-    let (name, pieces) = (plain(name, 40), pieces(text));
-    match pieces.as_slice() {
-        [] => vec![format!("{name}: ")],
-        [only] if width(&name) + width(only) <= COLUMNS => {
-            vec![format!("{name}: {}", only.strip_prefix("| ").unwrap_or(only))]
-        }
-        pieces => {
-            let head = format!("{name}: {} bytes", text.len());
-            [head].into_iter().chain(pieces.iter().map(|piece| format!("  {piece}"))).collect()
-        }
-    }
-}
-
-/// The lines of a text in pieces that fit, each behind a `|`; `|>` goes on with the line above.
-fn pieces(text: &str) -> Vec<String> {
-    let mut pieces = Vec::new();
-    for line in spelled(text).lines() {
-        let (mut piece, mut columns) = ("| ".to_owned(), 0);
-        for letter in line.chars() {
-            if columns + columns_of(letter) > COLUMNS {
-                pieces.push(std::mem::replace(&mut piece, "|>".to_owned()));
-                columns = 0;
-            }
-            piece.push(letter);
-            columns += columns_of(letter);
-        }
-        pieces.push(piece);
-    }
-    pieces
-}
-
-fn width(text: &str) -> usize {
-    text.chars().map(columns_of).sum()
-}
-
-/// At most; letters of the East and pictures take two.
-fn columns_of(letter: char) -> usize {
-    1 + usize::from(letter >= '\u{1100}')
-}
-
-/// A text with everything that is no plain letter spelled out; lines stay lines.
-pub fn spelled(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter == '\n' {
-            out.push('\n');
-        } else if letter.is_control() || is_hidden(letter) {
-            out.extend(letter.escape_unicode());
-        } else {
-            out.push(letter);
-        }
-    }
-    out
-}
-
-/// A document as JSON that a terminal shows as it is; the same document to whoever reads it.
-pub fn spelled_json(document: &Value) -> String {
-    let mut out = String::new();
-    for letter in format!("{document:#}").chars() {
-        if letter != '\n' && (letter.is_control() || is_hidden(letter)) {
-            letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
-        } else {
-            out.push(letter);
-        }
-    }
-    out
-}
-
-/// Letters nobody sees, and those written from right to left, which turn around what stands beside them.
-fn is_hidden(letter: char) -> bool {
-    if letter.is_ascii() {
-        return false;
-    }
-    // What the language itself would not print: formats, separators, what is assigned to nobody.
-    let printed = ['x', letter].iter().collect::<String>().escape_debug().count() == 2;
-    let blank = matches!(u32::from(letter),
-        0x34F | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F | 0x2800 | 0x3164 | 0xFE00..=0xFE0F | 0xFFA0
-        | 0xE0000..=0xE0FFF);
-    let turns = matches!(u32::from(letter),
-        0x590..=0x8FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFF | 0x10800..=0x10FFF | 0x1E800..=0x1EFFF);
-    !printed || blank || turns
-}
-
-/// One line of it, at most so many characters.
-fn plain(text: &str, most: usize) -> String {
-    bounds::brief(&spelled(&text.replace('\n', " ")), most)
 }
 
 /// Says yes or no to one ask, and waits for what comes of it.
@@ -288,23 +232,28 @@ pub fn answer(house: &House, id: &str, approve: bool) -> Result<u8> {
     if digest.is_empty() || digest != text(&ask.asked, "digest") {
         bail!("what is stored of ask {id} is not what was asked; nothing is answered");
     }
-    println!("{}", ask.line());
-    whole(&stored).iter().for_each(|line| println!("   {line}"));
+    let doing = if approve { "You say yes to" } else { "You say no to" };
+    terminal::line(&format!("{doing} {}: {}", ask.what(), ask.summary()));
+    terminal::line(&format!("asked {} ago, why: {}; exactly:", ask.age(), flat(text(&ask.asked, "why"))));
+    whole(stored.get("act").unwrap_or(&stored), "");
     let word = if approve { "approve" } else { "deny" };
     let line = json!({"at": clock::stamp(), "id": id, "answer": word, "digest": digest});
     files::append_line(&house.answers(), &line.to_string())?;
     if !orders::broker_runs(house) {
-        println!("noted; the broker does not run now and carries it out when it does");
+        terminal::line("noted; the broker does not run now and carries it out when it does");
         return Ok(0);
     }
     for _ in 0..WAIT.as_millis() / LOOK.as_millis() {
         let now = find(house, id)?;
         if now.lines > ask.lines && now.event != "asked" && now.event != "approved" {
-            println!("{id}: {}", now.outcome());
-            return Ok(u8::from(now.event == "failed"));
+            terminal::line(&format!("{id}: {}", now.outcome()));
+            now.result();
+            return Ok(u8::from(now.has_failed()));
         }
         std::thread::sleep(LOOK);
     }
-    println!("noted; nothing has come of it within {} s: see `guardian asks {id}`", WAIT.as_secs());
+    let seconds = WAIT.as_secs();
+    let see = typed(&format!("asks {id}"));
+    terminal::line(&format!("noted; nothing has come of it within {seconds} s; what will: {see}"));
     Ok(0)
 }

@@ -21,6 +21,7 @@ use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::os::fd::AsRawFd;
@@ -55,7 +56,8 @@ pub struct Companion {
     /// What the owner changed while an errand was under way waits for its end.
     pub unjudged: bool,
     pub asks_mark: Option<Mark>,
-    pub asks_waiting: usize,
+    /// Ids of those that wait, each of them announced.
+    pub asks: BTreeSet<String>,
     pub restarts: u64,
     /// One line for people, where something is wrong with it.
     pub trouble: String,
@@ -100,7 +102,7 @@ impl Companion {
             watch: Watch::new(house),
             unjudged: false,
             asks_mark: None,
-            asks_waiting: 0,
+            asks: BTreeSet::new(),
             restarts: 0,
             trouble: String::new(),
         })
@@ -158,7 +160,7 @@ impl Companion {
         json!({
             "running": self.pid.is_some(), "pid": self.pid.map(Pid::as_raw),
             "port": self.hoped_for().then_some(self.port), "restarts": self.restarts,
-            "asks_waiting": self.asks_waiting, "note": self.note(),
+            "asks_waiting": self.asks.len(), "note": self.note(),
         })
     }
 
@@ -267,7 +269,7 @@ impl Guardian {
             if !asked {
                 let cause = crate::ends::describe(status);
                 let said = files::tail(&self.house.broker_log(), 1_024);
-                let said = crate::asks::spelled(said.lines().last().unwrap_or_default());
+                let said = crate::spelled::spelled(said.lines().last().unwrap_or_default());
                 self.companion.trouble = format!("the broker ended ({cause}) and is started again");
                 self.report.once(&format!("{}; {said}", self.companion.trouble));
                 records::tell(&self.house, "broker_ended", json!({"cause": cause, "said": said}));

@@ -5,7 +5,7 @@
 use crate::doctor::{Finding, Grade};
 use crate::house::House;
 use crate::records::text;
-use crate::{asks, audit, companion, files, orders, trusted};
+use crate::{audit, companion, files, orders, trusted};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
@@ -51,7 +51,7 @@ fn judged(house: &House) -> Option<Finding> {
     let output = trusted::output(&program, &["--check", "--house", root]).ok()?;
     let said = String::from_utf8_lossy(&output.stderr);
     let mend = "mend the line; until then the guardian does not start, or goes on with what was valid before";
-    let said = asks::spelled(said.lines().last().unwrap_or_default());
+    let said = said.lines().last().unwrap_or_default();
     (output.status.code() == Some(2)).then(|| Finding::new(Grade::Bad, "owner.toml", said, mend))
 }
 
@@ -128,18 +128,18 @@ fn budget(house: &House) -> Vec<Finding> {
     let closed = text(&budget, "closed");
     if !closed.is_empty() {
         let mend = "the broker lets nothing out until its ledger can be read; see .self/log/broker.log";
-        findings.push(Finding::new(Grade::Bad, "budget", format!("closed: {}", asks::spelled(closed)), mend));
+        findings.push(Finding::new(Grade::Bad, "budget", format!("closed: {closed}"), mend));
     }
     let price = text(&budget, "price");
     if !price.is_empty() {
         let mend = "give the model its price in owner.toml";
-        findings.push(Finding::new(Grade::Odd, "price", asks::spelled(price), mend));
+        findings.push(Finding::new(Grade::Odd, "price", price, mend));
     }
     if let Some(stopped) = budget.get("stopped").filter(|stopped| stopped.is_object()) {
         let status = stopped.get("status").map(Value::to_string).unwrap_or_default();
         let found = format!("{} answered {status}; {}", text(stopped, "provider"), text(stopped, "hint"));
         let mend = "mend the key or the account, then save .env or owner.toml, or start the guardian anew";
-        findings.push(Finding::new(Grade::Bad, "budget", asks::spelled(&found), mend));
+        findings.push(Finding::new(Grade::Bad, "budget", found, mend));
     }
     findings
 }

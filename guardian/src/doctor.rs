@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::repo::Repo;
 use crate::state::State;
 use crate::walls::Walls;
-use crate::{build, custody, locks, orders, start};
+use crate::{build, custody, locks, orders, spelled, start, terminal};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -43,12 +43,13 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     let bad = findings.iter().any(|finding| finding.grade == Grade::Bad);
     if as_json {
         let list: Vec<Value> = findings.iter().map(Finding::as_json).collect();
-        println!("{:#}", json!({"ok": !bad, "findings": list}));
+        terminal::json(&json!({"ok": !bad, "findings": list}));
     } else {
         for finding in &findings {
-            println!("{:<4} {:<12} {}", finding.grade.word(), finding.about, finding.found);
+            let (word, found) = (finding.grade.word(), finding.found.replace('\n', " "));
+            terminal::line(&format!("{word:<4} {:<12} {found}", finding.about));
             if finding.grade != Grade::Good {
-                println!("     {:<12} {}", "", finding.mend);
+                terminal::line(&format!("     {:<12} {}", "", finding.mend));
             }
         }
     }
@@ -84,7 +85,7 @@ impl Grade {
 
 impl Finding {
     pub fn new(grade: Grade, about: &'static str, found: impl Into<String>, mend: &'static str) -> Self {
-        Self { grade, about, found: found.into(), mend }
+        Self { grade, about, found: spelled::without_codes(&found.into()), mend }
     }
 
     fn as_json(&self) -> Value {
@@ -203,7 +204,7 @@ fn repository(house: &House) -> Vec<Finding> {
             Grade::Bad,
             "git",
             "not a git repository",
-            "git init && git add -A && git commit",
+            "the guardian needs a clone: git clone …, and start it in there",
         )];
     };
     let name = git.config().and_then(|mut config| config.snapshot()?.get_string("user.name"));

@@ -1,36 +1,16 @@
 //! What happened since a time, told from the records and the broker's ledger alone.
 
-use crate::asks::spelled_json;
-use crate::audit::Audit;
+use crate::audit::{self, Audit};
+use crate::bounds::brief;
 use crate::house::House;
 use crate::records::{self, text};
-use anyhow::{Context, Result};
+use crate::terminal::{self, Row, Screen};
+use crate::{feed, moments};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads `90m`, `12h`, `7d` or an RFC 3339 time; the time it means, RFC 3339 UTC.
-pub fn since(argument: &str) -> Result<String> {
-    if let Ok(time) = argument.parse::<jiff::Timestamp>() {
-        return Ok(format!("{time:.3}"));
-    }
-    let split = argument.len() - argument.chars().last().map_or(0, char::len_utf8);
-    let (number, unit) = argument.split_at(split);
-    let seconds = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => 0,
-    };
-    let number: i64 = number.parse().unwrap_or(-1);
-    anyhow::ensure!(
-        seconds > 0 && number >= 0,
-        "--since wants 90m, 12h, 7d or a time such as 2026-01-31T08:00:00Z, not `{argument}`"
-    );
-    let now = jiff::Timestamp::from_millisecond(crate::clock::wall_ms() as i64)?;
-    let then = now.checked_sub(jiff::SignedDuration::from_secs(number.saturating_mul(seconds)));
-    Ok(format!("{:.3}", then.context("--since reaches too far back")?))
-}
+/// Characters of a word between owner and creature; the feed has all of it.
+const WORD_CHARS: usize = 600;
 
 /// What thoughts and actions came to.
 #[derive(Default)]
@@ -46,20 +26,32 @@ type Told<'a> = &'a mut dyn FnMut() -> Option<Value>;
 /// Tells everything since a time, each event as it is come upon: by the guardian, the creature's memory and the broker.
 /// Each of their files is in order of time, and nothing of them is held; what they come to in sum is known at the end.
 pub fn stream(house: &House, since: &str, mut tell: impl FnMut(Value)) -> (Spend, Audit) {
-    let (mut spend, mut audit) = (Spend::default(), Audit::open(house, since));
+    let (mut spend, mut audit) = (Spend::default(), audit::read(house, since));
+    let mut told = std::mem::take(&mut audit.events).into_iter();
     let mut history = records::of(&house.history()).filter(|event| text(event, "at") >= since);
     let mut deaths = records::of(&house.deaths()).filter(|death| text(death, "at") >= since);
-    let mut memory = records::of(&house.memory()).filter(|record| text(record, "at") >= since);
+    let memory = records::older(&house.memory(), since).into_iter().chain([house.memory()]);
+    let memory = memory.flat_map(|path| records::of(&path));
+    let mut memory = memory.filter(|record| text(record, "at") >= since);
     let files: [Told; 4] = [
         &mut || history.next(),
         &mut || deaths.next().map(|death| with_what("death", death)),
         &mut || memory.find_map(|record| spend.take(&record)),
-        &mut || audit.next_event(),
+        &mut || told.next(),
     ];
     let mut files = files.map(|next| (next(), next));
+    // An ask stands in the ledger first, and then in the record of the act that was to be.
+    let mut asked = BTreeSet::new();
     while let Some((next, go_on)) = earliest(&mut files) {
-        let event = std::mem::replace(next, go_on());
-        event.into_iter().for_each(&mut tell);
+        let Some(event) = std::mem::replace(next, go_on()) else { continue };
+        let is_ask = text(&event, "what") == "asked";
+        let ask = match is_ask.then(|| text(&event, "ask")) {
+            Some("") => text(&event, "call").trim_start_matches("ask-"),
+            ask => ask.unwrap_or_default(),
+        };
+        if ask.is_empty() || asked.insert(ask.to_owned()) {
+            tell(event);
+        }
     }
     (spend, audit)
 }
@@ -98,14 +90,12 @@ impl Spend {
             }
             "action" => {
                 self.actions += 1;
-                let (tool, result) = (text(data, "tool"), data.get("result")?);
-                let ok = result.get("ok").and_then(Value::as_bool) == Some(true);
-                let drafted = text(result, "drafted");
-                let what = if drafted.is_empty() { "posted" } else { "drafted" };
-                (ok && matches!(tool, "x.post" | "x.reply")).then(
-                    || json!({"at": at, "what": what, "tool": tool, "path": drafted, "id": result.get("id")}),
-                )
+                acted(at, text(data, "tool"), data.get("result")?)
             }
+            "message" => Some(json!({
+                "at": at, "what": "message", "from": text(data, "from"), "kind": text(data, "kind"), "text": text(data, "text"),
+            })),
+            "agenda" => agenda(at, data.get("change")?),
             "self_change" => Some(json!({
                 "at": at, "what": "self_edit", "stage": text(data, "stage"), "ok": data.get("ok"),
                 "summary": text(data, "summary"), "error": text(data, "error"),
@@ -119,34 +109,89 @@ impl Spend {
     }
 }
 
+/// What an act came to, where it went out or was meant to.
+fn acted(at: &str, tool: &str, result: &Value) -> Option<Value> {
+    if result.get("ok").and_then(Value::as_bool) != Some(true) {
+        return None;
+    }
+    if let Some(ask) = feed::asked(result) {
+        return Some(json!({"at": at, "what": "asked", "tool": tool, "ask": ask}));
+    }
+    let drafted = text(result, "drafted");
+    if !drafted.is_empty() {
+        return Some(json!({"at": at, "what": "drafted", "tool": tool, "path": drafted}));
+    }
+    let posts = matches!(tool, "x.post" | "x.reply");
+    posts.then(|| json!({"at": at, "what": "posted", "tool": tool, "id": result.get("id")}))
+}
+
+/// A goal, or what was earned or may be.
+fn agenda(at: &str, change: &Value) -> Option<Value> {
+    let (what, of) = change.as_object()?.iter().next()?;
+    let earned = of.get("earned_usd").and_then(Value::as_f64);
+    let what = match what.as_str() {
+        "goal" => "goal",
+        "opportunity" if earned.is_some() => "revenue",
+        "opportunity" => "opportunity",
+        _ => return None,
+    };
+    let amount = earned.or_else(|| of.get("amount_usd").and_then(Value::as_f64));
+    let words = ["id", "title", "status", "stage", "outcome", "reason"].map(|name| text(of, name));
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    Some(json!({"at": at, "what": what, "do": text(of, "do"), "text": words.join(" "), "usd": amount}))
+}
+
 pub fn print(house: &House, since: &str, as_json: bool) {
     if as_json {
-        let mut comma = "";
-        print!("{{\"since\": {}, \"events\": [", spelled_json(&since.into()));
-        let (spend, audit) = stream(house, since, |event| {
-            print!("{comma}\n{}", spelled_json(&event));
-            comma = ",";
-        });
-        let (spend, audit) = (spelled_json(&spend.as_json()), spelled_json(&audit.sum()));
-        println!("\n], \"spend\": {spend}, \"broker\": {audit}}}");
-        return;
+        return print_json(house, since);
     }
+    let mut screen = Screen::open();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let (spend, audit) = stream(house, since, |event| {
-        let line = format!("{} {}", text(&event, "at").get(..19).unwrap_or_default(), sentence(&event));
-        println!("{}", crate::report::harmless(&line));
-        *counts.entry(text(&event, "what").replace('_', " ")).or_default() += 1;
+        let at = text(&event, "at").parse().ok();
+        screen.show(&Row { at, tag: tag(text(&event, "what")), paint: "1", text: sentence(&event) });
+        let times = event.get("count").and_then(Value::as_u64).and_then(|count| count.try_into().ok());
+        *counts.entry(text(&event, "what").replace('_', " ")).or_default() += times.unwrap_or(1);
     });
     let told: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
-    println!("since {since}: {}", if told.is_empty() { "nothing happened".into() } else { told.join(", ") });
-    println!("thoughts {}, actions {}", spend.thoughts, spend.actions);
+    let told = if told.is_empty() { "nothing happened".into() } else { told.join(", ") };
+    terminal::line(&format!("since {}: {told}", moments::told(since)));
+    terminal::line(&format!("thoughts {}, actions {}", spend.thoughts, spend.actions));
     let tokens = spend.tokens.iter().filter(|(_, count)| **count > 0);
     let tokens: Vec<String> =
         tokens.map(|(name, count)| format!("{} {count}", name.replace('_', " "))).collect();
     if !tokens.is_empty() {
-        println!("spend: {}", tokens.join(", "));
+        terminal::line(&format!("spend: {}", tokens.join(", ")));
     }
-    audit.lines().iter().for_each(|line| println!("{line}"));
+    audit.lines().iter().for_each(|line| terminal::line(line));
+}
+
+fn print_json(house: &House, since: &str) {
+    let mut comma = "";
+    terminal::own("{\"since\": ");
+    terminal::json(&since.into());
+    terminal::own(", \"events\": [\n");
+    let (spend, audit) = stream(house, since, |event| {
+        terminal::own(comma);
+        terminal::json(&event);
+        comma = ",";
+    });
+    terminal::own("], \"spend\": ");
+    terminal::json(&spend.as_json());
+    terminal::own(", \"broker\": ");
+    terminal::json(&audit.sum());
+    terminal::own("}\n");
+}
+
+/// Who did it, for the column beside the time.
+fn tag(what: &str) -> &'static str {
+    match what {
+        "message" => "word",
+        "asked" | "answered" | "refused" => "broker",
+        "drafted" | "posted" | "self_edit" => "creature",
+        "goal" | "opportunity" | "revenue" => "agenda",
+        _ => "guardian",
+    }
 }
 
 fn sentence(event: &Value) -> String {
@@ -183,17 +228,27 @@ fn sentence(event: &Value) -> String {
                 text(event, "error").lines().next().unwrap_or_default().chars().take(100).collect();
             format!("self-edit refused at {}: {} ({error})", text(event, "stage"), text(event, "summary"))
         }
+        "asked" if !text(event, "tool").is_empty() => {
+            format!("asked: {} waits for your word as ask {}", text(event, "tool"), text(event, "ask"))
+        }
         "refused" | "asked" | "answered" => {
+            let words = ["what", "method", "service", "path"].map(|name| text(event, name)).join(" ");
             let reason = [text(event, "decision"), text(event, "note")].join(" ");
-            let shown = format!(
-                "{} {} {} {}: {}",
-                text(event, "what"),
-                text(event, "method"),
-                text(event, "service"),
-                text(event, "path"),
-                reason.trim()
-            );
-            shown.replace('\n', " ")
+            let again = match number("count") {
+                0 => String::new(),
+                count => format!(" ({count} times, until {})", moments::told(text(event, "until"))),
+            };
+            format!("{words}: {}{again}", reason.trim())
+        }
+        "message" => {
+            let kind = Some(text(event, "kind")).filter(|kind| !kind.is_empty() && *kind != "answer");
+            let kind = kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
+            format!("{}{kind}: {}", text(event, "from"), brief(text(event, "text"), WORD_CHARS))
+        }
+        what @ ("goal" | "opportunity" | "revenue") => {
+            let usd = event.get("usd").and_then(Value::as_f64).filter(|usd| *usd != 0.0);
+            let usd = usd.map(|usd| format!(", {usd:.2} USD")).unwrap_or_default();
+            format!("{what} {}: {}{usd}", text(event, "do"), text(event, "text"))
         }
         "broker_ended" => format!("the broker ended: {} {}", text(event, "cause"), text(event, "said")),
         "broker_missing" => text(event, "cause").to_owned(),

@@ -10,7 +10,7 @@ use crate::limits::{KEPT_BYTES, KEPT_ENTRIES, KEPT_FILE_BYTES, KEPT_PATH_BYTES};
 use crate::objects::Objects;
 use crate::tree::{self, Found};
 use crate::way::Aside;
-use crate::{files, interrupt, names, report};
+use crate::{files, interrupt, names, spelled};
 use anyhow::{Context, Result, bail};
 use git2::{FileMode, ObjectType, Oid, Repository, Tree, TreeEntry};
 use std::ffi::{OsStr, OsString};
@@ -198,7 +198,7 @@ impl Keeper<'_> {
 
 /// A path of the creature's, for people: shortened, and harmless to a terminal.
 pub fn told(path: &Path) -> String {
-    report::harmless(&brief(&path.to_string_lossy(), NAME_CHARS))
+    spelled::harmless(&brief(&path.to_string_lossy(), NAME_CHARS))
 }
 
 /// Names, modes and ids as git writes them: sorted, a folder as if its name ended with a slash.

@@ -8,7 +8,7 @@ use crate::repo::Version;
 use crate::run::Guardian;
 use crate::tree::short;
 use crate::vocabulary::{Event, Phase, Want};
-use crate::{clock, files};
+use crate::{clock, files, moments, terminal};
 use anyhow::{Context, Result, bail};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -172,17 +172,17 @@ pub fn give(house: &House, order: &str, to: Option<String>) -> Result<()> {
         if let Some(outcome) =
             told.as_ref().and_then(|told| told.get("order_outcome")).filter(|it| it.is_object())
         {
-            let said = format!("{order}: {}", harmless(text(outcome, "told")));
+            let said = format!("{order}: {}", text(outcome, "told").replace('\n', " "));
             anyhow::ensure!(outcome.get("ok") == Some(&true.into()), said);
-            println!("{said}");
+            terminal::line(&said);
             return Ok(());
         }
         if let Some(told) = told {
-            (taken_up, note) = (true, harmless(text(&told, "note")));
+            (taken_up, note) = (true, text(&told, "note").replace('\n', " "));
         }
         if running(house) != Some(pid) {
             if order == "stop" {
-                println!("stopped; nothing is running");
+                terminal::line("stopped; nothing is running");
                 return Ok(());
             }
             bail!("{order}: the guardian, process {pid}, is gone; its next start takes the order up");
@@ -200,11 +200,6 @@ fn published(house: &House, pid: i32) -> Option<Value> {
 
 fn last_published(house: &House) -> Option<Value> {
     serde_json::from_slice(&files::read_small(&house.published()).ok()??).ok()
-}
-
-/// One line of a text, nothing in which steers a terminal.
-fn harmless(text: &str) -> String {
-    crate::report::harmless(&text.replace('\n', " "))
 }
 
 /// Prints what is going on; exit status 3 when no guardian runs.
@@ -229,21 +224,22 @@ pub fn status(house: &House, as_json: bool) -> Result<u8> {
         }
     }
     if as_json {
-        println!("{}", crate::asks::spelled_json(&document));
+        terminal::json(&document);
     } else {
         for name in ["phase", "note", "life", "commit", "blessed", "last_good", "mind", "safe", "walls"] {
             match document.get(name) {
-                Some(Value::String(text)) if !text.is_empty() => println!("{name:<10} {}", harmless(text)),
+                Some(Value::String(text)) if !text.is_empty() => terminal::field(name, text),
                 Some(Value::Null | Value::String(_)) | None => {}
-                Some(value) => println!("{name:<10} {}", harmless(&value.to_string())),
+                Some(value) => terminal::field(name, &value.to_string()),
             }
         }
         for (name, line) in crate::report::broker_lines(house, document.get("broker")) {
-            println!("{name:<10} {line}");
+            terminal::field(name, &line);
         }
         if let Some(end) = document.get("ends").and_then(Value::as_array).and_then(|ends| ends.last()) {
             let [at, ended, cause] = ["at", "ended", "cause"].map(|name| text(end, name));
-            println!("{:<10} {at}: {} ({})", "last death", ended.replace('_', " "), harmless(cause));
+            let told = format!("{}: {} ({cause})", moments::told(at), ended.replace('_', " "));
+            terminal::field("last death", &told);
         }
     }
     Ok(if pid.is_some() { 0 } else { 3 })

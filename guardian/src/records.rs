@@ -61,6 +61,26 @@ pub struct Records {
     pub bad: usize,
 }
 
+/// Files that were moved aside from beside this one, oldest first: `memory-<time>.jsonl` for `memory.jsonl`. None that
+/// was closed before a time.
+pub fn older(path: &Path, since: &str) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_stem()) else { return vec![] };
+    let beginning = format!("{}-", name.to_string_lossy());
+    let is_older = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let closed = entry.metadata().ok().and_then(|meta| meta.modified().ok());
+        let closed = closed.and_then(|closed| jiff::Timestamp::try_from(closed).ok());
+        name.starts_with(&beginning)
+            && name.ends_with(".jsonl")
+            && closed.is_none_or(|closed| format!("{closed:.3}").as_str() >= since)
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.filter(is_older).map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
 /// A file that cannot be read holds none.
 pub fn of(path: &Path) -> Records {
     let file = files::open(path).ok().flatten();

@@ -5,6 +5,7 @@
 use crate::files::Mark;
 use crate::house::House;
 use crate::limits::Millis;
+use crate::report::typed;
 use crate::revival::Event;
 use crate::run::Guardian;
 use crate::{files, records, settings};
@@ -12,6 +13,8 @@ use serde_json::json;
 
 /// A file that has not changed for so long is saved.
 const SAVED_MS: Millis = 100;
+/// Asks announced one by one at a look; of more only their number is told.
+const ASKS_TOLD: usize = 20;
 
 /// Over `owner.toml` and `.env`.
 pub struct Watch {
@@ -99,13 +102,16 @@ impl Guardian {
         }
         self.companion.asks_mark = mark;
         let waiting = crate::asks::waiting(&self.house);
-        if waiting.len() > self.companion.asks_waiting
-            && let Some(newest) = waiting.last()
-        {
-            self.report.say(&format!("{} waits for your word: `guardian asks`", newest.line()));
+        let new = waiting.iter().filter(|ask| !self.companion.asks.contains(&ask.id));
+        for ask in new.clone().take(ASKS_TOLD) {
+            self.report.ask(&ask.id, &ask.line());
         }
-        if waiting.len() != self.companion.asks_waiting {
-            self.companion.asks_waiting = waiting.len();
+        if let Some(more) = new.count().checked_sub(ASKS_TOLD).filter(|more| *more > 0) {
+            self.report.warn(&format!("{more} more wait for your word: {}", typed("asks")));
+        }
+        let asks = waiting.into_iter().map(|ask| ask.id).collect();
+        if self.companion.asks != asks {
+            self.companion.asks = asks;
             self.publish();
         }
     }

@@ -3,54 +3,61 @@
 //! Invariant: nothing that fails here stops the house: a closed terminal is not a fault.
 
 use crate::clock;
-use crate::feed::Feed;
+use crate::feed::{self, Feed};
 use crate::house::House;
 use crate::limits::{DOCUMENT_BYTES, Millis};
 use crate::run::Guardian;
+use crate::terminal::{self, Row, Screen};
 use crate::vocabulary::{Pending, Phase, Want};
-use crate::{bounds, files, records};
+use crate::{bounds, files, records, spelled};
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 /// Between two frames of the build bar.
 const FRAME_MS: Millis = 150;
 const BAR: usize = 24;
+/// Rows of the first moments that stand below the first screen.
+const FIRST_ROWS: usize = 5;
 
 pub struct Report {
-    terminal: bool,
-    colour: bool,
+    screen: Screen,
     feed: Feed,
     building: Option<(String, usize, Millis)>,
-    said: String,
     /// The last warning.
+    said: String,
     facts_shown: bool,
 }
 
 impl Report {
     pub fn new(house: &House) -> Self {
-        let terminal = std::io::stdout().is_terminal();
-        let colour = colour(terminal);
-        let feed = Feed::from_end(house.memory(), colour);
-        Self { terminal, colour, feed, building: None, said: String::new(), facts_shown: false }
+        let feed = Feed::from_end(house.memory());
+        Self { screen: Screen::open(), feed, building: None, said: String::new(), facts_shown: false }
     }
 
     pub fn say(&mut self, text: &str) {
-        let text = &harmless(text);
-        if self.terminal {
-            self.print(&format!("{} {text}", self.tag("guardian")))
-        } else {
-            tracing::info!("{text}")
-        }
+        if self.screen.is_terminal() { self.tell("guardian", "1", text) } else { tracing::info!("{text}") }
     }
 
     pub fn warn(&mut self, text: &str) {
-        let text = &harmless(text);
-        if self.terminal {
-            self.print(&format!("{} {text}", self.tag("warning")))
+        if self.screen.is_terminal() { self.tell("warning", "33", text) } else { tracing::warn!("{text}") }
+    }
+
+    /// What waits for the owner's yes or no: it stands by itself, and nothing else has its colour.
+    pub fn ask(&mut self, id: &str, line: &str) {
+        if self.screen.is_terminal() {
+            let commands = [("look", "asks"), ("yes", "approve"), ("no", "deny")];
+            let commands =
+                commands.map(|(word, command)| format!("{word}: {}", typed(&format!("{command} {id}"))));
+            self.screen.gap();
+            self.tell("ASKS YOU", "1;7;33", &format!("{line}\n{}", commands.join("\n")));
+            self.screen.gap();
         } else {
-            tracing::warn!("{text}")
+            tracing::warn!("ask {line} waits for your word: {}", typed(&format!("asks {id}")));
         }
+    }
+
+    fn tell(&mut self, tag: &'static str, paint: &'static str, text: &str) {
+        self.screen.show(&Row::now(tag, paint, &spelled::without_codes(text)));
     }
 
     /// Says something that stays true for a while, but only once in a row.
@@ -62,7 +69,7 @@ impl Report {
     }
 
     pub fn build_begins(&mut self, commit: &str, packages: usize, now: Millis) {
-        if self.terminal {
+        if self.screen.is_terminal() {
             self.building = Some((commit.to_owned(), packages, now));
         } else {
             tracing::info!(%commit, "building the creature; the first build takes some minutes");
@@ -78,15 +85,14 @@ impl Report {
         let done = (crates * BAR).checked_div((*packages).max(1)).unwrap_or(0).min(BAR);
         let bar = format!("{}{}", "=".repeat(done), " ".repeat(BAR - done));
         let seconds = now.saturating_sub(*began) / 1_000;
-        let line = format!("building {commit} [{bar}] {crates} of at most {packages} crates, {seconds} s");
-        let mut out = std::io::stdout().lock();
-        let _ = write!(out, "\r\x1b[2K{line}").and_then(|()| out.flush());
+        let short = format!("building {crates}/{packages}, {seconds} s");
+        let long = format!("building {commit} [{bar}] {crates} of at most {packages} crates, {seconds} s");
+        self.screen.frame(&[&long, &short]);
     }
 
     pub fn build_over(&mut self) {
         if self.building.take().is_some() {
-            let mut out = std::io::stdout().lock();
-            let _ = write!(out, "\r\x1b[2K").and_then(|()| out.flush());
+            self.screen.clear_frame();
         }
     }
 
@@ -118,42 +124,27 @@ impl Report {
         self.warn(&format!("{}{kept}{work}", message.trim_start_matches("guardian: ")));
     }
 
-    /// New lines of memory, at a terminal.
+    /// What is new in memory, at a terminal.
     pub fn follow(&mut self) {
-        if self.terminal && self.facts_shown {
-            for line in self.feed.look().0 {
-                self.print(&line);
-            }
+        if !self.screen.is_terminal() || !self.facts_shown {
+            return;
         }
+        let seen = self.feed.look(|record| feed::row(&record));
+        self.passed(seen.passed);
+        seen.shown.iter().for_each(|row| self.screen.show(row));
     }
 
-    fn tag(&self, tag: &str) -> String {
-        let time = clock::stamp();
-        let time = time.get(11..19).unwrap_or_default();
-        if !self.colour {
-            return format!("{time} {tag:<9}");
+    fn passed(&mut self, records: u64) {
+        if records > 0 {
+            let told = format!("… {records} records passed over; {} shows them", typed("feed --since 1h"));
+            self.tell("feed", "90", &told);
         }
-        let paint = if tag == "warning" { "33" } else { "1" };
-        format!("\x1b[90m{time}\x1b[0m \x1b[{paint}m{tag:<9}\x1b[0m")
-    }
-
-    fn print(&self, line: &str) {
-        let clear = if self.building.is_some() { "\r\x1b[2K" } else { "" };
-        let _ = writeln!(std::io::stdout().lock(), "{clear}{line}");
     }
 }
 
-/// What a terminal shows as it is: names of files, logs and summaries are the creature's words. A line that follows is set
-/// in, so that none looks like one of ours.
-pub fn harmless(text: &str) -> String {
-    crate::asks::spelled(text).replace('\n', "\n    ")
-}
-
-/// Whether to paint: at a terminal, unless `NO_COLOR` or a dumb one says otherwise.
-pub fn colour(terminal: bool) -> bool {
-    terminal
-        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+/// A command as the owner types it.
+pub fn typed(command: &str) -> String {
+    format!("cargo run -p guardian -- {command}")
 }
 
 /// How the broker is, what is spent, and what waits: for the first screen and for `status`.
@@ -168,11 +159,11 @@ pub fn broker_lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str,
     let mut lines = vec![("broker", format!("{port}{note}{again}"))];
     let budget = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
     match serde_json::from_slice::<Value>(&budget) {
-        Ok(budget) => lines.push(("budget", crate::asks::spelled(&budget_line(&budget)))),
+        Ok(budget) => lines.push(("budget", budget_line(&budget))),
         Err(_) => lines.push(("budget", "nothing is spent yet".into())),
     }
     if let Some(waiting) = number("asks_waiting").filter(|waiting| *waiting > 0) {
-        lines.push(("asks", format!("{waiting} wait for your word: guardian asks")));
+        lines.push(("asks", format!("{waiting} wait for your word: {}", typed("asks"))));
     }
     lines
 }
@@ -220,43 +211,41 @@ impl Guardian {
     /// One screen of what matters, once the first creature of this run beats.
     pub fn show_facts(&mut self) {
         let said = !self.mind().is_empty() || matches!(self.policy.phase, Phase::Settled { .. });
-        if !self.report.terminal || self.report.facts_shown || !said {
+        if !self.report.screen.is_terminal() || self.report.facts_shown || !said {
             return;
         }
         self.report.facts_shown = true;
         let last_good = files::tail(&self.house.last_good(), 64);
-        let commit: String = self.state.commit.chars().take(7).collect();
-        let mind = if self.mind().is_empty() { "not said yet" } else { &harmless(self.mind()) };
-        let lines = [
-            String::new(),
-            format!(
-                "  life      {} at {commit} on {}",
-                self.state.life,
-                self.repo.branch().unwrap_or_default()
-            ),
-            format!("  last_good {}", last_good.chars().take(7).collect::<String>()),
-            format!("  mind      {mind}"),
-            format!("  walls     {}", self.walls.level.told()),
-        ];
+        let short = |commit: &str| commit.chars().take(7).collect::<String>();
+        let branch = self.repo.branch().unwrap_or_default();
+        let mind = if self.mind().is_empty() { "not said yet" } else { self.mind() };
         let told = self.companion.told();
-        let broker = broker_lines(&self.house, Some(&told));
-        let broker = broker.into_iter().map(|(name, line)| format!("  {name:<9} {line}"));
-        let more = [
-            String::new(),
-            "  steer     edit PURPOSE.md, or: echo 'a word to it' >> .self/inbox.jsonl".into(),
-            "  observe   tail -f .self/memory.jsonl, or: scripts/feed".into(),
-            "  history   cargo run -p guardian -- history".into(),
-            "  undo      cargo run -p guardian -- rollback".into(),
-            "  stop      Ctrl-C here, or: cargo run -p guardian -- stop".into(),
-            String::new(),
+        let facts = [
+            ("life", format!("{} at {} on {branch}", self.state.life, short(&self.state.commit))),
+            ("last_good", short(&last_good)),
+            ("mind", mind.to_owned()),
+            ("walls", self.walls.level.told()),
         ];
-        lines.into_iter().chain(broker).chain(more).for_each(|line| self.report.print(&line));
+        let more = [
+            ("steer", "edit PURPOSE.md, or: echo 'a word to it' >> .self/inbox.jsonl".to_owned()),
+            ("observe", format!("here, or: {}", typed("feed"))),
+            ("history", typed("history")),
+            ("undo", typed("rollback")),
+            ("stop", format!("Ctrl-C here, or: {}", typed("stop"))),
+        ];
+        let facts = facts.into_iter().chain(broker_lines(&self.house, Some(&told))).chain(more);
+        self.report.screen.gap();
+        facts.for_each(|(name, text)| terminal::line(&format!("  {name:<9} {}", text.replace('\n', " "))));
+        self.report.screen.gap();
+        // What the first moments brought would push them off the screen.
+        let passed = self.report.feed.skip_to_last(FIRST_ROWS);
+        self.report.passed(passed);
     }
 
     /// Replaces `guardian.json`: for the creature and for readers.
     pub fn publish(&mut self) {
         if self.state.order_under_way == "pause" && self.policy.phase == Phase::Paused {
-            self.state.order_came_to(true, "paused; nothing lives until `guardian resume`");
+            self.state.order_came_to(true, format!("paused; nothing lives until `{}`", typed("resume")));
         }
         if let Err(error) = self.write_published() {
             self.owe(&error);
@@ -316,7 +305,7 @@ impl Guardian {
             Phase::RollingBack => "putting the creature back".into(),
             Phase::Resting { until } => format!("resting {} before the next life", wait(*until)),
             Phase::Parked { until } => format!("parked: nothing lives; trying again in {}", wait(*until)),
-            Phase::Paused => "paused by the owner; `guardian resume` goes on".into(),
+            Phase::Paused => format!("paused by the owner; `{}` goes on", typed("resume")),
             Phase::Done => "not running".into(),
         }
     }

@@ -194,7 +194,7 @@ fn mistake(text: &str, at: usize, message: &str) -> String {
 }
 
 /// `; the nearest is …`, or all there are where none is near.
-fn nearest(name: &str, known: &[&str]) -> String {
+pub fn nearest(name: &str, known: &[&str]) -> String {
     let near = known.iter().map(|other| (distance(name, other), *other)).min();
     match near {
         Some((far, other)) if far <= name.chars().count().div_ceil(3).max(2) => {

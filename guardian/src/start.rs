@@ -12,11 +12,11 @@ use crate::report::Report;
 use crate::run::{End, Guardian};
 use crate::state::State;
 use crate::walls::{Choice, Walls};
-use crate::{files, hunt, interrupt, keep, orders, records, requests, run, settings, way};
+use crate::{files, hunt, interrupt, keep, orders, records, requests, run, settings, terminal, way};
 use anyhow::Result;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -57,7 +57,7 @@ pub fn find_house(from: &Path) -> Result<House> {
         at = folder.parent();
     }
     refuse(format!(
-        "{} is not in a git repository; the guardian needs one: git init && git add -A && git commit",
+        "{} is not in a git repository, and the guardian lives in a clone of its own: git clone …, then start it in there",
         from.display()
     ))
 }
@@ -273,7 +273,7 @@ fn creature_lock(house: &House) -> Result<File> {
 }
 
 fn start_logging() {
-    let default = if std::io::stdout().is_terminal() { LevelFilter::WARN } else { LevelFilter::INFO };
+    let default = if terminal::is_one() { LevelFilter::WARN } else { LevelFilter::INFO };
     let told = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
     // Filters of more than targets would bring a regex engine.
     let filter: Targets =
@@ -283,6 +283,6 @@ fn start_logging() {
         .with_ansi(false)
         // It would tell of a failed write by another write, and panic when that fails too: on a full disk, say.
         .log_internal_errors(false)
-        .with_writer(std::io::stderr);
+        .with_writer(|| terminal::Log);
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
 }

@@ -28,7 +28,7 @@ type Total = (&'static str, usize, usize, fn(&str) -> bool);
 /// Total lines of source: what, what the plan aims at, the ceiling, and whose they are. A ceiling stands just above
 /// what is there, so that growth is a decision: raise it in the change that needs it, lower it after a cut.
 const TOTALS: [Total; 4] = [
-    ("guardian", 2_500, 12_450, |path| path.starts_with("guardian/src/")),
+    ("guardian", 2_500, 13_300, |path| path.starts_with("guardian/src/")),
     ("guardian's core", 1_500, 1_640, |path| {
         ["policy", "run", "child", "repo", "heartbeat", "state"]
             .iter()
@@ -130,6 +130,15 @@ fn tests_stay_out_of_the_source() {
         &marks,
         "no test and no knowledge of tests in src/; move it to tests/",
     ));
+}
+
+/// Text of the creature's must not come to a terminal as it is: all that is printed passes one door, which sees to it.
+#[test]
+fn the_guardian_prints_by_one_door() {
+    let door = "guardian/src/terminal.rs";
+    let of = |source: &Source| source.path.starts_with("guardian/src/") && source.path != door;
+    let marks = ["println!", "print!(", "eprint!(", "dbg!(", "::stdout(", "::stderr", "/dev/tty"];
+    none(lines_with(of, &marks, "print it by `terminal`, which takes out what steers one"));
 }
 
 #[test]

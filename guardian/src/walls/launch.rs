@@ -39,7 +39,7 @@ pub fn launch(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Some(format!("failed to run {}: {error}", program.to_string_lossy()))
     });
     let Some(failed) = failed else { return ExitCode::SUCCESS };
-    eprintln!("guardian wall: {failed}");
+    crate::terminal::error(&format!("guardian wall: {failed}"));
     ExitCode::from(FAILED)
 }
 

@@ -1,7 +1,7 @@
 //! What the owner is asked and answers: listed, shown whole without a trick, answered once, by exactly what was shown.
 
 use crate::support::{House, SOUND, lines};
-use guardian::{asks, audit, house};
+use guardian::{audit, house, spelled};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::process::Output;
@@ -22,7 +22,7 @@ while :; do
   sleep 0.05
 done";
 
-fn asked(house: &House, id: &str, body: &str) {
+pub fn asked(house: &House, id: &str, body: &str) {
     let line = json!({"at": "2026-01-02T03:04:05.000Z", "id": id, "event": "asked", "kind": "service", "service": "x",
         "method": "POST", "path": "/2/tweets", "why": "a new recipient \u{1b}[2J", "summary": body, "digest": format!("d{id}")});
     let before = house.read(".self/asks.jsonl");
@@ -33,7 +33,7 @@ fn asked(house: &House, id: &str, body: &str) {
     house.write(&format!(".self/broker/asks/{id}.json"), &stored.to_string());
 }
 
-fn said(output: &Output) -> String {
+pub fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -125,7 +125,7 @@ fn two_approvals_at_once_both_hear_of_the_one_execution() {
     for child in [one, other] {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-        assert!(said(&output).contains("1: executed, status 201\nmade \\u{1b}[2J"), "{}", said(&output));
+        assert!(said(&output).contains("1: executed, status 201\n   | made \\u{1b}[2J"), "{}", said(&output));
     }
     assert!(
         lines(&house.path(".self/asks.jsonl")).iter().filter(|line| line["event"] == "executed").count() == 1
@@ -136,10 +136,56 @@ fn two_approvals_at_once_both_hear_of_the_one_execution() {
     guardian.stop();
 }
 
+/// Found: `approve` called an HTTP 501 a success, and began with twenty lines of internals.
+#[test]
+fn an_approval_that_came_to_a_501_is_a_failure() {
+    let refuses = EXECUTES.replace("201", "501");
+    let house = House::new(SOUND).with_false_broker(&refuses);
+    asked(&house, "1", "hello");
+    let guardian = house.start();
+    house.until("the broker, and what waits", || {
+        house.broker()["running"] == true && house.broker()["asks_waiting"] == 1
+    });
+    let output = house.ask(&["approve", "1"]);
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("FAILED") && said.contains("status 501") && said.contains("| made"), "{said}");
+    let first = said.lines().next().unwrap();
+    assert!(first.contains("POST x /2/tweets: hello"), "what matters comes first: {said}");
+    let place = |part: &str| said.find(part).unwrap_or_else(|| panic!("{part} is not in {said}"));
+    assert!(
+        place("POST x") < place("https://api.example/2/tweets") && place("| hello") < place("FAILED"),
+        "{said}"
+    );
+    assert!(!said.contains("digest"), "no internals: {said}");
+    guardian.stop();
+}
+
+/// Found: of several asks in one look only the newest was told, by a program's name that there is not.
+#[test]
+fn every_ask_is_announced() {
+    let house = House::new(SOUND);
+    let guardian = house.start();
+    house.until("a thought", || !house.thoughts().is_empty());
+    let line = |id: u64| json!({"at": "2026-01-02T03:04:05.000Z", "id": id, "event": "asked", "service": "x", "method": "POST", "path": "/p"});
+    let three: String = (1..=3).map(|id| format!("{}\n", line(id))).collect();
+    house.write(".self/asks.new", &three);
+    std::fs::rename(house.path(".self/asks.new"), house.path(".self/asks.jsonl")).unwrap();
+    house.until("the asks to be known", || house.broker()["asks_waiting"] == 3);
+    let log = std::fs::read_to_string(&guardian.log).unwrap();
+    for id in 1..=3 {
+        assert!(log.contains(&format!("cargo run -p guardian -- asks {id}")), "ask {id}: {log}");
+    }
+    guardian.stop();
+}
+
 #[test]
 fn letters_stay_letters() {
-    assert_eq!(asks::spelled("plain, Grüße, 日本, 🙂\nnext"), "plain, Grüße, 日本, 🙂\nnext");
-    assert_eq!(asks::spelled("\t\u{7f}\u{85}\u{feff}\u{e0041}"), "\\u{9}\\u{7f}\\u{85}\\u{feff}\\u{e0041}");
+    assert_eq!(spelled::spelled("plain, Grüße, 日本, 🙂\nnext"), "plain, Grüße, 日本, 🙂\nnext");
+    assert_eq!(
+        spelled::spelled("\t\u{7f}\u{85}\u{feff}\u{e0041}"),
+        "\\u{9}\\u{7f}\\u{85}\\u{feff}\\u{e0041}"
+    );
 }
 
 #[test]
@@ -147,10 +193,10 @@ fn letters_that_hide_or_turn_are_spelled() {
     let hidden = "\u{1bca0}\u{1bca3}\u{2800}\u{5d0}\u{5ea}\u{627}\u{7c0}\u{fb1d}\u{fe8e}\u{10800}\u{1e900}\u{ad}\u{34f}\u{61c}\u{115f}\u{17b4}\u{180e}\u{200b}\u{2028}\u{2060}\u{3000}\u{3164}\u{a0}\u{fe0f}\u{ffa0}\u{fffb}\u{1d173}\u{e0041}\u{e0100}\u{e000}";
     for letter in hidden.chars() {
         let spelled = letter.escape_unicode().to_string();
-        assert_eq!(asks::spelled(&format!("a{letter}b")), format!("a{spelled}b"));
+        assert_eq!(spelled::exactly(&format!("a{letter}b")), format!("a{spelled}b"));
     }
     let plain = "Grüße e\u{301} Ελλάδα Привет 日本語 한국어 नमस्ते ไทย 🙂 – “”";
-    assert_eq!(asks::spelled(plain), plain);
+    assert_eq!(spelled::exactly(plain), plain);
 }
 
 #[test]
@@ -188,7 +234,7 @@ fn no_line_of_an_ask_is_broken_by_a_terminal() {
 }
 
 /// Lines as the broker writes them, each with the hash of the one before.
-fn ledger(entries: &[Value]) -> String {
+pub fn ledger(entries: &[Value]) -> String {
     let (mut text, mut prev) = (String::new(), "0".repeat(64));
     for (at, entry) in entries.iter().enumerate() {
         let entry = entry.to_string();
@@ -218,7 +264,7 @@ fn the_history_tells_what_went_out_and_whether_the_chain_holds() {
     house.write(".self/ledger.jsonl", &text);
     let output = house.ask(&["history", "--since", "2026-01-02T00:00:00Z"]);
     let told = said(&output);
-    assert!(told.contains("spent $0.0025; calls: anthropic 1, x 1; 50 B out, 100 B in; 1 refused"), "{told}");
+    assert!(told.contains("spent $0.0025; calls: anthropic 1, x 1; 20 B out, 20 B in; 1 refused"), "{told}");
     assert!(
         told.contains("refused POST x /p\\u{1b}[2J: no rule allows it") && !told.contains("BROKEN"),
         "{told}"

@@ -239,9 +239,10 @@ fn a_mistake_of_the_owners_is_in_the_status_within_two_seconds() {
         assert!(written.elapsed() < std::time::Duration::from_secs(2), "{name}: {:?}", written.elapsed());
     };
     within_two_seconds("[limits]\nbaet_s = 1\n", "the nearest is beat_s");
-    // The broker's part is its to judge, when it is there.
-    house.write("owner.toml", "[budget]\ndaily_uds = 1\n");
+    // The broker's part is its to judge, when it is there; it does not begin with a mistake.
+    fs::remove_file(house.path("owner.toml")).unwrap();
     house.until_broker(None);
+    house.write("owner.toml", "[budget]\ndaily_uds = 1\n");
     house.until("its judgement", || shows("daily_uds"));
     within_two_seconds("[budget]\nweekly_uds = 1\n", "weekly_uds");
     guardian.stop();

@@ -2,6 +2,8 @@
 
 use guardian::heartbeat::Heartbeat;
 use guardian::house::House;
+use guardian::moments::Place;
+use guardian::terminal::Screen;
 use guardian::{feed, history, records, requests};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -41,6 +43,12 @@ fn house(files: &[(&str, &str)]) -> (TempDir, House) {
     (folder, house)
 }
 
+/// The line of a record where no terminal is.
+fn rendered(record: &Value) -> Option<String> {
+    let mut screen = Screen::new(None, false, Place::named("UTC0").unwrap());
+    feed::row(record).and_then(|row| screen.lines(&row).pop())
+}
+
 #[test]
 fn both_sides_hold_the_same_bytes() {
     let theirs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../creature/tests/golden");
@@ -70,36 +78,38 @@ fn both_sides_hold_the_same_bytes() {
 fn every_kind_of_record_makes_its_line_in_the_feed() {
     let (records, bad) = records_of(&golden("memory.jsonl"));
     assert_eq!(bad, 0);
-    let lines: Vec<String> = records.iter().filter_map(|record| feed::render(record, false)).collect();
+    let lines: Vec<String> = records.iter().filter_map(rendered).collect();
     let expected = [
-        "03:04:05 noticed   birth: life 7 of commit 1a2b3c4, mind instinct",
-        "03:04:05 death     Life 6 ended: crashed (exit status 101); the guardian blames code; it ran commit 0f1e2d3",
-        "03:04:05 death     After 3 death(s) (tries_spent) the guardian put creature/ back from commit 0f1e2d3 to 1a2b3c4",
-        "03:04:07 word      owner: what did you learn?",
-        "03:04:08 thought   A change of mine died. I look before I edit. — answer the owner",
-        "03:04:09 action    x.post ok",
-        "03:04:10 action    repo.read failed: creature/src/nowhere.rs does not exist",
-        "03:04:11 self-edit rest longer (build): cargo build failed",
-        "03:04:12 self-edit rest longer (asked)",
-        "03:04:13 garbled   the mind's reply could not be read: the reply is not JSON at line 1",
-        "03:04:14 snapshot  .self/snapshots/2026-01-02T03-04-14.md",
-        "03:04:15 word      creature: that I must look first",
-        "03:04:16 agenda    goal add A greenhouse",
-        "03:04:17 agenda    task close task-2",
+        "2026-01-02 03:04:05 noticed   birth: life 7 of commit 1a2b3c4, mind instinct",
+        "2026-01-02 03:04:05 death     Life 6 ended: crashed (exit status 101); the guardian blames code; it ran commit 0f1e2d3",
+        "2026-01-02 03:04:05 death     After 3 death(s) (tries_spent) the guardian put creature/ back from commit 0f1e2d3 to 1a2b3c4",
+        "2026-01-02 03:04:07 word      owner: what did you learn?",
+        "2026-01-02 03:04:08 thought   A change of mine died. I look before I edit. — answer the owner",
+        "2026-01-02 03:04:09 action    x.post drafted only: self/drafts/2026-01-02.md",
+        "2026-01-02 03:04:10 action    repo.read failed: creature/src/nowhere.rs does not exist",
+        "2026-01-02 03:04:11 self-edit rest longer (build): cargo build failed",
+        "2026-01-02 03:04:12 self-edit rest longer (asked)",
+        "2026-01-02 03:04:13 garbled   the mind's reply could not be read: the reply is not JSON at line 1",
+        "2026-01-02 03:04:14 snapshot  .self/snapshots/2026-01-02T03-04-14.md",
+        "2026-01-02 03:04:15 word      creature: that I must look first",
+        "2026-01-02 03:04:16 agenda    goal add A greenhouse",
+        "2026-01-02 03:04:17 agenda    task close task-2",
     ];
     assert_eq!(lines, expected);
 }
 
 #[test]
 fn an_agenda_of_any_shape_does_the_feed_no_harm() {
-    let line = |data: Value| {
-        feed::render(&json!({"at": "2026-01-02T03:04:05.000Z", "kind": "agenda", "data": data}), false)
-    };
+    let line =
+        |data: Value| rendered(&json!({"at": "2026-01-02T03:04:05.000Z", "kind": "agenda", "data": data}));
     let turn = line(json!({"about": "session", "session": "session-1", "thought": "I look", "intent": ""}));
-    assert_eq!(turn.as_deref(), Some("03:04:05 agenda    session-1: I look"));
+    assert_eq!(turn.as_deref(), Some("2026-01-02 03:04:05 agenda    session-1: I look"));
     assert_eq!(line(json!({"change": {"looked": {"do": "at", "id": "task-2"}}})), None);
     for garbage in [json!("x"), json!({}), json!({"goal": "add"}), json!({"goal": {"do": ["add"]}})] {
-        assert!(line(json!({"change": garbage})).is_none_or(|line| line.starts_with("03:04:05 agenda")));
+        assert!(
+            line(json!({"change": garbage}))
+                .is_none_or(|line| line.starts_with("2026-01-02 03:04:05 agenda"))
+        );
     }
 }
 
@@ -107,8 +117,14 @@ fn an_agenda_of_any_shape_does_the_feed_no_harm() {
 fn records_of_a_newer_creature_are_carried() {
     let (records, bad) = records_of(&golden("memory_newer.jsonl"));
     assert_eq!((records.len(), bad), (5, 0));
-    let lines: Vec<String> = records.iter().filter_map(|record| feed::render(record, false)).collect();
-    assert_eq!(lines, ["08:00:00 thought   I have moods now. — look", "08:00:04 action    dream.walk ok"]);
+    let lines: Vec<String> = records.iter().filter_map(rendered).collect();
+    assert_eq!(
+        lines,
+        [
+            "2031-03-01 08:00:00 thought   I have moods now. — look",
+            "2031-03-01 08:00:04 action    dream.walk ok"
+        ]
+    );
     let text = fs::read_to_string(golden("memory_newer.jsonl")).unwrap();
     let of_twelve: Vec<bool> = text.lines().map(|line| feed::is_thought_of(line, 12)).collect();
     assert_eq!(of_twelve, [true, false, false, false, false]);
@@ -180,9 +196,12 @@ fn the_history_is_told_from_the_records() {
         "rescued",
         "fall",
         "blessed",
+        "message",
         "drafted",
         "self_edit",
         "self_edit",
+        "message",
+        "goal",
         "eclipse",
         "death",
     ];

@@ -99,9 +99,9 @@ const SHOWN: &[u8] = b"{\"kind\":\"snapshot\",\"data\":{\"path\":\"x\"}}\n";
 fn looks(feed: &mut Feed) -> Vec<usize> {
     let mut counts = Vec::new();
     loop {
-        let (lines, more) = feed.look();
-        counts.push(lines.len());
-        if !more {
+        let seen = feed.look(Some);
+        counts.push(seen.shown.len());
+        if !seen.more {
             return counts;
         }
     }
@@ -112,7 +112,7 @@ fn a_follower_sees_all_of_a_flood_a_bounded_part_at_a_look() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.jsonl");
     append(&path, &SHOWN.repeat(100_000));
-    let counts = looks(&mut Feed::from_start(path, false));
+    let counts = looks(&mut Feed::from_start(path));
     assert_eq!(counts.iter().sum::<usize>(), 100_000);
     assert!(counts.iter().all(|count| *count <= 200), "{counts:?}");
 }
@@ -122,7 +122,7 @@ fn a_feed_follows_over_rotation_and_loses_nothing_written_before_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.jsonl");
     append(&path, SHOWN);
-    let mut feed = Feed::from_end(path.clone(), false);
+    let mut feed = Feed::from_end(path.clone());
     assert_eq!(looks(&mut feed), [0]);
     append(&path, &SHOWN.repeat(2));
     fs::rename(&path, folder.path().join("old")).unwrap();

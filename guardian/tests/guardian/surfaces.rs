@@ -1,0 +1,234 @@
+//! What the owner's terminal is given: whole answers wrapped at words, and nothing of the creature's that steers it.
+
+use crate::asks::{asked, ledger};
+use crate::support::{House, PATIENCE, SOUND};
+use nix::pty::{Winsize, openpty};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Read;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// Clears the screen, sets a title, writes the clipboard, hides, turns around, forges lines.
+const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{1b}]52;c;aGk=\u{7}\u{1b}[8m\u{9b}31m\u{85}\u{202e}olleh\u{2066}\u{200b}\r\
+    \n12:00:00 guardian FORGED\nFORGED\u{2028}FORGED\tend";
+
+/// A terminal so many columns wide, and a command that runs at it.
+struct Terminal {
+    child: std::process::Child,
+    seen: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Terminal {
+    fn run(mut command: Command, columns: u16) -> Self {
+        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        let pty = openpty(Some(&size), None).unwrap();
+        let ours: File = pty.master.into();
+        command.env("NO_COLOR", "1").env("TERM", "xterm").env_remove("RUST_LOG");
+        command.stdout(pty.slave.try_clone().unwrap()).stderr(pty.slave);
+        let child = command.spawn().unwrap();
+        // Its ends of the terminal are closed with it.
+        drop(command);
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (mut from, to) = (ours, seen.clone());
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4_096];
+            while let Ok(read) = from.read(&mut bytes) {
+                if read == 0 {
+                    return;
+                }
+                to.lock().unwrap().extend_from_slice(&bytes[..read]);
+            }
+        });
+        Self { child, seen }
+    }
+
+    fn text(&self) -> String {
+        let bytes = self.seen.lock().unwrap().clone();
+        String::from_utf8_lossy(&bytes).replace("\r\n", "\n")
+    }
+
+    /// What is there once a text is.
+    fn until(&self, part: &str) -> String {
+        let begun = Instant::now();
+        loop {
+            let text = self.text();
+            if text.contains(part) {
+                return text;
+            }
+            assert!(begun.elapsed() < PATIENCE, "waited in vain for {part:?}: {text}");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+
+    fn end(mut self) {
+        nix::sys::signal::kill(
+            nix::unistd::Pid::from_raw(self.child.id() as i32),
+            nix::sys::signal::Signal::SIGTERM,
+        )
+        .unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// A text in words that each can be told from the others.
+fn long_text(words: usize) -> String {
+    (0..words).map(|number| format!("word{number:04}")).collect::<Vec<_>>().join(" ")
+}
+
+#[track_caller]
+fn is_whole(text: &str, words: usize, columns: usize) {
+    for number in 0..words {
+        let word = format!("word{number:04}");
+        let count = text.split_whitespace().filter(|there| *there == word).count();
+        assert_eq!(count, 1, "{word} is not there once and whole: {text}");
+    }
+    let wide = text.lines().find(|line| line.chars().count() > columns);
+    assert_eq!(wide, None, "wider than {columns}");
+}
+
+fn answer(text: &str) -> String {
+    json!({"at": "2026-01-02T03:04:05.000Z", "life": 1, "kind": "message", "data": {"from": "creature", "text": text}}).to_string()
+}
+
+/// Found: the feed and the live screen cut every line at 160 characters, and words broke in mid-letter.
+#[test]
+fn an_answer_is_shown_whole_and_wrapped_at_words() {
+    let house = House::new(SOUND);
+    house.write(".self/memory.jsonl", &format!("{}\n", answer(&format!("{} end-of-it", long_text(400)))));
+    for columns in [40, 80, 200] {
+        let feed = Terminal::run(house.command(&["feed"]), columns);
+        let text = feed.until("end-of-it");
+        feed.end();
+        is_whole(&text, 400, columns.into());
+        assert!(text.contains("2026"), "the day is told: {text}");
+    }
+    let piped = house.command(&["history", "--since", "2026-01-01"]).output().unwrap();
+    assert!(piped.status.success());
+}
+
+/// What any life may have done, in words of its own.
+fn at(data: Value) -> Value {
+    let mut event = json!({"at": "2026-01-02T03:04:05.000Z", "life": 1});
+    event.as_object_mut().unwrap().extend(data.as_object().unwrap().clone());
+    event
+}
+
+fn hostile_memory() -> Vec<Value> {
+    let record = |kind: &str, data: Value| at(json!({"kind": kind, "data": data}));
+    vec![
+        record("message", json!({"from": HOSTILE, "text": HOSTILE, "kind": HOSTILE})),
+        record("thought", json!({"monologue": HOSTILE, "intent": HOSTILE})),
+        record("thought", json!({"garbled": true, "error": HOSTILE})),
+        record("action", json!({"tool": HOSTILE, "result": {"ok": false, "error": HOSTILE}})),
+        record("action", json!({"tool": HOSTILE, "result": {"ok": true, "asked": HOSTILE}})),
+        record("action", json!({"tool": HOSTILE, "result": {"ok": true, "drafted": HOSTILE}})),
+        record("self_change", json!({"ok": false, "summary": HOSTILE, "stage": HOSTILE, "error": HOSTILE})),
+        record("death", json!({"told": HOSTILE})),
+        record("agenda", json!({"change": {"goal": {"do": HOSTILE, "title": HOSTILE}}})),
+        record("agenda", json!({"session": HOSTILE, "thought": HOSTILE})),
+        record("snapshot", json!({"path": HOSTILE})),
+        record("observation", json!({"about": HOSTILE, "text": HOSTILE})),
+        json!({"at": HOSTILE, "kind": "death", "data": {"told": "last-one"}}),
+    ]
+}
+
+/// Every file the owner's commands read, as hostile as it can be.
+fn fill(house: &House) {
+    let memory = hostile_memory();
+    let text = |records: &[Value]| records.iter().map(|record| format!("{record}\n")).collect::<String>();
+    house.write(".self/memory.jsonl", &text(&memory));
+    let events =
+        ["life", "death", "blessed", "fall", "rescued", "commit", "broker_ended", "broker_missing", HOSTILE];
+    let events = events.map(|what| {
+        at(json!({"what": what, "commit": HOSTILE, "cause": HOSTILE, "ended": HOSTILE, "blame": HOSTILE, "told": HOSTILE,
+                  "ref": HOSTILE, "by": HOSTILE, "summary": HOSTILE, "said": HOSTILE}))
+    });
+    house.write(".self/history.jsonl", &text(&events));
+    house.write(".self/deaths.jsonl", &text(&events));
+    let entry = at(
+        json!({"event": "refuse", "service": HOSTILE, "method": HOSTILE, "path": HOSTILE, "decision": HOSTILE}),
+    );
+    house.write(".self/ledger.jsonl", &format!("{}{HOSTILE}", ledger(&[entry])));
+    asked(house, "1", HOSTILE);
+    let told = json!({"phase": HOSTILE, "note": HOSTILE, "mind": HOSTILE, "walls": HOSTILE, "commit": HOSTILE, "last_good": HOSTILE,
+        "broker": {"note": HOSTILE, "running": false, "asks_waiting": 1}, "ends": [{"at": HOSTILE, "ended": HOSTILE, "cause": HOSTILE}]});
+    house.write(".self/guardian.json", &told.to_string());
+    house.write(
+        ".self/budget.json",
+        &json!({"warning": HOSTILE, "closed": HOSTILE, "stopped": {"provider": HOSTILE, "hint": HOSTILE}})
+            .to_string(),
+    );
+    house.write(".self/guardian/lock", HOSTILE);
+}
+
+/// Found: in the first screen (`mind` of the heartbeat), the history, refusals at the start.
+#[test]
+fn nothing_of_the_creatures_steers_a_terminal_on_any_surface() {
+    let house = House::new(SOUND);
+    let hostile = json!(HOSTILE).to_string();
+    let quoted = answer(&format!("{HOSTILE} {} end-of-it", long_text(60)));
+    let life = format!(
+        "cat > .self/mind/beat.json <<'E'\n{{\"life\":LIFE,\"pid\":1,\"turns\":1,\"thoughts\":1,\"stage\":\"x\",\"mind\":{hostile}}}\nE\n\
+         beat() {{ sed \"s/LIFE/$FERAL_LIFE/\" .self/mind/beat.json > .self/heartbeat; }}\n\
+         think() {{ :; }}\nbeat; sleep 1; cat >> .self/memory.jsonl <<'E'\n{quoted}\nE\nlive"
+    );
+    house.write_life(&life);
+    house.commit("evil \u{1b}[2J \u{202e}");
+    fill(&house);
+    for args in [
+        &["history", "--since", "2026-01-01"][..],
+        &["history", "--since", "2026-01-01", "--json"],
+        &["asks"],
+        &["asks", "1"],
+        &["asks", "--json", "--full"],
+        &["approve", HOSTILE],
+        &["deny", "1"],
+        &["status"],
+        &["status", "--json"],
+        &["doctor"],
+        &["doctor", "--json"],
+        &["rollback", HOSTILE],
+        &[HOSTILE],
+        &["--help"],
+    ] {
+        let output = house.command(args).env_remove("RUST_LOG").output().unwrap();
+        harmless(args, &[&output.stdout[..], &output.stderr].concat());
+    }
+    for args in [&["feed"][..], &["feed", "--json"], &["feed", "--since", "2026-01-01"]] {
+        let feed = Terminal::run(house.command(args), 60);
+        let seen = feed.until("last-one");
+        feed.end();
+        harmless(args, seen.as_bytes());
+    }
+    // The refusal at the start, and the first screen.
+    let name = format!("creature/{}", HOSTILE.replace('/', ""));
+    house.write(&name, "mine");
+    let refused = house.command(&[]).env_remove("RUST_LOG").output().unwrap();
+    assert_eq!(refused.status.code(), Some(100));
+    harmless(&["start"], &refused.stderr);
+    std::fs::remove_file(house.path(&name)).unwrap();
+    let screen = Terminal::run(house.command(&[]), 40);
+    let seen = screen.until("end-of-it");
+    screen.end();
+    // A frame is cleared before anything takes its place.
+    let shown = |line: &str| line.rsplit("\r\u{1b}[2K").next().unwrap().to_owned() + "\n";
+    let seen: String = seen.lines().map(shown).collect();
+    harmless(&["live"], seen.as_bytes());
+    is_whole(&seen, 60, 40);
+    assert!(seen.contains("mind") && seen.contains("walls"), "{seen}");
+}
+
+#[track_caller]
+fn harmless(args: &[&str], bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let steers = |letter: char| {
+        letter != '\n' && (letter.is_control() || "\u{202e}\u{2066}\u{200b}\u{2028}".contains(letter))
+    };
+    let bad: Vec<char> = text.chars().filter(|letter| steers(*letter)).collect();
+    assert!(bad.is_empty(), "{args:?} let {bad:?} through: {text}");
+    let forged =
+        text.lines().find(|line| line.starts_with("FORGED") || line.starts_with("12:00:00 guardian FORGED"));
+    assert_eq!(forged, None, "{args:?}: {text}");
+}
