@@ -80,6 +80,9 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     toolbox.desk.rules = rules;
     toolbox.desk.catch_up(&records);
     odd.extend(complaint.map(|said| ("settings", said)));
+    let unfollowed: Vec<&str> =
+        odd.iter().filter(|(about, _)| *about == "settings").map(|(_, said)| said.as_str()).collect();
+    heart.odd(&unfollowed.join("; "));
     let watch = Watch::start(&house);
     let told = Told { commit, ..told };
     let mind = Mind::Instinct(Instinct::load(&house));

@@ -18,7 +18,7 @@ const BEAT: Duration = Duration::from_secs(5);
 /// Between writes, however fast the stages change; it spares the disk.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Characters of a mind's name: the guardian reads 4,096 bytes of a heartbeat, and of a longer one nothing.
+/// Characters of a mind's name, and of what is odd: the guardian reads 4,096 bytes of a heartbeat, and of a longer one nothing.
 const MOST_NAME: usize = 200;
 
 /// What the loop is doing.
@@ -69,6 +69,7 @@ struct Pulse {
     turns: u64,
     thoughts: u64,
     mind: String,
+    odd: String,
     /// Something changed since the last write.
     fresh: bool,
     stopped: bool,
@@ -84,6 +85,7 @@ impl Heart {
             turns: 0,
             thoughts: 0,
             mind: String::new(),
+            odd: String::new(),
             fresh: true,
             stopped: false,
         };
@@ -122,6 +124,11 @@ impl Heart {
     /// Names the mind in use.
     pub fn mind(&self, name: &str) {
         self.shared.lock().mind = name.chars().take(MOST_NAME).collect();
+    }
+
+    /// Says what of the owner's settings is not followed, for the guardian's status.
+    pub fn odd(&self, said: &str) {
+        self.shared.lock().odd = said.chars().take(MOST_NAME).collect();
     }
 }
 
@@ -190,6 +197,7 @@ impl Shared {
             "stage": pulse.stage.name(),
             "until": pulse.until_at,
             "mind": pulse.mind,
+            "odd": pulse.odd,
         });
         format!("{beat}\n")
     }

@@ -5,7 +5,7 @@ use crate::limits::Limits;
 use crate::repo::Repo;
 use crate::state::State;
 use crate::walls::Walls;
-use crate::{build, custody, locks, orders, spelled, start, terminal};
+use crate::{build, custody, files, heartbeat, locks, orders, spelled, start, terminal};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -38,6 +38,8 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     findings.push(walls(house));
     findings.push(start(house));
     findings.extend(repository(house));
+    findings.push(purpose(house));
+    findings.extend(unfollowed(house));
     findings.extend(custody::findings(house));
     findings.extend(servers());
     let bad = findings.iter().any(|finding| finding.grade == Grade::Bad);
@@ -196,6 +198,24 @@ fn settings(house: &House) -> Finding {
         Ok(_) => Finding::new(Grade::Good, "owner.toml", "not there; every default is safe", mend),
         Err(error) => Finding::new(Grade::Bad, "owner.toml", format!("{error:#}"), mend),
     }
+}
+
+fn purpose(house: &House) -> Finding {
+    let mend = "mend PURPOSE.md; what it said before counts until then, for a new creature nothing";
+    match files::read_small(&house.purpose()) {
+        Ok(Some(text)) => Finding::new(Grade::Good, "purpose", format!("{} bytes", text.len()), mend),
+        Ok(None) => {
+            Finding::new(Grade::Odd, "purpose", "there is no PURPOSE.md", "write what it shall live for")
+        }
+        Err(error) => Finding::new(Grade::Bad, "purpose", format!("{error:#}"), mend),
+    }
+}
+
+/// What the creature that lives cannot follow; only it knows its tools.
+fn unfollowed(house: &House) -> Option<Finding> {
+    orders::running(house)?;
+    let claim = heartbeat::read(&house.heartbeat()).filter(|claim| !claim.odd.is_empty())?;
+    Some(Finding::new(Grade::Odd, "owner.toml", format!("the creature says: {}", claim.odd), "mend the line"))
 }
 
 fn repository(house: &House) -> Vec<Finding> {

@@ -29,14 +29,23 @@ pub struct Mark {
 
 /// The mark of a regular file; `None` for anything else.
 pub fn mark(path: &Path) -> Option<Mark> {
-    let meta = std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file())?;
-    Some(Mark {
+    std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file()).map(|meta| mark_of(&meta))
+}
+
+/// The mark of whatever a path leads to, be it a folder or a pipe; of a link that leads nowhere, its own.
+pub fn mark_of_any(path: &Path) -> Option<Mark> {
+    let found = std::fs::metadata(path).or_else(|_| std::fs::symlink_metadata(path));
+    found.ok().map(|meta| mark_of(&meta))
+}
+
+fn mark_of(meta: &std::fs::Metadata) -> Mark {
+    Mark {
         device: meta.dev(),
         inode: meta.ino(),
         bytes: meta.size(),
         modified: (meta.mtime(), meta.mtime_nsec()),
         changed: (meta.ctime(), meta.ctime_nsec()),
-    })
+    }
 }
 
 /// Replaces a file whole: write aside, sync, rename, sync the folder.

@@ -17,6 +17,8 @@ pub struct Claim {
     pub thoughts: u64,
     pub stage: String,
     pub mind: String,
+    /// What it cannot follow of the owner's settings, in a sentence; only it knows which tools there are.
+    pub odd: String,
 }
 
 pub struct Heartbeat {
@@ -54,9 +56,11 @@ impl Heartbeat {
     }
 }
 
-fn read(path: &Path) -> Option<Claim> {
+/// What stands there now.
+pub fn read(path: &Path) -> Option<Claim> {
     let mut bytes = Vec::new();
     files::open(path).ok()??.take(4_096).read_to_end(&mut bytes).ok()?;
     let claim: Claim = serde_json::from_slice(&bytes).ok()?;
-    Some(Claim { stage: brief(&claim.stage, NAME_CHARS), mind: brief(&claim.mind, NAME_CHARS), ..claim })
+    let (stage, mind) = (brief(&claim.stage, NAME_CHARS), brief(&claim.mind, NAME_CHARS));
+    Some(Claim { stage, mind, odd: brief(&claim.odd, NAME_CHARS), ..claim })
 }

@@ -47,7 +47,7 @@ impl Watch {
 }
 
 fn marks(house: &House) -> [Option<Mark>; 2] {
-    [files::mark(&house.owner_settings()), files::mark(&house.secrets())]
+    [files::mark_of_any(&house.owner_settings()), files::mark_of_any(&house.secrets())]
 }
 
 impl Guardian {
@@ -88,8 +88,8 @@ impl Guardian {
         let later = settings.walls != self.settings.walls || settings.sandbox != self.settings.sandbox;
         self.limits = settings.limits;
         self.mistake.clear();
-        let note = if later { "; walls and sandbox count from the guardian's next start on" } else { "" };
-        self.report.say(&format!("the owner's settings have changed and are taken over{note}"));
+        let note = if later { ", walls and sandbox from the guardian's next start on" } else { "" };
+        self.report.say(&format!("the owner's settings have changed and are taken over; what is the creature's counts from its next life on{note}"));
         records::tell(&self.house, "settings_changed", json!({}));
         self.broker_steps(Event::Reload);
         self.publish();

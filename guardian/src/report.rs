@@ -224,6 +224,7 @@ impl Guardian {
             ("life", format!("{} at {} on {branch}", self.state.life, short(&self.state.commit))),
             ("last_good", short(&last_good)),
             ("mind", mind.to_owned()),
+            ("mistake", self.mistakes()),
             ("walls", self.walls.level.told()),
         ];
         let more = [
@@ -235,6 +236,7 @@ impl Guardian {
         ];
         let facts = facts.into_iter().chain(broker_lines(&self.house, Some(&told))).chain(more);
         self.report.screen.gap();
+        let facts = facts.filter(|(_, text)| !text.is_empty());
         facts.for_each(|(name, text)| terminal::line(&format!("  {name:<9} {}", text.replace('\n', " "))));
         self.report.screen.gap();
         // What the first moments brought would push them off the screen.
@@ -285,8 +287,16 @@ impl Guardian {
         let falling = self.state.falling.as_ref().filter(|falling| !falling.hindrance.is_empty());
         let falling = falling.filter(|_| matches!(self.policy.record.pending, Some(Pending::Fall(_))));
         let hindrance = falling.map(|falling| format!("not put back yet: {}", falling.hindrance));
-        let mistake = Some(self.mistake.clone()).filter(|mistake| !mistake.is_empty());
-        [Some(self.phase_note()), hindrance, mistake].into_iter().flatten().collect::<Vec<_>>().join("; ")
+        let parts = [Some(self.phase_note()), hindrance, Some(self.mistakes())];
+        let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        parts.join("; ")
+    }
+
+    /// What of the owner's is not followed, and why.
+    fn mistakes(&self) -> String {
+        let all = [&self.mistake, &self.purpose_unread, &self.heart.claim.odd].map(String::as_str);
+        let all: Vec<&str> = all.into_iter().filter(|mistake| !mistake.is_empty()).collect();
+        all.join("; ")
     }
 
     fn phase_note(&self) -> String {

@@ -42,6 +42,8 @@ pub struct Guardian {
     pub settings: Settings,
     /// What is wrong with the owner's settings now, while older ones go on.
     pub mistake: String,
+    /// Why `PURPOSE.md` as it is now does not count; empty while it does.
+    pub purpose_unread: String,
     pub companion: Companion,
     pub walls: Walls,
     pub clock: Clock,
@@ -204,14 +206,14 @@ impl Guardian {
         if self.life.is_some() && self.policy.alive() {
             self.bound_logs();
             self.end_the_bereft();
-            walls::copy_purpose(&self.house);
-            let mind = self.heart.claim.mind.clone();
+            self.look_at_purpose();
+            let claimed = (self.heart.claim.mind.clone(), self.heart.claim.odd.clone());
             if let Some(claim) = self.heart.look(self.state.life) {
                 let (turns, thoughts) = (claim.turns, claim.thoughts);
                 let thought = thoughts > 0 && self.thought_written();
                 let turns = self.turns_written(turns);
                 self.happen(Event::Beat { turns, thought });
-                if self.heart.claim.mind != mind {
+                if (&self.heart.claim.mind, &self.heart.claim.odd) != (&claimed.0, &claimed.1) {
                     self.publish();
                 }
                 self.show_facts();
@@ -227,6 +229,19 @@ impl Guardian {
             self.order_seen = mark;
             self.obey_order();
         }
+    }
+
+    /// A purpose that cannot be read is said once, and stands in the status until it can.
+    fn look_at_purpose(&mut self) {
+        let unread = walls::copy_purpose(&self.house).err().map(|why| format!("{why:#}")).unwrap_or_default();
+        if unread == self.purpose_unread {
+            return;
+        }
+        self.purpose_unread = unread;
+        if !self.purpose_unread.is_empty() {
+            self.report.warn(&format!("{}; what it said before counts until then", self.purpose_unread));
+        }
+        self.publish();
     }
 
     /// A claim of thoughts counts once memory holds one of this life.

@@ -86,6 +86,7 @@ struct Agenda {
     #[serde(deserialize_with = "dollars")]
     goal_cost_usd: f64,
     messages_per_hour: u32,
+    #[serde(deserialize_with = "zone")]
     time_zone: String,
     rounds: u32,
 }
@@ -241,6 +242,23 @@ fn dollars<'de, D: serde::Deserializer<'de>>(source: D) -> Result<f64, D::Error>
     } else {
         Err(D::Error::custom("must be 0 or more USD"))
     }
+}
+
+/// Where this machine has no zones at all, every name may be one.
+fn zone<'de, D: serde::Deserializer<'de>>(source: D) -> Result<String, D::Error> {
+    let name = String::deserialize(source)?;
+    let known: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
+    if known.is_empty() || jiff::tz::TimeZone::get(&name).is_ok() {
+        return Ok(name);
+    }
+    let city = |known: &&String| {
+        known.rsplit('/').next().is_some_and(|city| city.eq_ignore_ascii_case(&name.replace(' ', "_")))
+    };
+    let hint = known
+        .iter()
+        .find(city)
+        .map_or("names are like Europe/Berlin".into(), |near| format!("did you mean {near}?"));
+    Err(D::Error::custom(format!("there is no time zone {name:?}; {hint}")))
 }
 
 fn time_of_day<'de, D: serde::Deserializer<'de>>(source: D) -> Result<String, D::Error> {

@@ -92,6 +92,7 @@ pub fn run() -> Result<u8> {
         limits: settings.limits.clone(),
         settings,
         mistake: String::new(),
+        purpose_unread: String::new(),
         companion,
         walls,
         clock,

@@ -57,6 +57,14 @@ pub fn unknown(permissions: &BTreeMap<String, Permission>) -> Option<String> {
             .any(|tool| tool.name == name || family.is_some_and(|family| tool.name.starts_with(family)))
     };
     let unknown: Vec<&str> = permissions.keys().map(String::as_str).filter(|name| !known(name)).collect();
-    (!unknown.is_empty())
-        .then(|| format!("owner.toml [permissions]: there is no tool {}", unknown.join(", ")))
+    let first = unknown.first()?;
+    // Its own family, else the tools of that name in another.
+    let (family, own) = first.split_once('.').unwrap_or((first, first));
+    let of = |part: &str| {
+        TOOLS.iter().map(|tool| tool.name).filter(|name| name.split('.').any(|at| at == part)).collect()
+    };
+    let near: Vec<&str> =
+        Some(of(family)).filter(|near: &Vec<_>| !near.is_empty()).unwrap_or_else(|| of(own));
+    let near = if near.is_empty() { String::new() } else { format!("; there are {}", near.join(", ")) };
+    Some(format!("owner.toml [permissions]: there is no tool {}{near}", unknown.join(", ")))
 }

@@ -254,7 +254,8 @@ pub fn prepare(house: &House, kind: Kind) -> Vec<Option<u64>> {
     for folder in [house.home(), house.temporary()] {
         let _ = std::fs::create_dir(folder);
     }
-    copy_purpose(house);
+    // Whoever runs the life says what is wrong with it.
+    let _ = copy_purpose(house);
     let seeded = match kind {
         Kind::Build => cargo_home::prepare(house),
         Kind::Life => cargo_home::prepare_once(house),
@@ -265,19 +266,21 @@ pub fn prepare(house: &House, kind: Kind) -> Vec<Option<u64>> {
     given
 }
 
-/// Keeps the copy of the purpose as new as the purpose: an owner's editor may put a new file in its place.
-pub fn copy_purpose(house: &House) {
+/// Keeps the copy of the purpose as new as the purpose: an owner's editor may put a new file in its place. An error is the
+/// owner's to mend; what was read before counts until then.
+pub fn copy_purpose(house: &House) -> Result<()> {
     let modified = |path: &Path| std::fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
     let (purpose, copy) = (house.purpose(), house.purpose_copy());
     let newest = modified(&purpose);
     if newest == modified(&copy) {
-        return;
+        return Ok(());
     }
-    let Ok(Some(text)) = files_of_house::read_small(&purpose) else { return };
+    let Some(text) = files_of_house::read_small(&purpose)? else { return Ok(()) };
     let written = files_of_house::replace_unsynced(&copy, &text);
     if let (Ok(()), Some(newest)) = (written, newest) {
         let _ = File::options().write(true).open(&copy).and_then(|file| file.set_modified(newest));
     }
+    Ok(())
 }
 
 /// Inode numbers of the files that lie now where a life may write. One that was moved or replaced differs.
