@@ -49,8 +49,7 @@ impl Broker {
         std::fs::create_dir_all(house.own())?;
         let outward = Outward::new()?;
         let known = |name: &str| keys.get(name).map(str::to_owned);
-        let chosen =
-            provider::pick(&policy.model, &known, &|name| std::env::var(name).ok().or_else(|| known(name)));
+        let chosen = provider::of_house(&policy.model, &keys);
         let values: Vec<_> = policy.key_names().iter().filter_map(|name| known(name)).collect();
         let print = budget::stop::fingerprint(&house, &values);
         let ledger = Ledger::open(&house, clock.clone());

@@ -10,8 +10,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt;
 
 /// Bytes; a shorter value is a placeholder, and scrubbing it would only scrub words.
 const SHORTEST: usize = 8;
@@ -205,12 +207,17 @@ fn in_base64(bytes: &[u8]) -> Vec<Vec<u8>> {
 /// The pairs of `.env`; nothing where there is none. An error never quotes the file.
 fn read_file(house: &House) -> Result<BTreeMap<String, String>> {
     let mut text = String::new();
-    match std::fs::File::open(house.secrets()) {
+    // A pipe would have us wait for whoever writes into it.
+    match File::options().read(true).custom_flags(nix::libc::O_NONBLOCK).open(house.secrets()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
         Err(error) => return Err(error).context("failed to open .env"),
         Ok(file) => {
             use std::os::unix::fs::PermissionsExt;
-            let mode = file.metadata().context("failed to look at .env")?.permissions().mode();
+            let meta = file.metadata().context("failed to look at .env")?;
+            if !meta.is_file() {
+                bail!(".env is no file; make it one with lines of NAME=value, or take it away");
+            }
+            let mode = meta.permissions().mode();
             if mode & 0o077 != 0 {
                 tracing::warn!("others on this machine can read .env; mend it with: chmod 600 .env");
             }

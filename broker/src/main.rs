@@ -6,6 +6,7 @@ use broker::clock::Clock;
 use broker::door;
 use broker::house::House;
 use broker::keys::Keys;
+use broker::llm::provider;
 use broker::policy::Policy;
 use std::net::TcpListener;
 use std::os::fd::FromRawFd;
@@ -22,7 +23,7 @@ broker: holds keys, budget and permission for the creature, on loopback
 usage: broker [--house DIR] [--check | --accept-ledger]
 
   --house DIR      the repository root (default: the working directory)
-  --check          read owner.toml and .env, say what is wrong with it, serve nothing
+  --check          read owner.toml and .env, say what is wrong with it, else which mind that makes; serve nothing
   --accept-ledger  where the ledger is closed: set it aside and begin a new one, which counts the money of today and
                    of this week as spent; with the guardian stopped
   --help, --version
@@ -65,12 +66,20 @@ fn main() -> ExitCode {
         return accept_ledger(&house);
     }
     // The same exit status with and without --check, so that whoever starts us knows that trying again does not help.
-    if let Err(error) = Policy::load(&house).and_then(|policy| Keys::load(&house, &policy.key_names())) {
-        eprintln!("{error:#}");
-        return ExitCode::from(2);
-    }
-    if check {
-        return ExitCode::SUCCESS;
+    let judged = Policy::load(&house).and_then(|policy| {
+        let keys = Keys::load(&house, &policy.key_names())?;
+        Ok(provider::of_house(&policy.model, &keys))
+    });
+    match judged {
+        Err(error) => {
+            eprintln!("{error:#}");
+            return ExitCode::from(2);
+        }
+        Ok(chosen) if check => {
+            println!("{}", chosen.told());
+            return ExitCode::SUCCESS;
+        }
+        Ok(_) => {}
     }
     match run(house) {
         Ok(()) => ExitCode::SUCCESS,

@@ -44,15 +44,21 @@ fn broker(house: &House) -> Finding {
     }
 }
 
-/// What the broker says of its sections of `owner.toml`.
+/// What the broker says of its sections of `owner.toml`, else which mind they and the keys make.
 fn judged(house: &House) -> Option<Finding> {
     let program = companion::program().filter(|program| program.is_file())?;
     let root = house.root().to_str()?;
     let output = trusted::output(&program, &["--check", "--house", root]).ok()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let mend = "mend the line; until then the guardian does not start, or goes on with what was valid before";
-    let said = said.lines().last().unwrap_or_default();
-    (output.status.code() == Some(2)).then(|| Finding::new(Grade::Bad, "owner.toml", said, mend))
+    let last = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().last().unwrap_or_default().to_owned();
+    if output.status.code() == Some(2) {
+        let mend =
+            "mend the line; until then the guardian does not start, or goes on with what was valid before";
+        return Some(Finding::new(Grade::Bad, "owner.toml", last(&output.stderr), mend));
+    }
+    let said = last(&output.stdout);
+    let mend = "put a key into .env, or mend what it says: without a model it lives on instinct";
+    let grade = if said.ends_with(": no model") { Grade::Bad } else { Grade::Good };
+    (!said.is_empty()).then(|| Finding::new(grade, "mind", said, mend))
 }
 
 fn keys(house: &House) -> Finding {

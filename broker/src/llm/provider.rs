@@ -1,6 +1,7 @@
 //! Which provider is behind each wire: by the owner's settings, else by the keys there are, else an Ollama on loopback.
 
 use super::Wire;
+use crate::keys::Keys;
 use crate::outward::{Outward, is_loopback};
 use crate::policy::Model;
 use reqwest::Url;
@@ -15,6 +16,9 @@ pub const OPENAI_MODEL: &str = "gpt-6.1-terra";
 const ANTHROPIC: &str = "https://api.anthropic.com";
 const OPENAI: &str = "https://api.openai.com/v1";
 const OLLAMA: &str = "127.0.0.1:11434";
+
+/// Where the owner names an address.
+const PLACE: &str = "owner.toml [model] base_url";
 
 /// A server on loopback answers in a few milliseconds; nobody waits for one that is not there.
 const LOOK: Duration = Duration::from_millis(500);
@@ -59,6 +63,31 @@ pub struct Chosen {
     pub other: Option<Provider>,
     /// What could not be followed.
     pub said: Option<String>,
+}
+
+impl Chosen {
+    /// Which mind that makes and why, in a sentence; no secret is in it.
+    pub fn told(&self) -> String {
+        let Some(first) = &self.first else {
+            let why = self.said.as_deref().unwrap_or("owner.toml [model] says provider = \"instinct\"");
+            return format!("instinct: {why}");
+        };
+        let model = first.model.as_deref().unwrap_or("whatever model it offers");
+        let host = first.base.host_str().unwrap_or_default();
+        let port = first.base.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let key = match &first.key_env {
+            Some(name) => format!("with the key in {name}"),
+            None if first.is_free() => "if it runs; no key is set, so nothing else is asked".to_owned(),
+            None => "without a key".to_owned(),
+        };
+        format!("{}: {model} at {host}{port}, {key}", first.name)
+    }
+}
+
+/// Chooses for a house; what is no secret may stand in the environment or in `.env`.
+pub fn of_house(settings: &Model, keys: &Keys) -> Chosen {
+    let known = |name: &str| keys.get(name).map(str::to_owned);
+    pick(settings, &known, &|name| std::env::var(name).ok().or_else(|| known(name)))
 }
 
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -127,6 +156,7 @@ fn provider(
         Wire::Anthropic => ("ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", ANTHROPIC, ANTHROPIC_MODEL),
         Wire::OpenAi => ("OPENAI_BASE_URL", "OPENAI_MODEL", OPENAI, OPENAI_MODEL),
     };
+    let place = if set(&settings.base_url).is_some() { PLACE } else { base };
     let base = set(&settings.base_url).or_else(|| env(base));
     let model = set(&settings.model).or_else(|| env(model));
     // Of somebody else's server of the OpenAI wire nobody knows what it offers.
@@ -134,14 +164,15 @@ fn provider(
         (Wire::OpenAi, Some(_)) => model,
         _ => model.or_else(|| Some(usual_model.to_owned())),
     };
-    let base = address(wire, &base.unwrap_or(usual_base.to_owned()))?;
+    let base = address(wire, &base.unwrap_or(usual_base.to_owned()), place)?;
     Ok(Provider { wire, name: wire.name(), base, model, key_env })
 }
 
 fn ollama(settings: &Model, env: &impl Fn(&str) -> Option<String>) -> Result<Provider, String> {
     let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    let place = if set(&settings.base_url).is_some() { PLACE } else { "OLLAMA_HOST" };
     let base = set(&settings.base_url).unwrap_or_else(|| ollama_base(env("OLLAMA_HOST")));
-    let base = address(Wire::OpenAi, &base)?;
+    let base = address(Wire::OpenAi, &base, place)?;
     Ok(Provider { wire: Wire::OpenAi, name: "ollama", base, model: set(&settings.model), key_env: None })
 }
 
@@ -156,8 +187,9 @@ fn ollama_base(host: Option<String>) -> String {
 }
 
 /// Both spellings of an address are in use, with and without `/v1`; paths are added to the one without.
-fn address(wire: Wire, text: &str) -> Result<Url, String> {
-    let bad = |what: &str| format!("the model's base_url cannot be used: {what}: no model");
+/// The address in a text that stands in `place`, which errors name.
+fn address(wire: Wire, text: &str, place: &str) -> Result<Url, String> {
+    let bad = |what: &str| format!("{place} is no address of a model: {what}: no model");
     let url = Url::parse(text.trim()).map_err(|_| bad("not an address"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(bad("neither http nor https"));

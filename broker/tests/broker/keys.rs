@@ -229,6 +229,19 @@ fn an_address_in_the_file_is_read_and_is_no_secret() {
     );
 }
 
+/// Found: a `.env` that became a folder or a pipe was waited for, or passed over in silence.
+#[test]
+fn secrets_that_are_no_file_are_an_error_at_once() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join(".env");
+    let load = || Keys::load(&House::new(folder.path()), &[]).map(|_| ()).unwrap_err().to_string();
+    std::fs::create_dir(&path).unwrap();
+    assert!(load().contains(".env is no file"));
+    std::fs::remove_dir(&path).unwrap();
+    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert!(load().contains(".env is no file"));
+}
+
 #[test]
 fn the_environment_wins() {
     let keys = load("PATH=from-the-file-only\n", &["PATH"]).unwrap();

@@ -287,6 +287,42 @@ fn shown(chosen: &Chosen) -> String {
     })
 }
 
+/// Found: a provider without a key, or an address that is none, was instinct without a word.
+#[test]
+fn the_mind_in_use_and_why_is_told() {
+    let (a, o) = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY");
+    let plain = Model::default();
+    let cases = [
+        (
+            chosen(plain.clone(), &[a], &[]),
+            "anthropic: claude-sonnet-5-5 at api.anthropic.com, with the key in ANTHROPIC_API_KEY",
+        ),
+        (
+            chosen(plain.clone(), &[], &[]),
+            "ollama: whatever model it offers at 127.0.0.1:11434, if it runs; no key is set, so nothing else is asked",
+        ),
+        (
+            chosen(of("openai", "http://localhost:1234", ""), &[], &[]),
+            "openai: whatever model it offers at localhost:1234, without a key",
+        ),
+        (
+            chosen(of("instinct", "", ""), &[a], &[]),
+            "instinct: owner.toml [model] says provider = \"instinct\"",
+        ),
+        (
+            chosen(of("anthropic", "", ""), &[], &[]),
+            "instinct: owner.toml [model] names a provider, but no key is in ANTHROPIC_API_KEY or key_env: no model",
+        ),
+        (
+            chosen(plain, &[o], &[("OPENAI_BASE_URL", "nonsense://x")]),
+            "instinct: OPENAI_BASE_URL is no address of a model: neither http nor https: no model",
+        ),
+    ];
+    for (chosen, told) in cases {
+        assert_eq!(chosen.told(), told);
+    }
+}
+
 #[test]
 fn the_provider_is_chosen_as_the_readme_says() {
     let (a, o) = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY");

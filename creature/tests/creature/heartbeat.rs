@@ -18,6 +18,7 @@ fn it_beats_in_time_and_falls_silent_past_it() {
     heart.stage(Stage::Thinking, Duration::from_secs(60));
     wait_for("the next stage", || beat().filter(|beat| beat["stage"] == "thinking"));
     heart.mind("short");
+    heart.odd(&"no such tool; ".repeat(100));
     heart.thought();
     heart.turn();
     heart.stage(Stage::Resting, Duration::from_millis(1));
@@ -28,6 +29,7 @@ fn it_beats_in_time_and_falls_silent_past_it() {
     let back =
         wait_for("a beat of the loop that came back", || beat().filter(|beat| beat["stage"] == "acting"));
     assert_eq!((&back["turns"], &back["thoughts"], &back["mind"]), (&1.into(), &1.into(), &"short".into()));
+    assert_eq!(back["odd"].as_str().unwrap().chars().count(), 200);
     let dropped = Instant::now();
     heart.stage(Stage::Leaving, Duration::from_secs(10));
     drop(heart);

@@ -217,6 +217,18 @@ fn what_the_owner_changes_is_taken_over_and_mistakes_are_told_once() {
     fs::write(house.path(".env"), "SOME_KEY=12345678\n").unwrap();
     house.until_broker(Some(second));
     assert_eq!(house.told("settings_refused").len(), 2, "each once");
+    // Found: `.env` turned into a folder or a pipe was passed over in silence.
+    for (refused, no_file) in [(3, "mkdir"), (4, "mkfifo")] {
+        let env = house.path(".env");
+        let made = Command::new("sh")
+            .args(["-c", "rm -rf \"$1\"; \"$2\" \"$1\"", "sh"])
+            .arg(&env)
+            .arg(no_file)
+            .status();
+        assert!(made.unwrap().success());
+        house.until(no_file, || house.told("settings_refused").len() == refused);
+        house.until("it in the status", || house.status()["note"].to_string().contains(".env is no file"));
+    }
     assert!(house.told("broker_ended").is_empty(), "a reload is no death");
     assert!(house.deaths().is_empty());
     guardian.stop();

@@ -30,6 +30,7 @@ mod lines;
 mod lockout;
 mod longevity;
 mod marks;
+mod mistakes;
 mod network;
 mod obstacles;
 mod owners;

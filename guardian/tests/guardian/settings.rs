@@ -71,6 +71,14 @@ fn every_mistake_is_named() {
         ("[agenda]\nask_above_usd = -1\n", "line 2, [agenda] ask_above_usd: must be 0 or more USD"),
         ("[agenda]\ngoal_cost_usd = nan\n", "line 2, [agenda] goal_cost_usd: must be 0 or more USD"),
         ("[agenda]\nround = 8\n", "line 2, [agenda] round: there is no key round; the nearest is rounds"),
+        (
+            "[agenda]\ntime_zone = \"berlin\"\n",
+            "line 2, [agenda] time_zone: there is no time zone \"berlin\"; did you mean Europe/Berlin?",
+        ),
+        (
+            "[agenda]\ntime_zone = \"Nowhere\"\n",
+            "line 2, [agenda] time_zone: there is no time zone \"Nowhere\"; names are like Europe/Berlin",
+        ),
         ("[sessions]\nat_once = -1\n", "line 2, [sessions] at_once: "),
         ("[dream]\nat = \"1:00\"\n", "line 2, [dream] at: \"1:00\" is no time of day, as in \"01:00\""),
         ("[dream]\nat = \"24:00\"\n", "line 2, [dream] at: \"24:00\" is no time of day"),

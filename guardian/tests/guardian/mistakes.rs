@@ -1,0 +1,44 @@
+//! The owner's mistakes that no start refuses: told once, in the status and by the doctor for as long as they stand.
+
+use crate::asks::said;
+use crate::support::{House, SOUND};
+
+fn note(house: &House) -> String {
+    house.status()["note"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Found: a purpose above 256 kB was passed over in silence.
+#[test]
+fn a_purpose_that_is_too_large_is_told_until_it_is_mended() {
+    let house = House::new(SOUND);
+    let guardian = house.start();
+    house.until("a thought", || !house.thoughts().is_empty());
+    house.write("PURPOSE.md", &"live\n".repeat(60_000));
+    house.until("it in the status", || note(&house).contains("PURPOSE.md is larger than 262144 bytes"));
+    let doctor = house.ask(&["doctor"]);
+    assert_eq!(doctor.status.code(), Some(1), "{}", said(&doctor));
+    assert!(said(&doctor).contains("PURPOSE.md is larger than 262144 bytes"), "{}", said(&doctor));
+    house.write("PURPOSE.md", "# Live\n");
+    house.until("a plain note", || !note(&house).contains("PURPOSE.md"));
+    let log = std::fs::read_to_string(&guardian.log).unwrap();
+    assert_eq!(log.matches("PURPOSE.md is larger").count(), 1, "told once: {log}");
+    assert!(log.contains("what it said before counts"), "{log}");
+    guardian.stop();
+}
+
+/// Found: an unknown tool under `[permissions]` started without a word.
+#[test]
+fn what_the_creature_cannot_follow_is_in_the_status_and_told_by_the_doctor() {
+    let odd = "owner.toml [permissions]: there is no tool shell.rnu";
+    let house = House::new(&format!(
+        "beat() {{ printf '{{\"life\":%s,\"turns\":%s,\"thoughts\":%s,\"stage\":\"resting\",\"mind\":\"shell\",\"odd\":\"{odd}\"}}\\n' \
+         \"$FERAL_LIFE\" \"$turns\" \"$turns\" > .self/heartbeat; }}; {SOUND}"
+    ));
+    let guardian = house.start();
+    house.until("it in the status", || note(&house).contains(odd));
+    let told = said(&house.ask(&["doctor"]));
+    assert!(told.contains(&format!("the creature says: {odd}")), "{told}");
+    guardian.stop();
+    let told = said(&house.ask(&["doctor"]));
+    assert!(!told.contains(odd), "nobody lives: {told}");
+}
