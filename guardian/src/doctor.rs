@@ -42,6 +42,11 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     findings.extend(unfollowed(house));
     findings.extend(custody::findings(house));
     findings.extend(servers());
+    // Each of the three that read it judges what is its own.
+    let of_owner = |finding: &Finding| finding.about == "owner.toml";
+    if findings.iter().any(|finding| of_owner(finding) && finding.grade != Grade::Good) {
+        findings.retain(|finding| !of_owner(finding) || finding.grade != Grade::Good);
+    }
     let bad = findings.iter().any(|finding| finding.grade == Grade::Bad);
     if as_json {
         let list: Vec<Value> = findings.iter().map(Finding::as_json).collect();
