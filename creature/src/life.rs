@@ -220,6 +220,10 @@ impl Life {
             }
         }
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        let not_run = thought.not_run();
+        if let Some(text) = &not_run {
+            self.remember("observation", json!({"about": "calls", "text": text}))?;
+        }
         if !self.told.safe && self.cursors.thoughts.saturating_sub(self.cursors.snapshot_at) >= SNAPSHOT_EVERY
         {
             self.keep_snapshot()?;
@@ -229,7 +233,8 @@ impl Life {
         }
         // What the owner decided meanwhile is not slept over.
         self.hear_outcomes()?;
-        let (ended, again) = (std::mem::take(&mut self.toolbox.completed), thought.sleep_s == 0);
+        let ended = std::mem::take(&mut self.toolbox.completed);
+        let again = thought.sleep_s == 0 || not_run.is_some();
         self.course.busy = (again && !ended && !owner).then_some(thought.intent);
         if again && !ended {
             return Ok(None);

@@ -211,6 +211,9 @@ impl Life {
                 return Ok(Some(Next::Leave));
             }
         }
+        if let Some(not_run) = thought.not_run() {
+            self.toolbox.sessions.acted(id, &format!("({not_run})"));
+        }
         self.toolbox.keep_sessions();
         Ok(self.toolbox.rebirth.take().map(|rebirth| Next::Reborn(rebirth.summary)))
     }

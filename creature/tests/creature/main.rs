@@ -40,6 +40,7 @@ mod standing;
 mod subsessions;
 mod thought;
 mod tools;
+mod unneeded;
 mod upkeep;
 mod wakes;
 mod week;
