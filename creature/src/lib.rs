@@ -8,6 +8,7 @@ pub mod desk;
 pub mod digest;
 pub mod dream;
 pub mod due;
+mod emptied;
 pub mod endings;
 pub mod fault;
 pub mod feed;

@@ -235,11 +235,16 @@ impl Life {
         self.hear_outcomes()?;
         let ended = std::mem::take(&mut self.toolbox.completed);
         let again = thought.sleep_s == 0 || not_run.is_some();
+        if let Some(rest) = self.emptied(&thought) {
+            return Ok(Some(rest));
+        }
         self.course.busy = (again && !ended && !owner).then_some(thought.intent);
         if again && !ended {
             return Ok(None);
         }
         self.course.overran = 0;
-        Ok(Some(self.chosen((thought.said && !again).then_some(thought.sleep_s))))
+        let rest_s = (thought.said && !again).then_some(thought.sleep_s);
+        self.course.ended = ended && rest_s.is_some();
+        Ok(Some(self.chosen(rest_s)))
     }
 }

@@ -40,6 +40,11 @@ pub struct Thought {
 }
 
 impl Thought {
+    /// Asks for another round and leaves all as it is.
+    pub fn only_words(&self) -> bool {
+        self.tool_calls.is_empty() && self.sleep_s == 0
+    }
+
     /// Which calls are not run, as a sentence; none where all are.
     pub fn not_run(&self) -> Option<String> {
         let named = |call: &Value| {
@@ -92,7 +97,11 @@ pub fn from_value(value: &Value) -> Result<Thought, String> {
     let monologue = words(object, &["monologue", "thought", "thinking"])?;
     let intent = words(object, &["intent"])?;
     let (tool_calls, over) = calls(object)?;
-    if monologue.is_empty() && intent.is_empty() && tool_calls.is_empty() {
+    // Of the right shape and empty is an answer: there is nothing to do. Of another shape it is none.
+    if !["monologue", "thought", "thinking", "intent", "tool_calls"]
+        .iter()
+        .any(|key| object.contains_key(*key))
+    {
         let keys: Vec<&str> = object.keys().map(String::as_str).take(8).collect();
         return Err(format!(
             "the thought has none of `monologue`, `intent`, `tool_calls`; its keys: [{}]",
