@@ -129,3 +129,84 @@ async fn a_rest_said_with_complete_run_is_rested_and_cut_only_by_what_is_due() {
     lived.life.cursors.tell("a letter came");
     assert_eq!(lived.wake().await, Duration::from_secs(1), "nor what is new");
 }
+
+/// The checklist as a request shows it.
+fn shown(seen: &str) -> String {
+    let seen: Vec<Value> = serde_json::from_str(seen).unwrap();
+    let text = seen.iter().map(|message| message["content"].to_string()).collect::<String>();
+    let checklist = text.split("# Checklist (self/HEARTBEAT.md)\\n\\n").nth(1).unwrap_or_default();
+    checklist.split("\\n\\n").next().unwrap_or_default().replace("\\n", "\n")
+}
+
+/// A mind that ticks the first open item, and writes beside what recurs how often it looked at it.
+fn ticking(write: impl Fn(String) -> Value + Send + 'static) -> Script {
+    let mut looks = 0;
+    Script::sighted(move |seen| {
+        let now = shown(seen);
+        looks += 1;
+        let ticked: Vec<String> = now
+            .lines()
+            .map(|line| match line.starts_with("- [ ] every") {
+                true => format!("{} (look {looks})", line.split(" (look").next().unwrap()),
+                false => line.replace("- [ ]", "- [x]"),
+            })
+            .collect();
+        thought("tick", json!([write(ticked.join("\n") + "\n")]), 300)
+    })
+}
+
+/// Mind 4: its own ticks woke it, five wakes in a row.
+#[tokio::test]
+async fn its_own_ticks_of_the_checklist_wake_nothing() {
+    loopback!();
+    let list = "- [ ] every 6h: look at the mail\n- [ ] paint the fence\n";
+    let notes = |text: String| json!({"tool": "notes.write", "args": {"name": "heartbeat", "text": text}});
+    let shell = |text: String| json!({"tool": "repo.run", "args": {"command": format!("cat > self/HEARTBEAT.md <<'END'\n{text}END")}});
+    for script in [ticking(notes), ticking(shell)] {
+        let house = TempHouse::with_model("openai", &script, 300);
+        house.write("self/HEARTBEAT.md", list);
+        let mut lived = Lived::born(&house, MORNING, 1).await;
+        for _ in 0..12 {
+            lived.wake().await;
+        }
+        assert_eq!(asked(&script), 1, "an hour of wakes, and nothing changed by another");
+        let ticked = std::fs::read_to_string(house.path("self/HEARTBEAT.md")).unwrap();
+        assert!(ticked.contains("look at the mail (look 1)") && ticked.contains("- [x] paint"), "{ticked}");
+        for _ in 0..66 {
+            lived.wake().await;
+        }
+        assert_eq!(asked(&script), 2, "what recurs is due in its time");
+        house.write("self/HEARTBEAT.md", format!("{ticked}- [ ] water the tea\n"));
+        lived.wake().await;
+        assert_eq!(asked(&script), 3, "what another writes is news");
+        lived.wake().await;
+        assert_eq!(asked(&script), 3);
+    }
+}
+
+/// Mind 4: a thought for the owner never cleared "the checklist changed".
+#[tokio::test]
+async fn what_it_ticked_for_its_owner_wakes_nothing_either() {
+    loopback!();
+    let script = Script::sighted(|seen| {
+        let now = shown(seen);
+        if !seen.contains("not yet answered") {
+            return thought("rest", json!([]), 300);
+        }
+        let calls = json!([
+            {"tool": "notes.write", "args": {"name": "heartbeat", "text": now.replace("[ ]", "[x]") + "\n"}},
+            {"tool": "owner.message", "args": {"kind": "answer", "text": "ticked"}},
+            {"tool": "complete_run", "args": {"summary": "ticked"}},
+        ]);
+        thought("tick", calls, 120)
+    });
+    let house = TempHouse::with_model("openai", &script, 300);
+    house.say("tick off the fence, it is painted");
+    house.write("self/HEARTBEAT.md", "- [ ] paint the fence\n");
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    for _ in 0..12 {
+        lived.wake().await;
+    }
+    assert_eq!(asked(&script), 1);
+    assert_eq!(std::fs::read_to_string(house.path("self/HEARTBEAT.md")).unwrap(), "- [x] paint the fence\n");
+}
