@@ -3,6 +3,7 @@
 //! Invariant: broken state (cursors, settings, guardian.json, memory lines) is a record, never a death.
 //! Only a memory that cannot be written ends a life here: what is not remembered did not happen.
 
+use crate::books;
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::feed::Feed;
@@ -38,7 +39,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     }
     let heart = Heart::start(&house.heartbeat(), told.life, WAKING)
         .map_err(|cause| Fault::caused("start the heartbeat", &cause, "are there too many threads?"))?;
-    let (mut log, mended) = Log::open(&house.memory())
+    let (log, mended) = Log::open(&house.memory())
         .map_err(|cause| Fault::caused("open memory", &cause, "is the disk full or .self not writable?"))?;
     let mut odd: Vec<(&str, String)> = Vec::new();
     if mended.torn_bytes > 0 {
@@ -57,7 +58,9 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
         // Told in memory already: a lost cursor tells no outcome twice.
         asks::remembered(&records).for_each(|key| _ = cursors.first_telling(key));
     }
+    let booked = if told.safe { Vec::new() } else { books::newest(&house) };
     cursors.correct(&records);
+    cursors.correct(&booked);
     let (settings, complaint) = Settings::load(&house);
     odd.extend(complaint.map(|said| ("settings", said)));
     let standing = Standing::read(&house.guardian()).unwrap_or_else(|said| {
@@ -65,10 +68,11 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
         None
     });
     let commit = named(&told.commit, standing.as_ref());
-    if let Some(broker) = &told.broker {
-        log.hide(broker.token());
-    }
     let mut toolbox = Toolbox::new(house.clone(), log, told.life, told.safe, told.rehearsal);
+    if let Some(broker) = &told.broker {
+        toolbox.memory.hide(broker.token());
+        toolbox.books.hide(broker.token());
+    }
     toolbox.limits = Limits::from(&settings.self_edit);
     toolbox.broker = told.broker.clone();
     toolbox.clock = told.clock.clone();
@@ -78,7 +82,9 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     odd.extend(permission::unknown(&settings.permissions).map(|said| ("settings", said)));
     let (rules, complaint) = settings.rules();
     toolbox.desk.rules = rules;
+    // Older selves kept the changes in memory.
     toolbox.desk.catch_up(&records);
+    toolbox.desk.catch_up(&booked);
     odd.extend(complaint.map(|said| ("settings", said)));
     let watch = Watch::start(&house);
     let told = Told { commit, ..told };

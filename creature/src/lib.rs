@@ -2,6 +2,7 @@
 
 pub mod acts;
 pub mod birth;
+pub mod books;
 pub mod clock;
 pub mod config;
 pub mod desk;

@@ -100,6 +100,11 @@ impl House {
         self.root.join(".self/mind/agenda.json")
     }
 
+    /// Wakes, changes of the agenda and turns of sub-sessions, beside memory.
+    pub fn books(&self) -> PathBuf {
+        self.root.join(".self/mind/bookkeeping.jsonl")
+    }
+
     /// What is known of the sources it follows.
     pub fn scanned(&self) -> PathBuf {
         self.root.join(".self/mind/scanned.json")

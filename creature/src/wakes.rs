@@ -165,7 +165,12 @@ impl Life {
         let why = &self.course.why;
         let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
         self.toolbox.feed.tell(Event::Wakeup, beat.clone());
-        self.remember("heartbeat", beat)?;
+        // A quiet wake is no death: what it could not write is seen where it is missed.
+        let booked = self.toolbox.book("heartbeat", beat);
+        self.observe(
+            "bookkeeping",
+            &booked.err().map_or(String::new(), |fault| format!("failed to {}", fault.error)),
+        )?;
         self.course.quiet = if self.course.why.is_empty() { self.course.quiet + 1 } else { 0 };
         Ok(!self.course.why.is_empty())
     }

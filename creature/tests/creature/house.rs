@@ -92,9 +92,24 @@ impl TempHouse {
         memory::tail(&self.path(".self/memory.jsonl"), most, 256 << 20).unwrap().records
     }
 
-    /// Waits for a record of this kind that satisfies `wanted`.
+    /// The newest lines of the bookkeeping.
+    pub fn booked(&self) -> Vec<Record> {
+        let read = |name: &str| {
+            memory::tail(&self.path(&format!(".self/mind/{name}")), 100_000, 64 << 20).unwrap().records
+        };
+        [read("bookkeeping.before.jsonl"), read("bookkeeping.jsonl")].concat()
+    }
+
+    /// Memory and bookkeeping together, by time.
+    pub fn all_records(&self) -> Vec<Record> {
+        let mut all = [self.booked(), self.last_records(200_000)].concat();
+        all.sort_by(|one, other| one.at.cmp(&other.at));
+        all
+    }
+
+    /// Waits for a record of this kind, of memory or bookkeeping, that satisfies `wanted`.
     pub fn record(&self, kind: &str, wanted: impl Fn(&Value) -> bool) -> Record {
-        let look = || self.records().into_iter().find(|r| r.kind == kind && wanted(&r.data));
+        let look = || self.all_records().into_iter().find(|r| r.kind == kind && wanted(&r.data));
         let began = Instant::now();
         loop {
             if let Some(found) = look() {

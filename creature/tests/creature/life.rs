@@ -126,7 +126,7 @@ fn eight_rounds_are_a_wake() {
     let living = house.live(1);
     house.record("heartbeat", |data| data["wake"] == 2);
     living.leave();
-    let records = house.records();
+    let records = house.all_records();
     let second = records.iter().position(|r| r.kind == "heartbeat" && r.data["wake"] == 2).unwrap();
     let rounds: Vec<u64> = records[..second].iter().filter_map(|r| r.data["round"].as_u64()).collect();
     assert_eq!(rounds, [0, 1, 2, 3, 4, 5, 6, 7]);

@@ -4,6 +4,7 @@
 mod agenda;
 mod attacks;
 mod bad_state;
+mod books;
 mod boundary;
 mod broker;
 mod broker_away;

@@ -35,7 +35,7 @@ async fn a_day_with_nothing_to_do_calls_no_model_after_the_first_thought() {
     lived.day().await;
     assert_eq!(asked(&script), 1);
     let beats: Vec<Value> = house
-        .records()
+        .booked()
         .into_iter()
         .filter(|r| r.kind == "heartbeat")
         .map(|record| record.data["why"].clone())
