@@ -12,14 +12,18 @@ use crate::life::Life;
 use crate::mind::Mind;
 use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Word, main_thread};
+use crate::paths::House;
 use crate::self_edit::cargo::Limits;
 use crate::senses::asks;
 use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
 use crate::tools::{Toolbox, permission};
+use jiff::Timestamp;
 use memory::{Log, Record};
 use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 /// How long birth may take: opening memory, and asking the broker.
@@ -32,10 +36,13 @@ pub const LOOK_BACK: (usize, u64) = (200, 1024 * 1024);
 pub async fn birth(told: Told) -> Result<Life, Fault> {
     let house = told.house.clone();
     for folder in [house.mind(), house.workspace()] {
-        std::fs::create_dir_all(&folder).map_err(|cause| {
+        fs::create_dir_all(&folder).map_err(|cause| {
             let doing = format!("create {}", folder.display());
             Fault::caused(doing, &cause, "is the house writable?")
         })?;
+    }
+    if !told.rehearsal {
+        clear_temporary(&house);
     }
     let heart = Heart::start(&house.heartbeat(), told.life, WAKING)
         .map_err(|cause| Fault::caused("start the heartbeat", &cause, "are there too many threads?"))?;
@@ -94,6 +101,32 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;
     Ok(life)
+}
+
+/// Clears what earlier lives left in `TMPDIR`: killed, they could not. Beside the life, for there may be much of it.
+fn clear_temporary(house: &House) {
+    let folder = house.temporary();
+    // What a build beside this life makes is newer; file times lag the clock a little.
+    let born_s = Timestamp::now().as_second() - 1;
+    let clearing = std::thread::Builder::new().name("clearing".to_owned()).spawn(move || {
+        // A link in its place leads to what is not ours.
+        if !fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
+            return;
+        }
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let cleared = match entry.metadata() {
+                Ok(found) if found.ctime() >= born_s => continue,
+                Ok(found) if found.is_dir() => fs::remove_dir_all(entry.path()),
+                _ => fs::remove_file(entry.path()),
+            };
+            if let Err(error) = cleared {
+                tracing::debug!("failed to clear {}: {error}", entry.path().display());
+            }
+        }
+    });
+    if let Err(error) = clearing {
+        tracing::debug!("failed to clear what earlier lives left: {error}");
+    }
 }
 
 fn look_back(told: &Told, odd: &mut Vec<(&str, String)>) -> Vec<Record> {

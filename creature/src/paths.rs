@@ -154,6 +154,11 @@ impl House {
         self.root.join(".self/workspace")
     }
 
+    /// `TMPDIR` of this life and its builds.
+    pub fn temporary(&self) -> PathBuf {
+        self.root.join(".self/workspace/tmp")
+    }
+
     /// Long tool results, kept whole where the thought only sees head and tail.
     pub fn spills(&self) -> PathBuf {
         self.root.join(".self/workspace/results")
