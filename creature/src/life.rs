@@ -233,18 +233,23 @@ impl Life {
         }
         // What the owner decided meanwhile is not slept over.
         self.hear_outcomes()?;
+        Ok(self.rested(thought, not_run.is_some(), owner))
+    }
+
+    /// The rest a thought ends with, now that its calls are made; none where it has another round.
+    fn rested(&mut self, thought: Thought, unrun: bool, owner: bool) -> Option<Next> {
         let ended = std::mem::take(&mut self.toolbox.completed);
-        let again = thought.sleep_s == 0 || not_run.is_some();
+        let again = thought.sleep_s == 0 || unrun;
         if let Some(rest) = self.emptied(&thought) {
-            return Ok(Some(rest));
+            return Some(rest);
         }
         self.course.busy = (again && !ended && !owner).then_some(thought.intent);
         if again && !ended {
-            return Ok(None);
+            return None;
         }
         self.course.overran = 0;
         let rest_s = (thought.said && !again).then_some(thought.sleep_s);
         self.course.ended = ended && rest_s.is_some();
-        Ok(Some(self.chosen(rest_s)))
+        Some(self.chosen(rest_s))
     }
 }
