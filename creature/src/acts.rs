@@ -6,8 +6,9 @@ use crate::heartbeat::Stage;
 use crate::last_words::guarded;
 use crate::life::{Leaving, Life};
 use crate::mind::context;
+use crate::mind::instinct::checklist;
 use crate::mind::thought::ToolCall;
-use crate::senses::papers;
+use crate::senses::papers::{self, Paper};
 use crate::tools::failure;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -34,9 +35,7 @@ impl Life {
             )?;
             return Ok(false);
         }
-        let mark = |life: &Self| papers::read(&life.told.house.checklist()).mark();
-        // What it writes into its checklist itself is no news to it.
-        let own = call.tool.starts_with("notes.") && mark(self) == self.cursors.checklist;
+        let own = self.knows_checklist(call);
         let calling = guarded(&call.tool, self.toolbox.call(call));
         let result = tokio::select! {
             biased;
@@ -50,12 +49,35 @@ impl Life {
                 "try again in the next life",
             )
         });
-        if own {
-            self.cursors.checklist = mark(self);
-        }
+        self.knew_checklist(own);
         let result = self.noted(call, result);
         self.acted(call, number, result)?;
         Ok(left)
+    }
+
+    /// The checklist as it is, where this call may change it and a thought had it before it like this.
+    pub(crate) fn knows_checklist(&self, call: &ToolCall) -> Option<Paper> {
+        let writes = || Value::Object(call.args.clone()).to_string().contains("HEARTBEAT.md");
+        if !call.tool.starts_with("notes.") && !writes() {
+            return None;
+        }
+        let paper = papers::read(&self.told.house.checklist());
+        [&self.cursors.checklist, &self.course.checklist].contains(&&paper.mark()).then_some(paper)
+    }
+
+    /// What it did to a checklist it knew is no news to it, nor is a line due at once because it wrote it anew.
+    pub(crate) fn knew_checklist(&mut self, before: Option<Paper>) {
+        let Some(before) = before else { return };
+        let after = papers::read(&self.told.house.checklist());
+        if after == before {
+            return;
+        }
+        self.cursors.checklist = after.mark();
+        let (known, now_s) = (checklist::items(&before.text), self.told.clock.now().as_second());
+        for item in checklist::items(&after.text).into_iter().filter(|item| !known.contains(item)) {
+            let Some(every_s) = item.every_s else { continue };
+            self.cursors.items.entry(item.line).or_insert(now_s.saturating_add(every_s));
+        }
     }
 
     /// The result, with a warning where the same call came to the same too often.

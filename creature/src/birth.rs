@@ -3,6 +3,7 @@
 //! Invariant: broken state (cursors, settings, guardian.json, memory lines) is a record, never a death.
 //! Only a memory that cannot be written ends a life here: what is not remembered did not happen.
 
+use crate::books;
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::feed::Feed;
@@ -11,14 +12,18 @@ use crate::life::Life;
 use crate::mind::Mind;
 use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Word, main_thread};
+use crate::paths::House;
 use crate::self_edit::cargo::Limits;
 use crate::senses::asks;
 use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
 use crate::tools::{Toolbox, permission};
+use jiff::Timestamp;
 use memory::{Log, Record};
 use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 /// How long birth may take: opening memory, and asking the broker.
@@ -31,14 +36,17 @@ pub const LOOK_BACK: (usize, u64) = (200, 1024 * 1024);
 pub async fn birth(told: Told) -> Result<Life, Fault> {
     let house = told.house.clone();
     for folder in [house.mind(), house.workspace()] {
-        std::fs::create_dir_all(&folder).map_err(|cause| {
+        fs::create_dir_all(&folder).map_err(|cause| {
             let doing = format!("create {}", folder.display());
             Fault::caused(doing, &cause, "is the house writable?")
         })?;
     }
+    if !told.rehearsal {
+        clear_temporary(&house);
+    }
     let heart = Heart::start(&house.heartbeat(), told.life, WAKING)
         .map_err(|cause| Fault::caused("start the heartbeat", &cause, "are there too many threads?"))?;
-    let (mut log, mended) = Log::open(&house.memory())
+    let (log, mended) = Log::open(&house.memory())
         .map_err(|cause| Fault::caused("open memory", &cause, "is the disk full or .self not writable?"))?;
     let mut odd: Vec<(&str, String)> = Vec::new();
     if mended.torn_bytes > 0 {
@@ -57,7 +65,9 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
         // Told in memory already: a lost cursor tells no outcome twice.
         asks::remembered(&records).for_each(|key| _ = cursors.first_telling(key));
     }
+    let booked = if told.safe { Vec::new() } else { books::newest(&house) };
     cursors.correct(&records);
+    cursors.correct(&booked);
     let (settings, complaint) = Settings::load(&house);
     odd.extend(complaint.map(|said| ("settings", said)));
     let standing = Standing::read(&house.guardian()).unwrap_or_else(|said| {
@@ -65,10 +75,11 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
         None
     });
     let commit = named(&told.commit, standing.as_ref());
-    if let Some(broker) = &told.broker {
-        log.hide(broker.token());
-    }
     let mut toolbox = Toolbox::new(house.clone(), log, told.life, told.safe, told.rehearsal);
+    if let Some(broker) = &told.broker {
+        toolbox.memory.hide(broker.token());
+        toolbox.books.hide(broker.token());
+    }
     toolbox.limits = Limits::from(&settings.self_edit);
     toolbox.broker = told.broker.clone();
     toolbox.clock = told.clock.clone();
@@ -78,7 +89,9 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     odd.extend(permission::unknown(&settings.permissions).map(|said| ("settings", said)));
     let (rules, complaint) = settings.rules();
     toolbox.desk.rules = rules;
+    // Older selves kept the changes in memory.
     toolbox.desk.catch_up(&records);
+    toolbox.desk.catch_up(&booked);
     odd.extend(complaint.map(|said| ("settings", said)));
     let unfollowed: Vec<&str> =
         odd.iter().filter(|(about, _)| *about == "settings").map(|(_, said)| said.as_str()).collect();
@@ -91,6 +104,32 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;
     Ok(life)
+}
+
+/// Clears what earlier lives left in `TMPDIR`: killed, they could not. Beside the life, for there may be much of it.
+fn clear_temporary(house: &House) {
+    let folder = house.temporary();
+    // What a build beside this life makes is newer; file times lag the clock a little.
+    let born_s = Timestamp::now().as_second() - 1;
+    let clearing = std::thread::Builder::new().name("clearing".to_owned()).spawn(move || {
+        // A link in its place leads to what is not ours.
+        if !fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
+            return;
+        }
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let cleared = match entry.metadata() {
+                Ok(found) if found.ctime() >= born_s => continue,
+                Ok(found) if found.is_dir() => fs::remove_dir_all(entry.path()),
+                _ => fs::remove_file(entry.path()),
+            };
+            if let Err(error) = cleared {
+                tracing::debug!("failed to clear {}: {error}", entry.path().display());
+            }
+        }
+    });
+    if let Err(error) = clearing {
+        tracing::debug!("failed to clear what earlier lives left: {error}");
+    }
 }
 
 fn look_back(told: &Told, odd: &mut Vec<(&str, String)>) -> Vec<Record> {

@@ -1,6 +1,6 @@
-//! The desk: the agenda as it is kept; each change is applied, remembered, written down and shown in the feed.
+//! The desk: the agenda as it is kept; each change is applied, booked, written down and shown in the feed.
 //!
-//! Invariant: a change stands in memory before it counts; a lost or garbage file costs no life.
+//! Invariant: a change stands in the bookkeeping before it counts; a lost or garbage file costs no life.
 
 use crate::fault::Fault;
 use crate::paths::House;
@@ -24,7 +24,7 @@ impl Desk {
         (Self { agenda, rules: Rules::default() }, odd)
     }
 
-    /// Makes the changes that stand in memory and not in the file: a life may have ended between the two.
+    /// Makes the changes that stand in records and not in the file: a life may have ended between the two.
     pub fn catch_up(&mut self, records: &[Record]) {
         for record in records.iter().filter(|record| record.kind == "agenda") {
             let part = |key: &str| record.data.get(key).unwrap_or(&Value::Null);
@@ -51,13 +51,13 @@ impl Toolbox {
         let kept = json!({
             "nth": next.changes, "change": change, "done": done, "owner": self.owner, "thread": self.thread,
         });
-        self.record("agenda", kept)?;
+        self.book("agenda", kept)?;
         self.desk.agenda = next;
         self.keep_agenda();
         Ok(done)
     }
 
-    /// Writes the agenda down; failing to is told and survived, for memory holds every change.
+    /// Writes the agenda down; failing to is told and survived, for the bookkeeping has every change.
     pub(crate) fn keep_agenda(&self) {
         let text = self.desk.agenda.to_json();
         if let Err(error) = memory::replace(&self.house.agenda(), &text) {

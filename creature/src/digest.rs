@@ -4,6 +4,7 @@
 //! stays until a newer one takes its place; what is left out is counted.
 
 use crate::mind::context::{failed, shorten};
+use crate::tools::catalogue::exists;
 use memory::Record;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub struct Facts {
     pub thoughts: u64,
     pub mind: String,
     pub purpose: String,
+    /// The newest records, which are left to the next snapshot.
+    pub left: usize,
 }
 
 /// The records that no snapshot has taken in yet, without the last `kept`, and how many of those are left for the next.
@@ -67,7 +70,7 @@ pub fn digest(facts: &Facts, fresh: &[Record], before: Option<&str>) -> String {
     ];
     let mut text = String::new();
     for ((title, most), lines) in SECTIONS.into_iter().zip(sections) {
-        text += &format!("## {title}\n{}\n\n", capped(lines, most));
+        text += &format!("## {title}\n{}\n\n", capped(lines, most, facts.left));
     }
     text.chars().take(MOST_CHARS).collect::<String>().trim_end().to_owned() + "\n"
 }
@@ -180,7 +183,8 @@ fn open(records: &[Record], before: &[String]) -> Vec<String> {
     for (at, record) in records.iter().enumerate().filter(|(_, record)| record.kind == "action") {
         last.insert(text(&record.data, "tool"), (at, record));
     }
-    let mut failing: Vec<_> = last.values().filter(|(_, record)| failed(record)).collect();
+    let fails = |(tool, (_, record)): &(&String, &(usize, &Record))| failed(record) && exists(tool);
+    let mut failing: Vec<_> = last.iter().filter(fails).map(|(_, last)| last).collect();
     failing.sort_by_key(|(at, _)| *at);
     lines.extend(failing.iter().map(|(_, record)| shorten(&format!("{FAILING}{}", outcome(record)), LINE)));
     lines.reverse();
@@ -192,9 +196,9 @@ fn open(records: &[Record], before: &[String]) -> Vec<String> {
         before
             .iter()
             .filter(|line| {
-                let settled = |tool: &String| line.starts_with(&format!("{FAILING}{tool} "));
+                let tool = line.strip_prefix(FAILING).and_then(|said| said.split(' ').next());
                 (line.starts_with(OWNER) && answered.is_none())
-                    || (line.starts_with(FAILING) && !last.keys().any(settled))
+                    || tool.is_some_and(|tool| exists(tool) && !last.contains_key(tool))
             })
             .cloned(),
     );
@@ -267,7 +271,7 @@ fn old_lines(before: &str, title: &str) -> Vec<String> {
 }
 
 /// The first lines that fit, each once, and how many were left out, now and before.
-fn capped(lines: Vec<String>, most: usize) -> String {
+fn capped(lines: Vec<String>, most: usize, left: usize) -> String {
     let mut dropped = 0;
     let mut kept: Vec<String> = Vec::new();
     // Room for the note is always kept, or a later snapshot would have to take a line back.
@@ -291,7 +295,8 @@ fn capped(lines: Vec<String>, most: usize) -> String {
         kept.push(line);
     }
     if kept.is_empty() {
-        kept.push("nothing yet".to_owned());
+        let newer = format!("nothing before the {left} latest records");
+        kept.push(if left > 0 { newer } else { "nothing yet".to_owned() });
     }
     if dropped > 0 {
         kept.push(format!("({dropped} {DROPPED}"));

@@ -14,10 +14,21 @@ const POLL: Duration = Duration::from_millis(100);
 /// Longest wait for an answer; the guardian looks about once a second.
 pub const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Characters of a summary; a commit message takes 200 of them.
-const MOST_SUMMARY: usize = 2_000;
+/// Characters of a summary: all that a commit message holds. Its subject takes whole words of the first 200.
+const MOST_SUMMARY: usize = 4_000;
 
 static ASKED: AtomicU32 = AtomicU32::new(0);
+
+/// What a change is for, on one line; what is longer than a commit message holds ends at a word.
+pub fn one_line(summary: &str) -> String {
+    let line = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= MOST_SUMMARY {
+        return line;
+    }
+    let most: String = line.chars().take(MOST_SUMMARY - 2).collect();
+    let words = most.rsplit_once(' ').map_or(most.as_str(), |(words, _)| words);
+    format!("{words} …")
+}
 
 /// What can be asked of the guardian.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,7 +66,7 @@ pub struct Answer {
 pub fn write_request(house: &House, life: u64, kind: Kind, summary: &str) -> Result<String, Fault> {
     let count = ASKED.fetch_add(1, Ordering::Relaxed);
     let id = format!("{life}-{}-{count}", jiff::Timestamp::now().as_millisecond());
-    let summary: String = summary.chars().take(MOST_SUMMARY).collect();
+    let summary = one_line(summary);
     let request = Request { id: &id, life, kind, summary: &summary };
     let hint = "is the disk full, or .self/mind not writable?";
     let bytes = serde_json::to_vec(&request)

@@ -29,7 +29,8 @@ impl Toolbox {
                 let records = memory::tail(&self.house.memory(), most, bytes).map_err(read)?.records;
                 let before = snapshot::latest(&self.house.snapshots()).map_err(read)?;
                 let (fresh, left) = fresh(&records, KEPT);
-                let facts = Facts { purpose: papers::read(&self.house.purpose()).text, ..self.facts.clone() };
+                let purpose = papers::read(&self.house.purpose()).text;
+                let facts = Facts { purpose, left, ..self.facts.clone() };
                 let text = digest(&facts, fresh, before.as_ref().map(|before| before.text.as_str()));
                 (text, left)
             }

@@ -2,12 +2,14 @@
 
 pub mod acts;
 pub mod birth;
+pub mod books;
 pub mod clock;
 pub mod config;
 pub mod desk;
 pub mod digest;
 pub mod dream;
 pub mod due;
+mod emptied;
 pub mod endings;
 pub mod fault;
 pub mod feed;

@@ -220,6 +220,10 @@ impl Life {
             }
         }
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        let not_run = thought.not_run();
+        if let Some(text) = &not_run {
+            self.remember("observation", json!({"about": "calls", "text": text}))?;
+        }
         if !self.told.safe && self.cursors.thoughts.saturating_sub(self.cursors.snapshot_at) >= SNAPSHOT_EVERY
         {
             self.keep_snapshot()?;
@@ -229,12 +233,23 @@ impl Life {
         }
         // What the owner decided meanwhile is not slept over.
         self.hear_outcomes()?;
-        let (ended, again) = (std::mem::take(&mut self.toolbox.completed), thought.sleep_s == 0);
+        Ok(self.rested(thought, not_run.is_some(), owner))
+    }
+
+    /// The rest a thought ends with, now that its calls are made; none where it has another round.
+    fn rested(&mut self, thought: Thought, unrun: bool, owner: bool) -> Option<Next> {
+        let ended = std::mem::take(&mut self.toolbox.completed);
+        let again = thought.sleep_s == 0 || unrun;
+        if let Some(rest) = self.emptied(&thought) {
+            return Some(rest);
+        }
         self.course.busy = (again && !ended && !owner).then_some(thought.intent);
         if again && !ended {
-            return Ok(None);
+            return None;
         }
         self.course.overran = 0;
-        Ok(Some(self.chosen((thought.said && !again).then_some(thought.sleep_s))))
+        let rest_s = (thought.said && !again).then_some(thought.sleep_s);
+        self.course.ended = ended && rest_s.is_some();
+        Some(self.chosen(rest_s))
     }
 }

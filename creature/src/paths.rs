@@ -100,6 +100,11 @@ impl House {
         self.root.join(".self/mind/agenda.json")
     }
 
+    /// Wakes, changes of the agenda and turns of sub-sessions, beside memory.
+    pub fn books(&self) -> PathBuf {
+        self.root.join(".self/mind/bookkeeping.jsonl")
+    }
+
     /// What is known of the sources it follows.
     pub fn scanned(&self) -> PathBuf {
         self.root.join(".self/mind/scanned.json")
@@ -147,6 +152,11 @@ impl House {
 
     pub fn workspace(&self) -> PathBuf {
         self.root.join(".self/workspace")
+    }
+
+    /// `TMPDIR` of this life and its builds.
+    pub fn temporary(&self) -> PathBuf {
+        self.root.join(".self/workspace/tmp")
     }
 
     /// Long tool results, kept whole where the thought only sees head and tail.

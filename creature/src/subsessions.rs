@@ -211,6 +211,9 @@ impl Life {
                 return Ok(Some(Next::Leave));
             }
         }
+        if let Some(not_run) = thought.not_run() {
+            self.toolbox.sessions.acted(id, &format!("({not_run})"));
+        }
         self.toolbox.keep_sessions();
         Ok(self.toolbox.rebirth.take().map(|rebirth| Next::Reborn(rebirth.summary)))
     }
@@ -230,6 +233,7 @@ impl Life {
             self.toolbox.owner = session.owner;
             self.toolbox.thread.clone_from(&session.thread);
             self.toolbox.session = Some(session.id.clone());
+            let own = self.knows_checklist(call);
             let calling = guarded(&call.tool, self.toolbox.call(call));
             let result = tokio::select! {
                 biased;
@@ -237,6 +241,7 @@ impl Life {
                 result = self.watch.own(calling) => Some(result),
             };
             (self.toolbox.owner, self.toolbox.thread, self.toolbox.session) = (owner, thread, None);
+            self.knew_checklist(own);
             left = result.is_none();
             let error = format!("{} was stopped: this life was asked to leave", call.tool);
             result.unwrap_or_else(|| failure(error, "try again"))

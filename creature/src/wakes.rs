@@ -4,6 +4,7 @@
 //! every wake. What is due by the clock is done here, without either.
 
 use crate::dream;
+use crate::emptied::Emptied;
 use crate::fault::Fault;
 use crate::feed::Event;
 use crate::life::{Leaving, Life, Next};
@@ -58,6 +59,9 @@ pub(crate) struct Course {
     pub setback: bool,
     /// The last thought chose its rest itself.
     pub chose: bool,
+    /// And said that its work is done: only what is new or due comes sooner.
+    pub ended: bool,
+    pub emptied: Emptied,
     /// The owner's pause was told in the feed.
     pub held: bool,
     /// Wakes in a row that asked a model with nobody waiting for it.
@@ -72,7 +76,7 @@ impl Life {
     /// Does what came due and takes what was said; none of it needs a mind.
     pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
         (self.toolbox.owner, self.toolbox.thread) = (false, main_thread());
-        self.course.setback = false;
+        (self.course.setback, self.course.ended) = (false, false);
         self.watch.know();
         self.hear()?;
         self.hear_outcomes()?;
@@ -117,11 +121,10 @@ impl Life {
         self.save()
     }
 
-    /// Decides whether this wake thinks, and says why in its record.
-    pub(crate) fn woken(&mut self) -> Result<bool, Fault> {
-        let (paper, now) = (papers::read(&self.told.house.checklist()), self.told.clock.now());
-        let instinct = matches!(self.mind, Mind::Instinct(_));
-        let found = Found {
+    /// How things stand for whoever asks whether to think.
+    pub(crate) fn found(&self, now: Timestamp) -> Found {
+        let paper = papers::read(&self.told.house.checklist());
+        Found {
             newborn: !self.course.proven,
             words: self.cursors.words.len(),
             events: self.cursors.news.len() + usize::from(self.cursors.interrupted.is_some()),
@@ -135,8 +138,22 @@ impl Life {
             unfinished: self.course.overran == 1,
             paused: self.paused(),
             down: self.course.down_until.is_some_and(|until| now < until),
-        };
-        let why = waking::reasons(&found);
+        }
+    }
+
+    /// Whether the owner said something that no thought has seen.
+    fn unheard(&self) -> bool {
+        self.cursors.words.iter().any(|waiting| waiting.seen == 0)
+    }
+
+    /// Decides whether this wake thinks, and says why in its record.
+    pub(crate) fn woken(&mut self) -> Result<bool, Fault> {
+        let now = self.told.clock.now();
+        let (found, instinct) = (self.found(now), matches!(self.mind, Mind::Instinct(_)));
+        let mut why = waking::reasons(&found);
+        if self.course.emptied.holds(&why, now).is_some() && !self.unheard() {
+            why.clear();
+        }
         if found.words > 0 || why != self.course.why {
             // The same answer to other words, or the same look for another turn of a task, is no repeat.
             self.repeats = Repeats::default();
@@ -148,7 +165,12 @@ impl Life {
         let why = &self.course.why;
         let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
         self.toolbox.feed.tell(Event::Wakeup, beat.clone());
-        self.remember("heartbeat", beat)?;
+        // A quiet wake is no death: what it could not write is seen where it is missed.
+        let booked = self.toolbox.book("heartbeat", beat);
+        self.observe(
+            "bookkeeping",
+            &booked.err().map_or(String::new(), |fault| format!("failed to {}", fault.error)),
+        )?;
         self.course.quiet = if self.course.why.is_empty() { self.course.quiet + 1 } else { 0 };
         Ok(!self.course.why.is_empty())
     }
@@ -283,10 +305,11 @@ impl Life {
         let held = self.held(now);
         let words = match self.cursors.words.is_empty() {
             // The owner is answered: what waited for it is looked at again.
-            true => self.toolbox.owner,
-            false => self.cursors.words.iter().any(|waiting| waiting.seen == 0),
+            true => self.toolbox.owner && !self.course.ended,
+            false => self.unheard(),
         };
-        let events = !self.cursors.news.is_empty() || self.cursors.interrupted.is_some();
+        let interrupted = self.cursors.interrupted.is_some() && !self.course.ended;
+        let events = !self.cursors.news.is_empty() || interrupted;
         let rest = match (words || (events && !held)) && !self.course.setback {
             true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
             false => {
@@ -327,9 +350,10 @@ impl Life {
             true => None,
             false => stack::next_ready(&self.stack(), now),
         };
+        let emptied = self.course.emptied.holds(&waking::reasons(&self.found(now)), now);
         let dream = (!self.course.dreamless).then(|| self.next_dream(now));
         let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(self.next_look());
-        all.chain(self.next_session(now)).chain(hour).chain(dream).min()
+        all.chain(self.next_session(now)).chain(hour).chain(dream).chain(emptied).min()
     }
 
     /// A reply that could not be read: remembered, and paid for with a rest.

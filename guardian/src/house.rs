@@ -56,6 +56,8 @@ impl House {
         home = ".self/workspace/home";
         temporary = ".self/workspace/tmp";
         mind = ".self/mind";
+        /// What the creature writes at each wake, beside memory.
+        bookkeeping = ".self/mind/bookkeeping.jsonl";
         request = ".self/mind/request.json";
         published = ".self/guardian.json";
         last_good = ".self/last_good.txt";

@@ -187,7 +187,7 @@ impl Guardian {
             exited: None,
             bereft: false,
             thought: false,
-            turned: (None, 0),
+            turned: ([None, None], 0),
         });
         records::tell(
             &self.house,

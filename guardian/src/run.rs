@@ -81,8 +81,8 @@ pub struct Life {
     pub bereft: bool,
     /// A thought of this life was seen in memory.
     pub thought: bool,
-    /// Memory when turns last counted, and how many they were: a turn that left no record is only a claim.
-    pub turned: (Option<Mark>, u64),
+    /// Memory and bookkeeping when turns last counted, and how many they were: one that left no record is only a claim.
+    pub turned: ([Option<Mark>; 2], u64),
 }
 
 /// The end of a life or build: what is said of it, and its evidence.
@@ -255,12 +255,12 @@ impl Guardian {
         life.thought
     }
 
-    /// Turns claimed count once memory has changed since the last that did.
+    /// Turns claimed count once memory or bookkeeping has changed since the last that did.
     fn turns_written(&mut self, claimed: u64) -> u64 {
-        let memory = files::mark(&self.house.memory());
+        let records = [self.house.memory(), self.house.bookkeeping()].map(|path| files::mark(&path));
         let Some(life) = &mut self.life else { return 0 };
-        if claimed > life.turned.1 && memory != life.turned.0 {
-            life.turned = (memory, claimed);
+        if claimed > life.turned.1 && records != life.turned.0 {
+            life.turned = (records, claimed);
         }
         life.turned.1
     }

@@ -87,7 +87,8 @@ impl Life {
             }
             Outcome::Down { error, hint, .. } => return Err(Fault::new(error, hint)),
         };
-        let (done, refused) = act(&mut self.toolbox, &facts, &pulse, &thought.tool_calls)?;
+        let (done, mut refused) = act(&mut self.toolbox, &facts, &pulse, &thought.tool_calls)?;
+        refused.extend(thought.not_run());
         let monologue = context::shorten(&thought.monologue, 2_000);
         let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
         self.remember("dream", told)?;

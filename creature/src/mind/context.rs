@@ -6,6 +6,7 @@
 
 use super::moment::{Moment, Word};
 use super::runtime::runtime;
+use crate::tools::catalogue::exists;
 use agenda::stack::Line;
 use memory::Record;
 use serde_json::Value;
@@ -167,7 +168,7 @@ fn still_failing(records: &[Record]) -> Vec<(usize, &'static str, &Record)> {
     for (at, record) in records.iter().enumerate().rev() {
         let tool = record.data.get("tool").and_then(Value::as_str);
         if failed(record) {
-            let open = tool.is_some_and(|tool| !settled.contains(tool));
+            let open = tool.is_some_and(|tool| !settled.contains(tool) && exists(tool));
             if found.is_empty() {
                 found.push((at, "latest failure", record));
             } else if open && found.len() < MOST_FAILING {

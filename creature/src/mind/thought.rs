@@ -6,8 +6,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Calls one thought may make; more is a mind that has lost count.
+/// Calls one thought may make; what it asks for beyond is named to it, and not run.
 pub const MOST_CALLS: usize = 16;
+
+/// Calls not run that are named, and the characters each may take.
+const MOST_NAMED: usize = 20;
+const MOST_NAME: usize = 50;
 
 /// A rest nobody means: a week, in seconds. Bounds proper are the owner's, applied by the loop.
 const LONGEST_REST_S: f64 = 604_800.0;
@@ -30,6 +34,38 @@ pub struct Thought {
     /// The rest was named; else it is the loop's to choose.
     #[serde(skip)]
     pub said: bool,
+    /// Calls beyond those allowed at once, as they were written.
+    #[serde(skip)]
+    pub over: Vec<Value>,
+}
+
+impl Thought {
+    /// Asks for another round and leaves all as it is.
+    pub fn only_words(&self) -> bool {
+        self.tool_calls.is_empty() && self.sleep_s == 0
+    }
+
+    /// Which calls are not run, as a sentence; none where all are.
+    pub fn not_run(&self) -> Option<String> {
+        let named = |call: &Value| {
+            let name = match one_call(call) {
+                Ok(call) if call.args.is_empty() => call.tool,
+                Ok(call) => format!("{} {}", call.tool, Value::Object(call.args)),
+                Err(why) => format!("one that {why}"),
+            };
+            let cut = if name.chars().count() > MOST_NAME { "…" } else { "" };
+            name.chars().take(MOST_NAME).chain(cut.chars()).collect::<String>()
+        };
+        let (all, names) = (self.over.len(), self.over.iter().take(MOST_NAMED).map(named));
+        let names = names.collect::<Vec<_>>().join("; ");
+        let more = match all.saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!("; and {more} others"),
+        };
+        (all > 0).then(|| {
+            format!("not run: {all} more than the {MOST_CALLS} allowed at once: {names}{more}. Call again those you need")
+        })
+    }
 }
 
 /// One call of one tool.
@@ -60,8 +96,12 @@ pub fn from_value(value: &Value) -> Result<Thought, String> {
     };
     let monologue = words(object, &["monologue", "thought", "thinking"])?;
     let intent = words(object, &["intent"])?;
-    let tool_calls = calls(object)?;
-    if monologue.is_empty() && intent.is_empty() && tool_calls.is_empty() {
+    let (tool_calls, over) = calls(object)?;
+    // Of the right shape and empty is an answer: there is nothing to do. Of another shape it is none.
+    if !["monologue", "thought", "thinking", "intent", "tool_calls"]
+        .iter()
+        .any(|key| object.contains_key(*key))
+    {
         let keys: Vec<&str> = object.keys().map(String::as_str).take(8).collect();
         return Err(format!(
             "the thought has none of `monologue`, `intent`, `tool_calls`; its keys: [{}]",
@@ -73,7 +113,7 @@ pub fn from_value(value: &Value) -> Result<Thought, String> {
     let unsaid = if tool_calls.is_empty() { UNSAID_REST_S } else { 0 };
     let sleep_s = rest(object.get("sleep_s"), unsaid)?;
     let said = object.get("sleep_s").is_some_and(|said| !said.is_null());
-    Ok(Thought { monologue, intent, tool_calls, sleep_s, said })
+    Ok(Thought { monologue, intent, tool_calls, sleep_s, said, over })
 }
 
 /// The first of `names` that is there, as text; missing and null are empty.
@@ -93,19 +133,19 @@ fn words(object: &Map<String, Value>, names: &[&str]) -> Result<String, String> 
     Ok(String::new())
 }
 
-fn calls(object: &Map<String, Value>) -> Result<Vec<ToolCall>, String> {
+/// The calls that fit, read; and those beyond, as they are.
+fn calls(object: &Map<String, Value>) -> Result<(Vec<ToolCall>, Vec<Value>), String> {
     let list = match object.get("tool_calls") {
-        None | Some(Value::Null) => return Ok(Vec::new()),
+        None | Some(Value::Null) => return Ok(Default::default()),
         Some(Value::Array(list)) => list,
         Some(other) => return Err(format!("`tool_calls` is {}, not a list", kind_of(other))),
     };
-    if list.len() > MOST_CALLS {
-        return Err(format!("`tool_calls` has {} calls; at most {MOST_CALLS}", list.len()));
-    }
-    list.iter()
+    let (first, over) = list.split_at(list.len().min(MOST_CALLS));
+    let read = first
+        .iter()
         .enumerate()
-        .map(|(at, call)| one_call(call).map_err(|why| format!("tool_calls[{at}]: {why}")))
-        .collect()
+        .map(|(at, call)| one_call(call).map_err(|why| format!("tool_calls[{at}]: {why}")));
+    Ok((read.collect::<Result<_, _>>()?, over.to_vec()))
 }
 
 fn one_call(value: &Value) -> Result<ToolCall, String> {

@@ -1,4 +1,4 @@
-//! Sub-sessions as they are kept: read at birth, every turn remembered, then written down whole.
+//! Sub-sessions as they are kept: read at birth, every turn booked, then written down whole.
 
 use crate::fault::Fault;
 use crate::life::Life;
@@ -27,7 +27,7 @@ impl Toolbox {
         Ok(spawned)
     }
 
-    /// Remembers how these stand now, and writes all down.
+    /// Books how these stand now, and writes all down.
     pub(crate) fn turned(&mut self, ids: &[String]) -> Result<(), Fault> {
         if ids.is_empty() {
             return Ok(());
@@ -41,7 +41,11 @@ impl Toolbox {
                 "objective": spawned.then_some(&session.objective),
                 "answer": session.status.ended().then_some(&session.answer),
             });
-            self.record("agenda", data)?;
+            // What it answered is its last thought, and stands in memory; why it failed may stand nowhere else.
+            match session.status {
+                Status::Failed => self.record("agenda", data)?,
+                _ => self.book("agenda", data)?,
+            }
         }
         self.keep_sessions();
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::catalogue::{Tool, takes};
 use crate::fault::Fault;
+use crate::guardian_post::one_line;
 use crate::mind::thought::ToolCall;
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
@@ -89,10 +90,9 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// One line that says what a change is for; it becomes a commit's subject.
+    /// One line that says what a change is for; it becomes a commit's message.
     pub fn summary(&self, name: &str) -> Result<String, Fault> {
-        let line = self.words(name)?.split_whitespace().collect::<Vec<_>>().join(" ");
-        Ok(line.chars().take(200).collect())
+        Ok(one_line(self.words(name)?))
     }
 
     fn wrong(&self, name: &str, wanted: &str, found: &Value) -> Fault {

@@ -261,6 +261,11 @@ pub fn takes(tool: &Tool) -> String {
     format!("{{{}}}", tool.args.join(", "))
 }
 
+/// Whether there is such a tool in this life; what only an earlier one had can fail no more.
+pub fn exists(name: &str) -> bool {
+    TOOLS.iter().any(|tool| tool.name == name)
+}
+
 /// The tool of this name; a near one is named in the hint.
 pub fn find(name: &str) -> Result<&'static Tool, Fault> {
     if let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) {

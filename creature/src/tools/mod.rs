@@ -29,6 +29,7 @@ mod x;
 
 pub use catalogue::catalogue;
 
+use crate::books::Books;
 use crate::clock::Clock;
 use crate::config::{FileSettings, Permission, SelfEditSettings};
 use crate::desk::Desk;
@@ -54,6 +55,7 @@ use std::time::Duration;
 pub struct Toolbox {
     pub house: House,
     pub memory: Log,
+    pub books: Books,
     pub life: u64,
     /// Only talking: memory and notes.
     pub safe: bool,
@@ -112,6 +114,7 @@ impl Toolbox {
             thread: "main".to_owned(),
             sessions,
             session: None,
+            books: Books::new(&house),
             house,
             memory,
             life,
@@ -248,17 +251,25 @@ impl Toolbox {
         Ok(services.into_iter().flatten().find(named).cloned())
     }
 
-    /// Appends one record, synced.
+    /// Appends one record to memory, synced.
     pub(crate) fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
-        let record = Record { at: self.clock.text(), life: self.life, kind: kind.to_owned(), data };
-        self.memory.append(&record).map_err(|cause| {
-            Fault::caused(
-                format!("append a {kind} record"),
-                &cause,
-                "is the disk full? nothing else was done",
-            )
-        })
+        let record = self.at_present(kind, data);
+        self.memory.append(&record).map_err(|cause| unwritten(kind, &cause))
     }
+
+    /// The same to the bookkeeping.
+    pub(crate) fn book(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
+        let record = self.at_present(kind, data);
+        self.books.append(&record).map_err(|cause| unwritten(kind, &cause))
+    }
+
+    fn at_present(&self, kind: &str, data: Value) -> Record {
+        Record { at: self.clock.text(), life: self.life, kind: kind.to_owned(), data }
+    }
+}
+
+fn unwritten(kind: &str, cause: &memory::Error) -> Fault {
+    Fault::caused(format!("append a {kind} record"), cause, "is the disk full? nothing else was done")
 }
 
 /// A failed result: what failed, and what to do next.

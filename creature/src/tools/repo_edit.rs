@@ -150,7 +150,7 @@ fn asked(
     // Two edits that passed before the rebirth are born together and named together.
     let before = tools.rebirth.take().map(|rebirth| rebirth.summary).filter(|before| *before != summary);
     let summary = before.map_or(summary.clone(), |before| format!("{before}; {summary}"));
-    tools.rebirth = Some(Rebirth { summary: summary.chars().take(300).collect() });
+    tools.rebirth = Some(Rebirth { summary });
     Ok(json!({"stage": Stage::Asked.name(), "files": files, "applied": report, "took": took,
         "note": "built, tested and rehearsed; rebirth follows when this life is blessed"}))
 }

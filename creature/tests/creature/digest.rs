@@ -11,6 +11,7 @@ fn facts() -> Facts {
         thoughts: 50,
         mind: "instinct".to_owned(),
         purpose: "# Purpose\n\nBe curious.".to_owned(),
+        left: 0,
     }
 }
 
@@ -161,4 +162,28 @@ fn records_of_any_shape_do_no_harm() {
             );
         }
     }
+}
+
+/// Mind 5: what failed is said to fail while there is such a tool.
+#[test]
+fn a_tool_that_there_is_not_is_no_open_thread() {
+    let before = "## Open threads\n- failing: count_file {} → broke\n- failing: web.search {} → broke\n";
+    let text = digest(&facts(), &[action("count_words", false), action("x.post", false)], Some(before));
+    for (tool, open) in
+        [("count_file", false), ("count_words", false), ("web.search", true), ("x.post", true)]
+    {
+        assert_eq!(text.contains(&format!("- failing: {tool} ")), open, "{tool}: {text}");
+    }
+}
+
+/// Mind 5: the snapshot said "nothing yet" under recent actions, after nine of them.
+#[test]
+fn a_snapshot_does_not_call_nothing_what_it_leaves_to_the_next() {
+    let records: Vec<Record> = (0..9).map(|_| action("notes.write", true)).collect();
+    let (new, left) = fresh(&records, 10);
+    let text = digest(&Facts { left, ..facts() }, new, None);
+    assert!(text.contains("nothing before the 9 latest records") && !text.contains("nothing yet"), "{text}");
+    let next = digest(&facts(), &records, Some(&text));
+    assert!(next.contains("notes.write") && !next.contains("latest records"), "{next}");
+    assert!(digest(&facts(), &[], None).contains("nothing yet"));
 }

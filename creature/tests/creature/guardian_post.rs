@@ -1,7 +1,7 @@
 //! Tests of asking the guardian, with a guardian that is a file, and of git read without git.
 
 use crate::yard::Yard;
-use creature::guardian_post::{Kind, write_request};
+use creature::guardian_post::{Kind, one_line, write_request};
 use creature::paths::House;
 use git2::{IndexAddOption, Repository, Signature};
 use serde_json::{Value, json};
@@ -110,4 +110,32 @@ fn a_request_of_any_summary_is_one_that_is_read() {
     std::fs::create_dir_all(yard.root().join(".self/mind")).unwrap();
     write_request(&house, 7, Kind::Commit, &"\0".repeat(100_000)).unwrap();
     assert!(std::fs::metadata(house.request()).unwrap().len() < 256 << 10);
+}
+
+/// Mind 11: commit subjects were cut in mid-word at 200 characters, and the rest was lost.
+#[tokio::test]
+async fn what_a_change_is_for_reaches_the_guardian_whole() {
+    let mut yard = Yard::new();
+    yard.put("creature/lib.rs", "");
+    commit_all(yard.root());
+    yard.put(".self/guardian.json", "{}");
+    let request = yard.root().join(".self/mind/request.json");
+    let said = "because the sparrows come at eight ".repeat(20);
+    let read = async {
+        loop {
+            if let Ok(text) = std::fs::read_to_string(&request) {
+                break serde_json::from_str::<Value>(&text).unwrap()["summary"].as_str().unwrap().to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let asked = tokio::select! {
+        result = yard.call("repo.commit", json!({"summary": said})) => panic!("{result}"),
+        asked = read => asked,
+    };
+    assert_eq!(asked, said.trim());
+    let said = "because the sparrows come at eight ".repeat(500);
+    let cut = one_line(&said);
+    assert!(cut.chars().count() <= 4_000 && said.starts_with(cut.strip_suffix(" …").unwrap()), "{cut}");
+    assert!(said[cut.len() - " …".len()..].starts_with(' '), "it ends at a word: {cut}");
 }

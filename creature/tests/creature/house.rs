@@ -92,9 +92,24 @@ impl TempHouse {
         memory::tail(&self.path(".self/memory.jsonl"), most, 256 << 20).unwrap().records
     }
 
-    /// Waits for a record of this kind that satisfies `wanted`.
+    /// The newest lines of the bookkeeping.
+    pub fn booked(&self) -> Vec<Record> {
+        let read = |name: &str| {
+            memory::tail(&self.path(&format!(".self/mind/{name}")), 100_000, 64 << 20).unwrap().records
+        };
+        [read("bookkeeping.before.jsonl"), read("bookkeeping.jsonl")].concat()
+    }
+
+    /// Memory and bookkeeping together, by time.
+    pub fn all_records(&self) -> Vec<Record> {
+        let mut all = [self.booked(), self.last_records(200_000)].concat();
+        all.sort_by(|one, other| one.at.cmp(&other.at));
+        all
+    }
+
+    /// Waits for a record of this kind, of memory or bookkeeping, that satisfies `wanted`.
     pub fn record(&self, kind: &str, wanted: impl Fn(&Value) -> bool) -> Record {
-        let look = || self.records().into_iter().find(|r| r.kind == kind && wanted(&r.data));
+        let look = || self.all_records().into_iter().find(|r| r.kind == kind && wanted(&r.data));
         let began = Instant::now();
         loop {
             if let Some(found) = look() {
@@ -193,9 +208,17 @@ pub struct Script {
 
 impl Script {
     pub fn new(lines: Vec<Line>) -> Self {
+        let mut at = 0;
+        Self::sighted(move |_| {
+            at += 1;
+            lines[at.min(lines.len()) - 1].clone()
+        })
+    }
+
+    /// A mind whose answer depends on what stood in the request.
+    pub fn sighted(mut mind: impl FnMut(&str) -> Line + Send + 'static) -> Self {
         let (asked, offered) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Value::Null)));
         let (noting, offering) = (Arc::clone(&asked), Arc::clone(&offered));
-        let mut at = 0;
         let broker = StandIn::new(move |request: &Asked| {
             let anthropic = match request.path.as_str() {
                 "/status" => return broker::status(offering.lock().unwrap().clone(), &[]),
@@ -204,9 +227,7 @@ impl Script {
                 _ => return broker::refusal(404, "not_found", None),
             };
             noting.lock().unwrap().push(request.body.clone());
-            let line = lines[at.min(lines.len() - 1)].clone();
-            at += 1;
-            match line {
+            match mind(&request.body["messages"].to_string()) {
                 Line::Hangs => Answer::Hangs,
                 Line::Fails(status) => broker::answer(status, &json!({"error": {"message": "no"}})),
                 Line::Refuses(status, kind, wait_s) => broker::refusal(status, kind, wait_s),

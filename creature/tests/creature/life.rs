@@ -120,12 +120,13 @@ fn asked_to_leave_while_the_model_thinks_it_leaves_at_once() {
 #[test]
 fn eight_rounds_are_a_wake() {
     loopback!();
-    let script = Script::new(vec![thought("again", json!([]), 0)]);
+    let dig = json!([{"tool": "notes.append", "args": {"name": "diary", "text": "dug"}}]);
+    let script = Script::new(vec![thought("again", dig, 0)]);
     let house = TempHouse::with_model("openai", &script, 300);
     let living = house.live(1);
     house.record("heartbeat", |data| data["wake"] == 2);
     living.leave();
-    let records = house.records();
+    let records = house.all_records();
     let second = records.iter().position(|r| r.kind == "heartbeat" && r.data["wake"] == 2).unwrap();
     let rounds: Vec<u64> = records[..second].iter().filter_map(|r| r.data["round"].as_u64()).collect();
     assert_eq!(rounds, [0, 1, 2, 3, 4, 5, 6, 7]);
@@ -168,7 +169,8 @@ fn deaths_and_falls_are_told_once_and_until_thought_of() {
 #[test]
 fn a_snapshot_is_kept_every_fifty_thoughts() {
     loopback!();
-    let script = Script::new(vec![thought("count the sparrows", json!([]), 0)]);
+    let count = json!([{"tool": "notes.append", "args": {"name": "scratch", "text": "a sparrow"}}]);
+    let script = Script::new(vec![thought("count the sparrows", count, 0)]);
     let house = TempHouse::with_model("openai", &script, 300);
     house.write(".self/mind/cursors.json", json!({"thoughts": 48, "wakes": 3, "of_tomorrow": 5}).to_string());
     let living = house.live(1);

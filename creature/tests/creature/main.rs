@@ -4,6 +4,7 @@
 mod agenda;
 mod attacks;
 mod bad_state;
+mod books;
 mod boundary;
 mod broker;
 mod broker_away;
@@ -40,6 +41,7 @@ mod standing;
 mod subsessions;
 mod thought;
 mod tools;
+mod unneeded;
 mod upkeep;
 mod wakes;
 mod week;

@@ -91,9 +91,24 @@ fn errors_say_what_and_where() {
             assert!(why.contains(part), "{part} is not in: {why}");
         }
     }
-    let calls: Vec<Value> = (0..=MOST_CALLS).map(|_| json!({"tool": "t"})).collect();
-    let why = read(&json!({"tool_calls": calls}).to_string()).unwrap_err();
-    assert!(why.contains("17"), "{why}");
+}
+
+#[test]
+fn of_more_calls_than_allowed_the_first_are_read_and_the_others_named() {
+    let call = |at: usize| json!({"tool": "repo.read", "args": {"path": format!("file-{at}.rs")}});
+    let mut calls: Vec<Value> = (0..30).map(call).collect();
+    calls[28] = json!({"args": {}});
+    calls[29] = json!(5);
+    let thought = reads(&json!({"intent": "read all", "tool_calls": calls, "sleep_s": 0}).to_string());
+    assert_eq!((thought.tool_calls.len(), thought.over.len()), (MOST_CALLS, 14));
+    let said = thought.not_run().unwrap();
+    assert!(said.starts_with("not run: 14 more than the 16 allowed at once: repo.read"), "{said}");
+    assert!((16..28).all(|at| said.contains(&format!("file-{at}.rs"))), "{said}");
+    assert!(said.contains("names no tool") && said.chars().count() < 1_150, "{said}");
+    assert_eq!(reads(&json!({"tool_calls": &calls[..16]}).to_string()).not_run(), None);
+    let many: Vec<Value> = (0..500).map(call).collect();
+    let said = reads(&json!({"tool_calls": many}).to_string()).not_run().unwrap();
+    assert!(said.contains("484 more") && said.contains("and 464 others") && said.chars().count() < 1_150);
 }
 
 #[test]

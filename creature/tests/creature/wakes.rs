@@ -35,7 +35,7 @@ async fn a_day_with_nothing_to_do_calls_no_model_after_the_first_thought() {
     lived.day().await;
     assert_eq!(asked(&script), 1);
     let beats: Vec<Value> = house
-        .records()
+        .booked()
         .into_iter()
         .filter(|r| r.kind == "heartbeat")
         .map(|record| record.data["why"].clone())
@@ -231,7 +231,8 @@ async fn the_same_call_over_and_over_is_warned_of_and_then_not_made() {
 #[tokio::test]
 async fn what_needs_more_than_its_rounds_goes_on_once_and_no_more() {
     loopback!();
-    let script = Script::new(vec![thought("again", json!([]), 0)]);
+    let dig = json!([{"tool": "notes.append", "args": {"name": "diary", "text": "dug"}}]);
+    let script = Script::new(vec![thought("again", dig, 0)]);
     let house = TempHouse::with_model("openai", &script, 300);
     let mut lived = Lived::born(&house, MORNING, 1).await;
     for _ in 0..20 {

@@ -62,6 +62,10 @@ impl Yard {
         memory::tail(&self.root().join(".self/memory.jsonl"), 1_000, 8 << 20).unwrap().records
     }
 
+    pub fn booked(&self) -> Vec<Record> {
+        memory::tail(&self.root().join(".self/mind/bookkeeping.jsonl"), 1_000, 8 << 20).unwrap().records
+    }
+
     pub fn kinds(&self) -> Vec<String> {
         self.records().into_iter().map(|record| record.kind).collect()
     }

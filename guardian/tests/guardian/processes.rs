@@ -134,6 +134,19 @@ fn beating_without_thinking_is_hung_however_briskly_it_beats() {
 }
 
 #[test]
+fn a_quiet_wake_that_is_only_booked_is_a_turn() {
+    let book = "turns=$((turns+1)); echo {} >> .self/mind/bookkeeping.jsonl; beat; sleep 0.1";
+    let house = House::new(&format!("think alive; while :; do {book}; done"));
+    house.settings("standstill_s = 8");
+    let guardian = house.start();
+    let turns =
+        || house.read(".self/heartbeat").split("\"turns\":").nth(1)?.split(',').next()?.parse::<u32>().ok();
+    house.until("more turns than a standstill lasts", || turns().is_some_and(|turns| turns > 100));
+    assert!(house.deaths().is_empty(), "{:?}", house.deaths());
+    guardian.stop();
+}
+
+#[test]
 fn silence_after_the_blessing_is_a_death_and_a_stopped_tree_dies_too() {
     let house = House::new("think once; blessed; think before; kill -STOP $$; live");
     house.write("owner.toml", &house.read("owner.toml").replace("beat_s = 10", "beat_s = 1.5"));

@@ -157,6 +157,7 @@ impl<'a> Turn<'a> {
             tool_calls: self.calls,
             sleep_s: if again { 0 } else { rest_s },
             said: true,
+            over: Vec::new(),
         }
     }
 }

@@ -26,7 +26,7 @@ fn seen(world: &World) -> (Vec<Record>, Vec<Ask>) {
     if let Ok(to) = std::env::var("FERAL_WEEK_KEEP") {
         std::fs::copy(world.house.path(".self/memory.jsonl"), to).unwrap();
     }
-    (world.house.last_records(200_000), world.outside.seen().asks.clone())
+    (world.house.all_records(), world.outside.seen().asks.clone())
 }
 
 #[test]

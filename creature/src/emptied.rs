@@ -1,0 +1,55 @@
+//! Empty answers: the same situation is no reason to ask again at once; it rests, longer each time, until something changes.
+
+use crate::life::{Life, Next};
+use crate::mind::thought::Thought;
+use agenda::waking;
+use jiff::{SignedDuration, Timestamp};
+use std::time::Duration;
+
+/// The first span in which the same situation is not asked about again, in seconds; it doubles, up to the longest.
+const FIRST_S: u64 = 60;
+const LONGEST_S: u64 = 3_600;
+
+/// What empty answers came to since the last that was none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Emptied {
+    /// The thought before had only words, and wanted another round.
+    spoke: bool,
+    /// Empty answers in a row.
+    times: u32,
+    /// The reasons for a thought that were left after the last one.
+    left: Vec<String>,
+    until: Option<Timestamp>,
+}
+
+impl Emptied {
+    /// Until when these reasons are none.
+    pub fn holds(&self, why: &[String], now: Timestamp) -> Option<Timestamp> {
+        self.until.filter(|until| now < *until && self.left == why)
+    }
+}
+
+impl Life {
+    /// The rest after a thought that wants another round and leaves all as it is; none where it may have one.
+    pub(crate) fn emptied(&mut self, thought: &Thought) -> Option<Next> {
+        if !thought.only_words() {
+            self.course.emptied = Emptied::default();
+            return None;
+        }
+        let silent = thought.monologue.is_empty() && thought.intent.is_empty();
+        let spoke = std::mem::replace(&mut self.course.emptied.spoke, true);
+        if !silent && !spoke {
+            // Thinking aloud is a step; two of them without an act are none.
+            return None;
+        }
+        let now = self.told.clock.now();
+        let span_s = (FIRST_S << self.course.emptied.times.min(6)).min(LONGEST_S);
+        let times = self.course.emptied.times.saturating_add(1);
+        let left = waking::reasons(&self.found(now));
+        let until = now.checked_add(SignedDuration::from_secs(span_s as i64)).ok();
+        self.course.emptied = Emptied { spoke: true, times, left, until };
+        (self.course.overran, self.course.setback, self.course.busy) = (0, true, None);
+        let Next::Rest(rest) = self.chosen(None) else { return None };
+        Some(Next::Rest(rest.max(Duration::from_secs(span_s))))
+    }
+}
