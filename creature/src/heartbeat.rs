@@ -3,7 +3,7 @@
 //! Invariant: every stage is entered with an `until`, and no beat is written past it. A loop that
 //! hangs therefore falls silent; this thread alone never keeps a dead mind looking alive.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -189,7 +189,7 @@ impl Shared {
     }
 
     fn line(&self, pulse: &Pulse) -> String {
-        let beat = json!({
+        let mut beat = json!({
             "life": self.life,
             "pid": std::process::id(),
             "turns": pulse.turns,
@@ -197,8 +197,10 @@ impl Shared {
             "stage": pulse.stage.name(),
             "until": pulse.until_at,
             "mind": pulse.mind,
-            "odd": pulse.odd,
         });
+        if let (Value::Object(fields), false) = (&mut beat, pulse.odd.is_empty()) {
+            fields.insert("odd".to_owned(), json!(pulse.odd));
+        }
         format!("{beat}\n")
     }
 
