@@ -4,6 +4,7 @@ pub mod acts;
 pub mod birth;
 pub mod clock;
 pub mod config;
+mod consent;
 pub mod desk;
 pub mod digest;
 pub mod dream;

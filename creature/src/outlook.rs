@@ -172,7 +172,11 @@ impl Life {
                 self.remember("message", data)?;
                 continue;
             }
-            if before.is_none() {
+            if let Some(answered) = self.approved(&word)? {
+                if answered {
+                    continue;
+                }
+            } else if before.is_none() {
                 self.phased(&word.text, &word.thread);
             }
             self.cursors.words.push(Waiting { word, seen: 0 });

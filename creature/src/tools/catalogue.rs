@@ -140,7 +140,12 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool("agenda.list", &["kind?"], House, "the stack, or goals, opportunities, tasks, gaps, presence"),
     tool("agenda.close", &["id", "reason", "outcome?"], House, "end any of them: done, failed or dropped"),
-    tool("agenda.approve", &["id"], House, "your owner said yes to it"),
+    tool(
+        "agenda.approve",
+        &["id"],
+        House,
+        "whether your owner approved it: the owner's own `approve ID`, or a plain yes to the message that asked, does; nothing else can",
+    ),
     tool(
         "files.read",
         &["path", "from?", "lines?"],

@@ -193,10 +193,9 @@ impl Toolbox {
             "dream.undo" => knowledge::dream_undo(self, args),
             "purpose.rewrite" => papers::rewrite_purpose(self, args).await,
             "goal.add" | "goal.extend" | "goal.checkpoint" | "opportunity.add" | "task.add" | "task.done"
-            | "gap.note" | "presence.note" | "agenda.close" | "agenda.approve" | "pulse.add"
-            | "pulse.update" | "pulse.close" | "reminder.cancel" | "directive.end" => {
-                agenda::change(self, args)
-            }
+            | "gap.note" | "presence.note" | "agenda.close" | "pulse.add" | "pulse.update"
+            | "pulse.close" | "reminder.cancel" | "directive.end" => agenda::change(self, args),
+            "agenda.approve" => agenda::approve(self, args),
             "opportunity.move" => agenda::opportunity_move(self, args),
             "agenda.list" => agenda::list(self, args),
             "files.read" => files::read(self, args),

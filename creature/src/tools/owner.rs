@@ -5,6 +5,7 @@
 use super::Toolbox;
 use super::arguments::Arguments;
 use crate::fault::Fault;
+use crate::mind::moment::Word;
 use agenda::Change;
 use agenda::outbox::{Delivery, Kind, OutboxChange, Week};
 use jiff::{SignedDuration, Timestamp};
@@ -124,6 +125,22 @@ impl Toolbox {
             }
         }
         false
+    }
+
+    /// The item that the last message on a word's thread asked a yes for, where it was sent before the word was said
+    /// and asked for one alone.
+    pub(crate) fn asked_last(&self, word: &Word) -> Vec<String> {
+        let messages = self.messages();
+        let mine = |record: &&Record| {
+            thread_of(&record.data) == word.thread && record.data.get("from") == Some(&json!("creature"))
+        };
+        let Some(last) = messages.iter().rfind(mine) else { return Vec::new() };
+        let (told, said) = (last.at.parse::<Timestamp>(), word.at.parse::<Timestamp>());
+        let after = told.is_ok_and(|told| said.is_ok_and(|said| told < said));
+        let text = last.data.get("text").and_then(Value::as_str).unwrap_or_default();
+        let ids = agenda::yes::items_named(text);
+        let asked = last.data.get("kind") == Some(&json!(Kind::Approval.name()));
+        if after && asked && ids.len() == 1 { ids } else { Vec::new() }
     }
 
     /// Messages of late, both ways.

@@ -193,9 +193,17 @@ pub struct Script {
 
 impl Script {
     pub fn new(lines: Vec<Line>) -> Self {
+        let mut at = 0;
+        Self::sighted(move |_| {
+            at += 1;
+            lines[(at - 1).min(lines.len() - 1)].clone()
+        })
+    }
+
+    /// A model whose next step depends on what stood in the request.
+    pub fn sighted(mut decide: impl FnMut(&str) -> Line + Send + 'static) -> Self {
         let (asked, offered) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Value::Null)));
         let (noting, offering) = (Arc::clone(&asked), Arc::clone(&offered));
-        let mut at = 0;
         let broker = StandIn::new(move |request: &Asked| {
             let anthropic = match request.path.as_str() {
                 "/status" => return broker::status(offering.lock().unwrap().clone(), &[]),
@@ -204,9 +212,7 @@ impl Script {
                 _ => return broker::refusal(404, "not_found", None),
             };
             noting.lock().unwrap().push(request.body.clone());
-            let line = lines[at.min(lines.len() - 1)].clone();
-            at += 1;
-            match line {
+            match decide(&all_said(&request.body)) {
                 Line::Hangs => Answer::Hangs,
                 Line::Fails(status) => broker::answer(status, &json!({"error": {"message": "no"}})),
                 Line::Refuses(status, kind, wait_s) => broker::refusal(status, kind, wait_s),
@@ -230,6 +236,16 @@ impl Script {
     /// The text put to the model with this request, without the system prompt.
     pub fn situation(&self, index: usize) -> String {
         self.request(index)["messages"].to_string()
+    }
+}
+
+/// All text of a request, in either wire.
+fn all_said(body: &Value) -> String {
+    match body {
+        Value::String(text) => format!("{text}\n"),
+        Value::Array(parts) => parts.iter().map(all_said).collect(),
+        Value::Object(fields) => fields.values().map(all_said).collect(),
+        _ => String::new(),
     }
 }
 

@@ -31,6 +31,7 @@ mod permission;
 mod process;
 mod rehearsal;
 mod replace;
+mod rights;
 mod self_edit;
 mod senses;
 mod services;

@@ -24,6 +24,7 @@ pub mod stack;
 pub mod standing;
 pub mod tasks;
 pub mod waking;
+pub mod yes;
 
 pub use change::{Change, Refusal, Rules, When};
 
