@@ -9,12 +9,23 @@ use agenda::yes;
 use serde_json::json;
 
 impl Life {
+    /// Keeps what this word asks for, for as long as it is not done.
+    pub(crate) fn requested(&mut self, word: &Word) {
+        if self.told.safe {
+            return;
+        }
+        let kept = self.as_owner(&word.thread, |life| life.toolbox.requested(word));
+        kept.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).ok();
+    }
+
     /// Approves what this word says yes to, and tells the owner what that was; whether nothing is left to answer,
     /// none where the word is no yes.
     pub(crate) fn approved(&mut self, word: &Word) -> Result<Option<bool>, Fault> {
         let Some(said) = yes::understand(&word.text).filter(|_| !self.told.safe) else { return Ok(None) };
         let ids = match said.ids.is_empty() {
-            true => self.toolbox.asked_last(word),
+            true => Some(yes::items_named(&self.toolbox.asked_last(word)))
+                .filter(|ids| ids.len() == 1)
+                .unwrap_or_default(),
             false => said.ids,
         };
         if ids.is_empty() {

@@ -53,9 +53,9 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool(
         "owner.message",
-        &["kind", "text"],
+        &["kind", "text", "done?"],
         Talk,
-        "tell your owner unasked what matters: kind revenue, approval, milestone, broken or weekly_summary; few an hour go, the rest is gathered",
+        "tell your owner unasked what matters: kind revenue, approval, milestone, broken or weekly_summary; few an hour go, the rest is gathered; kind answer answers: `done` false while work on the request goes on, true when it is done",
     ),
     tool(
         "reminder.add",

@@ -5,6 +5,7 @@
 
 mod agenda;
 mod arguments;
+pub mod asked;
 pub mod catalogue;
 mod directives;
 mod feeds;
@@ -41,6 +42,8 @@ use crate::mind::thought::ToolCall;
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
 use crate::subsessions;
+use ::agenda::Change;
+use ::agenda::requests::RequestChange;
 use ::agenda::sessions::Sessions;
 use arguments::Arguments;
 use catalogue::{Scope, Tool};
@@ -162,8 +165,17 @@ impl Toolbox {
         if self.rehearsal && tool.scope == Scope::Outward {
             return Ok(json!({"rehearsal": true, "note": "nothing was done: this is a rehearsal"}));
         }
-        permission::permit(self, tool)?;
-        self.dispatch(&args).await
+        let owners = permission::permit(self, tool.name)?;
+        let result = self.dispatch(&args).await?;
+        if owners && result.get("ok") != Some(&Value::Bool(false)) {
+            self.used(tool.name)?;
+        }
+        Ok(result)
+    }
+
+    /// Notes that a tool of the owner's did what the owner asked for.
+    fn used(&mut self, tool: &str) -> Result<(), Fault> {
+        self.change(&Change::Request(RequestChange::Used { tool: tool.to_owned() })).map(drop)
     }
 
     async fn dispatch(&mut self, args: &Arguments<'_>) -> Result<Value, Fault> {
