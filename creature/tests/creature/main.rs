@@ -16,6 +16,7 @@ mod endings;
 mod formats;
 mod guardian_post;
 mod heartbeat;
+mod hidden;
 mod house;
 mod instinct;
 mod keepsakes;
