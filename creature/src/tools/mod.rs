@@ -11,6 +11,7 @@ mod directives;
 mod feeds;
 mod files;
 mod knowledge;
+mod new_packages;
 mod owner;
 mod page;
 mod papers;

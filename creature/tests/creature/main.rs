@@ -26,6 +26,7 @@ mod lived;
 mod llm;
 mod models;
 mod owners;
+mod packages;
 mod patch;
 mod patch_damage;
 mod permission;
