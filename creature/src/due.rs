@@ -187,7 +187,7 @@ impl Life {
     }
 
     /// Does something as the owner's own request.
-    fn as_owner<T>(&mut self, thread: &str, act: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn as_owner<T>(&mut self, thread: &str, act: impl FnOnce(&mut Self) -> T) -> T {
         let (owner, before) = (self.toolbox.owner, self.toolbox.thread.clone());
         (self.toolbox.owner, self.toolbox.thread) = (true, thread.to_owned());
         let done = act(self);

@@ -5,6 +5,7 @@ pub mod birth;
 pub mod books;
 pub mod clock;
 pub mod config;
+mod consent;
 pub mod desk;
 pub mod digest;
 pub mod dream;

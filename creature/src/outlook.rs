@@ -10,7 +10,9 @@ use crate::mind::moment::{Moment, main_thread};
 use crate::mind::{Mind, context, llm, standing};
 use crate::senses::cursors::{Cursors, Waiting};
 use crate::senses::{asks, budget, inbox, papers};
+use agenda::requests::Request;
 use agenda::waking;
+use jiff::Timestamp;
 use memory::snapshot;
 use serde_json::{Value, json};
 
@@ -113,12 +115,21 @@ impl Life {
             rounds: self.settings.agenda.rounds,
             goals: self.toolbox.desk.agenda.goals.lines().join("\n"),
             stack,
+            requests: self.requests(now),
             directives: self.toolbox.desk.agenda.directives.lines(now),
             sessions: self.toolbox.sessions.lines(),
             ..Moment::default()
         };
         moment.standing = standing::standing(&moment);
         Ok(moment)
+    }
+
+    fn requests(&self, now: Timestamp) -> Vec<String> {
+        let line = |one: &Request| {
+            let (text, tools) = (context::shorten(&one.text, 60), one.tools.join(", "));
+            format!("Open request {} of your owner's, \"{text}\": {tools} allowed for it.", one.id)
+        };
+        self.toolbox.desk.agenda.requests.standing(now).take(3).map(line).collect()
     }
 
     /// Turns to the owner where a word waits, one thread at a time; else back to what it does by itself.
@@ -172,7 +183,12 @@ impl Life {
                 self.remember("message", data)?;
                 continue;
             }
-            if before.is_none() {
+            self.requested(&word);
+            if let Some(answered) = self.approved(&word)? {
+                if answered {
+                    continue;
+                }
+            } else if before.is_none() {
                 self.phased(&word.text, &word.thread);
             }
             self.cursors.words.push(Waiting { word, seen: 0 });

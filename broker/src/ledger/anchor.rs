@@ -1,4 +1,4 @@
-//! The anchor: how long the ledger was and what it came to, so that a shorter one is noticed and start-up reads little.
+//! The anchor: how long the ledger was and what it came to, so that a shorter or changed one is noticed.
 
 use super::chain::End;
 use super::sums::Sums;

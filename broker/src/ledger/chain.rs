@@ -13,6 +13,7 @@ pub const LONGEST_LINE: usize = 128 << 10;
 /// Characters of the longest text in an entry.
 const LONGEST_TEXT: usize = 2_000;
 
+const PREV_MARK: &str = ",\"prev\":\"";
 const HASH_MARK: &str = ",\"hash\":\"";
 
 /// Where the chain stands.
@@ -71,14 +72,21 @@ pub fn read(line: &[u8]) -> Result<Line, String> {
     let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
     let read: Line =
         serde_json::from_str(text).map_err(|error| format!("not a line of a ledger: {error}"))?;
+    match link(text)? {
+        (prev, hash) if prev == read.prev && hash == read.hash => Ok(read),
+        _ => Err("no hash at its end".into()),
+    }
+}
+
+/// The hash before a line and its own, found to be its own; the rest of it is not read.
+pub fn link(text: &str) -> Result<(&str, &str), String> {
     let (before, rest) = text.rsplit_once(HASH_MARK).ok_or("no hash at its end")?;
-    if rest != format!("{}\"}}", read.hash) {
-        return Err("no hash at its end".into());
+    let said = rest.strip_suffix("\"}").ok_or("no hash at its end")?;
+    let (_, prev) = before.rsplit_once(PREV_MARK).ok_or("no hash of the line before")?;
+    match hash(format!("{before}}}").as_bytes()) == said {
+        true => Ok((prev.trim_end_matches('"'), said)),
+        false => Err("its hash is not its own".into()),
     }
-    if hash(format!("{before}}}").as_bytes()) != read.hash {
-        return Err("its hash is not its own".into());
-    }
-    Ok(read)
 }
 
 /// Reads the line that must come next.

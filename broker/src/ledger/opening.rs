@@ -1,4 +1,4 @@
-//! Opens a ledger: takes it for oneself, reads what the anchor does not know yet, and closes at anything odd.
+//! Opens a ledger: takes it for oneself, checks every line of it, and closes at anything odd.
 //!
 //! Invariant: a ledger that lost a line it had acknowledged is never opened.
 
@@ -63,7 +63,7 @@ pub fn open(house: &House, clock: &Clock) -> Result<Opened, Closed> {
         let lost = known.bytes - meta.len();
         return Err(closed(format!("{shown} is {lost} bytes shorter than it was")));
     }
-    ends_so(&mut file, &known).map_err(|why| closed(format!("{shown}, line {}: {why}", known.end.seq)))?;
+    is_whole(&mut file, &known).map_err(|why| closed(format!("{shown}, {why}")))?;
     let (end, sums, bytes) = read_on(&mut file, known).map_err(|why| closed(format!("{shown}, {why}")))?;
     let torn_bytes = meta.len() - bytes;
     if torn_bytes > 0 {
@@ -109,21 +109,38 @@ fn finish_rotation(house: &House, anchor: Option<Anchor>) -> Result<Option<Ancho
     Ok(Some(anchor))
 }
 
-/// The anchor's last line must stand where the anchor says.
-fn ends_so(file: &mut File, anchor: &Anchor) -> Result<(), String> {
-    if anchor.bytes == 0 {
-        return Ok(());
+/// Every line up to the anchor's must be as it was written: each follows the one before, and the last is the anchor's,
+/// so that no line between can have been changed. Their sums the anchor has.
+fn is_whole(file: &mut File, anchor: &Anchor) -> Result<(), String> {
+    file.seek(SeekFrom::Start(0)).map_err(|error| error.to_string())?;
+    let mut reader = BufReader::with_capacity(1 << 16, file.take(anchor.bytes));
+    // A ledger that was moved aside holds the lines before the first one here.
+    let (mut end, mut line) = (None::<End>, Vec::new());
+    loop {
+        line.clear();
+        let seq = end.as_ref().map_or_else(|| "1 of the file".to_owned(), |end| (end.seq + 1).to_string());
+        let most = chain::LONGEST_LINE as u64 + 1;
+        let read = reader.by_ref().take(most).read_until(b'\n', &mut line);
+        if read.map_err(|error| format!("line {seq}: {error}"))? == 0 {
+            break;
+        }
+        let whole = line.strip_suffix(b"\n").ok_or_else(|| format!("line {seq}: it has no end"))?;
+        end = Some(follows(whole, end.as_ref()).map_err(|why| format!("line {seq}: {why}"))?);
     }
-    let from = anchor.bytes.saturating_sub(chain::LONGEST_LINE as u64);
-    let mut tail = Vec::new();
-    file.seek(SeekFrom::Start(from)).map_err(|error| error.to_string())?;
-    file.take(anchor.bytes - from).read_to_end(&mut tail).map_err(|error| error.to_string())?;
-    let line = tail.strip_suffix(b"\n").ok_or("it is not the one the anchor knows")?;
-    let line = line.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    let read = chain::read(line)?;
-    match read.seq == anchor.end.seq && read.hash == anchor.end.hash {
+    match end.unwrap_or_default() == anchor.end || anchor.bytes == 0 {
         true => Ok(()),
-        false => Err("it is not the one the anchor knows".into()),
+        false => Err(format!("line {}: it is not the one the anchor knows", anchor.end.seq)),
+    }
+}
+
+/// Where the chain stands after this line.
+fn follows(line: &[u8], end: Option<&End>) -> Result<End, String> {
+    let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
+    let (prev, hash) = chain::link(text)?;
+    match end {
+        None => chain::read(line).map(|first| End { seq: first.seq, hash: first.hash }),
+        Some(end) if end.hash == prev => Ok(End { seq: end.seq + 1, hash: hash.to_owned() }),
+        Some(end) => Err(format!("it does not follow line {}", end.seq)),
     }
 }
 

@@ -7,6 +7,7 @@ use super::moment::Moment;
 use super::{Outcome, prompt, thought};
 use crate::config::ModelSettings;
 use crate::tools;
+use agenda::standing::redact_whole;
 use hands::Broker;
 use model::{Ask, Client, Endpoint, Error, Kind, Wire};
 use serde_json::{Value, json};
@@ -95,8 +96,10 @@ impl ModelMind {
         self.say(self.system.clone(), context, situation, !moment.answers()).await
     }
 
-    /// The same with words of another's choosing: sub-sessions and dreams have prompts of their own.
+    /// The same with words of another's choosing: sub-sessions and dreams have prompts of their own. Whatever goes to a
+    /// model passes here, and loses here what looks like a secret.
     pub async fn say(&self, system: String, context: String, situation: String, autonomous: bool) -> Outcome {
+        let [system, context, situation] = [system, context, situation].map(|part| redact_whole(&part));
         let (schema, schema_name) = (prompt::schema(self.wire), "thought".to_owned());
         let ask = Ask { system, context, situation, schema, schema_name, autonomous };
         let reply = match self.client.ask(&ask).await {

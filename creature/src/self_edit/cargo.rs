@@ -55,6 +55,13 @@ pub async fn fetch(house: &House, deadline: Duration) -> Result<Ended, Fault> {
     process::run(job.args([manifest])).await
 }
 
+/// Brings the lock up to what the manifests name, from what is on this disk; nothing is fetched.
+pub async fn resolve(house: &House, deadline: Duration) -> Result<Ended, Fault> {
+    let manifest = house.source().join("Cargo.toml");
+    let args = ["update", "--workspace", "--offline", "--quiet", "--manifest-path"];
+    process::run(Job::new(program(), house.root(), deadline).args(args).args([manifest])).await
+}
+
 /// A failed step as the mind is told of it: how it ended, and the first lines that say why.
 pub fn fault(step: &str, ended: &Ended) -> Fault {
     let lines = diagnostics::first(&ended.stdout.text(), &ended.stderr.text());

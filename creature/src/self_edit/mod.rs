@@ -5,6 +5,7 @@ pub mod cargo;
 pub mod change;
 pub mod diagnostics;
 pub mod hunks;
+pub mod packages;
 pub mod patch;
 pub mod protocol;
 pub mod rehearse;

@@ -3,6 +3,7 @@
 use super::boundary::Area;
 use super::cargo::{self, Limits};
 use super::change::{self, Plan};
+use super::packages;
 use super::rehearse;
 use super::{Failed, Stage};
 use crate::fault::Fault;
@@ -18,9 +19,17 @@ pub struct Proof {
 }
 
 /// Applies the plan; source is proven first and put back when the proof fails, papers need none.
-pub async fn try_out(house: &House, life: u64, limits: Limits, plan: Plan) -> Result<Proof, Failed> {
+/// `judge` says of the lock that came of it whether it may be.
+pub async fn try_out(
+    house: &House,
+    life: u64,
+    limits: Limits,
+    plan: Plan,
+    judge: &dyn Fn() -> Result<(), Fault>,
+) -> Result<Proof, Failed> {
     let source = plan.touches(Area::Source);
     let crates = plan.changes.iter().any(|change| change.path.starts_with("creature/crates/"));
+    let manifests = plan.changes.iter().any(|change| packages::is_paper(&change.path));
     let failed = |fault| Stage::Apply.failed(fault);
     let mut written = change::write(house.root(), plan.changes).map_err(failed)?;
     if !source {
@@ -28,7 +37,7 @@ pub async fn try_out(house: &House, life: u64, limits: Limits, plan: Plan) -> Re
         return Ok(Proof::default());
     }
     written.guard("creature/Cargo.lock");
-    match prove(house, life, limits, crates).await {
+    match prove(house, life, limits, crates, manifests.then_some(judge)).await {
         Ok(proof) => {
             written.keep();
             Ok(proof)
@@ -47,11 +56,25 @@ pub async fn try_out(house: &House, life: u64, limits: Limits, plan: Plan) -> Re
     }
 }
 
-/// Proves the source as it is on disk; changes nothing of it.
-pub async fn prove(house: &House, life: u64, limits: Limits, crates: bool) -> Result<Proof, Failed> {
+/// Proves the source as it is on disk; changes nothing of it. Where manifests changed, `judge` says of the lock that comes
+/// of it whether it may be, before anything is fetched as far as this disk knows, and after the build in any case.
+pub async fn prove(
+    house: &House,
+    life: u64,
+    limits: Limits,
+    crates: bool,
+    judge: Option<&dyn Fn() -> Result<(), Fault>>,
+) -> Result<Proof, Failed> {
+    let judged = || judge.map_or(Ok(()), |judge| judge()).map_err(|fault| Stage::Boundary.failed(fault));
     let mut proof = Proof::default();
     let started = Instant::now();
+    if judge.is_some() {
+        // What it cannot find here fails the build too, or is judged after it.
+        cargo::resolve(house, limits.build).await.map_err(|fault| Stage::Build.failed(fault))?;
+        judged()?;
+    }
     let built = cargo::build(house, limits.build).await;
+    judged()?;
     passed(built, "cargo build").map_err(|fault| Stage::Build.failed(fault))?;
     proof.build_ms = millis(started);
     let started = Instant::now();

@@ -54,6 +54,21 @@ pub fn change(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     tools.change(&change)
 }
 
+/// Says whether the owner approved an item. Nothing here can: the owner's word is taken where it is heard.
+pub fn approve(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let id = args.words("id")?.trim();
+    match tools.desk.agenda.awaits(id, &tools.desk.rules) {
+        Some(false) => Ok(json!({"id": id, "note": "it needs no yes, or has it: go on"})),
+        Some(true) => {
+            let hint = format!(
+                "only your owner's own words can: `approve {id}`, or yes to an owner.message of kind approval that names it"
+            );
+            Err(Fault::new(format!("{id} waits for your owner's yes"), hint))
+        }
+        None => Err(Fault::new(format!("there is no open {id}"), "agenda.list names those that are open")),
+    }
+}
+
 /// The same for an opportunity; what was earned is shown in the feed.
 pub fn opportunity_move(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let before = tools.desk.agenda.opportunities.earned_usd;

@@ -58,6 +58,18 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// Yes or no, also where it comes as text.
+    pub fn maybe_truth(&self, name: &str) -> Result<Option<bool>, Fault> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::Bool(truth)) => Ok(Some(*truth)),
+            Some(Value::String(text)) if matches!(text.trim(), "true" | "false") => {
+                Ok(Some(text.trim() == "true"))
+            }
+            Some(_) => Err(self.fault(format!("takes true or false as `{name}`"))),
+        }
+    }
+
     pub fn maybe_text(&self, name: &str) -> Result<Option<&'a str>, Fault> {
         match self.value(name) {
             None => Ok(None),

@@ -53,9 +53,9 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool(
         "owner.message",
-        &["kind", "text"],
+        &["kind", "text", "done?"],
         Talk,
-        "tell your owner unasked what matters: kind revenue, approval, milestone, broken or weekly_summary; few an hour go, the rest is gathered",
+        "tell your owner unasked what matters: kind revenue, approval, milestone, broken or weekly_summary; few an hour go, the rest is gathered; kind answer answers: `done` false while work on the request goes on, true when it is done",
     ),
     tool(
         "reminder.add",
@@ -140,7 +140,12 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool("agenda.list", &["kind?"], House, "the stack, or goals, opportunities, tasks, gaps, presence"),
     tool("agenda.close", &["id", "reason", "outcome?"], House, "end any of them: done, failed or dropped"),
-    tool("agenda.approve", &["id"], House, "your owner said yes to it"),
+    tool(
+        "agenda.approve",
+        &["id"],
+        House,
+        "whether your owner approved it: the owner's own `approve ID`, or a plain yes to the message that asked, does; nothing else can",
+    ),
     tool(
         "files.read",
         &["path", "from?", "lines?"],

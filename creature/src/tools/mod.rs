@@ -5,11 +5,13 @@
 
 mod agenda;
 mod arguments;
+pub mod asked;
 pub mod catalogue;
 mod directives;
 mod feeds;
 mod files;
 mod knowledge;
+mod new_packages;
 mod owner;
 mod page;
 mod papers;
@@ -42,6 +44,8 @@ use crate::mind::thought::ToolCall;
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
 use crate::subsessions;
+use ::agenda::Change;
+use ::agenda::requests::RequestChange;
 use ::agenda::sessions::Sessions;
 use arguments::Arguments;
 use catalogue::{Scope, Tool};
@@ -165,8 +169,17 @@ impl Toolbox {
         if self.rehearsal && tool.scope == Scope::Outward {
             return Ok(json!({"rehearsal": true, "note": "nothing was done: this is a rehearsal"}));
         }
-        permission::permit(self, tool)?;
-        self.dispatch(&args).await
+        let owners = permission::permit(self, tool.name)?;
+        let result = self.dispatch(&args).await?;
+        if owners && result.get("ok") != Some(&Value::Bool(false)) {
+            self.used(tool.name)?;
+        }
+        Ok(result)
+    }
+
+    /// Notes that a tool of the owner's did what the owner asked for.
+    fn used(&mut self, tool: &str) -> Result<(), Fault> {
+        self.change(&Change::Request(RequestChange::Used { tool: tool.to_owned() })).map(drop)
     }
 
     async fn dispatch(&mut self, args: &Arguments<'_>) -> Result<Value, Fault> {
@@ -196,10 +209,9 @@ impl Toolbox {
             "dream.undo" => knowledge::dream_undo(self, args),
             "purpose.rewrite" => papers::rewrite_purpose(self, args).await,
             "goal.add" | "goal.extend" | "goal.checkpoint" | "opportunity.add" | "task.add" | "task.done"
-            | "gap.note" | "presence.note" | "agenda.close" | "agenda.approve" | "pulse.add"
-            | "pulse.update" | "pulse.close" | "reminder.cancel" | "directive.end" => {
-                agenda::change(self, args)
-            }
+            | "gap.note" | "presence.note" | "agenda.close" | "pulse.add" | "pulse.update"
+            | "pulse.close" | "reminder.cancel" | "directive.end" => agenda::change(self, args),
+            "agenda.approve" => agenda::approve(self, args),
             "opportunity.move" => agenda::opportunity_move(self, args),
             "agenda.list" => agenda::list(self, args),
             "files.read" => files::read(self, args),

@@ -5,8 +5,10 @@
 use super::Toolbox;
 use super::arguments::Arguments;
 use crate::fault::Fault;
+use crate::mind::moment::Word;
 use agenda::Change;
 use agenda::outbox::{Delivery, Kind, OutboxChange, Week};
+use agenda::requests::RequestChange;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
 use serde_json::{Value, json};
@@ -20,21 +22,23 @@ const LISTENING: SignedDuration = SignedDuration::from_hours(1);
 pub fn message(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let (kind, text) = (Kind::named(args.words("kind")?), args.words("text")?);
     if kind == Kind::Answer {
-        return answer(tools, json!({"text": text}));
+        let done = args.maybe_truth("done")?;
+        return answer(tools, json!({"text": text}), done);
     }
     let said = tools.change(&Change::Outbox(OutboxChange::Say { kind, text: text.to_owned() }))?;
     tools.deliver()?;
     Ok(said)
 }
 
-/// Answers the owner's words on the thread `data` names, else on the one worked on.
-pub fn answer(tools: &mut Toolbox, mut data: Value) -> Result<Value, Fault> {
+/// Answers the owner's words on the thread `data` names, else on the one worked on; `done` says whether that was all.
+pub fn answer(tools: &mut Toolbox, mut data: Value, done: Option<bool>) -> Result<Value, Fault> {
     let thread = match data.get("thread").and_then(Value::as_str).filter(|thread| !thread.is_empty()) {
         Some(thread) => thread.chars().take(64).collect(),
         None => tools.thread.clone(),
     };
+    let open = tools.desk.agenda.requests.standing(tools.clock.now()).any(|one| one.thread == thread);
     let asked = tools.owner && thread == tools.thread;
-    if !asked && !tools.listening(&thread) {
+    if !asked && !open && !tools.listening(&thread) {
         let error = format!("no words of your owner's wait for an answer on `{thread}`");
         let hint = "owner.message with a kind (revenue, approval, milestone, broken, weekly_summary) tells what matters; \
             keep the rest in memory or notes";
@@ -49,6 +53,12 @@ pub fn answer(tools: &mut Toolbox, mut data: Value) -> Result<Value, Fault> {
         fields.entry("at").or_insert_with(|| json!(tools.clock.text()));
     }
     tools.record("message", data)?;
+    if open {
+        let before = std::mem::replace(&mut tools.thread, thread);
+        let answered = tools.change(&Change::Request(RequestChange::Answered { done }));
+        tools.thread = before;
+        answered?;
+    }
     Ok(json!({"kind": "message"}))
 }
 
@@ -124,6 +134,20 @@ impl Toolbox {
             }
         }
         false
+    }
+
+    /// What the last message on a word's thread asked a yes for, where it was sent before the word was said.
+    pub(crate) fn asked_last(&self, word: &Word) -> String {
+        let messages = self.messages();
+        let mine = |record: &&Record| {
+            thread_of(&record.data) == word.thread && record.data.get("from") == Some(&json!("creature"))
+        };
+        let Some(last) = messages.iter().rfind(mine) else { return String::new() };
+        let (told, said) = (last.at.parse::<Timestamp>(), word.at.parse::<Timestamp>());
+        let after = told.is_ok_and(|told| said.is_ok_and(|said| told < said));
+        let asked = last.data.get("kind") == Some(&json!(Kind::Approval.name()));
+        let text = last.data.get("text").and_then(Value::as_str).filter(|_| after && asked);
+        text.unwrap_or_default().to_owned()
     }
 
     /// Messages of late, both ways.

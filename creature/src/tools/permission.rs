@@ -3,49 +3,90 @@
 //! Invariant: by itself the creature installs nothing, and does not change what it is (PURPOSE.md, its prompts) in a
 //! day in which it read what others wrote. What cannot be known counts as read.
 
-use super::catalogue::{TOOLS, Tool};
-use super::{Toolbox, fault};
+use super::catalogue::TOOLS;
+use super::{Toolbox, asked, fault};
 use crate::config::Permission;
 use crate::fault::Fault;
+use crate::mind::moment::Word;
+use agenda::requests::RequestChange;
+use agenda::{Change, yes};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What only the owner's own request may use, where the owner's settings do not say otherwise.
 const OWNERS: [&str; 1] = ["repo.install_deps"];
 
+/// The tool whose name stands for a change of what it is.
+const IDENTITY: &str = "purpose.rewrite";
+
 /// The creature's identity, beside PURPOSE.md.
 const PROMPTS: &str = "creature/prompts/";
 
-/// Refuses a tool that may not be used now.
-pub(super) fn permit(tools: &Toolbox, tool: &Tool) -> Result<(), Fault> {
-    let family = tool.name.split_once('.').map(|(family, _)| format!("{family}.*"));
-    let said = tools.permissions.get(tool.name);
-    let said = said.or_else(|| family.and_then(|family| tools.permissions.get(&family))).copied();
-    let unsaid = if OWNERS.contains(&tool.name) { Permission::Owner } else { Permission::Always };
-    match said.unwrap_or(unsaid) {
-        Permission::Always => Ok(()),
-        Permission::Owner if tools.owner => Ok(()),
+/// Refuses a tool that may not be used now; whether it may only because the owner asked for it.
+pub(super) fn permit(tools: &Toolbox, name: &str) -> Result<bool, Fault> {
+    match permission(&tools.permissions, name) {
+        Permission::Always => Ok(false),
+        Permission::Owner if tools.asked(name) => Ok(true),
         Permission::Owner => {
-            let hint = "it is for your owner's own requests: ask with owner.message, or go on without";
-            Err(Fault::new(format!("{} may not be used by yourself", tool.name), hint))
+            let hint = format!(
+                "it is for what your owner asked for in plain words, and no open request asks for it: ask with \
+                 owner.message, kind approval, naming {name} (a yes to that allows it), or go on without"
+            );
+            Err(Fault::new(format!("{name} may not be used by yourself"), hint))
         }
         Permission::Never => {
             let hint = "your owner's settings say so ([permissions] in owner.toml); go on without";
-            Err(Fault::new(format!("{} may not be used here", tool.name), hint))
+            Err(Fault::new(format!("{name} may not be used here"), hint))
         }
     }
+}
+
+/// When a tool may be used: by its name, else by its family, else as it is built.
+fn permission(said: &BTreeMap<String, Permission>, name: &str) -> Permission {
+    let family = name.split_once('.').map(|(family, _)| format!("{family}.*"));
+    let found = said.get(name).or_else(|| family.and_then(|family| said.get(&family))).copied();
+    found.unwrap_or(if OWNERS.contains(&name) { Permission::Owner } else { Permission::Always })
 }
 
 /// Refuses a change of these files by itself where it would touch its identity after reading untrusted text.
 pub(super) async fn identity(tools: &Toolbox, files: &[String]) -> Result<(), Fault> {
     let own = files.iter().find(|file| *file == "PURPOSE.md" || file.starts_with(PROMPTS));
-    let (Some(file), false, Some(broker)) = (own, tools.owner, &tools.broker) else { return Ok(()) };
+    let (Some(file), false, Some(broker)) = (own, tools.asked(IDENTITY), &tools.broker) else {
+        return Ok(());
+    };
     let status = broker.status().await.map_err(fault)?;
     if status.get("tainted") == Some(&Value::Bool(false)) {
         return Ok(());
     }
     let hint = "what others wrote may speak through you: ask your owner, or wait until the taint is over";
     Err(Fault::new(format!("{file} is who you are, and this life has read untrusted text"), hint))
+}
+
+impl Toolbox {
+    /// Opens a request for the tools a word of the owner's asks for, or agrees to where it was asked for one.
+    pub(crate) fn requested(&mut self, word: &Word) -> Result<(), Fault> {
+        let said = &self.permissions;
+        let owners = |name: &&str| *name == IDENTITY || permission(said, name) == Permission::Owner;
+        let of = TOOLS.iter().map(|tool| tool.name).filter(owners);
+        let mut tools = asked::tools(&word.text, of.clone());
+        if yes::understand(&word.text).is_some_and(|yes| yes.ids.is_empty()) {
+            let named = asked::named(&self.asked_last(word), of);
+            tools.extend(Some(named).filter(|named| named.len() == 1).into_iter().flatten());
+        }
+        if tools.is_empty() {
+            return Ok(());
+        }
+        let heard = RequestChange::Heard { text: word.text.clone(), tools };
+        self.change(&Change::Request(heard)).map(drop)
+    }
+
+    /// Whether an open request of the owner's asks for this tool: the one of the thread that is answered; of any where
+    /// it goes on with what it was asked for. What runs apart of its own accord has no part in it.
+    pub(super) fn asked(&self, tool: &str) -> bool {
+        let thread = self.owner.then_some(self.thread.as_str());
+        (self.owner || self.session.is_none())
+            && self.desk.agenda.requests.ask_for(tool, thread, self.clock.now())
+    }
 }
 
 /// What of the owner's permissions names no tool, as a sentence.

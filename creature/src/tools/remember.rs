@@ -30,7 +30,7 @@ pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         return Err(args.fault("takes at most 32 KiB; write more with notes.write or files.write"));
     }
     if kind == "message" {
-        return owner::answer(tools, data);
+        return owner::answer(tools, data, None);
     }
     tools.record(kind, data)?;
     Ok(json!({"kind": kind}))

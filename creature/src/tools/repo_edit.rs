@@ -1,11 +1,12 @@
 //! `repo.*` that change the creature: edits and patches by the protocol, commits and resets by the guardian.
 
 use super::arguments::Arguments;
-use super::{Rebirth, Toolbox, permission, repo_look};
+use super::{Rebirth, Toolbox, new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
 use crate::self_edit::boundary::Area;
 use crate::self_edit::change::{self, Edit, Plan};
+use crate::self_edit::packages;
 use crate::self_edit::protocol::{self, Proof};
 use crate::self_edit::{Failed, Stage};
 use serde_json::{Map, Value, json};
@@ -36,8 +37,15 @@ pub async fn commit(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, 
     let crates = changed.iter().any(|(_, path)| path.starts_with("creature/crates/"));
     let files: Vec<String> = changed.into_iter().map(|(_, path)| path).collect();
     permission::identity(tools, &files).await?;
-    match protocol::prove(&tools.house, tools.life, tools.limits, crates).await {
-        Ok(proof) => asked(tools, summary, files, json!([]), proof),
+    let owners = new_packages::judge(tools, &[])?;
+    let judge = || new_packages::judge(tools, &[]).map(drop);
+    let manifests = files.iter().any(|path| packages::is_paper(path));
+    let judge = manifests.then_some(&judge as &dyn Fn() -> Result<(), Fault>);
+    match protocol::prove(&tools.house, tools.life, tools.limits, crates, judge).await {
+        Ok(proof) => {
+            note(tools, owners)?;
+            asked(tools, summary, files, json!([]), proof)
+        }
         Err(mut failed) => {
             failed.fault.hint.push_str("; the files stay as they are, repo.reset_hard puts them back");
             Err(told(tools, &summary, &files, failed))
@@ -110,6 +118,10 @@ async fn make(
     if let Err(fault) = permission::identity(tools, &touched).await {
         return Err(told(tools, &summary, &files, Stage::Boundary.failed(fault)));
     }
+    let owners = match new_packages::judge(tools, &plan.changes) {
+        Ok(owners) => owners,
+        Err(fault) => return Err(told(tools, &summary, &files, Stage::Boundary.failed(fault))),
+    };
     let mut extra = Map::new();
     if let Some(purpose) = plan.changes.iter().find(|change| change.area == Area::Purpose) {
         let before = purpose.before.as_deref().map(String::from_utf8_lossy);
@@ -128,10 +140,19 @@ async fn make(
         let about = json!({"about": "purpose", "text": "a self-edit is about to change PURPOSE.md"});
         tools.record("observation", with(about, extra))?;
     }
-    match protocol::try_out(&tools.house, tools.life, tools.limits, plan).await {
-        Ok(proof) => asked(tools, summary, files, report, proof),
+    let judge = || new_packages::judge(tools, &[]).map(drop);
+    match protocol::try_out(&tools.house, tools.life, tools.limits, plan, &judge).await {
+        Ok(proof) => {
+            note(tools, owners)?;
+            asked(tools, summary, files, report, proof)
+        }
         Err(failed) => Err(told(tools, &summary, &files, failed)),
     }
+}
+
+/// What the owner asked to be installed is there.
+fn note(tools: &mut Toolbox, owners: bool) -> Result<(), Fault> {
+    if owners { tools.used(new_packages::TOOL) } else { Ok(()) }
 }
 
 /// Records that everything passed and leaves the rebirth to the life.

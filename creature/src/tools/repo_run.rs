@@ -1,7 +1,7 @@
 //! `repo.*` that run commands: cargo, and the shell, each with a deadline and its whole tree ended after it.
 
-use super::Toolbox;
 use super::arguments::Arguments;
+use super::{Toolbox, new_packages};
 use crate::fault::Fault;
 use crate::process::{self, Ended, Job};
 use crate::self_edit::cargo;
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 pub async fn build(tools: &mut Toolbox) -> Result<Value, Fault> {
+    new_packages::judge(tools, &[])?;
     let ended = cargo::build(&tools.house, tools.limits.build).await?;
     passed("cargo build", &ended)?;
     Ok(json!({"took_ms": took(&ended)}))
@@ -19,6 +20,7 @@ pub async fn test(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fa
     if filter.is_some_and(|filter| filter.starts_with('-')) {
         return Err(args.fault("takes part of a test's name as `filter`, not an option"));
     }
+    new_packages::judge(tools, &[])?;
     let ended = cargo::test(&tools.house, true, filter, tools.limits.test).await?;
     passed("cargo test", &ended)?;
     let said = ended.stdout.text();

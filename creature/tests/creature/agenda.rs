@@ -70,8 +70,13 @@ async fn money_is_told_in_the_feed_and_much_of_it_needs_a_yes() {
     let yes = json!({"id": "opportunity-1"});
     assert!(refused(&mut yard, "agenda.approve", yes.clone()).await.contains("your owner's yes"));
     yard.tools.owner = true;
-    fine(&mut yard, "agenda.approve", yes).await;
+    assert!(
+        refused(&mut yard, "agenda.approve", yes.clone()).await.contains("your owner's yes"),
+        "not a mind's to say"
+    );
+    yard.tools.change(&agenda::yes::change("opportunity-1")).unwrap();
     yard.tools.owner = false;
+    fine(&mut yard, "agenda.approve", yes).await;
     fine(&mut yard, "opportunity.move", to("execute")).await;
     fine(&mut yard, "opportunity.move", to("collect")).await;
     let earned = json!({"id": "opportunity-1", "earned_usd": 1_000, "wait_s": 3_600});

@@ -89,6 +89,7 @@ pub fn moment() -> impl Strategy<Value = Moment> {
                 reasons,
                 goals,
                 stack,
+                requests: Vec::new(),
                 directives,
                 standing: state.map(|text| Standing { text, ..Standing::default() }),
                 sessions,

@@ -9,6 +9,7 @@ use crate::outbox::OutboxChange;
 use crate::presence::PresenceChange;
 use crate::pulse::PulseChange;
 use crate::reminder::ReminderChange;
+use crate::requests::RequestChange;
 use crate::stack::{Category, LookedChange};
 use crate::tasks::TaskChange;
 use jiff::Timestamp;
@@ -29,6 +30,7 @@ pub enum Change {
     Reminder(ReminderChange),
     Pulse(PulseChange),
     Outbox(OutboxChange),
+    Request(RequestChange),
     Looked(LookedChange),
     /// Forgets what was finished before this time.
     Purge {
@@ -113,6 +115,7 @@ impl Agenda {
             Change::Reminder(change) => crate::reminder::apply(self, change, when),
             Change::Pulse(change) => crate::pulse::apply(self, change, when),
             Change::Outbox(change) => crate::outbox::apply(self, change, when),
+            Change::Request(change) => crate::requests::apply(self, change, when),
             Change::Looked(change) => crate::stack::apply(self, change, when),
             Change::Purge { before } => {
                 let purged = self.goals.purge(*before)
@@ -121,7 +124,8 @@ impl Agenda {
                     + self.gaps.purge(*before)
                     + self.directives.purge(*before)
                     + self.reminders.purge(*before)
-                    + self.pulse.purge(*before);
+                    + self.pulse.purge(*before)
+                    + self.requests.purge(*before);
                 Ok(serde_json::json!({"purged": purged}))
             }
         }

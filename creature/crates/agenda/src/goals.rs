@@ -269,7 +269,7 @@ fn add(
 ) -> Result<Value, Refusal> {
     let title = items::words(title, "the title", LONGEST_TITLE)?;
     let cost_usd = items::usd(cost_usd)?;
-    let awaits = cost_usd > when.rules.goal_cost_usd && !when.owner;
+    let awaits = cost_usd > when.rules.goal_cost_usd;
     let mut goal = Goal {
         status: if awaits { GoalStatus::Awaiting } else { GoalStatus::Open },
         cost_usd,

@@ -15,6 +15,7 @@ pub mod presence;
 pub mod pulse;
 pub mod reminder;
 pub mod repeat;
+pub mod requests;
 pub mod rest;
 pub mod salvage;
 pub mod sessions;
@@ -24,6 +25,7 @@ pub mod stack;
 pub mod standing;
 pub mod tasks;
 pub mod waking;
+pub mod yes;
 
 pub use change::{Change, Refusal, Rules, When};
 
@@ -48,6 +50,7 @@ pub struct Agenda {
     pub reminders: reminder::Reminders,
     pub pulse: pulse::Pulse,
     pub outbox: outbox::Outbox,
+    pub requests: requests::Requests,
     /// What was looked at without anything coming of it.
     pub looked: stack::Looked,
     /// What a newer self keeps here; carried, so that a rollback does not lose it.

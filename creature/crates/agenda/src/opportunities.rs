@@ -26,6 +26,8 @@ pub struct Opportunity {
     /// What it is expected to come to.
     pub amount_usd: f64,
     pub earned_usd: f64,
+    /// The owner was asked about this amount; 0 where nobody asked.
+    pub asked_usd: f64,
     /// The owner said yes up to this amount.
     pub approved_usd: f64,
     /// What is to be done next; empty where the stage says it all.
@@ -233,6 +235,11 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OpportunityChange, when: When)
         OpportunityChange::Approve { id } => {
             let one = items::find(list, id)?;
             items::owners_yes(id, when)?;
+            if one.asked_usd > 0.0 && one.amount_usd > one.asked_usd {
+                let error =
+                    format!("{id} is {} USD by now, and {} were asked about", one.amount_usd, one.asked_usd);
+                return Err(Refusal::new(error, "ask again: owner.message, kind approval"));
+            }
             one.approved_usd = one.amount_usd;
             one.changed_at = now;
             Ok(json!({"id": id, "approved_usd": one.approved_usd}))

@@ -5,7 +5,7 @@
 
 use crate::directive::Directives;
 use crate::items::{self, later};
-use crate::{Agenda, Refusal, Rules, When, spoken};
+use crate::{Agenda, Refusal, Rules, When, spoken, yes};
 use jiff::Timestamp;
 use jiff::civil::{Time, Weekday};
 use jiff::tz::TimeZone;
@@ -212,11 +212,24 @@ fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value,
         outbox.weekly_at = monday(now, &when.rules.time_zone);
     }
     let id = agenda.name("message");
-    let (text, thread) = (text.to_owned(), when.thread.to_owned());
+    let (mut text, thread) = (text.to_owned(), when.thread.to_owned());
+    if kind == Kind::Approval {
+        text = asked(agenda, text);
+    }
     agenda.outbox.waiting.push(Waiting { id: id.clone(), at: now, kind, text, thread });
     let due = agenda.outbox.due(&agenda.directives, when.rules, now);
     let goes_now = due.iter().any(|delivery| delivery.ids.contains(&id));
     Ok(json!({"id": id, "goes": if goes_now { "now" } else { "later, with what else waits" }}))
+}
+
+/// What is asked of the owner, with the items it names as they are: a yes is to these, whatever the words say of them.
+fn asked(agenda: &mut Agenda, text: String) -> String {
+    let ids = yes::items_named(&text);
+    for one in agenda.opportunities.list.iter_mut().filter(|one| ids.contains(&one.id)) {
+        one.asked_usd = one.amount_usd;
+    }
+    let prices: Vec<String> = ids.iter().filter_map(|id| agenda.price(id)).collect();
+    if prices.is_empty() { text } else { format!("{text} [{}]", prices.join("; ")) }
 }
 
 /// Refuses what an owner would not want to be disturbed for.

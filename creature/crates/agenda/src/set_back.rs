@@ -34,6 +34,7 @@ impl Agenda {
                 to(&mut task.at, if first { Timestamp::MAX } else { later(now, every_s) });
             }
         }
+        self.requests.list.iter_mut().for_each(|one| to(&mut one.changed_at, now));
         self.gaps.list.iter_mut().for_each(|gap| to(&mut gap.changed_at, now));
         self.presence.places.values_mut().for_each(|place| to(&mut place.last_at, now));
         for directive in &mut self.directives.list {

@@ -4,6 +4,7 @@ use crate::directive::{Directive, Wish};
 use crate::goals::{Goal, GoalStatus};
 use crate::items::{self, backoff_s, later, span};
 use crate::opportunities::{Opportunity, Stage};
+use crate::requests::Request;
 use crate::tasks::Task;
 use crate::{Agenda, Change, Refusal, Rules, When};
 use jiff::Timestamp;
@@ -186,6 +187,7 @@ impl<'a> Found<'a> {
         agenda.opportunities.open().for_each(|one| found.opportunity(one));
         agenda.tasks.open().for_each(|task| found.task(task));
         agenda.directives.standing(now).for_each(|directive| found.order(directive));
+        agenda.requests.standing(now).for_each(|request| found.request(request));
         found.gaps_and_places();
         found.papers(changed);
         found.entries
@@ -260,6 +262,15 @@ impl<'a> Found<'a> {
         let line = Line::of(category, &task.id, &items::clip(&task.text, 80), why, &task.text, due);
         // A turn that came due is new, whatever was seen of it before.
         self.put(line, due, task.changed_at.max(due.min(self.now)), false);
+    }
+
+    /// What the owner asked for and was not told to be done.
+    fn request(&mut self, one: &Request) {
+        let why = "your owner asked for it, and was not told that it is done".to_owned();
+        let next = "finish it, then answer with `done` true; or close it";
+        let title = items::clip(&one.text, 80);
+        let line = Line::of(Category::Tasks, &one.id, &title, why, next, one.changed_at);
+        self.put(line, one.changed_at, one.changed_at, false);
     }
 
     /// What the owner wants done every so often is a task like any other.

@@ -5,9 +5,11 @@
 
 mod secrets;
 mod statements;
+mod whole;
 
 pub use secrets::redact;
 pub use statements::{actionable, sentences};
+pub use whole::redact_whole;
 
 use crate::Refusal;
 use crate::items::clip;

@@ -23,8 +23,6 @@ pub enum Task {
     Note(String),
     Snapshot,
     Map,
-    /// The owner's yes to an item of the agenda.
-    Approve(String),
     /// A unified diff of its own source.
     Patch(String),
 }
@@ -49,17 +47,8 @@ pub fn parse(words: &str) -> Option<Task> {
         },
         "snapshot" if rest.is_empty() => Some(Task::Snapshot),
         "map" if rest.is_empty() => Some(Task::Map),
-        "approve" => item(rest).map(Task::Approve),
         _ => link(verb).filter(|url| url == words).map(Task::Read),
     }
-}
-
-/// The name of an item that can be approved, and nothing else.
-fn item(words: &str) -> Option<String> {
-    let name = words.trim_end_matches('.');
-    let (kind, number) = name.split_once('-')?;
-    let known = matches!(kind, "goal" | "opportunity") && number.parse::<u64>().is_ok();
-    known.then(|| name.to_owned())
 }
 
 /// What stands between ```` ```diff ```` or ```` ```patch ```` and the closing fence, spaces and all.
@@ -80,7 +69,6 @@ pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> 
         Task::Post(text) => ("x.post", json!({"text": text}), "a draft".to_owned()),
         Task::Snapshot => ("memory.snapshot", json!({}), "memory".to_owned()),
         Task::Map => ("repo.map", json!({}), "the house".to_owned()),
-        Task::Approve(id) => ("agenda.approve", json!({"id": id}), id),
         Task::DraftAbout(topic) => {
             let topic = clip(&topic, 80);
             let post = drafts::about(&topic, turn).ok_or_else(|| {
@@ -139,7 +127,6 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
         }
         "x.post" if result.get("id").is_none() => return Some(Ok(format!("drafted: {place}"))),
         "x.post" => return Some(Ok(format!("posted: {place}"))),
-        "agenda.approve" => return Some(Ok(format!("I go on with {about}"))),
         "memory.snapshot" => return Some(Ok(format!("snapshot taken: {place}"))),
         _ => {
             return Some(Ok(format!("{about} passed its rehearsal; my next life runs it")));

@@ -2,7 +2,7 @@
 //!
 //! Invariant: rather a harmless long word hidden than a key shown; but paths, refs, times and numbers stay.
 
-const HIDDEN: &str = "[hidden]";
+pub(super) const HIDDEN: &str = "[hidden]";
 
 /// With these a key of some well-known service begins.
 const PREFIXES: &str = "sk- sk_ pk_live_ rk_live_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xoxa- xoxb- \
@@ -15,8 +15,12 @@ const LABELS: &str = "password passwd passphrase passcode pwd secret token api_k
 /// What follows the beginning of a key at least, in characters.
 const SHORTEST: usize = 8;
 
+/// The longest private key with its lines, in bytes.
+const LONGEST_BLOCK: usize = 16_384;
+
 /// After these comes the name of a commit, which looks like a key and is none.
-const COMMITS: [&str; 8] = ["commit", "commits", "head", "parent", "ref", "rescued", "revision", "tree"];
+pub(super) const COMMITS: [&str; 8] =
+    ["commit", "commits", "head", "parent", "ref", "rescued", "revision", "tree"];
 
 /// What the words before say of the next.
 #[derive(Clone, Copy, PartialEq)]
@@ -115,20 +119,20 @@ fn is_odd(word: &str) -> bool {
     long && !(letters.contains('/') && is_path(letters))
 }
 
-fn is_commit(word: &str) -> bool {
+pub(super) fn is_commit(word: &str) -> bool {
     let name = word.trim_matches(|c: char| !c.is_alphanumeric());
     name.len() == 40 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// `"commit":"…"`.
-fn names_commit(word: &str) -> bool {
+pub(super) fn names_commit(word: &str) -> bool {
     let named = word.split_once([':', '=']);
     let bare = |name: &str| name.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     named.is_some_and(|(name, value)| COMMITS.contains(&&*bare(name)) && is_commit(value))
 }
 
 /// A path, a ref, a date or a name of several words: each of its parts is one that people or clocks write.
-fn is_path(run: &str) -> bool {
+pub(super) fn is_path(run: &str) -> bool {
     run.split(['/', '.', '-', '_']).all(|part| is_part(part) || (run.starts_with("refs/") && is_commit(part)))
 }
 
@@ -159,23 +163,47 @@ fn is_card(number: &str) -> bool {
 }
 
 /// Private keys stand between lines of their own.
-fn without_blocks(text: &str) -> String {
+pub(super) fn without_blocks(text: &str) -> String {
     let (mut rest, mut kept) = (text, String::new());
     while let Some(at) = rest.find("-----BEGIN") {
         kept += rest.get(..at).unwrap_or_default();
-        kept += HIDDEN;
         let inner = rest.get(at..).unwrap_or_default();
-        let end = inner.find("-----END").and_then(|end| {
+        let (begins, after) = inner.split_at("-----BEGIN".len());
+        let titled = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == ' ';
+        if !after.trim_start_matches(titled).starts_with("-----") {
+            kept += begins;
+            rest = after;
+            continue;
+        }
+        kept += HIDDEN;
+        let end = inner.find("-----END").filter(|end| *end <= LONGEST_BLOCK).and_then(|end| {
             let after = end + "-----END".len();
             inner.get(after..)?.find("-----").map(|dashes| after + dashes + "-----".len())
         });
-        rest = end.and_then(|end| inner.get(end..)).unwrap_or_default();
+        rest = match end {
+            Some(end) => inner.get(end..).unwrap_or_default(),
+            None => without_body(after.trim_start_matches(titled).trim_start_matches('-')),
+        };
     }
     kept + rest
 }
 
+/// What follows a key that was cut off: its lines go, the text after them stays.
+fn without_body(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        let line = rest.trim_start();
+        let line = line.strip_prefix("\\n").unwrap_or(line);
+        let after = line.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "+/=".contains(c));
+        if line.len() - after.len() < SHORTEST {
+            return rest;
+        }
+        rest = after;
+    }
+}
+
 /// An address without the name and password in it.
-fn without_login(word: &str) -> String {
+pub(super) fn without_login(word: &str) -> String {
     let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
     let host = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     match rest.get(..host).and_then(|host| host.rfind('@')) {
@@ -201,7 +229,7 @@ fn scrub(word: &str) -> String {
 }
 
 /// The run, hidden from where it looks like a key.
-fn key(run: &str) -> String {
+pub(super) fn key(run: &str) -> String {
     // Most words end here; a thought waits for all of them.
     if run.len() <= SHORTEST {
         return run.to_owned();

@@ -124,7 +124,7 @@ fn a_costly_goal_of_its_own_waits_for_the_owners_yes() {
     assert_eq!(tell(&mut agenda, at(2), true, approve()).unwrap()["status"], "open");
     tell(&mut agenda, at(3), false, mark(None, Status::Active, "")).unwrap();
     assert_eq!(tell(&mut agenda, at(4), false, add("a kite", &[], 50.0)).unwrap()["status"], "open");
-    assert_eq!(tell(&mut agenda, at(5), true, add("a moon", &[], 9e6)).unwrap()["status"], "open");
+    assert_eq!(tell(&mut agenda, at(5), true, add("a moon", &[], 9e6)).unwrap()["status"], "awaiting");
 }
 
 #[test]

@@ -15,3 +15,4 @@ mod sessions_model;
 mod stack;
 mod standing;
 mod waking;
+mod yes;

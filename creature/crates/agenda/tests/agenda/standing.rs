@@ -1,6 +1,6 @@
 //! The autonomous state: caps, order, conflicts, expiry and hints; the same for the same input, and no secret survives.
 
-use agenda::standing::{Dated, FOOTER, Input, LOOP, Mode, OWNER, actionable, compose, redact};
+use agenda::standing::{Dated, FOOTER, Input, LOOP, Mode, OWNER, actionable, compose, redact, redact_whole};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
@@ -198,6 +198,7 @@ fn secrets_are_taken_out_and_plain_words_left() {
         "see https://example.com/page?q=crabs#top",
     ] {
         assert_eq!(redact(plain), plain);
+        assert_eq!(redact_whole(plain), plain);
     }
 }
 
@@ -216,12 +217,14 @@ fn its_own_paths_refs_and_numbers_are_never_struck() {
         "the key creature/crates/agenda/src/standing/secrets.rs holds",
     ] {
         assert_eq!(redact(plain), plain);
+        assert_eq!(redact_whole(plain), plain);
     }
     for before in
         ["commit ", "back to commit ", "\"commit\":\"", "refs/guardian/fallen/", "HEAD=", "rescued at ref "]
     {
         let plain = format!("{before}{commit}, and on");
         assert_eq!(redact(&plain), plain);
+        assert_eq!(redact_whole(&plain), plain);
     }
     // What only lies beside them is hidden all the same.
     for secret in [
@@ -233,8 +236,76 @@ fn its_own_paths_refs_and_numbers_are_never_struck() {
         "550e8400-e29b-41d4-a716-446655440000",
         "refs/heads/AbCdEf0123456789GhIjKl",
     ] {
-        assert!(!redact(&format!("Write it {secret} today")).contains(secret), "{secret}");
+        for redact in [redact, redact_whole] {
+            assert!(!redact(&format!("Write it {secret} today")).contains(secret), "{secret}");
+        }
     }
+}
+
+#[test]
+fn a_whole_text_loses_its_secrets_and_nothing_else() {
+    for (before, secret, after) in SECRETS {
+        let text =
+            redact_whole(&format!("First line,  as it is.\nWrite it {before}{secret}{after} today\n\tLast."));
+        assert!(!text.contains(secret), "{text}");
+        assert!(
+            text.starts_with("First line,  as it is.\nWrite it") && text.ends_with("\n\tLast."),
+            "{text}"
+        );
+    }
+    for (before, secret, after) in SECRETS {
+        let told = serde_json::json!({"tool": "files.read", "result": {"text": format!("a\n{before}{secret}{after}\nb")}});
+        let text = redact_whole(&told.to_string());
+        let secret = serde_json::to_string(secret).unwrap();
+        assert!(!text.contains(secret.trim_matches('"')), "{text}");
+        assert!(text.starts_with("{\"tool\":\"files.read\""), "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_text_without_labels_and_keys_is_whole(text in "[a-z ,.\n]{0,200}") {
+        prop_assume!(!["pass", "pwd", "secret", "token", "key", "auth", "credential", "bearer"].iter().any(|label| text.contains(label)));
+        prop_assert_eq!(redact_whole(&text), text);
+    }
+
+    #[test]
+    fn no_text_stops_it(text in r#"(password|token|: |=|\\|"|'|`|\n|\\n|é|-----BEGIN |-----|A1b2C3d4| |is ){0,60}"#) {
+        redact_whole(&text);
+    }
+}
+
+/// Every file below, with its text.
+fn sources(folder: &std::path::Path, all: &mut Vec<(String, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        let name = path.to_string_lossy().into_owned();
+        if path.is_dir() && !name.ends_with("/target") && !name.ends_with("/tests") {
+            sources(&path, all);
+        } else if [".rs", ".md", ".toml"].iter().any(|end| name.ends_with(end)) {
+            all.push((name, std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn its_own_source_passes_as_it_is() {
+    let mut all = Vec::new();
+    sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut all);
+    assert!(all.len() > 100);
+    let mut struck = Vec::new();
+    for (name, text) in all {
+        let shown = redact_whole(&text);
+        let lines = shown.lines().zip(text.lines()).filter(|(shown, own)| shown != own);
+        struck.extend(lines.map(|(shown, own)| format!("{name}: {own}\n   {shown}")));
+        let told = serde_json::json!({ "text": text }).to_string();
+        if redact_whole(&text) == text && redact_whole(&told) != told {
+            struck.push(format!("{name} as JSON"));
+        }
+    }
+    assert!(struck.is_empty(), "{} lines:\n{}", struck.len(), struck.join("\n"));
 }
 
 fn words() -> impl Strategy<Value = String> {

@@ -1,0 +1,184 @@
+//! Redaction of a whole text: what a label calls a secret, and what looks like a key wherever it stands; the rest stays.
+//!
+//! Invariant: line by line and space by space the text stays as it is, and so do source code, paths, refs and numbers.
+
+use super::secrets::{COMMITS, HIDDEN, is_commit, is_path, key, names_commit, without_blocks, without_login};
+
+/// A name with one of these in it is the name of a secret whatever is said to be it.
+const PLAIN: [&str; 9] =
+    ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "api_key", "api-key", "apikey"];
+
+/// With one of these, of a secret that looks like none of our words.
+const ODD: [&str; 6] = ["token", "access_key", "private_key", "authorization", "credential", "bearer"];
+
+/// What stands behind a label in code and in prose, and is no secret.
+const WORDS: &str = "string str bool option none some null true false value self a an the at in on of to not no wrong \
+    missing needed required set kept hidden what that this it by for with from never and or your my its asked found";
+
+/// These in a line make it source code, where a plain name is a name.
+const CODE: [&str; 11] = ["::", "fn ", "let ", "pub ", "self.", "// ", "//!", "///", "=> ", "use ", "const "];
+
+/// The longest secret behind a label, in bytes.
+const LONGEST: usize = 1_024;
+
+/// The text without what looks like a secret.
+pub fn redact_whole(text: &str) -> String {
+    let text = without_blocks(text);
+    let mut shown = String::with_capacity(text.len());
+    for line in lines(&text) {
+        named(line, &mut shown);
+    }
+    runs(&shown)
+}
+
+/// Lines with their ends, also where they stand in one as `\n`.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive('\n').flat_map(|line| {
+        let mut rest = Some(line);
+        std::iter::from_fn(move || {
+            let left = rest?;
+            let (line, after) = match left.find("\\n") {
+                Some(at) => left.split_at(at + 2),
+                None => (left, ""),
+            };
+            rest = Some(after).filter(|after| !after.is_empty());
+            Some(line)
+        })
+    })
+}
+
+/// Hides what a label in this line names.
+fn named(line: &str, shown: &mut String) {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let code = CODE.iter().any(|sign| line.contains(sign));
+    let mut rest = line;
+    while let Some(at) = rest.find(is_name) {
+        let end = rest.get(at..).and_then(|run| run.find(|c| !is_name(c))).map_or(rest.len(), |end| at + end);
+        let (before, after) = rest.split_at(end);
+        *shown += before;
+        rest = after;
+        let label = before.get(at..).unwrap_or_default().to_lowercase().replace("tokens", "");
+        let plain = PLAIN.iter().any(|name| label.contains(name));
+        if !plain && !ODD.iter().any(|name| label.contains(name)) && !label.ends_with("_key") {
+            continue;
+        }
+        let Some((lead, value, how)) = behind(after) else { continue };
+        if is_secret(&label, value, plain, how, code) {
+            *shown += after.get(..lead).unwrap_or_default();
+            *shown += HIDDEN;
+            rest = after.get(lead + value.len()..).unwrap_or_default();
+        }
+    }
+    *shown += rest;
+}
+
+/// How a value stands behind its label.
+#[derive(Clone, Copy, PartialEq)]
+enum How {
+    Quoted,
+    /// `token=abcd`, as in an address or a shell.
+    Joined,
+    Said,
+    /// Right behind it, with nothing that says so.
+    Beside,
+}
+
+/// What is said to be the thing named: how far off it stands, itself, and how.
+fn behind(after: &str) -> Option<(usize, &str, How)> {
+    let skip = |text: &str, of: &[char]| text.len() - text.trim_start_matches(of).len();
+    let mut at = skip(after, &['"', '\'', '`', '\\', ' ', '*']);
+    let from = |at: usize| after.get(at..).unwrap_or_default();
+    let sign =
+        ["=>", "->", ":=", ":", "=", "is ", "was "].into_iter().find(|sign| from(at).starts_with(sign));
+    let mut how = match sign {
+        Some(_) if from(at).starts_with("::") || from(at).starts_with("==") => return None,
+        Some(sign) => {
+            at += sign.len();
+            if sign == "=" && at == 1 && !from(at).starts_with(' ') { How::Joined } else { How::Said }
+        }
+        None => How::Beside,
+    };
+    at += skip(from(at), &[' ', '*']);
+    for scheme in ["bearer ", "basic ", "is "] {
+        if from(at).get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme)) {
+            at += scheme.len();
+            how = if scheme == "is " { how } else { How::Joined };
+        }
+    }
+    let open = skip(from(at), &['\\']);
+    let quote = from(at + open).chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
+    if let Some(quote) = quote {
+        let inner = from(at + open + 1);
+        // Quotes that do not close hold nothing: what stands in them ends as a word does.
+        let closed = bounded(inner).find(quote);
+        let end = closed.or_else(|| bounded(inner).find(char::is_whitespace)).unwrap_or(bounded(inner).len());
+        let value = inner.get(..end).unwrap_or_default().trim_end_matches('\\');
+        return Some((at + open + 1, value, if how == How::Beside { how } else { How::Quoted }));
+    }
+    let value = bounded(from(at));
+    let end = value.find(|c: char| c.is_whitespace() || ",;&\"'`\\".contains(c)).unwrap_or(value.len());
+    let value = value.get(..end).unwrap_or_default().trim_end_matches(['.', ')', ']', '}', '!', '?']);
+    Some((at, value, how))
+}
+
+/// As much of a text as one secret can be.
+fn bounded(text: &str) -> &str {
+    let end = (0..=text.len().min(LONGEST)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}
+
+/// Whether this is what a secret looks like, rather than a word about one.
+fn is_secret(label: &str, value: &str, plain: bool, how: How, code: bool) -> bool {
+    let lower = value.to_lowercase();
+    let word = WORDS.split_whitespace().any(|word| word == lower) || lower == label || lower.is_empty();
+    let built = value.contains("::") || value.contains(|c: char| "(){}<>[]&|".contains(c));
+    let quoted = how == How::Quoted;
+    if word || value.contains(HIDDEN) || (built && !quoted) {
+        return false;
+    }
+    let any = |is: fn(&char) -> bool| value.chars().any(|c| is(&c));
+    let (digits, letters) = (any(char::is_ascii_digit), any(char::is_ascii_alphabetic));
+    if how == How::Beside {
+        return digits && letters && value.len() >= 8 && !is_path(value);
+    }
+    if plain && !code {
+        return value.len() >= 3 && (quoted || !value.contains('/') || !is_path(value));
+    }
+    let odd = digits && letters && value.len() >= 6 || value.len() >= 24 && !value.contains(' ');
+    let spoken = !value.contains([' ', '{', '%']);
+    let plainly = plain && quoted || how == How::Joined && !code && value.len() >= 4;
+    (odd && !is_path(value) || plainly) && spoken
+}
+
+/// Hides runs of key-like letters, and logins in addresses.
+fn runs(text: &str) -> String {
+    let is_token = |letter: char| letter.is_ascii_alphanumeric() || "_-.+/=~".contains(letter);
+    let mut shown = String::with_capacity(text.len());
+    for word in text.split_inclusive(char::is_whitespace) {
+        let word = without_login(word);
+        let mut rest = word.as_str();
+        while let Some(at) = rest.find(is_token) {
+            let end =
+                rest.get(at..).and_then(|run| run.find(|c| !is_token(c))).map_or(rest.len(), |end| at + end);
+            let (head, run) = (rest.get(..at).unwrap_or_default(), rest.get(at..end).unwrap_or_default());
+            shown += head;
+            // A line end written as `\n` is no part of what follows it.
+            let glued = head.ends_with('\\') && run.starts_with(['n', 't', 'r']);
+            let (lead, run) = run.split_at(usize::from(glued));
+            shown += lead;
+            let kept = names_commit(run) || is_commit(run) && after_commit(&shown);
+            shown += &if kept { run.to_owned() } else { key(run) };
+            rest = rest.get(end..).unwrap_or_default();
+        }
+        shown += rest;
+    }
+    shown
+}
+
+/// Whether the words just before speak of a commit.
+fn after_commit(shown: &str) -> bool {
+    let from = (0..=shown.len().saturating_sub(24)).rev().find(|at| shown.is_char_boundary(*at)).unwrap_or(0);
+    let before = shown.get(from..).unwrap_or_default().to_lowercase();
+    let mut words = before.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.next_back().is_some_and(|word| COMMITS.contains(&word))
+}

@@ -1,0 +1,99 @@
+//! The owner's yes: what a word of the owner's approves, in plain words and beyond doubt. Pure.
+//!
+//! Invariant: what is not certain approves nothing: a word about a yes, a quoted one and one with a condition are none.
+
+use crate::Agenda;
+use crate::Change;
+use crate::goals::{GoalChange, GoalStatus};
+use crate::items;
+use crate::opportunities::OpportunityChange;
+
+/// One of these makes a sentence a yes.
+const YES: &str =
+    "yes yep yeah ok okay sure ahead approve approved agreed agree accept accepted confirm confirmed granted";
+
+/// These may stand around it; any other word makes it a sentence about something.
+const AROUND: &str =
+    "i you we may can go do it that this is on with the and for to from me please thanks thank then";
+
+/// These, in what follows a yes, leave it in doubt.
+const DOUBT: &str = "no not don't dont never nothing wait stop hold unless if but except until cancel only";
+
+/// What a word of the owner's says yes to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Yes {
+    /// Items by name; none where it answers what was asked last.
+    pub ids: Vec<String>,
+    /// Something else was said after it.
+    pub more: bool,
+}
+
+/// Reads a word of the owner's as a yes.
+pub fn understand(text: &str) -> Option<Yes> {
+    let text = text.trim();
+    let (said, rest) = text.split_once(['.', '!', ';', '\n']).unwrap_or((text, ""));
+    let is = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
+    if text.contains('?') || words(rest).iter().any(|word| is(DOUBT, word) || named(word)) {
+        return None;
+    }
+    let said = words(said);
+    let (ids, plain): (Vec<String>, Vec<String>) = said.into_iter().partition(|word| named(word));
+    let yes = plain.iter().any(|word| is(YES, word));
+    let only = plain.iter().all(|word| is(YES, word) || is(AROUND, word));
+    (yes && only).then(|| Yes { ids, more: !rest.trim().is_empty() })
+}
+
+/// The items of the agenda that a text names, each once.
+pub fn items_named(text: &str) -> Vec<String> {
+    let plain = text.to_lowercase();
+    let words = plain.split(|c: char| !c.is_alphanumeric() && c != '-');
+    let mut ids: Vec<String> = words.filter(|word| named(word)).map(str::to_owned).collect();
+    ids.sort();
+    ids.dedup();
+    ids
+}
+
+/// The owner's yes to the item of this name, as a change.
+pub fn change(id: &str) -> Change {
+    let id = id.to_owned();
+    match id.starts_with("goal") {
+        true => Change::Goal(GoalChange::Approve { id }),
+        false => Change::Opportunity(OpportunityChange::Approve { id }),
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    let plain = text.to_lowercase().replace('’', "'");
+    let split = plain.split(|c: char| c.is_whitespace() || ",;!()`".contains(c));
+    split
+        .map(|word| word.trim_matches(['.', ':']))
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn named(word: &str) -> bool {
+    let parts = word.split_once('-');
+    parts.is_some_and(|(kind, number)| {
+        matches!(kind, "goal" | "opportunity")
+            && number.parse::<u64>().is_ok_and(|of| of.to_string() == number)
+    })
+}
+
+impl Agenda {
+    /// Whether this item stands still until the owner says yes to it; none where there is no such open item.
+    pub fn awaits(&self, id: &str, rules: &crate::Rules) -> Option<bool> {
+        let goal =
+            self.goals.open().find(|goal| goal.id == id).map(|goal| goal.status == GoalStatus::Awaiting);
+        goal.or_else(|| self.opportunities.open().find(|one| one.id == id).map(|one| one.awaits(rules)))
+    }
+
+    /// What this item is and what it comes to, as the owner is asked about it.
+    pub fn price(&self, id: &str) -> Option<String> {
+        let told = |title: &str, usd: f64| format!("{id}, \"{}\", {usd} USD", items::clip(title, 120));
+        let goal = self.goals.open().find(|goal| goal.id == id).map(|goal| told(&goal.title, goal.cost_usd));
+        goal.or_else(|| {
+            self.opportunities.open().find(|one| one.id == id).map(|one| told(&one.title, one.amount_usd))
+        })
+    }
+}

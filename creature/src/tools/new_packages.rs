@@ -1,0 +1,80 @@
+//! New packages: a change that has cargo fetch what the last lock does not hold is judged as `repo.install_deps` is.
+
+use super::{Toolbox, permission, repo_look};
+use crate::fault::Fault;
+use crate::self_edit::change::Change;
+use crate::self_edit::packages::{self, Papers};
+use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
+use std::path::Path;
+
+/// The tool whose permission it takes.
+pub(super) const TOOL: &str = "repo.install_deps";
+
+/// Folders looked into for manifests, and how deep.
+const MOST_FOLDERS: usize = 2_000;
+const DEEPEST: usize = 12;
+
+/// Packages named in a refusal.
+const MOST_NAMED: usize = 8;
+
+/// Refuses changes, and what stands uncommitted, where they add packages that nobody allowed; whether the owner did.
+pub(super) fn judge(tools: &Toolbox, changes: &[Change]) -> Result<bool, Fault> {
+    let mut after = Papers::new();
+    below(tools.house.root(), &tools.house.source(), &mut after, &mut MOST_FOLDERS.clone(), DEEPEST);
+    let before = committed(tools).unwrap_or_else(|_| after.clone());
+    for change in changes.iter().filter(|change| packages::is_paper(&change.path)) {
+        match &change.after {
+            Some(text) => after.insert(change.path.clone(), text.clone()),
+            None => after.remove(&change.path),
+        };
+    }
+    let added = packages::added(&before, &after);
+    if added.is_empty() {
+        return Ok(false);
+    }
+    permission::permit(tools, TOOL).map_err(|fault| {
+        let named = added.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let error = format!("this adds packages that the last lock does not hold ({named}): {}", fault.error);
+        Fault::new(error, fault.hint)
+    })
+}
+
+/// Manifests and locks of the last commit.
+fn committed(tools: &Toolbox) -> Result<Papers, git2::Error> {
+    let repo = repo_look::open(tools).map_err(|fault| git2::Error::from_str(&fault.error))?;
+    let mut papers = Papers::new();
+    repo.head()?.peel_to_tree()?.walk(TreeWalkMode::PreOrder, |folder, entry| {
+        let path = format!("{folder}{}", entry.name().unwrap_or_default());
+        if folder.is_empty() && path != "creature" {
+            return TreeWalkResult::Skip;
+        }
+        if entry.kind() == Some(ObjectType::Blob)
+            && packages::is_paper(&path)
+            && let Ok(blob) = repo.find_blob(entry.id())
+        {
+            papers.insert(path, String::from_utf8_lossy(blob.content()).into_owned());
+        }
+        TreeWalkResult::Ok
+    })?;
+    Ok(papers)
+}
+
+/// Manifests and locks on the disk, but for what cargo builds.
+fn below(root: &Path, folder: &Path, papers: &mut Papers, left: &mut usize, deep: usize) {
+    let built = folder.ends_with("target") || folder.ends_with(".git");
+    if built || deep == 0 || *left == 0 {
+        return;
+    }
+    *left -= 1;
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => below(root, &path, papers, left, deep - 1),
+            Ok(kind) if kind.is_file() && packages::is_paper(&name) => {
+                papers.extend(std::fs::read_to_string(&path).ok().map(|text| (name, text)));
+            }
+            _ => {}
+        }
+    }
+}

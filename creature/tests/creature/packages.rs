@@ -1,0 +1,128 @@
+//! New packages: what a self-edit has cargo fetch is judged as `repo.install_deps` is.
+
+use crate::yard::Yard;
+use agenda::Change;
+use agenda::requests::RequestChange;
+use creature::self_edit::packages::{Papers, added};
+use git2::{Repository, Signature};
+use serde_json::{Value, json};
+
+const MANIFEST: &str =
+    "[workspace]\n[package]\nname = \"c\"\nversion = \"0.1.0\"\n[dependencies]\nserde = \"1\"\n";
+const LOCK: &str = "version = 4\n[[package]]\nname = \"serde\"\nversion = \"1.0.200\"\n\
+    source = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
+
+fn papers(manifest: &str, lock: &str) -> Papers {
+    [("creature/Cargo.toml", manifest), ("creature/Cargo.lock", lock)]
+        .map(|(path, text)| (path.to_owned(), text.to_owned()))
+        .into()
+}
+
+#[test]
+fn what_the_last_lock_does_not_hold_is_new() {
+    let before = papers(MANIFEST, LOCK);
+    let with = |line: &str| papers(&format!("{MANIFEST}{line}\n"), LOCK);
+    for line in [
+        "",
+        "own = { path = \"crates/own\" }",
+        "serde_again = { package = \"serde\", version = \"1.0\", features = [\"derive\"] }",
+        "[dev-dependencies]\nserde = \"^1.0.100\"",
+        "shared = { workspace = true }",
+        "[features]\nregex = []",
+    ] {
+        assert_eq!(added(&before, &with(line)), Vec::<String>::new(), "{line}");
+    }
+    for (line, named) in [
+        ("regex = \"1\"", "regex 1"),
+        ("again = { package = \"regex\", version = \"1\" }", "regex 1"),
+        ("[dev-dependencies]\nregex = \"1\"", "regex 1"),
+        ("[build-dependencies]\nserde = \"2\"", "serde 2"),
+        ("[target.'cfg(unix)'.dependencies]\nserde = \"=1.0.201\"", "serde =1.0.201"),
+        ("[workspace.dependencies]\nregex = \"1\"", "regex 1"),
+        (
+            "[patch.crates-io]\nserde = { git = \"https://evil.example/serde\" }",
+            "serde  git https://evil.example/serde",
+        ),
+        (
+            "serde_evil = { package = \"serde\", version = \"1\", registry = \"evil\" }",
+            "serde 1 registry evil",
+        ),
+        ("far = { path = \"/tmp/far\" }", "far  path /tmp/far"),
+    ] {
+        assert_eq!(
+            added(&before, &with(&line.replace("[workspace.dep", "[workspace.dep"))),
+            [named],
+            "{line}"
+        );
+    }
+    let other = LOCK.replace("1.0.200", "1.0.201");
+    assert_eq!(added(&before, &papers(MANIFEST, &other)).len(), 1, "another version in the lock");
+    let other = LOCK
+        .replace("registry+https://github.com/rust-lang/crates.io-index", "git+https://evil.example/serde#1");
+    assert_eq!(added(&before, &papers(MANIFEST, &other)).len(), 1, "another source in the lock");
+}
+
+/// A house whose creature has a crate of its own and one dependency, committed.
+fn yard() -> Yard {
+    let yard = Yard::new();
+    yard.put("creature/Cargo.toml", MANIFEST);
+    yard.put("creature/Cargo.lock", LOCK);
+    yard.put("creature/src/lib.rs", "//! C.\n");
+    let repo = Repository::init(yard.root()).unwrap();
+    let mut index = repo.index().unwrap();
+    index.add_all(["creature"], git2::IndexAddOption::DEFAULT, None).unwrap();
+    index.write().unwrap();
+    let tree = repo.find_tree(index.write_tree().unwrap()).unwrap();
+    let me = Signature::now("me", "me@localhost").unwrap();
+    repo.commit(Some("HEAD"), &me, &me, "begin", &tree, &[]).unwrap();
+    yard
+}
+
+fn edit(text: &str, hold: bool) -> Value {
+    let edits = json!([{"path": "creature/Cargo.toml", "old": "serde = \"1\"\n", "new": text}]);
+    json!({"edits": edits, "summary": "more", "hold": hold})
+}
+
+fn refused(result: &Value) -> bool {
+    let error = result["error"].as_str().unwrap_or_default();
+    error.contains("packages that the last lock does not hold (regex 1)")
+        && error.contains("repo.install_deps may not be used by yourself")
+}
+
+#[tokio::test]
+async fn a_self_edit_that_adds_a_package_is_judged_as_an_install() {
+    for hold in [false, true] {
+        let mut yard = yard();
+        let result = yard.call("repo.edit", edit("serde = \"1\"\nregex = \"1\"\n", hold)).await;
+        assert!(refused(&result), "{result}");
+        assert!(result["hint"].as_str().unwrap().contains("owner.message"), "{result}");
+        assert_eq!(yard.text("creature/Cargo.toml"), MANIFEST);
+        let result = yard.call("repo.edit", edit("serde = \"1.0\"\n", true)).await;
+        assert_eq!(result["ok"], true, "the lock holds it: {result}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_wrote_into_a_manifest_is_judged_before_cargo_runs() {
+    let mut yard = yard();
+    yard.put("creature/Cargo.toml", &format!("{MANIFEST}regex = \"1\"\n"));
+    for (tool, args) in
+        [("repo.build", json!({})), ("repo.test", json!({})), ("repo.commit", json!({"summary": "more"}))]
+    {
+        let result = yard.call(tool, args).await;
+        assert!(refused(&result), "{tool}: {result}");
+    }
+}
+
+#[tokio::test]
+async fn the_owners_request_for_an_install_allows_the_edit_that_makes_it() {
+    let mut yard = yard();
+    yard.tools.owner = true;
+    let tools = vec!["repo.install_deps".to_owned()];
+    yard.tools
+        .change(&Change::Request(RequestChange::Heard { text: "install regex".to_owned(), tools }))
+        .unwrap();
+    yard.tools.owner = false;
+    let result = yard.call("repo.edit", edit("serde = \"1\"\nregex = \"1\"\n", true)).await;
+    assert_eq!(result["ok"], true, "{result}");
+}
