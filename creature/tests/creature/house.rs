@@ -211,21 +211,12 @@ impl Script {
         let mut at = 0;
         Self::sighted(move |_| {
             at += 1;
-<<<<<<< HEAD
-            lines[at.min(lines.len()) - 1].clone()
-        })
-    }
-
-    /// A mind whose answer depends on what stood in the request.
-    pub fn sighted(mut mind: impl FnMut(&str) -> Line + Send + 'static) -> Self {
-=======
             lines[(at - 1).min(lines.len() - 1)].clone()
         })
     }
 
     /// A model whose next step depends on what stood in the request.
     pub fn sighted(mut decide: impl FnMut(&str) -> Line + Send + 'static) -> Self {
->>>>>>> rights
         let (asked, offered) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Value::Null)));
         let (noting, offering) = (Arc::clone(&asked), Arc::clone(&offered));
         let broker = StandIn::new(move |request: &Asked| {
@@ -236,11 +227,7 @@ impl Script {
                 _ => return broker::refusal(404, "not_found", None),
             };
             noting.lock().unwrap().push(request.body.clone());
-<<<<<<< HEAD
-            match mind(&request.body["messages"].to_string()) {
-=======
             match decide(&all_said(&request.body)) {
->>>>>>> rights
                 Line::Hangs => Answer::Hangs,
                 Line::Fails(status) => broker::answer(status, &json!({"error": {"message": "no"}})),
                 Line::Refuses(status, kind, wait_s) => broker::refusal(status, kind, wait_s),
