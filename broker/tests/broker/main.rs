@@ -19,6 +19,7 @@ mod errands;
 mod janee;
 mod keys;
 mod ledger;
+mod ledger_changed;
 mod llm;
 mod llm_many;
 mod llm_wires;
