@@ -132,7 +132,8 @@ impl<'a> Run<'a> {
     /// Enough thoughts for a snapshot, and no more than there are in one wake.
     fn remembers(&self) {
         for number in 1..48 {
-            self.model.will_think(&format!("thought number {number}"), json!([]), 0);
+            let noted = json!([{"tool": "memory.append", "args": {"text": format!("number {number}")}}]);
+            self.model.will_think(&format!("thought number {number}"), noted, 0);
         }
         self.has_it_think("the last thought", json!([]), 0);
         self.until_remembered("a snapshot", |record| record["kind"] == "snapshot");
