@@ -55,7 +55,7 @@ impl Life {
             self.offer = offer;
         }
         self.mind = mind;
-        self.course.down_until = None;
+        (self.course.down_until, self.outage) = (None, None);
         self.heart.mind(&self.mind.name());
         said
     }
@@ -175,7 +175,7 @@ impl Life {
             if before.is_none() {
                 self.phased(&word.text, &word.thread);
             }
-            self.cursors.words.push(Waiting { word, seen: 0 });
+            self.cursors.words.push(Waiting::new(word));
         }
         if new { self.save() } else { Ok(()) }
     }

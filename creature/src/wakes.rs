@@ -9,7 +9,8 @@ use crate::feed::Event;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::instinct::checklist;
 use crate::mind::moment::main_thread;
-use crate::mind::{Mind, context};
+use crate::mind::{Down, Mind, Why, context};
+use crate::outage::Outage;
 use crate::senses::{budget, cursors::Interrupted, papers};
 use agenda::repeat::Repeats;
 use agenda::rest::{self, Bounds, Situation};
@@ -62,6 +63,8 @@ pub(crate) struct Course {
     pub held: bool,
     /// Wakes in a row that asked a model with nobody waiting for it.
     pub restless: u32,
+    /// Instinct answers in the mind's place.
+    pub stands_in: bool,
     /// The owner's word stopped sub-sessions.
     pub stopped: bool,
     /// The dream is due and cannot be had: no wake comes sooner for it.
@@ -123,7 +126,8 @@ impl Life {
         let instinct = matches!(self.mind, Mind::Instinct(_));
         let found = Found {
             newborn: !self.course.proven,
-            words: self.cursors.words.len(),
+            // A word that was told why waits for the next try.
+            words: if self.is_down() { self.untold() } else { self.cursors.words.len() },
             events: self.cursors.news.len() + usize::from(self.cursors.interrupted.is_some()),
             purpose_changed: self.course.purpose_changed,
             checklist_changed: paper.mark() != self.cursors.checklist
@@ -134,7 +138,7 @@ impl Life {
                 .map(|line| format!("{} {}", line.id, context::shorten(&line.title, 100))),
             unfinished: self.course.overran == 1,
             paused: self.paused(),
-            down: self.course.down_until.is_some_and(|until| now < until),
+            down: self.is_down(),
         };
         let why = waking::reasons(&found);
         if found.words > 0 || why != self.course.why {
@@ -224,6 +228,11 @@ impl Life {
         self.told.safe || self.paused() || self.course.down_until.is_some_and(|until| now < until)
     }
 
+    /// The mind is left alone for now.
+    pub(crate) fn is_down(&self) -> bool {
+        self.course.down_until.is_some_and(|until| self.told.clock.now() < until)
+    }
+
     fn situation(&self) -> Situation {
         let (lines, now) = (self.stack(), self.told.clock.now());
         match stack::ready(&lines, now).next().map(|line| line.category) {
@@ -284,7 +293,7 @@ impl Life {
         let words = match self.cursors.words.is_empty() {
             // The owner is answered: what waited for it is looked at again.
             true => self.toolbox.owner,
-            false => self.cursors.words.iter().any(|waiting| waiting.seen == 0),
+            false => !self.is_down() && self.cursors.words.iter().any(|waiting| waiting.seen == 0),
         };
         let events = !self.cursors.news.is_empty() || self.cursors.interrupted.is_some();
         let rest = match (words || (events && !held)) && !self.course.setback {
@@ -347,23 +356,46 @@ impl Life {
         )?;
         (self.course.overran, self.course.setback) = (1, true);
         let rest_s = self.setbacks.garbled();
+        if self.setbacks.babbles() {
+            let down = Down { why: Why::Garbled, cause: error, ..Down::default() };
+            self.outage = Some(Outage::new(&down, rest_s, self.outage.as_ref(), self.told.clock.now()));
+        }
         Ok(Next::Rest(self.clamped(rest_s)))
     }
 
     /// A mind that is down: left alone for a while, and told of once.
-    pub(crate) fn down(&mut self, error: &str, hint: &str, rest_s: u64) -> Result<Next, Fault> {
-        let (rest_s, tell) = self.setbacks.down(error, rest_s);
+    pub(crate) fn down(&mut self, down: &Down) -> Result<Next, Fault> {
+        let (error, now) = (&down.error, self.told.clock.now());
+        let before = self.outage.take();
+        let mut outage = Outage::new(down, down.rest_s, before.as_ref(), now);
+        let same = before.is_some_and(|before| before.mark() == outage.mark());
+        let rest_s = match self.course.down_until.filter(|until| same && now < *until) {
+            // Tried out of turn, for the owner's word: that costs the others no longer wait.
+            Some(until) => until.duration_since(now).as_secs().unsigned_abs() + 1,
+            None => {
+                let (rest_s, tell) = self.setbacks.down(error, down.rest_s);
+                if tell {
+                    self.tell_of_down(down, rest_s)?;
+                }
+                rest_s
+            }
+        };
         tracing::warn!("the mind is down, next try in {rest_s} s: {}", context::shorten(error, MOST_CHARS));
-        if tell {
-            let text = format!("{} is down: {}", self.mind.name(), context::shorten(error, 1_000));
-            self.toolbox.feed.tell(Event::Error, json!({"about": "model", "text": text}));
-            let record = json!({"about": "model", "text": text, "hint": hint, "rest_s": rest_s});
-            self.remember("observation", record)?;
-        }
         let span = jiff::SignedDuration::from_secs(rest_s.try_into().unwrap_or(i64::MAX));
         (self.course.overran, self.course.setback) = (1, true);
-        self.course.down_until = self.told.clock.now().checked_add(span).ok();
+        let until = now.checked_add(span).unwrap_or(now);
+        outage.next = until;
+        (self.outage, self.course.down_until) = (Some(outage), Some(until));
         Ok(Next::Rest(Duration::from_secs(rest_s)))
+    }
+
+    fn tell_of_down(&mut self, down: &Down, rest_s: u64) -> Result<(), Fault> {
+        let text = format!("{} is down: {}", self.mind.name(), context::shorten(&down.error, 1_000));
+        self.toolbox.feed.tell(Event::Error, json!({"about": "model", "text": text}));
+        self.remember(
+            "observation",
+            json!({"about": "model", "text": text, "hint": down.hint, "rest_s": rest_s}),
+        )
     }
 
     pub(crate) fn clamped(&self, wanted_s: u64) -> Duration {

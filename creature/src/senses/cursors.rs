@@ -68,6 +68,16 @@ pub struct Waiting {
     /// Thoughts that have seen it.
     #[serde(default)]
     pub seen: u32,
+    /// Causes of which its owner was told why it waits.
+    #[serde(default)]
+    pub told: Vec<String>,
+}
+
+impl Waiting {
+    /// A word just heard.
+    pub fn new(word: Word) -> Self {
+        Self { word, seen: 0, told: Vec::new() }
+    }
 }
 
 /// A word of the owner's that stands in memory.

@@ -14,8 +14,8 @@ use tokio::time::{Instant, timeout_at};
 use crate::http::{self, NoBody};
 use crate::{Ask, Endpoint, Error, Form, Kind, Reply, Wire, anthropic, error, openai};
 
-/// A longer wait than this is a rest, which is the caller's to take.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// A longer wait than this is a rest, which is the caller's to take: somebody may wait for a word meanwhile.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Retries after the first attempt.
 const RETRIES: usize = 2;
@@ -176,27 +176,30 @@ impl Client {
                     format!("read the whole reply of {}: it broke off", self.origin),
                     "wait and ask again",
                 )
-            },
+            }
+            .because("the reply broke off"),
         })
     }
 
     fn garbled(&self, what: &str) -> Error {
         let message = format!("understand the reply of {}: {what}", self.origin);
         let hint = "check that base_url in owner.toml is a model server of this wire";
-        Error { status: Some(200), ..Error::new(Kind::Garbled, message, hint) }
+        Error { status: Some(200), ..Error::new(Kind::Garbled, message, hint) }.because(what)
     }
 
     fn late(&self) -> Error {
         let (origin, limit) = (&self.origin, self.endpoint.deadline);
         let message = format!("get a reply of {origin} within {} s", limit.as_secs_f32());
         let hint = "ask a faster model, for a shorter reply, or allow more time";
-        Error::new(Kind::Deadline, message, hint)
+        let cause = format!("no reply within {} s", limit.as_secs_f32());
+        Error::new(Kind::Deadline, message, hint).because(&cause)
     }
 
     fn no_answer(&self, error: &reqwest::Error) -> Error {
         let message = format!("reach {}: {}", self.origin, http::chain(error));
         let hint = "the guardian starts the broker again; wait a minute";
-        Error::new(Kind::Unreachable, message, hint)
+        let cause = format!("the broker is away: {}", http::chain(error));
+        Error::new(Kind::Unreachable, message, hint).because(&cause)
     }
 }
 

@@ -1,0 +1,146 @@
+//! Meanwhile: what becomes of the owner's words while the mind is away; instinct does what it knows, plain code answers.
+//!
+//! Invariant: a word is told once of each cause, and waits on for the mind; none is met with silence.
+
+use crate::fault::Fault;
+use crate::life::{Leaving, Life, Next};
+use crate::mind::instinct::{self, Instinct};
+use crate::mind::moment::Moment;
+use crate::mind::thought::Thought;
+use crate::mind::{Mind, Outcome, context};
+use serde_json::{Value, json};
+
+/// Causes of which one word is told.
+const MOST_TOLD: usize = 3;
+
+impl Life {
+    /// Whether a mind that reads is known to be away.
+    pub(crate) fn is_away(&self) -> bool {
+        matches!(self.mind, Mind::Model(_)) && self.outage.is_some()
+    }
+
+    /// The owner's words that were not told of this outage.
+    pub(crate) fn untold(&self) -> usize {
+        let mark = self.outage.as_ref().map(|outage| outage.mark());
+        let untold =
+            |told: &[String]| told.len() < MOST_TOLD && mark.as_ref().is_none_or(|mark| !told.contains(mark));
+        self.cursors.words.iter().filter(|waiting| untold(&waiting.told)).count()
+    }
+
+    /// Does what instinct knows by name, and tells the owner of the rest; `asks`: the mind is asked next.
+    pub(crate) async fn meanwhile(
+        &mut self,
+        asks: bool,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<Next>, Fault> {
+        if !self.is_away() || self.cursors.words.is_empty() {
+            return Ok(None);
+        }
+        self.course.stands_in = true;
+        let end = self.stand_in(leaving).await;
+        self.course.stands_in = false;
+        if let Some(end) = end? {
+            return Ok(Some(end));
+        }
+        self.tell_of_outage(asks)?;
+        Ok(None)
+    }
+
+    /// One answer a thread, for all words on it that were not told yet.
+    fn tell_of_outage(&mut self, asks: bool) -> Result<(), Fault> {
+        let Some(outage) = self.outage.clone() else { return Ok(()) };
+        // Known at once anyway, and perhaps otherwise for the owner's own word.
+        if asks && !outage.is_slow() {
+            return Ok(());
+        }
+        let (mark, now) = (outage.mark(), self.told.clock.now());
+        let mut threads: Vec<(String, usize)> = Vec::new();
+        for waiting in &mut self.cursors.words {
+            if waiting.told.len() >= MOST_TOLD || waiting.told.contains(&mark) {
+                continue;
+            }
+            waiting.told.push(mark.clone());
+            let thread = &waiting.word.thread;
+            match threads.iter_mut().find(|(known, _)| known == thread) {
+                Some((_, words)) => *words += 1,
+                None => threads.push((thread.clone(), 1)),
+            }
+        }
+        let zone = self.toolbox.desk.rules.time_zone.clone();
+        let told = !threads.is_empty();
+        for (thread, words) in threads {
+            let text = outage.answer(words, asks, now, &zone);
+            let at = self.told.clock.text();
+            let data =
+                json!({"from": "creature", "kind": "waiting", "thread": thread, "text": text, "at": at});
+            self.remember("message", data)?;
+        }
+        if told { self.save() } else { Ok(()) }
+    }
+
+    /// Instinct in the mind's place, for the owner's words that it knows and for nothing else.
+    async fn stand_in(&mut self, leaving: &mut impl Leaving) -> Result<Option<Next>, Fault> {
+        let mut thread = None;
+        let mut instinct = None;
+        for round in 0..self.settings.agenda.rounds {
+            let known = self.cursors.words.iter().find(|waiting| instinct::knows(&waiting.word.text));
+            let Some(on) = known.map(|waiting| waiting.word.thread.clone()).or(thread.clone()) else { break };
+            let instinct = instinct.get_or_insert_with(|| Instinct::load(&self.told.house));
+            let moment = self.known_words(round, &on)?;
+            let Outcome::Thought { thought, .. } = instinct.stand_in(&moment, round == 0) else { break };
+            let goes_on = !thought.tool_calls.is_empty();
+            if let Some(end) = self.stood_in(thought, &moment, round, leaving).await? {
+                return Ok(Some(end));
+            }
+            if !goes_on && !self.cursors.words.iter().any(|waiting| instinct::knows(&waiting.word.text)) {
+                break;
+            }
+            thread = Some(on);
+        }
+        Ok(None)
+    }
+
+    /// The moment as it is, with those words of a thread that instinct knows.
+    fn known_words(&mut self, round: u32, thread: &str) -> Result<Moment, Fault> {
+        let mut moment = self.sense(round)?;
+        (self.toolbox.owner, self.toolbox.thread) = (true, thread.to_owned());
+        let words = self.cursors.words.iter().map(|waiting| &waiting.word);
+        let words = words.filter(|word| word.thread == thread && instinct::knows(&word.text));
+        let (words, now) = (words.cloned().collect(), self.told.clock.now());
+        let zone = &self.toolbox.desk.rules.time_zone;
+        let said = self.outage.as_ref().map(|outage| outage.sentence(false, now, zone));
+        (moment.owner, moment.thread, moment.words) = (true, thread.to_owned(), words);
+        moment.outage = said.unwrap_or_default();
+        Ok(moment)
+    }
+
+    /// Remembers what instinct decided and does it; the words it had are gone after that.
+    async fn stood_in(
+        &mut self,
+        thought: Thought,
+        moment: &Moment,
+        round: u32,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<Next>, Fault> {
+        if !thought.tool_calls.is_empty() || !moment.words.is_empty() {
+            let number = self.cursors.thoughts.saturating_add(1);
+            let calls: Vec<Value> =
+                thought.tool_calls.iter().map(|call| json!({"tool": call.tool})).collect();
+            let record = json!({
+                "mind": "instinct", "thought": number, "wake": self.cursors.wakes, "round": round,
+                "monologue": thought.monologue, "intent": context::shorten(&thought.intent, 200),
+                "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": Value::Null,
+            });
+            self.remember("thought", record)?;
+            self.cursors.thoughts = number;
+            for call in &thought.tool_calls {
+                if self.act(call, number, leaving).await? {
+                    return Ok(Some(Next::Leave));
+                }
+            }
+        }
+        self.cursors.words.retain(|waiting| !moment.words.contains(&waiting.word));
+        self.save()?;
+        Ok(None)
+    }
+}
