@@ -38,6 +38,8 @@ pub struct Budget {
 struct Inner {
     house: House,
     clock: Clock,
+    /// When this process began: with what the owner last saved.
+    since: String,
     ledger: Ledger,
     caps: Caps,
     warn_percent: f64,
@@ -68,6 +70,7 @@ impl Budget {
         let share = |cap: f64| micros(cap * policy.autonomous_percent / 100.0);
         let inner = Arc::new(Inner {
             house: house.clone(),
+            since: clock.stamp(),
             clock,
             ledger,
             caps: Caps {
@@ -227,11 +230,13 @@ impl Inner {
             self.ledger.submit(entry);
         }
         self.change();
-        let wait_s = match no.waits {
-            true => UNDER_WAY_S,
-            false => reset.starts_s().saturating_sub(now.as_second()).max(1).unsigned_abs(),
-        };
-        Refusal::new(429, "budget_cap", message, hint).after(wait_s)
+        let refusal = Refusal::new(429, "budget_cap", message, hint);
+        match (no.waits, no.is_too_large) {
+            (true, _) => refusal.after(UNDER_WAY_S),
+            // Waiting does not help.
+            (_, true) => refusal,
+            _ => refusal.after(reset.starts_s().saturating_sub(now.as_second()).max(1).unsigned_abs()),
+        }
     }
 
     /// Writes down once a day that money runs short.

@@ -20,6 +20,7 @@ const MOST_NEWS: usize = 1_800;
 impl Life {
     /// Asks the broker how things stand and tells of what is new.
     pub(crate) async fn look_out(&mut self) -> Result<(), Fault> {
+        self.find_way();
         let before = self.mind.name();
         let said = self.consult().await;
         self.observe("broker", &said)?;
@@ -30,6 +31,16 @@ impl Life {
             self.remember("observation", json!({"about": "mind", "text": text}))?;
         }
         Ok(())
+    }
+
+    /// Another broker than before, with what its owner saved, or another day's money: the mind may be asked again.
+    fn find_way(&mut self) {
+        let way = self.watch.know_way();
+        let known = self.course.way.replace(way.clone());
+        if known.is_some_and(|known| known != way) && self.course.down_until.take().is_some() {
+            tracing::info!("the way to the model has changed: it is asked again");
+            self.setbacks.ease();
+        }
     }
 
     /// Takes the mind the broker offers; what was wrong with its answer, empty when all is well.

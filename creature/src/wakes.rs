@@ -63,6 +63,8 @@ pub(crate) struct Course {
     pub held: bool,
     /// Wakes in a row that asked a model with nobody waiting for it.
     pub restless: u32,
+    /// How the way to a model was when it was last looked at.
+    pub way: Option<String>,
     /// Instinct answers in the mind's place.
     pub stands_in: bool,
     /// The owner's word stopped sub-sessions.
@@ -373,6 +375,10 @@ impl Life {
             // Tried out of turn, for the owner's word: that costs the others no longer wait.
             Some(until) => until.duration_since(now).as_secs().unsigned_abs() + 1,
             None => {
+                if down.why == Why::Budget && down.reset_s.is_some() {
+                    // It is known when to ask again: no later than that.
+                    self.setbacks.ease();
+                }
                 let (rest_s, tell) = self.setbacks.down(error, down.rest_s);
                 if tell {
                     self.tell_of_down(down, rest_s)?;

@@ -238,14 +238,14 @@ fn stopped(provider: &Provider, status: u16, body: &[u8]) -> Option<Stopped> {
     let has_no_money = matches!(word("/error/code"), "insufficient_quota" | "billing_hard_limit_reached")
         || (provider.wire == Wire::Anthropic && word("/error/message").contains("credit balance is too low"));
     let hint = match status {
-        402 => "no money or quota left: the owner tops up the account, then restarts the guardian",
+        402 => {
+            "no money or quota is left (402): top up the account, then save owner.toml or restart the guardian"
+        }
         _ if has_no_money => {
-            "no money or quota left: the owner tops up the account, then restarts the guardian"
+            "no money or quota is left: top up the account, then save owner.toml or restart the guardian"
         }
-        401 => "the key is refused: the owner checks the key and restarts the guardian",
-        403 => {
-            "the key may not do this: the owner checks its rights and the model, and restarts the guardian"
-        }
+        401 => "the key is refused (401): put a right one into .env",
+        403 => "the key may not do this (403): check its rights and the model, then save .env or owner.toml",
         _ => return None,
     };
     Some(Stopped { provider: provider.name.to_owned(), status, hint: hint.to_owned(), ..Stopped::default() })

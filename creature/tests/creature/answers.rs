@@ -285,3 +285,55 @@ async fn words_instinct_does_not_understand_are_all_answered() {
         assert_eq!(told(&house).len(), before + 1, "{word}");
     }
 }
+
+fn page(house: &TempHouse, since: &str, day: &str) {
+    let page = json!({"at": "t", "since": since, "day": day, "spent_today_usd": 1.0});
+    house.write(".self/budget.json", page.to_string());
+}
+
+/// Found by living with it: after a 401 or at the cap it slept an hour, whatever its owner mended meanwhile.
+#[test]
+fn what_mends_the_mind_wakes_it_and_the_waiting_word_is_answered() {
+    loopback!();
+    for (way, since, day) in [
+        (Way::Shut(401, "authentication_error", "invalid x-api-key", None), "13:00", "2026-03-02"),
+        (Way::Shut(403, "stopped_until_owner", "put a right key into .env", None), "13:00", "2026-03-02"),
+        (Way::Shut(429, "budget_cap", "no room", Some(30_000)), "12:00", "2026-03-03"),
+        (Way::Shut(429, "budget_cap", "a call of this size does not fit", None), "13:00", "2026-03-02"),
+    ] {
+        let sighted = Sighted::new();
+        let house = sighted.house("");
+        page(&house, "12:00", "2026-03-02");
+        sighted.is(way.clone());
+        let living = house.live(1);
+        house.record("observation", |data| data["about"] == "model");
+        house.say("are you there?");
+        house.record("message", |data| data["kind"] == "waiting");
+        sighted.is(Way::Open);
+        page(&house, since, day);
+        house.record("message", |data| {
+            data["text"]
+                .as_str()
+                .is_some_and(|said| said.starts_with("the model read:") && said.contains("are you there?"))
+        });
+        living.leave();
+    }
+}
+
+/// Found by reckoning: after an hour's rest for one reason, the reset of the day was slept over by another.
+#[tokio::test]
+async fn a_reset_is_never_slept_over() {
+    loopback!();
+    let sighted = Sighted::new();
+    let house = sighted.house("");
+    let mut lived = Lived::born(&house, "2026-03-02T22:50:00Z", 1).await;
+    sighted.is(Way::Shut(401, "authentication_error", "invalid", None));
+    lived.wake().await;
+    sighted.is(Way::Shut(429, "budget_cap", "no room", Some(599)));
+    house.say("are you there?");
+    let rest = lived.wake().await;
+    assert!(rest <= Duration::from_secs(600), "{rest:?}");
+    sighted.is(Way::Open);
+    lived.wake().await;
+    assert!(told(&house).last().unwrap().starts_with("the model read:"), "{:?}", told(&house));
+}

@@ -230,6 +230,34 @@ async fn its_own_changes_are_known_and_nobody_elses() {
     assert_eq!(changed(&watch), "PURPOSE.md", "what is gone has changed");
 }
 
+/// Found by waiting: what mended the mind woke nobody. The page of the budget changes with each call, and wakes nobody by that.
+#[test]
+fn of_the_budget_only_what_opens_the_way_to_a_model_is_a_change() {
+    let dir = TempDir::new().unwrap();
+    let house = House::new(dir.path());
+    std::fs::create_dir_all(house.budget().parent().unwrap()).unwrap();
+    let page = |since: &str, day: &str, spent: f64| {
+        let page = json!({"at": "t", "since": since, "day": day, "spent_today_usd": spent, "stopped": null});
+        std::fs::write(house.budget(), page.to_string()).unwrap();
+    };
+    let mut watch = Watch::start(&house);
+    page("noon", "2026-11-25", 0.5);
+    watch.know_way();
+    page("noon", "2026-11-25", 4.75);
+    assert_eq!(watch.changed(), None, "a call was paid for");
+    std::fs::write(house.budget(), "{\"since\": \"no").unwrap();
+    assert_eq!(watch.changed(), None, "half a page");
+    std::fs::remove_file(house.budget()).unwrap();
+    assert_eq!(watch.changed(), None, "no page");
+    page("noon", "2026-11-26", 0.0);
+    assert_eq!(watch.changed().as_deref(), Some("budget.json"), "another day's money");
+    watch.know_way();
+    page("one o'clock", "2026-11-26", 0.0);
+    assert_eq!(watch.changed().as_deref(), Some("budget.json"), "a broker with what the owner saved");
+    watch.know_way();
+    assert_eq!(watch.changed(), None);
+}
+
 #[test]
 fn outcomes_of_asks_are_heard_once_and_within_bounds() {
     let dir = TempDir::new().unwrap();
