@@ -8,7 +8,7 @@ use crate::life::Life;
 use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Moment, main_thread};
 use crate::mind::{Mind, context, llm, standing};
-use crate::senses::cursors::{Cursors, Waiting};
+use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::{asks, budget, inbox, papers};
 use agenda::waking;
 use memory::snapshot;
@@ -165,30 +165,57 @@ impl Life {
     pub(crate) fn hear(&mut self) -> Result<(), Fault> {
         let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.inbox);
         self.observe("inbox", &heard.odd)?;
-        let known = std::mem::take(&mut self.heard);
-        let new = !heard.words.is_empty();
-        for word in heard.words {
-            let before = known.iter().find(|known| known.word == word);
-            if before.is_some_and(|known| known.answered) {
+        let mut known = std::mem::take(&mut self.heard);
+        let mut taken = Vec::new();
+        for (nth, word) in heard.words.into_iter().enumerate() {
+            let before = known.iter().position(|known| known.is_one && known.word == word);
+            let before = before.map(|at| known.remove(at));
+            if before.as_ref().is_some_and(|known| known.answered) {
                 continue;
             }
+            let name = || format!("{}-{}-{nth}", self.told.life, self.told.clock.now().as_millisecond());
+            let id = before.as_ref().map(|known| known.id.clone()).filter(|id| !id.is_empty());
+            let id = id.unwrap_or_else(name);
+            taken.extend(before.map(|known| Heard { id: id.clone(), ..known }));
+            self.cursors.words.push(Waiting { id, ..Waiting::new(word) });
+        }
+        known.extend(taken);
+        self.take_in(&known)
+    }
+
+    /// Heard and kept first, remembered under its name then: an end in between neither loses a word nor doubles it.
+    fn take_in(&mut self, known: &[Heard]) -> Result<(), Fault> {
+        let new: Vec<Waiting> =
+            self.cursors.words.iter().filter(|waiting| !waiting.id.is_empty()).cloned().collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.save()?;
+        for Waiting { word, id, .. } in new {
+            let before = known.iter().find(|known| known.id == id);
             if before.is_none() {
                 tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
-                let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread});
+                let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread, "id": id});
                 self.remember("message", said)?;
             }
-            if let Some(reply) = self.directed(&word.text, &word.thread) {
+            let answered = before.is_some_and(|known| known.answered);
+            let reply = if answered { None } else { self.directed(&word.text, &word.thread) };
+            if let Some(reply) = &reply {
                 let data =
                     json!({"from": "creature", "kind": "answer", "thread": word.thread, "text": reply});
                 self.remember("message", data)?;
+            }
+            if answered || reply.is_some() {
+                self.cursors.words.retain(|waiting| waiting.id != id);
                 continue;
             }
             if before.is_none() {
                 self.phased(&word.text, &word.thread);
             }
-            self.cursors.words.push(Waiting::new(word));
+            let mine = self.cursors.words.iter_mut().find(|waiting| waiting.id == id);
+            mine.into_iter().for_each(|waiting| waiting.id.clear());
         }
-        if new { self.save() } else { Ok(()) }
+        self.save()
     }
 
     /// Takes what the owner decided: each is remembered and told to the next thought.

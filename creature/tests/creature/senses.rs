@@ -3,7 +3,7 @@
 use creature::paths::House;
 use creature::senses::cursors::Cursors;
 use creature::senses::guardian::Standing;
-use creature::senses::inbox::{InboxCursor, hear, read};
+use creature::senses::inbox::{InboxCursor, hear, read, read_at};
 use creature::senses::papers;
 use creature::senses::watch::Watch;
 use creature::senses::{asks, budget};
@@ -108,6 +108,89 @@ fn a_line_is_waited_for_by_parts_of_seconds() {
             return assert_eq!(heard, ["whole"]);
         }
     }
+}
+
+/// Found by editing: an editor that saves into another file ran all earlier words again.
+#[test]
+fn a_word_is_heard_once_however_the_file_is_edited() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("inbox");
+    let mut cursor = InboxCursor::default();
+    let mut now_ms = jiff::Timestamp::now().as_millisecond() + 60_000;
+    // Through its file, as between two lives.
+    let mut heard = |now_ms: i64| {
+        let kept = serde_json::to_string(&cursor).unwrap();
+        cursor = serde_json::from_str(&kept).unwrap();
+        let words = read_at(&path, &mut cursor, now_ms).words;
+        words.into_iter().map(|word| word.text).collect::<Vec<_>>()
+    };
+    let anew = |text: &str| {
+        std::fs::write(dir.path().join("new"), text).unwrap();
+        std::fs::rename(dir.path().join("new"), &path).unwrap();
+    };
+    let nothing: [&str; 0] = [];
+    anew("one\ntwo\n");
+    assert_eq!(heard(now_ms), ["one", "two"]);
+    anew("one\ntwo\n");
+    assert_eq!(heard(now_ms), nothing, "saved by rename, unchanged");
+    anew("one\ntwo\nthree\n");
+    assert_eq!(heard(now_ms), ["three"], "saved by rename, a line added");
+    std::fs::write(&path, "one\ntwo\nthree\nfour\n").unwrap();
+    assert_eq!(heard(now_ms), ["four"], "written anew in place");
+    std::fs::write(&path, "# mine\none\ntwo\n\nthree\nfour\n").unwrap();
+    assert_eq!(heard(now_ms), ["# mine"], "added before the others");
+    std::fs::write(&path, "# mine\none\nTWO\n\nthree\nfour\n").unwrap();
+    assert_eq!(heard(now_ms), ["TWO"], "changed in place, as long as before");
+    std::fs::write(&path, "three\nfour\none\r\nTWO").unwrap();
+    assert_eq!(heard(now_ms), nothing, "cut, in another order, with other ends of lines");
+    anew("three\nfour\none\nTWO\nfour\n");
+    assert_eq!(heard(now_ms), ["four"], "the same again, at the end, is another word");
+    // Seen in the middle of a save.
+    for halfway in [Some(""), Some("three\n"), None] {
+        match halfway {
+            Some(text) => std::fs::write(&path, text).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        let modified = jiff::Timestamp::now().as_millisecond();
+        now_ms = modified + 300;
+        assert_eq!(heard(now_ms), nothing);
+        anew("three\nfour\none\nTWO\nfour\n");
+        assert_eq!(heard(now_ms + 60_000), nothing, "saved with {halfway:?} in between, read a minute later");
+    }
+    // Gone for long: what is said then is new, whatever was said before.
+    std::fs::remove_file(&path).unwrap();
+    now_ms = jiff::Timestamp::now().as_millisecond() - 60_000;
+    assert_eq!(heard(now_ms), nothing);
+    std::fs::write(&path, "one\n").unwrap();
+    assert_eq!(heard(now_ms + 120_000), ["one"], "a new file");
+}
+
+/// The same for files longer than what is kept of them; what an older self read is not heard again either.
+#[test]
+fn an_edit_of_a_long_file_and_an_older_cursor_hear_only_what_is_new() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("inbox");
+    let long: String = (0..9_000).map(|n| format!("the word with the number {n} of many\n")).collect();
+    for lines in [long.clone(), long.lines().take(1_500).map(|line| format!("{line}\n")).collect()] {
+        let mut cursor = InboxCursor::default();
+        std::fs::write(&path, &lines).unwrap();
+        let now_ms = jiff::Timestamp::now().as_millisecond() + 60_000;
+        read_at(&path, &mut cursor, now_ms);
+        assert!(cursor.lines.len() <= 1_000 && serde_json::to_vec(&cursor).unwrap().len() < 32_000);
+        std::fs::write(dir.path().join("new"), format!("before all\n{lines}after all\n")).unwrap();
+        std::fs::rename(dir.path().join("new"), &path).unwrap();
+        let words = read_at(&path, &mut cursor, now_ms).words;
+        let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        assert_eq!(words, ["after all"]);
+    }
+    std::fs::write(&path, "one\ntwo\n").unwrap();
+    let now_ms = jiff::Timestamp::now().as_millisecond() + 60_000;
+    let mut cursor = InboxCursor::default();
+    read_at(&path, &mut cursor, now_ms);
+    let mut older = InboxCursor { lines: Vec::new(), ..cursor };
+    std::fs::write(&path, "one\ntwo\nthree\n").unwrap();
+    let words = read_at(&path, &mut older, now_ms).words;
+    assert_eq!(words.len(), 1, "{words:?}");
 }
 
 #[test]
