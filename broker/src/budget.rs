@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::house::House;
 use crate::ledger::sums::{self, Stopped};
 use crate::ledger::{Entry, Ledger};
+use crate::llm::health::{Down, Health};
 use crate::money::{Caps, Class, Cost, Day, Money, NoRoom, dollars, micros};
 use crate::policy;
 use crate::refusal::Refusal;
@@ -41,6 +42,8 @@ struct Inner {
     /// When this process began: with what the owner last saved.
     since: String,
     ledger: Ledger,
+    /// Which models answer; shown beside the money.
+    health: Health,
     caps: Caps,
     warn_percent: f64,
     state: Mutex<State>,
@@ -79,6 +82,7 @@ impl Budget {
                 autonomous_daily: share(policy.daily_usd),
                 autonomous_weekly: share(policy.weekly_usd),
             },
+            health: Health::default(),
             warn_percent: policy.warn_percent,
             state: Mutex::new(State {
                 window: Window::new(&sums, policy.owner_window_s),
@@ -158,6 +162,13 @@ impl Budget {
         if state.prices_told.len() < MOST_TOLD && !state.prices_told.iter().any(|known| known == how) {
             tracing::warn!("{how}");
             state.prices_told.push(how.to_owned());
+            self.inner.change();
+        }
+    }
+
+    /// Whether a model answered, and why not.
+    pub fn tell_of_model(&self, model: &str, provider: &str, upstream: &str, down: Option<Down>) {
+        if self.inner.health.note(model, provider, upstream, down, self.inner.clock.now()) {
             self.inner.change();
         }
     }

@@ -3,7 +3,7 @@
 //! Invariant: every stage is entered with an `until`, and no beat is written past it. A loop that
 //! hangs therefore falls silent; this thread alone never keeps a dead mind looking alive.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -69,6 +69,8 @@ struct Pulse {
     turns: u64,
     thoughts: u64,
     mind: String,
+    /// When a mind that is away is asked again.
+    next_try: Option<String>,
     /// Something changed since the last write.
     fresh: bool,
     stopped: bool,
@@ -84,6 +86,7 @@ impl Heart {
             turns: 0,
             thoughts: 0,
             mind: String::new(),
+            next_try: None,
             fresh: true,
             stopped: false,
         };
@@ -122,6 +125,11 @@ impl Heart {
     /// Names the mind in use.
     pub fn mind(&self, name: &str) {
         self.shared.lock().mind = name.chars().take(MOST_NAME).collect();
+    }
+
+    /// When a mind that is away is asked again; none while it answers.
+    pub fn next_try(&self, at: Option<String>) {
+        self.shared.lock().next_try = at;
     }
 }
 
@@ -182,7 +190,7 @@ impl Shared {
     }
 
     fn line(&self, pulse: &Pulse) -> String {
-        let beat = json!({
+        let mut beat = json!({
             "life": self.life,
             "pid": std::process::id(),
             "turns": pulse.turns,
@@ -191,6 +199,9 @@ impl Shared {
             "until": pulse.until_at,
             "mind": pulse.mind,
         });
+        if let (Value::Object(fields), Some(at)) = (&mut beat, &pulse.next_try) {
+            fields.insert("next_try".to_owned(), json!(at));
+        }
         format!("{beat}\n")
     }
 

@@ -224,6 +224,7 @@ impl Life {
         shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
         self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);
         self.outage = None;
+        self.heart.next_try(None);
         if self.setbacks.over() {
             let text = format!("{} answers again", self.mind.name());
             self.remember("observation", json!({"about": "model", "text": text}))?;

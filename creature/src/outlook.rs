@@ -67,6 +67,7 @@ impl Life {
         }
         self.mind = mind;
         (self.course.down_until, self.outage) = (None, None);
+        self.heart.next_try(None);
         self.heart.mind(&self.mind.name());
         said
     }

@@ -391,6 +391,7 @@ impl Life {
         (self.course.overran, self.course.setback) = (1, true);
         let until = now.checked_add(span).unwrap_or(now);
         outage.next = until;
+        self.heart.next_try(Some(format!("{until:.0}")));
         (self.outage, self.course.down_until) = (Some(outage), Some(until));
         Ok(Next::Rest(Duration::from_secs(rest_s)))
     }

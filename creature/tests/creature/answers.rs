@@ -1,7 +1,7 @@
 //! What the owner hears while the mind is away: plain answers at once, instinct for what it knows, the mind's own later.
 
 use crate::broker::{self, Answer, Asked, StandIn, loopback};
-use crate::house::{TempHouse, in_chat};
+use crate::house::{TempHouse, in_chat, wait_for};
 use crate::lived::Lived;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -60,6 +60,9 @@ impl Sighted {
 fn shut(status: u16, kind: &str, said: &str, wait_s: Option<u64>) -> Answer {
     let error = json!({"type": kind, "message": said, "hint": said});
     let mut headers = vec![("content-type", "application/json".to_owned())];
+    if !matches!(kind, "budget_cap" | "stopped_until_owner") {
+        headers.push(("x-feral-upstream", "api.example.org".to_owned()));
+    }
     headers.extend(wait_s.map(|seconds| ("retry-after", seconds.to_string())));
     Answer::Is(status, headers, json!({"type": "error", "error": error}).to_string())
 }
@@ -97,7 +100,7 @@ async fn a_word_the_model_cannot_answer_is_answered_by_plain_code_at_once() {
         ),
         (
             Way::Shut(401, "authentication_error", "invalid x-api-key", None),
-            "the key is refused (401 Unauthorized: invalid x-api-key): put a right one into .env",
+            "the key is refused (api.example.org: 401 Unauthorized: invalid x-api-key): put a right one into .env",
         ),
         (
             Way::Shut(403, "stopped_until_owner", "the key is refused (401): the owner mends .env", None),
@@ -105,7 +108,7 @@ async fn a_word_the_model_cannot_answer_is_answered_by_plain_code_at_once() {
         ),
         (
             Way::Shut(503, "overloaded", "come back later", Some(480)),
-            "the model has not been reached since 14:02 UTC (upstream: 503 Service Unavailable: come back later); \
+            "the model has not been reached since 14:02 UTC (upstream: api.example.org: 503 Service Unavailable: come back later); \
              I try again at 14:10 UTC",
         ),
     ];
@@ -403,4 +406,40 @@ async fn a_word_that_was_kept_is_remembered_once_and_an_order_is_followed_once()
             assert_eq!(lived.life.toolbox.desk.agenda.directives.list.len(), orders);
         }
     }
+}
+
+/// Found by reading its errors: they named the broker's own port, never who had said so.
+#[tokio::test]
+async fn errors_name_the_upstream_and_never_the_brokers_port() {
+    loopback!();
+    let sighted = Sighted::new();
+    let house = sighted.house("");
+    let port = sighted.broker.base().rsplit(':').next().unwrap().to_owned();
+    let mut lived = Lived::born(&house, AFTERNOON, 1).await;
+    for way in [
+        Way::Shut(503, "overloaded", "come back later", Some(60)),
+        Way::Shut(401, "authentication_error", "no such key", None),
+        Way::Shut(404, "not_found_error", "no such model", None),
+        Way::Shut(429, "budget_cap", "no room", Some(3_600)),
+        Way::Babble,
+        Way::Babble,
+    ] {
+        sighted.is(way);
+        house.say("are you there?");
+        lived.wake().await;
+    }
+    drop(sighted);
+    house.say("and without a broker?");
+    lived.wake().await;
+    let heard = told(&house).join("\n");
+    assert!(heard.contains("upstream: the broker is away"), "{heard}");
+    assert!(heard.contains("api.example.org: 404 Not Found: no such model"), "{heard}");
+    for file in [".self/memory.jsonl", ".self/mind/feed.jsonl", ".self/mind/cursors.json"] {
+        let text = std::fs::read_to_string(house.path(file)).unwrap();
+        assert!(!text.contains(&format!(":{port}")) && !text.contains("127.0.0.1"), "{file}: {text}");
+    }
+    wait_for("the next try in the heartbeat", || {
+        let beat = std::fs::read_to_string(house.path(".self/heartbeat")).unwrap_or_default();
+        beat.contains("\"next_try\":\"2026-03-02T").then_some(())
+    });
 }

@@ -62,17 +62,22 @@ impl Error {
     }
 
     /// An answer other than success.
-    pub(crate) fn answered(status: u16, said: Said, origin: &str) -> Self {
+    pub(crate) fn answered(status: u16, said: Said, upstream: &str) -> Self {
         let (kind, what, usual) = class(status, &said.code, &said.message);
+        let asked = match upstream {
+            "" => "ask the broker".to_owned(),
+            upstream => format!("ask the model at {upstream}"),
+        };
         let message = match said.message.as_str() {
-            "" => format!("ask the model at {origin}: {what} ({status})"),
-            said => format!("ask the model at {origin}: {what} ({status}): {said}"),
+            "" => format!("{asked}: {what} ({status})"),
+            said => format!("{asked}: {what} ({status}): {said}"),
         };
         let hint = if said.hint.is_empty() { usual } else { &said.hint };
         let cause = match (status, said.message.as_str()) {
             // The broker's own word, and no answer of the model's server.
             (_, what) if is_ours(&said.code) && !what.is_empty() => what.to_owned(),
-            (_, what) => named(status, what),
+            (_, what) if upstream.is_empty() => named(status, what),
+            (_, what) => format!("{upstream}: {}", named(status, what)),
         };
         Error { status: Some(status), cause, ..Error::new(kind, message, hint) }
     }
