@@ -61,6 +61,7 @@ pub enum Why {
 }
 
 /// The mind in use.
+#[allow(clippy::large_enum_variant)] // There is one.
 pub enum Mind {
     Instinct(instinct::Instinct),
     Model(llm::ModelMind),
