@@ -9,15 +9,14 @@ use crate::feed::Event;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::instinct::checklist;
 use crate::mind::moment::main_thread;
-use crate::mind::{Down, Mind, Why, context};
-use crate::outage::Outage;
+use crate::mind::{Mind, context};
 use crate::senses::{budget, cursors::Interrupted, papers};
 use agenda::repeat::Repeats;
 use agenda::rest::{self, Bounds, Situation};
 use agenda::stack::{self, Category, Line};
 use agenda::waking::{self, Found};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 
 /// Seconds between looks at a checklist that has open items.
@@ -341,68 +340,6 @@ impl Life {
         let dream = (!self.course.dreamless).then(|| self.next_dream(now));
         let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(self.next_look());
         all.chain(self.next_session(now)).chain(hour).chain(dream).min()
-    }
-
-    /// A reply that could not be read: remembered, and paid for with a rest.
-    pub(crate) fn garbled(&mut self, error: &str, text: &str, usage: &Value) -> Result<Next, Fault> {
-        let error = context::shorten(error, MOST_CHARS);
-        tracing::warn!("garbled reply: {error}");
-        self.toolbox.feed.tell(Event::Error, json!({"about": "garbled reply", "text": error}));
-        let (mind, number) = (self.mind.name(), self.cursors.thoughts.saturating_add(1));
-        self.remember(
-            "thought",
-            json!({
-                "mind": mind, "thought": number, "garbled": true, "error": error,
-                "text": context::shorten(text, 4_000), "usage": usage,
-            }),
-        )?;
-        (self.course.overran, self.course.setback) = (1, true);
-        let rest_s = self.setbacks.garbled();
-        if self.setbacks.babbles() {
-            let down = Down { why: Why::Garbled, cause: error, ..Down::default() };
-            self.outage = Some(Outage::new(&down, rest_s, self.outage.as_ref(), self.told.clock.now()));
-        }
-        Ok(Next::Rest(self.clamped(rest_s)))
-    }
-
-    /// A mind that is down: left alone for a while, and told of once.
-    pub(crate) fn down(&mut self, down: &Down) -> Result<Next, Fault> {
-        let (error, now) = (&down.error, self.told.clock.now());
-        let before = self.outage.take();
-        let mut outage = Outage::new(down, down.rest_s, before.as_ref(), now);
-        let same = before.is_some_and(|before| before.mark() == outage.mark());
-        let rest_s = match self.course.down_until.filter(|until| same && now < *until) {
-            // Tried out of turn, for the owner's word: that costs the others no longer wait.
-            Some(until) => until.duration_since(now).as_secs().unsigned_abs() + 1,
-            None => {
-                if down.why == Why::Budget && down.reset_s.is_some() {
-                    // It is known when to ask again: no later than that.
-                    self.setbacks.ease();
-                }
-                let (rest_s, tell) = self.setbacks.down(error, down.rest_s);
-                if tell {
-                    self.tell_of_down(down, rest_s)?;
-                }
-                rest_s
-            }
-        };
-        tracing::warn!("the mind is down, next try in {rest_s} s: {}", context::shorten(error, MOST_CHARS));
-        let span = jiff::SignedDuration::from_secs(rest_s.try_into().unwrap_or(i64::MAX));
-        (self.course.overran, self.course.setback) = (1, true);
-        let until = now.checked_add(span).unwrap_or(now);
-        outage.next = until;
-        self.heart.next_try(Some(format!("{until:.0}")));
-        (self.outage, self.course.down_until) = (Some(outage), Some(until));
-        Ok(Next::Rest(Duration::from_secs(rest_s)))
-    }
-
-    fn tell_of_down(&mut self, down: &Down, rest_s: u64) -> Result<(), Fault> {
-        let text = format!("{} is down: {}", self.mind.name(), context::shorten(&down.error, 1_000));
-        self.toolbox.feed.tell(Event::Error, json!({"about": "model", "text": text}));
-        self.remember(
-            "observation",
-            json!({"about": "model", "text": text, "hint": down.hint, "rest_s": rest_s}),
-        )
     }
 
     pub(crate) fn clamped(&self, wanted_s: u64) -> Duration {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-const AFTERNOON: &str = "2026-03-02T14:02:00Z";
+pub const AFTERNOON: &str = "2026-03-02T14:02:00Z";
 
 /// How the way to the model is.
 #[derive(Clone, Debug)]
@@ -339,73 +339,6 @@ async fn a_reset_is_never_slept_over() {
     sighted.is(Way::Open);
     lived.wake().await;
     assert!(told(&house).last().unwrap().starts_with("the model read:"), "{:?}", told(&house));
-}
-
-/// Killed between hearing and recording, at any moment: each word stands in memory once and is answered.
-#[test]
-fn a_word_is_heard_once_across_kills() {
-    loopback!();
-    let sighted = Sighted::new();
-    let house = sighted.house("");
-    let mut living = house.live(1);
-    house.record("thought", |_| true);
-    for n in 0..16_u64 {
-        // The same words again and again, without a time: each line is another word.
-        house.say(&format!("are you there, {}?", n % 3));
-        std::thread::sleep(Duration::from_millis(n * 37 % 400));
-        drop(living);
-        living = house.live(n + 2);
-    }
-    house.say("the last of all");
-    house.record("message", |data| {
-        let said = data["text"].as_str().unwrap_or_default();
-        data["from"] == "creature" && said.contains("the last of all")
-    });
-    living.leave();
-    let said = house.records().into_iter().filter(|record| record.data["from"] == "owner");
-    let said: Vec<String> = said.map(|record| record.data["text"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(said.len(), 17, "{said:#?}");
-    for n in 0..3 {
-        let word = format!("are you there, {n}?");
-        assert_eq!(
-            said.iter().filter(|said| **said == word).count(),
-            if n == 0 { 6 } else { 5 },
-            "{said:#?}"
-        );
-    }
-}
-
-/// The two moments between which a kill comes, one by one: kept and not remembered, remembered and not taken in.
-#[tokio::test]
-async fn a_word_that_was_kept_is_remembered_once_and_an_order_is_followed_once() {
-    loopback!();
-    for (text, orders) in [("hello", 0), ("pause until friday", 1)] {
-        for remembered in [false, true] {
-            let sighted = Sighted::new();
-            let house = sighted.house("");
-            let mut lived = Lived::born(&house, AFTERNOON, 1).await;
-            lived.wake().await;
-            let kept = json!({"at": "", "text": text, "thread": "main", "seen": 0, "id": "1-7-0"});
-            let mut cursors: Value = serde_json::from_str(
-                &std::fs::read_to_string(house.path(".self/mind/cursors.json")).unwrap(),
-            )
-            .unwrap();
-            cursors["words"] = json!([kept]);
-            if remembered {
-                let said = json!({"from": "owner", "text": text, "at": "", "thread": "main", "id": "1-7-0"});
-                lived.life.remember("message", said).unwrap();
-            }
-            drop(lived);
-            house.write(".self/mind/cursors.json", cursors.to_string());
-            let mut lived = Lived::born(&house, AFTERNOON, 2).await;
-            lived.wake().await;
-            let said = house.records().into_iter().filter(|record| record.data["from"] == "owner").count();
-            assert_eq!(said, 1, "{text}, remembered: {remembered}");
-            assert_eq!(told(&house).len(), 1, "{:?}", told(&house));
-            assert!(lived.life.cursors.words.is_empty());
-            assert_eq!(lived.life.toolbox.desk.agenda.directives.list.len(), orders);
-        }
-    }
 }
 
 /// Found by reading its errors: they named the broker's own port, never who had said so.

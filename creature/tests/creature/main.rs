@@ -18,6 +18,7 @@ mod formats;
 mod guardian_post;
 mod heartbeat;
 mod house;
+mod inbox;
 mod instinct;
 mod keepsakes;
 mod knowing;

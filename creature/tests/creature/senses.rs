@@ -3,23 +3,18 @@
 use creature::paths::House;
 use creature::senses::cursors::Cursors;
 use creature::senses::guardian::Standing;
-use creature::senses::inbox::{InboxCursor, hear, read, read_at};
+use creature::senses::inbox::InboxCursor;
 use creature::senses::papers;
 use creature::senses::watch::Watch;
 use creature::senses::{asks, budget};
 use serde_json::json;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 fn file(dir: &TempDir, bytes: impl AsRef<[u8]>) -> PathBuf {
     let path = dir.path().join("file");
     std::fs::write(&path, bytes).unwrap();
     path
-}
-
-fn words(path: &Path, cursor: &mut InboxCursor) -> Vec<String> {
-    read(path, cursor).words.into_iter().map(|word| word.text).collect()
 }
 
 #[test]
@@ -33,197 +28,6 @@ fn papers_of_any_kind_are_read_within_bounds() {
     assert!(binary.text.is_empty() && binary.odd.contains("not text"));
     assert!(papers::read(dir.path()).odd.contains("not a regular file"));
     assert_ne!(papers::read(&file(&dir, "a")).mark(), papers::read(&file(&dir, "b")).mark());
-}
-
-#[test]
-fn the_inbox_takes_objects_strings_and_bare_text() {
-    let heard = hear(b"{\"at\":\"t\",\"text\":\" one \"}\n\"two\"\nthree { four\n{\"broken\": \n\n");
-    let texts: Vec<&str> = heard.words.iter().map(|word| word.text.as_str()).collect();
-    assert_eq!(texts, ["one", "two", "three { four", "{\"broken\":"]);
-    assert_eq!((heard.words[0].at.as_str(), heard.odd.as_str()), ("t", ""));
-    let heard = hear(b"{\"no\":1}\n{\"text\":5}\n\x00\xff\n\x1b[2J\nfine\n");
-    assert_eq!(heard.words.len(), 1);
-    assert!(heard.odd.contains("4 line(s)"), "{}", heard.odd);
-    let heard = hear(b"{\"text\":\"a\",\"thread\":\"tea\\u001b[2J/x\"}\n{\"text\":\"b\",\"thread\":[]}\n");
-    let threads: Vec<&str> = heard.words.iter().map(|word| word.thread.as_str()).collect();
-    assert_eq!(threads, ["tea2Jx", "main"]);
-    let many = "again\n".repeat(500) + &"x".repeat(50_000);
-    let heard = hear(many.as_bytes());
-    assert_eq!(heard.words.len(), 50);
-    assert!(heard.words[49].text.len() == 8_000 && heard.odd.contains("451 older"), "{}", heard.odd);
-}
-
-#[test]
-fn words_are_heard_once_as_the_inbox_grows() {
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("inbox");
-    let mut cursor = InboxCursor::default();
-    assert!(words(&path, &mut cursor).is_empty());
-    std::fs::write(&path, "one\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["one"]);
-    assert!(words(&path, &mut cursor).is_empty());
-    let mut inbox = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
-    inbox.write_all(b"two\nhalf a li").unwrap();
-    // Still being written, however long this test is kept waiting here.
-    inbox.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
-    assert_eq!(words(&path, &mut cursor), ["two"]);
-    inbox.write_all(b"ne\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["half a line"]);
-    // Once it holds still, a last line without a newline is a line.
-    inbox.write_all(b"no newline").unwrap();
-    inbox.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(5)).unwrap();
-    assert_eq!(words(&path, &mut cursor), ["no newline"]);
-}
-
-#[test]
-fn a_line_at_the_end_of_a_great_inbox_is_waited_for_too() {
-    let dir = TempDir::new().unwrap();
-    let path = file(&dir, "whole\n".repeat(60_000) + "half a li");
-    let mut inbox = std::fs::File::options().append(true).open(&path).unwrap();
-    // Still being written, however long this test is kept waiting here.
-    inbox.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
-    let mut cursor = InboxCursor::default();
-    let heard = read(&path, &mut cursor);
-    assert!(heard.words.iter().all(|word| word.text == "whole"), "{:?}", heard.words.last());
-    assert!(heard.odd.contains("were skipped"), "{}", heard.odd);
-    inbox.write_all(b"ne\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["half a line"]);
-}
-
-#[test]
-fn a_line_is_waited_for_by_parts_of_seconds() {
-    use std::time::{Duration, SystemTime};
-    let dir = TempDir::new().unwrap();
-    let (path, mut tries) = (dir.path().join("inbox"), 0..20);
-    while tries.next().is_some() {
-        std::fs::write(&path, "whole\nhalf a li").unwrap();
-        // In the last thousandth of a second, which ends 0.4 to 1.4 s from now.
-        let now_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs_f64();
-        let modified = Duration::from_millis((now_s - 0.599).ceil() as u64 * 1_000 + 999);
-        let inbox = std::fs::File::options().append(true).open(&path).unwrap();
-        inbox.set_modified(SystemTime::UNIX_EPOCH + modified).unwrap();
-        let heard = words(&path, &mut InboxCursor::default());
-        // A test that was kept waiting past that moment has seen nothing.
-        if SystemTime::now() < SystemTime::UNIX_EPOCH + modified {
-            return assert_eq!(heard, ["whole"]);
-        }
-    }
-}
-
-/// Found by editing: an editor that saves into another file ran all earlier words again.
-#[test]
-fn a_word_is_heard_once_however_the_file_is_edited() {
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("inbox");
-    let mut cursor = InboxCursor::default();
-    let mut now_ms = jiff::Timestamp::now().as_millisecond() + 60_000;
-    // Through its file, as between two lives.
-    let mut heard = |now_ms: i64| {
-        let kept = serde_json::to_string(&cursor).unwrap();
-        cursor = serde_json::from_str(&kept).unwrap();
-        let words = read_at(&path, &mut cursor, now_ms).words;
-        words.into_iter().map(|word| word.text).collect::<Vec<_>>()
-    };
-    let anew = |text: &str| {
-        std::fs::write(dir.path().join("new"), text).unwrap();
-        std::fs::rename(dir.path().join("new"), &path).unwrap();
-    };
-    let nothing: [&str; 0] = [];
-    anew("one\ntwo\n");
-    assert_eq!(heard(now_ms), ["one", "two"]);
-    anew("one\ntwo\n");
-    assert_eq!(heard(now_ms), nothing, "saved by rename, unchanged");
-    anew("one\ntwo\nthree\n");
-    assert_eq!(heard(now_ms), ["three"], "saved by rename, a line added");
-    std::fs::write(&path, "one\ntwo\nthree\nfour\n").unwrap();
-    assert_eq!(heard(now_ms), ["four"], "written anew in place");
-    std::fs::write(&path, "# mine\none\ntwo\n\nthree\nfour\n").unwrap();
-    assert_eq!(heard(now_ms), ["# mine"], "added before the others");
-    std::fs::write(&path, "# mine\none\nTWO\n\nthree\nfour\n").unwrap();
-    assert_eq!(heard(now_ms), ["TWO"], "changed in place, as long as before");
-    std::fs::write(&path, "three\nfour\none\r\nTWO").unwrap();
-    assert_eq!(heard(now_ms), nothing, "cut, in another order, with other ends of lines");
-    anew("three\nfour\none\nTWO\nfour\n");
-    assert_eq!(heard(now_ms), ["four"], "the same again, at the end, is another word");
-    // Seen in the middle of a save.
-    for halfway in [Some(""), Some("three\n"), None] {
-        match halfway {
-            Some(text) => std::fs::write(&path, text).unwrap(),
-            None => std::fs::remove_file(&path).unwrap(),
-        }
-        let modified = jiff::Timestamp::now().as_millisecond();
-        now_ms = modified + 300;
-        assert_eq!(heard(now_ms), nothing);
-        anew("three\nfour\none\nTWO\nfour\n");
-        assert_eq!(heard(now_ms + 60_000), nothing, "saved with {halfway:?} in between, read a minute later");
-    }
-    // Gone for long: what is said then is new, whatever was said before.
-    std::fs::remove_file(&path).unwrap();
-    now_ms = jiff::Timestamp::now().as_millisecond() - 60_000;
-    assert_eq!(heard(now_ms), nothing);
-    std::fs::write(&path, "one\n").unwrap();
-    assert_eq!(heard(now_ms + 120_000), ["one"], "a new file");
-}
-
-/// The same for files longer than what is kept of them; what an older self read is not heard again either.
-#[test]
-fn an_edit_of_a_long_file_and_an_older_cursor_hear_only_what_is_new() {
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("inbox");
-    let long: String = (0..9_000).map(|n| format!("the word with the number {n} of many\n")).collect();
-    for lines in [long.clone(), long.lines().take(1_500).map(|line| format!("{line}\n")).collect()] {
-        let mut cursor = InboxCursor::default();
-        std::fs::write(&path, &lines).unwrap();
-        let now_ms = jiff::Timestamp::now().as_millisecond() + 60_000;
-        read_at(&path, &mut cursor, now_ms);
-        assert!(cursor.lines.len() <= 1_000 && serde_json::to_vec(&cursor).unwrap().len() < 32_000);
-        std::fs::write(dir.path().join("new"), format!("before all\n{lines}after all\n")).unwrap();
-        std::fs::rename(dir.path().join("new"), &path).unwrap();
-        let words = read_at(&path, &mut cursor, now_ms).words;
-        let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-        assert_eq!(words, ["after all"]);
-    }
-    std::fs::write(&path, "one\ntwo\n").unwrap();
-    let now_ms = jiff::Timestamp::now().as_millisecond() + 60_000;
-    let mut cursor = InboxCursor::default();
-    read_at(&path, &mut cursor, now_ms);
-    let mut older = InboxCursor { lines: Vec::new(), ..cursor };
-    std::fs::write(&path, "one\ntwo\nthree\n").unwrap();
-    let words = read_at(&path, &mut older, now_ms).words;
-    assert_eq!(words.len(), 1, "{words:?}");
-}
-
-#[test]
-fn another_file_in_its_place_is_read_from_its_start() {
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("inbox");
-    let mut cursor = InboxCursor::default();
-    std::fs::write(&path, "one\ntwo\n").unwrap();
-    assert_eq!(words(&path, &mut cursor).len(), 2);
-    std::fs::write(&path, "new\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["new"], "truncated");
-    std::fs::write(&path, "another one, longer\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["another one, longer"], "rewritten");
-    std::fs::rename(&path, dir.path().join("inbox.old")).unwrap();
-    std::fs::write(&path, "after rotation, and longer still\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["after rotation, and longer still"], "rotated");
-    let long = "an editor saves into a new file ".repeat(20);
-    std::fs::write(&path, format!("{long}\n")).unwrap();
-    words(&path, &mut cursor);
-    std::fs::write(dir.path().join("new"), format!("{long}\nadded\n")).unwrap();
-    std::fs::rename(dir.path().join("new"), &path).unwrap();
-    assert_eq!(words(&path, &mut cursor), ["added"], "saved by an editor");
-}
-
-#[test]
-fn a_huge_inbox_costs_only_its_end() {
-    let dir = TempDir::new().unwrap();
-    let path = file(&dir, "filler line\n".repeat(2_000_000) + "the newest\n");
-    let mut cursor = InboxCursor::default();
-    let heard = read(&path, &mut cursor);
-    assert_eq!(heard.words.last().unwrap().text, "the newest");
-    assert!(heard.words.len() <= 50 && heard.odd.contains("skipped"));
-    assert_eq!(cursor.offset, std::fs::metadata(&path).unwrap().len());
 }
 
 #[test]
