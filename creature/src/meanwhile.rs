@@ -146,6 +146,8 @@ impl Life {
             }
         }
         self.cursors.words.retain(|waiting| !moment.words.contains(&waiting.word));
+        // What was answered was another word: the next life must not take these for it.
+        self.cursors.words.iter_mut().for_each(|waiting| waiting.seen = 0);
         self.save()?;
         Ok(None)
     }

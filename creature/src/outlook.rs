@@ -40,6 +40,7 @@ impl Life {
         if known.is_some_and(|known| known != way) && self.course.down_until.take().is_some() {
             tracing::info!("the way to the model has changed: it is asked again");
             self.setbacks.ease();
+            self.heart.next_try(None);
         }
     }
 

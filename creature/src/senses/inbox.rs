@@ -120,6 +120,9 @@ fn read_lines(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> io::Result<
     };
     let mark = mark(path, offset)?;
     cursor.known(marks, now_ms);
+    // What was written a moment ago may be written again within the same tick, to no other time and length.
+    let is_old = now_ms.saturating_sub(modified_ms) >= SETTLED_MS;
+    let modified_ms = if is_old { modified_ms } else { 0 };
     (cursor.offset, cursor.inode, cursor.mark, cursor.modified_ms) = (offset, found.ino(), mark, modified_ms);
     Ok((new, skipped))
 }

@@ -376,3 +376,23 @@ async fn errors_name_the_upstream_and_never_the_brokers_port() {
         beat.contains("\"next_try\":\"2026-03-02T").then_some(())
     });
 }
+
+/// Found by reading: instinct's answer to one word made the next life take the others of the thread for answered.
+#[tokio::test]
+async fn what_instinct_answers_loses_no_other_word_of_the_thread() {
+    loopback!();
+    let sighted = Sighted::new();
+    let house = sighted.house("");
+    let mut lived = Lived::born(&house, AFTERNOON, 1).await;
+    sighted.is(Way::Shut(503, "overloaded", "come back later", Some(3_000)));
+    house.say(r#"{"at": "2026-03-02T14:01:00Z", "text": "why is the sky blue?"}"#);
+    lived.stay().await;
+    // A thought had it before the model went away, and gave no answer.
+    lived.life.cursors.words[0].seen = 1;
+    house.say("note the tea is cold");
+    lived.stay().await;
+    assert!(told(&house)[1].starts_with("Done: written down"), "{:?}", told(&house));
+    drop(lived);
+    let lived = Lived::born(&house, "2026-03-02T14:05:00Z", 2).await;
+    assert_eq!(lived.life.cursors.words.len(), 1);
+}

@@ -95,59 +95,82 @@ fn a_line_is_waited_for_by_parts_of_seconds() {
     }
 }
 
+/// An inbox and its reader, on a clock of their own.
+struct Edited {
+    dir: TempDir,
+    cursor: InboxCursor,
+    now_ms: i64,
+}
+
+impl Edited {
+    fn path(&self) -> PathBuf {
+        self.dir.path().join("inbox")
+    }
+
+    /// Saved as an editor does, into another file.
+    fn anew(&self, text: &str) {
+        std::fs::write(self.dir.path().join("new"), text).unwrap();
+        std::fs::rename(self.dir.path().join("new"), self.path()).unwrap();
+    }
+
+    fn in_place(&self, text: &str) {
+        std::fs::write(self.path(), text).unwrap();
+    }
+
+    /// What is heard of a file that was written so long before, by a reader that is kept as between two lives.
+    fn heard(&mut self, before_ms: i64) -> Vec<String> {
+        self.now_ms += 60_000;
+        if let Ok(file) = std::fs::File::options().append(true).open(self.path()) {
+            let modified = Duration::from_millis((self.now_ms - before_ms).unsigned_abs());
+            file.set_modified(std::time::SystemTime::UNIX_EPOCH + modified).unwrap();
+        }
+        self.cursor = serde_json::from_str(&serde_json::to_string(&self.cursor).unwrap()).unwrap();
+        let words = read_at(&self.path(), &mut self.cursor, self.now_ms).words;
+        words.into_iter().map(|word| word.text).collect()
+    }
+}
+
 /// Found by editing: an editor that saves into another file ran all earlier words again.
 #[test]
 fn a_word_is_heard_once_however_the_file_is_edited() {
     let dir = TempDir::new().unwrap();
-    let path = dir.path().join("inbox");
-    let mut cursor = InboxCursor::default();
-    let mut now_ms = jiff::Timestamp::now().as_millisecond() + 60_000;
-    // Through its file, as between two lives.
-    let mut heard = |now_ms: i64| {
-        let kept = serde_json::to_string(&cursor).unwrap();
-        cursor = serde_json::from_str(&kept).unwrap();
-        let words = read_at(&path, &mut cursor, now_ms).words;
-        words.into_iter().map(|word| word.text).collect::<Vec<_>>()
-    };
-    let anew = |text: &str| {
-        std::fs::write(dir.path().join("new"), text).unwrap();
-        std::fs::rename(dir.path().join("new"), &path).unwrap();
-    };
+    let mut inbox = Edited { dir, cursor: InboxCursor::default(), now_ms: 1_795_608_000_000 };
     let nothing: [&str; 0] = [];
-    anew("one\ntwo\n");
-    assert_eq!(heard(now_ms), ["one", "two"]);
-    anew("one\ntwo\n");
-    assert_eq!(heard(now_ms), nothing, "saved by rename, unchanged");
-    anew("one\ntwo\nthree\n");
-    assert_eq!(heard(now_ms), ["three"], "saved by rename, a line added");
-    std::fs::write(&path, "one\ntwo\nthree\nfour\n").unwrap();
-    assert_eq!(heard(now_ms), ["four"], "written anew in place");
-    std::fs::write(&path, "# mine\none\ntwo\n\nthree\nfour\n").unwrap();
-    assert_eq!(heard(now_ms), ["# mine"], "added before the others");
-    std::fs::write(&path, "# mine\none\nTWO\n\nthree\nfour\n").unwrap();
-    assert_eq!(heard(now_ms), ["TWO"], "changed in place, as long as before");
-    std::fs::write(&path, "three\nfour\none\r\nTWO").unwrap();
-    assert_eq!(heard(now_ms), nothing, "cut, in another order, with other ends of lines");
-    anew("three\nfour\none\nTWO\nfour\n");
-    assert_eq!(heard(now_ms), ["four"], "the same again, at the end, is another word");
-    // Seen in the middle of a save.
+    inbox.anew("one\ntwo\n");
+    assert_eq!(inbox.heard(500), ["one", "two"]);
+    inbox.anew("one\ntwo\n");
+    assert_eq!(inbox.heard(500), nothing, "saved by rename, unchanged");
+    inbox.anew("one\ntwo\nthree\n");
+    assert_eq!(inbox.heard(500), ["three"], "saved by rename, a line added");
+    inbox.in_place("one\ntwo\nthree\nfour\n");
+    assert_eq!(inbox.heard(500), ["four"], "written anew in place");
+    inbox.in_place("# mine\none\ntwo\n\nthree\nfour\n");
+    assert_eq!(inbox.heard(500), ["# mine"], "added before the others");
+    inbox.in_place("# mine\none\nTWO\n\nthree\nfour\n");
+    assert_eq!(inbox.heard(100), ["TWO"], "changed in place, as long as before");
+    inbox.in_place("# mine\nOne\nTWO\n\nthree\nfour\n");
+    assert_eq!(inbox.heard(60_100), ["One"], "changed again within the same tick of the clock");
+    inbox.in_place("three\nfour\nOne\r\nTWO");
+    assert_eq!(inbox.heard(500), nothing, "cut, in another order, with other ends of lines");
+    inbox.anew("three\nfour\nOne\nTWO\nfour\n");
+    assert_eq!(inbox.heard(500), ["four"], "the same again, at the end, is another word");
     for halfway in [Some(""), Some("three\n"), None] {
         match halfway {
-            Some(text) => std::fs::write(&path, text).unwrap(),
-            None => std::fs::remove_file(&path).unwrap(),
+            Some(text) => inbox.in_place(text),
+            None => std::fs::remove_file(inbox.path()).unwrap(),
         }
-        let modified = jiff::Timestamp::now().as_millisecond();
-        now_ms = modified + 300;
-        assert_eq!(heard(now_ms), nothing);
-        anew("three\nfour\none\nTWO\nfour\n");
-        assert_eq!(heard(now_ms + 60_000), nothing, "saved with {halfway:?} in between, read a minute later");
+        assert_eq!(inbox.heard(300), nothing, "seen in the middle of a save: {halfway:?}");
+        inbox.anew("three\nfour\nOne\nTWO\nfour\n");
+        assert_eq!(
+            inbox.heard(59_500),
+            nothing,
+            "saved half a second later, read a minute later: {halfway:?}"
+        );
     }
-    // Gone for long: what is said then is new, whatever was said before.
-    std::fs::remove_file(&path).unwrap();
-    now_ms = jiff::Timestamp::now().as_millisecond() - 60_000;
-    assert_eq!(heard(now_ms), nothing);
-    std::fs::write(&path, "one\n").unwrap();
-    assert_eq!(heard(now_ms + 120_000), ["one"], "a new file");
+    std::fs::remove_file(inbox.path()).unwrap();
+    assert_eq!(inbox.heard(0), nothing);
+    inbox.in_place("One\n");
+    assert_eq!(inbox.heard(500), ["One"], "a new file, long after the old one was gone");
 }
 
 /// The same for files longer than what is kept of them; what an older self read is not heard again either.
