@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::house::House;
 use crate::ledger::sums::{self, Stopped};
 use crate::ledger::{Entry, Ledger};
+use crate::llm::health::{Down, Health};
 use crate::money::{Caps, Class, Cost, Day, Money, NoRoom, dollars, micros};
 use crate::policy;
 use crate::refusal::Refusal;
@@ -38,7 +39,11 @@ pub struct Budget {
 struct Inner {
     house: House,
     clock: Clock,
+    /// When this process began: with what the owner last saved.
+    since: String,
     ledger: Ledger,
+    /// Which models answer; shown beside the money.
+    health: Health,
     caps: Caps,
     warn_percent: f64,
     state: Mutex<State>,
@@ -68,6 +73,7 @@ impl Budget {
         let share = |cap: f64| micros(cap * policy.autonomous_percent / 100.0);
         let inner = Arc::new(Inner {
             house: house.clone(),
+            since: clock.stamp(),
             clock,
             ledger,
             caps: Caps {
@@ -76,6 +82,7 @@ impl Budget {
                 autonomous_daily: share(policy.daily_usd),
                 autonomous_weekly: share(policy.weekly_usd),
             },
+            health: Health::default(),
             warn_percent: policy.warn_percent,
             state: Mutex::new(State {
                 window: Window::new(&sums, policy.owner_window_s),
@@ -159,6 +166,13 @@ impl Budget {
         }
     }
 
+    /// Whether a model answered, and why not.
+    pub fn tell_of_model(&self, model: &str, provider: &str, upstream: &str, down: Option<Down>) {
+        if self.inner.health.note(model, provider, upstream, down, self.inner.clock.now()) {
+            self.inner.change();
+        }
+    }
+
     pub fn stopped(&self) -> Option<Stopped> {
         self.inner.state().stopped.clone()
     }
@@ -227,11 +241,13 @@ impl Inner {
             self.ledger.submit(entry);
         }
         self.change();
-        let wait_s = match no.waits {
-            true => UNDER_WAY_S,
-            false => reset.starts_s().saturating_sub(now.as_second()).max(1).unsigned_abs(),
-        };
-        Refusal::new(429, "budget_cap", message, hint).after(wait_s)
+        let refusal = Refusal::new(429, "budget_cap", message, hint);
+        match (no.waits, no.is_too_large) {
+            (true, _) => refusal.after(UNDER_WAY_S),
+            // Waiting does not help.
+            (_, true) => refusal,
+            _ => refusal.after(reset.starts_s().saturating_sub(now.as_second()).max(1).unsigned_abs()),
+        }
     }
 
     /// Writes down once a day that money runs short.

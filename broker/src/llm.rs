@@ -6,6 +6,7 @@ mod answer;
 pub mod bill;
 pub mod data;
 pub mod experience;
+pub mod health;
 pub mod meter;
 mod pass;
 pub mod provider;

@@ -5,9 +5,9 @@ use crate::feed::Event;
 use crate::heartbeat::Stage;
 use crate::last_words::guarded;
 use crate::life::{Leaving, Life};
-use crate::mind::context;
 use crate::mind::instinct::checklist;
 use crate::mind::thought::ToolCall;
+use crate::mind::{Mind, context};
 use crate::senses::papers::{self, Paper};
 use crate::tools::failure;
 use serde_json::{Value, json};
@@ -26,7 +26,10 @@ impl Life {
     ) -> Result<bool, Fault> {
         self.heart.stage(Stage::Acting, patience(&call.tool));
         self.toolbox.facts = self.facts();
-        if let Some(why) = self.repeats.blocked(&key(call), self.told.clock.now()) {
+        // The same answer to another word of the owner's is no repeat.
+        let speaks = answers(call) && (self.toolbox.owner || matches!(self.mind, Mind::Instinct(_)));
+        let blocked = self.repeats.blocked(&key(call), self.told.clock.now());
+        if let Some(why) = blocked.filter(|_| !speaks) {
             let why = format!("{} was not run: {why}", call.tool);
             self.acted(
                 call,
@@ -101,10 +104,8 @@ impl Life {
     pub(crate) fn acted(&mut self, call: &ToolCall, number: u64, result: Value) -> Result<(), Fault> {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let ok = result.get("ok") == Some(&Value::Bool(true));
-        let kind = call.args.get("kind").and_then(Value::as_str).unwrap_or_default();
-        let answers =
-            matches!((call.tool.as_str(), kind), ("memory.append", "message") | ("owner.message", "answer"));
-        if ok && answers {
+        // What instinct answers in the mind's place is another word than those that wait for the mind.
+        if ok && answers(call) && !self.course.stands_in {
             let thread = &self.toolbox.thread;
             self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
         }
@@ -125,6 +126,12 @@ impl Life {
         });
         self.remember("action", record)
     }
+}
+
+/// Whether a call answers the owner.
+fn answers(call: &ToolCall) -> bool {
+    let kind = call.args.get("kind").and_then(Value::as_str).unwrap_or_default();
+    matches!((call.tool.as_str(), kind), ("memory.append", "message") | ("owner.message", "answer"))
 }
 
 /// A call as it is compared with others.

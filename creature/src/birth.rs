@@ -60,7 +60,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let done = |waiting: &Waiting| heard.iter().any(|heard| heard.answered && heard.word == waiting.word);
     cursors.words.retain(|waiting| waiting.seen == 0 || !done(waiting));
     // Only a word with its time can be told from the same said again.
-    heard.retain(|heard| cursors.inbox.offset == 0 || !heard.word.at.is_empty());
+    heard.iter_mut().for_each(|heard| heard.is_one = cursors.inbox.offset == 0 || !heard.word.at.is_empty());
     if cursors.asks.offset == 0 {
         // Told in memory already: a lost cursor tells no outcome twice.
         asks::remembered(&records).for_each(|key| _ = cursors.first_telling(key));
@@ -167,7 +167,7 @@ fn heard(records: &[Record]) -> Vec<Heard> {
         let (from, kind, thread) = (text(record, "from"), text(record, "kind"), thread(record));
         if from == "owner" {
             let word = Word { at: text(record, "at"), text: text(record, "text"), thread };
-            all.push(Heard { word, answered: false });
+            all.push(Heard { word, answered: false, id: text(record, "id"), is_one: false });
         } else if kind.is_empty() || kind == "answer" {
             all.iter_mut()
                 .filter(|heard| heard.word.thread == thread)

@@ -70,6 +70,8 @@ struct Pulse {
     thoughts: u64,
     mind: String,
     odd: String,
+    /// When a mind that is away is asked again.
+    next_try: Option<String>,
     /// Something changed since the last write.
     fresh: bool,
     stopped: bool,
@@ -86,6 +88,7 @@ impl Heart {
             thoughts: 0,
             mind: String::new(),
             odd: String::new(),
+            next_try: None,
             fresh: true,
             stopped: false,
         };
@@ -129,6 +132,11 @@ impl Heart {
     /// Says what of the owner's settings is not followed, for the guardian's status.
     pub fn odd(&self, said: &str) {
         self.shared.lock().odd = said.chars().take(MOST_NAME).collect();
+    }
+
+    /// When a mind that is away is asked again; none while it answers.
+    pub fn next_try(&self, at: Option<String>) {
+        self.shared.lock().next_try = at;
     }
 }
 
@@ -200,6 +208,9 @@ impl Shared {
         });
         if let (Value::Object(fields), false) = (&mut beat, pulse.odd.is_empty()) {
             fields.insert("odd".to_owned(), json!(pulse.odd));
+        }
+        if let (Value::Object(fields), Some(at)) = (&mut beat, &pulse.next_try) {
+            fields.insert("next_try".to_owned(), json!(at));
         }
         format!("{beat}\n")
     }

@@ -9,6 +9,7 @@ use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
 use crate::mind::thought::Thought;
 use crate::mind::{Mind, Outcome, context};
+use crate::outage::Outage;
 use crate::scanning::Scanned;
 use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;
@@ -45,6 +46,8 @@ pub struct Life {
     pub(crate) asks_waiting: u64,
     pub(crate) course: Course,
     pub(crate) setbacks: Setbacks,
+    /// What is the matter with the mind, while it gives no thought.
+    pub(crate) outage: Option<Outage>,
     pub(crate) repeats: Repeats,
     pub(crate) scanned: Scanned,
     /// What was observed last, by subject: told once, not every wake.
@@ -90,6 +93,7 @@ impl Life {
             asks_waiting: 0,
             course: Course::default(),
             setbacks: Setbacks::default(),
+            outage: None,
             repeats: Repeats::default(),
             scanned,
             observed: BTreeMap::new(),
@@ -135,7 +139,7 @@ impl Life {
             ticked = self.tick() => ticked?,
         }
         let next = match self.woken()? {
-            true => self.rounds(leaving).await?,
+            true => self.minded(leaving).await?,
             false => self.chosen(None),
         };
         self.heart.turn();
@@ -145,6 +149,21 @@ impl Life {
             Next::Rest(rest) => Next::Rest(self.resting(rest)),
             end => end,
         })
+    }
+
+    /// Thoughts, unless the mind is away and its owner asks for nothing but what can be done without it.
+    async fn minded(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
+        if let Some(end) = self.meanwhile(true, leaving).await? {
+            return Ok(end);
+        }
+        if self.is_down() && self.cursors.words.is_empty() {
+            return Ok(self.chosen(None));
+        }
+        let next = self.rounds(leaving).await?;
+        match next {
+            Next::Rest(_) => Ok(self.meanwhile(false, leaving).await?.unwrap_or(next)),
+            end => Ok(end),
+        }
     }
 
     /// Thoughts until one wants to rest, as many as the owner allows in one wake.
@@ -162,7 +181,7 @@ impl Life {
             let next = match outcome {
                 Outcome::Thought { thought, usage } => self.thought(thought, usage, round, leaving).await?,
                 Outcome::Garbled { error, text, usage } => Some(self.garbled(&error, &text, &usage)?),
-                Outcome::Down { error, hint, rest_s } => Some(self.down(&error, &hint, rest_s)?),
+                Outcome::Down(down) => Some(self.down(&down)?),
             };
             if let Some(next) = next {
                 return Ok(next);
@@ -204,6 +223,8 @@ impl Life {
         let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == thread);
         shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
         self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);
+        self.outage = None;
+        self.heart.next_try(None);
         if self.setbacks.over() {
             let text = format!("{} answers again", self.mind.name());
             self.remember("observation", json!({"about": "model", "text": text}))?;

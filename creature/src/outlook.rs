@@ -8,7 +8,7 @@ use crate::life::Life;
 use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Moment, main_thread};
 use crate::mind::{Mind, context, llm, standing};
-use crate::senses::cursors::{Cursors, Waiting};
+use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::{asks, budget, inbox, papers};
 use agenda::requests::Request;
 use agenda::waking;
@@ -22,6 +22,7 @@ const MOST_NEWS: usize = 1_800;
 impl Life {
     /// Asks the broker how things stand and tells of what is new.
     pub(crate) async fn look_out(&mut self) -> Result<(), Fault> {
+        self.find_way();
         let before = self.mind.name();
         let said = self.consult().await;
         self.observe("broker", &said)?;
@@ -32,6 +33,17 @@ impl Life {
             self.remember("observation", json!({"about": "mind", "text": text}))?;
         }
         Ok(())
+    }
+
+    /// Another broker than before, with what its owner saved, or another day's money: the mind may be asked again.
+    fn find_way(&mut self) {
+        let way = self.watch.know_way();
+        let known = self.course.way.replace(way.clone());
+        if known.is_some_and(|known| known != way) && self.course.down_until.take().is_some() {
+            tracing::info!("the way to the model has changed: it is asked again");
+            self.setbacks.ease();
+            self.heart.next_try(None);
+        }
     }
 
     /// Takes the mind the broker offers; what was wrong with its answer, empty when all is well.
@@ -57,7 +69,8 @@ impl Life {
             self.offer = offer;
         }
         self.mind = mind;
-        self.course.down_until = None;
+        (self.course.down_until, self.outage) = (None, None);
+        self.heart.next_try(None);
         self.heart.mind(&self.mind.name());
         said
     }
@@ -165,22 +178,48 @@ impl Life {
     pub(crate) fn hear(&mut self) -> Result<(), Fault> {
         let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.inbox);
         self.observe("inbox", &heard.odd)?;
-        let known = std::mem::take(&mut self.heard);
-        let new = !heard.words.is_empty();
-        for word in heard.words {
-            let before = known.iter().find(|known| known.word == word);
-            if before.is_some_and(|known| known.answered) {
+        let mut known = std::mem::take(&mut self.heard);
+        let mut taken = Vec::new();
+        for (nth, word) in heard.words.into_iter().enumerate() {
+            let before = known.iter().position(|known| known.is_one && known.word == word);
+            let before = before.map(|at| known.remove(at));
+            if before.as_ref().is_some_and(|known| known.answered) {
                 continue;
             }
+            let name = || format!("{}-{}-{nth}", self.told.life, self.told.clock.now().as_millisecond());
+            let id = before.as_ref().map(|known| known.id.clone()).filter(|id| !id.is_empty());
+            let id = id.unwrap_or_else(name);
+            taken.extend(before.map(|known| Heard { id: id.clone(), ..known }));
+            self.cursors.words.push(Waiting { id, ..Waiting::new(word) });
+        }
+        known.extend(taken);
+        self.take_in(&known)
+    }
+
+    /// Heard and kept first, remembered under its name then: an end in between neither loses a word nor doubles it.
+    fn take_in(&mut self, known: &[Heard]) -> Result<(), Fault> {
+        let new: Vec<Waiting> =
+            self.cursors.words.iter().filter(|waiting| !waiting.id.is_empty()).cloned().collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.save()?;
+        for Waiting { word, id, .. } in new {
+            let before = known.iter().find(|known| known.id == id);
             if before.is_none() {
                 tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
-                let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread});
+                let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread, "id": id});
                 self.remember("message", said)?;
             }
-            if let Some(reply) = self.directed(&word.text, &word.thread) {
+            let answered = before.is_some_and(|known| known.answered);
+            let reply = if answered { None } else { self.directed(&word.text, &word.thread) };
+            if let Some(reply) = &reply {
                 let data =
                     json!({"from": "creature", "kind": "answer", "thread": word.thread, "text": reply});
                 self.remember("message", data)?;
+            }
+            if answered || reply.is_some() {
+                self.cursors.words.retain(|waiting| waiting.id != id);
                 continue;
             }
             self.requested(&word);
@@ -191,9 +230,10 @@ impl Life {
             } else if before.is_none() {
                 self.phased(&word.text, &word.thread);
             }
-            self.cursors.words.push(Waiting { word, seen: 0 });
+            let mine = self.cursors.words.iter_mut().find(|waiting| waiting.id == id);
+            mine.into_iter().for_each(|waiting| waiting.id.clear());
         }
-        if new { self.save() } else { Ok(()) }
+        self.save()
     }
 
     /// Takes what the owner decided: each is remembered and told to the next thought.

@@ -37,6 +37,16 @@ impl Setbacks {
         GARBLED_S << (self.garbled - 1)
     }
 
+    /// What stood in the way may be gone: the next rest is as short as the first.
+    pub fn ease(&mut self) {
+        self.rest_s = 0;
+    }
+
+    /// More than one reply in a row could not be read.
+    pub fn babbles(&self) -> bool {
+        self.garbled > 1
+    }
+
     /// A thought was had; whether an outage that was told of is over.
     pub fn over(&mut self) -> bool {
         std::mem::take(self).reasons > 0

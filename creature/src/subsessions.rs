@@ -14,7 +14,7 @@ use crate::last_words::guarded;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::context::shorten;
 use crate::mind::thought::{Thought, ToolCall};
-use crate::mind::{Mind, Outcome};
+use crate::mind::{Down, Mind, Outcome};
 use crate::senses::papers;
 use crate::tools::failure;
 use agenda::sessions::{Origin, Report, Session, Status};
@@ -67,7 +67,7 @@ impl Life {
                     Outcome::Garbled { error, text, usage } => {
                         self.session_misread(&session.id, &error, &text, usage)?;
                     }
-                    Outcome::Down { error, hint: _, rest_s } => {
+                    Outcome::Down(Down { error, rest_s, .. }) => {
                         self.observe("sessions", &format!("sub-sessions wait: {}", shorten(&error, 500)))?;
                         rest = Some(Duration::from_secs(rest_s));
                     }

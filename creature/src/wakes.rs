@@ -17,7 +17,7 @@ use agenda::rest::{self, Bounds, Situation};
 use agenda::stack::{self, Category, Line};
 use agenda::waking::{self, Found};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 
 /// Seconds between looks at a checklist that has open items.
@@ -66,6 +66,10 @@ pub(crate) struct Course {
     pub held: bool,
     /// Wakes in a row that asked a model with nobody waiting for it.
     pub restless: u32,
+    /// How the way to a model was when it was last looked at.
+    pub way: Option<String>,
+    /// Instinct answers in the mind's place.
+    pub stands_in: bool,
     /// The owner's word stopped sub-sessions.
     pub stopped: bool,
     /// The dream is due and cannot be had: no wake comes sooner for it.
@@ -126,7 +130,8 @@ impl Life {
         let paper = papers::read(&self.told.house.checklist());
         Found {
             newborn: !self.course.proven,
-            words: self.cursors.words.len(),
+            // A word that was told why waits for the next try.
+            words: if self.is_down() { self.untold() } else { self.cursors.words.len() },
             events: self.cursors.news.len() + usize::from(self.cursors.interrupted.is_some()),
             purpose_changed: self.course.purpose_changed,
             checklist_changed: paper.mark() != self.cursors.checklist
@@ -137,7 +142,7 @@ impl Life {
                 .map(|line| format!("{} {}", line.id, context::shorten(&line.title, 100))),
             unfinished: self.course.overran == 1,
             paused: self.paused(),
-            down: self.course.down_until.is_some_and(|until| now < until),
+            down: self.is_down(),
         }
     }
 
@@ -246,6 +251,11 @@ impl Life {
         self.told.safe || self.paused() || self.course.down_until.is_some_and(|until| now < until)
     }
 
+    /// The mind is left alone for now.
+    pub(crate) fn is_down(&self) -> bool {
+        self.course.down_until.is_some_and(|until| self.told.clock.now() < until)
+    }
+
     fn situation(&self) -> Situation {
         let (lines, now) = (self.stack(), self.told.clock.now());
         match stack::ready(&lines, now).next().map(|line| line.category) {
@@ -306,7 +316,7 @@ impl Life {
         let words = match self.cursors.words.is_empty() {
             // The owner is answered: what waited for it is looked at again.
             true => self.toolbox.owner && !self.course.ended,
-            false => self.unheard(),
+            false => !self.is_down() && self.unheard(),
         };
         let interrupted = self.cursors.interrupted.is_some() && !self.course.ended;
         let events = !self.cursors.news.is_empty() || interrupted;
@@ -354,40 +364,6 @@ impl Life {
         let dream = (!self.course.dreamless).then(|| self.next_dream(now));
         let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(self.next_look());
         all.chain(self.next_session(now)).chain(hour).chain(dream).chain(emptied).min()
-    }
-
-    /// A reply that could not be read: remembered, and paid for with a rest.
-    pub(crate) fn garbled(&mut self, error: &str, text: &str, usage: &Value) -> Result<Next, Fault> {
-        let error = context::shorten(error, MOST_CHARS);
-        tracing::warn!("garbled reply: {error}");
-        self.toolbox.feed.tell(Event::Error, json!({"about": "garbled reply", "text": error}));
-        let (mind, number) = (self.mind.name(), self.cursors.thoughts.saturating_add(1));
-        self.remember(
-            "thought",
-            json!({
-                "mind": mind, "thought": number, "garbled": true, "error": error,
-                "text": context::shorten(text, 4_000), "usage": usage,
-            }),
-        )?;
-        (self.course.overran, self.course.setback) = (1, true);
-        let rest_s = self.setbacks.garbled();
-        Ok(Next::Rest(self.clamped(rest_s)))
-    }
-
-    /// A mind that is down: left alone for a while, and told of once.
-    pub(crate) fn down(&mut self, error: &str, hint: &str, rest_s: u64) -> Result<Next, Fault> {
-        let (rest_s, tell) = self.setbacks.down(error, rest_s);
-        tracing::warn!("the mind is down, next try in {rest_s} s: {}", context::shorten(error, MOST_CHARS));
-        if tell {
-            let text = format!("{} is down: {}", self.mind.name(), context::shorten(error, 1_000));
-            self.toolbox.feed.tell(Event::Error, json!({"about": "model", "text": text}));
-            let record = json!({"about": "model", "text": text, "hint": hint, "rest_s": rest_s});
-            self.remember("observation", record)?;
-        }
-        let span = jiff::SignedDuration::from_secs(rest_s.try_into().unwrap_or(i64::MAX));
-        (self.course.overran, self.course.setback) = (1, true);
-        self.course.down_until = self.told.clock.now().checked_add(span).ok();
-        Ok(Next::Rest(Duration::from_secs(rest_s)))
     }
 
     pub(crate) fn clamped(&self, wanted_s: u64) -> Duration {

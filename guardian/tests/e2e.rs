@@ -290,6 +290,33 @@ fn instinct_thinks_at_once_hears_the_owner_and_edits_itself_for_a_reason() {
     assert_eq!(guardian.stop(), 0);
 }
 
+/// Found by an owner: after a refused key it slept an hour, and three words got no answer though the key was mended.
+#[test]
+fn a_mended_key_wakes_the_mind_and_the_waiting_word_is_answered() {
+    let clone = Clone::new();
+    let (house, model) = (&clone.house, Model::start());
+    let chosen = format!("provider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"", model.address);
+    house.write("owner.toml", &format!("{LIMITS}{MONEY}[model]\n{chosen}\nkey_env = \"HOUSE_KEY\"\n"));
+    house.write(".env", "HOUSE_KEY=a-key-of-somebody-else\n");
+    let guardian = start(house);
+    until_remembered(house, "the refusal", |record| record["data"]["about"] == "model");
+    house.say("are you there?");
+    let told = until_remembered(house, "a plain answer", |record| record["data"]["kind"] == "waiting");
+    let text = told["data"]["text"].as_str().unwrap();
+    assert!(text.contains("the key is refused (401): put a right one into .env"), "{text}");
+    let page: Value = serde_json::from_str(&house.read(".self/budget.json")).unwrap();
+    assert_eq!(page["models"][0]["state"], "down", "{page}");
+    let answer =
+        json!([{"tool": "owner.message", "args_json": "{\"kind\": \"answer\", \"text\": \"I am\"}"}]);
+    model.will_think("the owner is answered", answer, 60);
+    house.write(".env", "HOUSE_KEY=test-key-of-the-house\n");
+    let saved = millis_now();
+    let said = until_remembered(house, "the answer", |record| record["data"]["text"] == "I am");
+    eprintln!("answered {} ms after the key was saved", millis(said["at"].as_str().unwrap()) - saved);
+    assert!(model.was_told("are you there?"));
+    assert_eq!(guardian.stop(), 0);
+}
+
 #[test]
 fn every_sabotage_of_the_creatures_cargo_leaves_the_guardian_running() {
     let clone = Clone::new();

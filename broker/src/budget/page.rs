@@ -2,6 +2,7 @@
 
 use super::{Inner, State};
 use crate::money::{Day, Micros, dollars};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 /// How long changes are gathered before the page is written.
 const GATHER: Duration = Duration::from_millis(200);
-/// How often it is looked at though nothing changed: midnight comes without a call.
+/// How often it is looked at though nothing changed: a clock is set, a machine sleeps.
 const LOOK: Duration = Duration::from_secs(60);
 
 /// Keeps the page for as long as there is a budget.
@@ -42,8 +43,9 @@ fn follow(budget: &Weak<Inner>, changes: &Receiver<()>) {
             tracing::warn!("failed to write budget.json: {error}");
             written = Value::Null;
         }
+        let look = until_midnight(inner.clock.now()).min(LOOK);
         drop(inner);
-        match changes.recv_timeout(LOOK) {
+        match changes.recv_timeout(look) {
             Ok(()) => {
                 std::thread::sleep(GATHER);
                 while changes.try_recv().is_ok() {}
@@ -52,6 +54,13 @@ fn follow(budget: &Weak<Inner>, changes: &Receiver<()>) {
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
+}
+
+/// Midnight comes without a call, and opens a day's money to who waits for it.
+fn until_midnight(now: Timestamp) -> Duration {
+    let midnight_ms = Day(Day::of(now).0 + 1).starts_s().saturating_mul(1_000);
+    let left_ms = midnight_ms.saturating_sub(now.as_millisecond());
+    Duration::from_millis(u64::try_from(left_ms).unwrap_or(0)) + GATHER
 }
 
 /// Whole or not at all for a reader. Not synced: it is made anew at each start, and a sync here is in the way of the
@@ -83,6 +92,7 @@ pub(super) fn view(inner: &Inner) -> Value {
         .map(|stopped| json!({"provider": stopped.provider, "status": stopped.status, "hint": stopped.hint}));
     json!({
         "at": stamp,
+        "since": inner.since,
         "day": today,
         "spent_today_usd": dollars(day.total),
         "reserved_today_usd": dollars(open.total),
@@ -99,6 +109,7 @@ pub(super) fn view(inner: &Inner) -> Value {
         "price": (!state.prices_told.is_empty()).then(|| state.prices_told.join("; ")),
         "closed": closed,
         "stopped": stopped,
+        "models": inner.health.view(),
         "resets_at": format!("{resets}T00:00:00Z"),
     })
 }

@@ -4,12 +4,14 @@
 
 use super::Wire;
 use super::bill::Bill;
+use super::health::{self, Down};
 use super::meter::Meter;
 use super::provider::Provider;
 use super::scrub::Lines;
 use crate::broker::{Broker, Shared};
 use crate::budget::Reservation;
 use crate::ledger::sums::Stopped;
+use crate::patterns;
 use crate::prices::Usage;
 use crate::refusal::Refusal;
 use axum::body::Body;
@@ -17,6 +19,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use jiff::Timestamp;
 use serde_json::Value;
 
 /// Bytes of an answer at most; the longest reply of any model is a fraction of it.
@@ -32,12 +35,36 @@ pub struct Sent {
     pub wire: Wire,
     pub model: String,
     pub bill: Bill,
+    /// Whether it asks a model anything, and who is asked, where.
+    pub asks: bool,
+    pub provider: &'static str,
+    pub upstream: String,
 }
 
 impl Sent {
+    /// The model answered.
+    fn is_up(&self, broker: &Broker) {
+        self.tell(broker, None);
+    }
+
+    /// It did not, and why: what is said is nobody's secret.
+    pub fn is_down(&self, broker: &Broker, status: Option<u16>, error: &str, next_try: Option<Timestamp>) {
+        let error = patterns::scrub(broker.scrub(error));
+        self.tell(broker, Some(Down { status, error, next_try }));
+    }
+
+    fn tell(&self, broker: &Broker, down: Option<Down>) {
+        if self.asks {
+            broker.budget.tell_of_model(&broker.scrub(&self.model), self.provider, &self.upstream, down);
+        }
+    }
+
     /// Settles a call by what its answer says, where that can be.
     fn by_usage(&self, broker: &Broker, reservation: Reservation, usage: &Usage, status: u16, bytes: u64) {
         broker.experience.answered(self.wire);
+        if (200..300).contains(&status) {
+            self.is_up(broker);
+        }
         let (cost, is_beyond) = self.bill.by_usage(usage, bytes);
         if !is_beyond {
             broker.experience.learn(&self.model, self.bill.like(usage));
@@ -81,10 +108,15 @@ pub async fn pass(
     sent: Sent,
 ) -> Result<Response, Refusal> {
     let status = answer.status().as_u16();
-    let headers = passed(broker, answer.headers());
+    let mut headers = passed(broker, answer.headers());
+    // Errors name who said them, not us.
+    if let Ok(upstream) = HeaderValue::from_str(&sent.upstream) {
+        headers.insert("x-feral-upstream", upstream);
+    }
     if (300..400).contains(&status) {
+        sent.is_down(broker, Some(status), &format!("{}, not followed", health::named(status, b"")), None);
         reservation.settle(0, Some(status), 0, "redirected elsewhere");
-        let message = format!("{} redirects elsewhere, which is not followed", provider.name);
+        let message = format!("{} redirects elsewhere, which is not followed", sent.upstream);
         let hint = "the owner sets base_url to the final address";
         return Err(Refusal::new(502, "upstream_redirect", message, hint));
     }
@@ -170,10 +202,23 @@ impl Flow {
         Err(std::io::Error::other(BROKEN))
     }
 
+    /// No whole answer came, and not because the client left.
+    fn lost(&self) {
+        let what = if self.meter.is_page() { "no model's answer, but a page" } else { BROKEN };
+        if !self.is_left {
+            let error = format!("{}: {what}", health::named(self.status, b""));
+            self.sent.is_down(&self.broker, Some(self.status), &error, None);
+        }
+    }
+
     fn settle(&mut self, is_ended: bool, otherwise: &str) {
         let Some(reservation) = self.reservation.take() else { return };
         let (broker, status, bytes) = (&self.broker, self.status, self.bytes as u64);
         if self.sent.bill.rate.is_free() {
+            match is_ended && !self.meter.is_page() {
+                true => self.sent.is_up(broker),
+                false => self.lost(),
+            }
             return reservation.settle(0, Some(status), bytes, "free");
         }
         if let Some(usage) = self.meter.usage(is_ended) {
@@ -182,8 +227,15 @@ impl Flow {
         // Where the client left, an answer may have been on its way.
         let is_none = (bytes == 0 && !self.is_left) || (is_ended && self.meter.is_page());
         match is_none {
-            true => self.sent.unanswered(broker, reservation, Some(status), bytes, "no model's answer"),
+            true => {
+                self.lost();
+                self.sent.unanswered(broker, reservation, Some(status), bytes, "no model's answer");
+            }
             false => {
+                match is_ended {
+                    true => self.sent.is_up(broker),
+                    false => self.lost(),
+                }
                 broker.experience.answered(self.sent.wire);
                 reservation.stands(Some(status), bytes, otherwise);
             }
@@ -225,6 +277,12 @@ async fn error(
         None => reservation.settle(0, Some(status), bytes, "refused upstream"),
     }
     broker.experience.refused(sent.wire, status, &body);
+    // A request that is not accepted says nothing of the model.
+    if !matches!(status, 400 | 413 | 422) {
+        let wait = headers.get("retry-after").and_then(|wait| wait.to_str().ok());
+        let next_try = health::next_try(wait, broker.clock.now());
+        sent.is_down(broker, Some(status), &health::named(status, &body), next_try);
+    }
     if let Some(stopped) = stopped(provider, status, &body) {
         broker.budget.stop(stopped).await;
     }
@@ -238,14 +296,14 @@ fn stopped(provider: &Provider, status: u16, body: &[u8]) -> Option<Stopped> {
     let has_no_money = matches!(word("/error/code"), "insufficient_quota" | "billing_hard_limit_reached")
         || (provider.wire == Wire::Anthropic && word("/error/message").contains("credit balance is too low"));
     let hint = match status {
-        402 => "no money or quota left: the owner tops up the account, then restarts the guardian",
+        402 => {
+            "no money or quota is left (402): top up the account, then save owner.toml or restart the guardian"
+        }
         _ if has_no_money => {
-            "no money or quota left: the owner tops up the account, then restarts the guardian"
+            "no money or quota is left: top up the account, then save owner.toml or restart the guardian"
         }
-        401 => "the key is refused: the owner checks the key and restarts the guardian",
-        403 => {
-            "the key may not do this: the owner checks its rights and the model, and restarts the guardian"
-        }
+        401 => "the key is refused (401): put a right one into .env",
+        403 => "the key may not do this (403): check its rights and the model, then save .env or owner.toml",
         _ => return None,
     };
     Some(Stopped { provider: provider.name.to_owned(), status, hint: hint.to_owned(), ..Stopped::default() })

@@ -101,7 +101,9 @@ async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -
         refusal
     })?;
     let is_stream = judged.is_stream;
-    let sent = Sent { wire: call.wire, model: judged.model, bill };
+    let (model, upstream) = (judged.model, provider.upstream());
+    let asks = call.costs;
+    let sent = Sent { wire: call.wire, model, bill, asks, provider: provider.name, upstream };
     let request = prepared(broker, &provider, call, parts.method, &parts.headers, judged.body);
     drop(held);
     let request = match request {
@@ -113,7 +115,7 @@ async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -
     };
     match broker.outward.client(&provider.base).execute(request).await {
         Ok(answer) => answer::pass(broker, &provider, answer, is_stream, reservation, sent).await,
-        Err(error) => Err(no_answer(broker, &provider, &error, reservation, &sent)),
+        Err(error) => Err(no_answer(broker, &error, reservation, &sent)),
     }
 }
 
@@ -202,20 +204,15 @@ fn prepared(
 }
 
 /// No answer came: before it was sent that costs nothing, where we gave up waiting nobody knows.
-fn no_answer(
-    broker: &Broker,
-    provider: &Provider,
-    error: &reqwest::Error,
-    reservation: Reservation,
-    sent: &Sent,
-) -> Refusal {
+fn no_answer(broker: &Broker, error: &reqwest::Error, reservation: Reservation, sent: &Sent) -> Refusal {
     match (error.is_connect() || error.is_builder(), error.is_timeout()) {
         (true, _) => reservation.settle(0, None, 0, "no connection"),
         (_, true) => reservation.stands(None, 0, "stands: no answer in time"),
         _ => sent.unanswered(broker, reservation, None, 0, "no answer"),
     }
-    let host = provider.base.host_str().unwrap_or_default();
-    let message = broker.scrub(&format!("no answer from {host}: {}", deepest(error)));
+    let why = format!("no answer: {}", deepest(error));
+    sent.is_down(broker, None, &why, None);
+    let message = broker.scrub(&format!("no answer from {}: {}", sent.upstream, deepest(error)));
     Refusal::new(
         502,
         "upstream_unreachable",

@@ -51,6 +51,12 @@ impl Provider {
         host == "api.openai.com" || host.ends_with(".openai.azure.com")
     }
 
+    /// Host and port, as errors name it.
+    pub fn upstream(&self) -> String {
+        let host = self.base.host_str().unwrap_or_default();
+        self.base.port().map_or(host.to_owned(), |port| format!("{host}:{port}"))
+    }
+
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base.as_str().trim_end_matches('/'))
     }

@@ -226,3 +226,45 @@ async fn while_the_ledger_cannot_be_written_nothing_is_reserved_for_good() {
     assert!((view["spent_today_usd"].as_f64().unwrap() - 0.1).abs() < 1e-9);
     assert!(view["closed"].as_str().unwrap().contains("--accept-ledger"));
 }
+
+/// A call that fits under no reset is not to be waited for; one that fits tomorrow is.
+#[tokio::test]
+async fn only_what_waiting_helps_says_how_long() {
+    let place = Place::new();
+    let budget = place.open("a");
+    let cost = |micros: u64| Cost { most: micros, likely: micros };
+    let large = budget.reserve(Entry::default(), false, cost(5_000_000)).await.err().unwrap();
+    assert_eq!((large.kind, large.retry_after_s), ("budget_cap", None), "{large:?}");
+    let held = budget.reserve(Entry::default(), false, cost(400_000)).await.unwrap();
+    let waits = budget.reserve(Entry::default(), false, cost(400_000)).await.err().unwrap();
+    assert_eq!(waits.retry_after_s, Some(30), "{waits:?}");
+    held.settle(400_000, Some(200), 0, "by usage");
+    let tomorrow = budget.reserve(Entry::default(), false, cost(400_000)).await.err().unwrap();
+    assert_eq!(tomorrow.retry_after_s, Some(12 * 3_600), "{tomorrow:?}");
+}
+
+/// Who waits for a reset reads it on the page at once, not within a minute.
+#[test]
+fn midnight_is_on_the_page_without_a_call() {
+    let place = Place::new();
+    place.at(NOON_MS + DAY_MS / 2 - 300);
+    let budget = place.open("a");
+    let day = || {
+        let page = std::fs::read_to_string(place.house.budget()).unwrap_or_default();
+        serde_json::from_str::<Value>(&page).unwrap_or_default()["day"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let wait_for = |what: &str| {
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while day() != what && std::time::Instant::now() < until {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        assert_eq!(day(), what);
+    };
+    wait_for("2026-11-25");
+    place.at(NOON_MS + DAY_MS / 2);
+    wait_for("2026-11-26");
+    assert!(budget.view()["since"].as_str().unwrap().starts_with("2026-11-25T23:59:59"));
+}

@@ -16,6 +16,7 @@ mod bodies;
 mod budget;
 mod encodings;
 mod errands;
+mod health;
 mod janee;
 mod keys;
 mod ledger;

@@ -10,7 +10,7 @@ use crate::life::{Leaving, Life};
 use crate::mind::instinct::text::number;
 use crate::mind::llm::{self, ModelMind};
 use crate::mind::thought::ToolCall;
-use crate::mind::{Mind, Outcome, context, prompt};
+use crate::mind::{Down, Mind, Outcome, context, prompt};
 use crate::tools::Toolbox;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
@@ -85,7 +85,7 @@ impl Life {
                 let error = format!("read the model's answer: {error}");
                 return Err(Fault::new(error, "the next night asks again"));
             }
-            Outcome::Down { error, hint, .. } => return Err(Fault::new(error, hint)),
+            Outcome::Down(Down { error, hint, .. }) => return Err(Fault::new(error, hint)),
         };
         let (done, mut refused) = act(&mut self.toolbox, &facts, &pulse, &thought.tool_calls)?;
         refused.extend(thought.not_run());

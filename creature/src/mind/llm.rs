@@ -4,7 +4,7 @@
 
 use super::context::{self, Caps};
 use super::moment::Moment;
-use super::{Outcome, prompt, thought};
+use super::{Down, Outcome, Why, prompt, thought};
 use crate::config::ModelSettings;
 use crate::tools;
 use agenda::standing::redact_whole;
@@ -133,16 +133,23 @@ impl ModelMind {
 /// How long to leave a model alone after an error, in seconds; the loop doubles it while the outage lasts.
 fn failed(error: &Error) -> Outcome {
     let asked_s = error.retry_after.map(|wait| wait.as_secs() + 1);
-    let rest_s = match error.kind {
+    let (why, rest_s) = match error.kind {
         Kind::Garbled => {
             let text = error.hint.clone();
             return Outcome::Garbled { error: error.message.clone(), text, usage: Value::Null };
         }
         // An hour, or until the budget resets if that is sooner: asking again before would be refused again.
-        Kind::Withheld => asked_s.unwrap_or(HOUR_S).min(HOUR_S),
-        Kind::Refused | Kind::OutOfMoney | Kind::Settings => HOUR_S.max(asked_s.unwrap_or(0)),
-        Kind::BadRequest => 600.max(asked_s.unwrap_or(0)),
-        Kind::Busy | Kind::Unreachable | Kind::Deadline => 60.max(asked_s.unwrap_or(0)),
+        Kind::Withheld => (Why::Budget, asked_s.unwrap_or(HOUR_S).min(HOUR_S)),
+        Kind::Stopped => (Why::Stopped, asked_s.unwrap_or(HOUR_S).min(HOUR_S)),
+        // A token of another life is nothing the owner could mend.
+        Kind::Refused if error.message.contains("does not know this life") => (Why::Away, HOUR_S),
+        Kind::Refused => (Why::Key, HOUR_S.max(asked_s.unwrap_or(0))),
+        Kind::OutOfMoney => (Why::Money, HOUR_S.max(asked_s.unwrap_or(0))),
+        Kind::Settings => (Why::Unfit, HOUR_S.max(asked_s.unwrap_or(0))),
+        Kind::BadRequest => (Why::Unfit, 600.max(asked_s.unwrap_or(0))),
+        Kind::Busy | Kind::Unreachable | Kind::Deadline => (Why::Away, asked_s.unwrap_or(60)),
     };
-    Outcome::Down { error: format!("failed to {}", error.message), hint: error.hint.clone(), rest_s }
+    let (error, hint, cause) =
+        (format!("failed to {}", error.message), error.hint.clone(), error.cause.clone());
+    Outcome::Down(Down { error, hint, why, cause, rest_s, reset_s: asked_s })
 }

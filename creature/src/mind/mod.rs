@@ -27,15 +27,41 @@ pub enum Outcome {
         text: String,
         usage: Value,
     },
-    /// The mind could not be reached or refused; rest at least `rest_s` seconds.
-    Down {
-        error: String,
-        hint: String,
-        rest_s: u64,
-    },
+    /// The mind could not be reached or refused.
+    Down(Down),
+}
+
+/// Why there is no thought of a mind, and for how long to leave it alone.
+#[derive(Clone, Debug, Default)]
+pub struct Down {
+    pub error: String,
+    pub hint: String,
+    pub why: Why,
+    /// The cause alone, for people.
+    pub cause: String,
+    /// Seconds to rest at least.
+    pub rest_s: u64,
+    /// In how many seconds it will be otherwise, where that is known.
+    pub reset_s: Option<u64>,
+}
+
+/// Whose fault it is that a mind gives no thought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Why {
+    Budget,
+    /// The owner has to act first.
+    Stopped,
+    Key,
+    Money,
+    /// The request or the settings are not what the server takes.
+    Unfit,
+    #[default]
+    Away,
+    Garbled,
 }
 
 /// The mind in use.
+#[allow(clippy::large_enum_variant)] // There is one.
 pub enum Mind {
     Instinct(instinct::Instinct),
     Model(llm::ModelMind),

@@ -43,6 +43,8 @@ pub struct Moment {
     pub rest_s: (u64, u64),
     /// How the money stands, in one line; empty where nobody said.
     pub budget: String,
+    /// Why the mind that reads gives no answer; empty where it does, or is none.
+    pub outage: String,
     /// Acts that wait for the owner's yes.
     pub asks_waiting: u64,
     /// The owner's own request is worked on; else the creature acts by itself.

@@ -22,6 +22,14 @@ pub struct Money {
     pub warning: String,
 }
 
+/// What of it opens the way to a model that was shut: another broker, with what its owner saved, or another day.
+pub fn mark(path: &Path) -> String {
+    let bytes = papers::head(path, 0, MOST_BYTES).map(|(bytes, _)| bytes).unwrap_or_default();
+    let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let part = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default();
+    [part("since"), part("day")].join(" ").trim().chars().take(MOST_CHARS).collect()
+}
+
 /// Reads it; a missing file is no budget.
 pub fn read(path: &Path) -> Money {
     let Ok((bytes, _)) = papers::head(path, 0, MOST_BYTES) else { return Money::default() };

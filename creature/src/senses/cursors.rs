@@ -68,6 +68,19 @@ pub struct Waiting {
     /// Thoughts that have seen it.
     #[serde(default)]
     pub seen: u32,
+    /// Causes of which its owner was told why it waits.
+    #[serde(default)]
+    pub told: Vec<String>,
+    /// Its name in memory, until it is remembered and taken in.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+}
+
+impl Waiting {
+    /// A word just heard.
+    pub fn new(word: Word) -> Self {
+        Self { word, seen: 0, told: Vec::new(), id: String::new() }
+    }
 }
 
 /// A word of the owner's that stands in memory.
@@ -76,6 +89,10 @@ pub struct Heard {
     pub word: Word,
     /// The creature answered on its thread since.
     pub answered: bool,
+    /// Its name in memory; empty in records of older selves.
+    pub id: String,
+    /// The same said again can be told from it.
+    pub is_one: bool,
 }
 
 /// Work that waits while the owner is answered.

@@ -1,11 +1,13 @@
 //! The owner's words: reads what is new in `.self/inbox.jsonl`, wherever that file came from.
 //!
-//! Invariant: a word is rather heard twice than lost: a cursor that may belong to another file is dropped.
+//! Invariant: a line is heard once, however the file is edited, saved anew or cut; the same line added again is another.
+//! What is not known any more, of a file that was gone for a while or an older self's, is rather heard twice than lost.
 
 use super::papers;
 use crate::mind::moment::{Word, main_thread};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -26,6 +28,12 @@ const MOST_WORDS: usize = 50;
 /// Bytes before the offset that tell a file from another.
 const MARK_BYTES: u64 = 256;
 
+/// Lines by which an edited file is told from a new one; of more, the newest.
+const MOST_LINES: usize = 1_000;
+
+/// What is gone for less was being saved.
+const GONE_MS: i64 = 2_000;
+
 /// A last line without a newline is taken once the file is this old; until then it may still grow.
 const SETTLED_MS: i64 = 250;
 
@@ -38,6 +46,12 @@ pub struct InboxCursor {
     /// Of what stands just before the offset.
     pub mark: String,
     pub modified_ms: i64,
+    /// The lines of the file as it was read, by their marks, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<String>,
+    /// Lines that are in the file no longer, and when that was seen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<(String, i64)>,
 }
 
 /// What reading brought.
@@ -48,12 +62,141 @@ pub struct Heard {
     pub odd: String,
 }
 
-/// Reads the words after the cursor and moves it behind them.
+/// Reads the words that were not heard yet.
 pub fn read(path: &Path, cursor: &mut InboxCursor) -> Heard {
-    let (bytes, skipped) = fresh(path, cursor);
-    let mut heard = hear(&bytes);
-    heard.odd = format!("{skipped} {}", heard.odd).trim().to_owned();
-    heard
+    read_at(path, cursor, jiff::Timestamp::now().as_millisecond())
+}
+
+/// The same at a time that is told.
+pub fn read_at(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> Heard {
+    match read_lines(path, cursor, now_ms) {
+        Ok((bytes, skipped)) => {
+            let mut heard = hear(&bytes);
+            heard.odd = format!("{skipped} {}", heard.odd).trim().to_owned();
+            heard
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            cursor.known(Vec::new(), now_ms);
+            Heard::default()
+        }
+        Err(error) => Heard { odd: format!("{} cannot be read: {error}", named(path)), ..Heard::default() },
+    }
+}
+
+/// The lines of the file's end that were not heard yet, and a sentence on what was passed over.
+fn read_lines(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> io::Result<(Vec<u8>, String)> {
+    let found = std::fs::metadata(path)?;
+    let modified_ms = modified_ms(&found);
+    if (found.ino(), found.len(), modified_ms) == (cursor.inode, cursor.offset, cursor.modified_ms) {
+        return Ok(Default::default());
+    }
+    let same = same_file(path, cursor, found.len(), found.ino(), modified_ms)?;
+    let start = found.len().saturating_sub(MOST_BYTES);
+    let (mut bytes, size) = papers::head(path, start, MOST_BYTES)?;
+    settled(&mut bytes, modified_ms, now_ms);
+    let offset = start + bytes.len() as u64;
+    let mut at = start;
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(|line| {
+        let from = at;
+        at += line.len() as u64;
+        (from, line.trim_ascii())
+    });
+    let lines: Vec<(u64, &[u8])> = lines.filter(|(_, line)| !line.is_empty()).collect();
+    let marks: Vec<String> = lines.iter().map(|(_, line)| line_mark(line)).collect();
+    let heard = match same && (start > 0 || cursor.lines.is_empty() || cursor.lines.len() >= MOST_LINES) {
+        // Longer than what is known by its lines: what stands behind the offset is new.
+        true => lines.iter().map(|(from, _)| *from < cursor.offset).collect(),
+        false => cursor.heard(&marks, start > 0, modified_ms),
+    };
+    let mut new = Vec::new();
+    for ((_, line), _) in lines.iter().zip(heard).filter(|(_, heard)| !heard) {
+        new.extend_from_slice(line);
+        new.push(b'\n');
+    }
+    let from = if same { cursor.offset } else { 0 };
+    let skipped = match start > from && (same || cursor.offset == 0) {
+        true => format!("{} of the {size} bytes of {} were skipped", start - from, named(path)),
+        false => String::new(),
+    };
+    let mark = mark(path, offset)?;
+    cursor.known(marks, now_ms);
+    // What was written a moment ago may be written again within the same tick, to no other time and length.
+    let is_old = now_ms.saturating_sub(modified_ms) >= SETTLED_MS;
+    let modified_ms = if is_old { modified_ms } else { 0 };
+    (cursor.offset, cursor.inode, cursor.mark, cursor.modified_ms) = (offset, found.ino(), mark, modified_ms);
+    Ok((new, skipped))
+}
+
+impl InboxCursor {
+    /// Which of a file's lines were heard: as many of each as were known, the first of them. `cut`: the file is longer.
+    fn heard(&self, marks: &[String], cut: bool, modified_ms: i64) -> Vec<bool> {
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        let saved = |at_ms: i64| modified_ms.saturating_sub(at_ms) < GONE_MS;
+        let gone = self.gone.iter().filter(|(_, at_ms)| saved(*at_ms)).map(|(mark, _)| mark);
+        for mark in self.lines.iter().chain(gone) {
+            *known.entry(mark).or_default() += 1;
+        }
+        let mut is_heard = |mark: &String| match known.get_mut(mark.as_str()) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                true
+            }
+            _ => false,
+        };
+        let mut heard: Vec<bool> = marks.iter().map(&mut is_heard).collect();
+        if cut || self.lines.len() >= MOST_LINES {
+            // Before the first that is known stands what is known no longer.
+            let first = heard.iter().position(|heard| *heard).unwrap_or(0);
+            heard.iter_mut().take(first).for_each(|heard| *heard = true);
+        }
+        heard
+    }
+
+    /// Keeps the lines of the file as it is now, and for a while those that are in it no longer.
+    fn known(&mut self, mut marks: Vec<String>, now_ms: i64) {
+        let over = marks.len().saturating_sub(MOST_LINES);
+        marks.drain(..over);
+        let mut left: HashMap<&str, usize> = HashMap::new();
+        for mark in &marks {
+            *left.entry(mark).or_default() += 1;
+        }
+        let mut stays = |mark: &str| match left.get_mut(mark) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                true
+            }
+            _ => false,
+        };
+        let before = std::mem::take(&mut self.lines).into_iter().map(|mark| (mark, now_ms));
+        let all: Vec<(String, i64)> =
+            before.filter(|_| over == 0).chain(std::mem::take(&mut self.gone)).collect();
+        let recent = |at_ms: i64| (now_ms - GONE_MS..=now_ms).contains(&at_ms);
+        self.gone = all.into_iter().filter(|(mark, at_ms)| !stays(mark) && recent(*at_ms)).collect();
+        self.gone.truncate(MOST_LINES);
+        self.lines = marks;
+    }
+}
+
+/// Of a line, the same in every self: FNV-1a.
+fn line_mark(line: &[u8]) -> String {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    format!("{:016x}", line.iter().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+fn modified_ms(found: &std::fs::Metadata) -> i64 {
+    found.mtime() * 1_000 + found.mtime_nsec() / 1_000_000
+}
+
+/// Leaves a last line that may still grow for later.
+fn settled(bytes: &mut Vec<u8>, modified_ms: i64, now_ms: i64) {
+    if now_ms.saturating_sub(modified_ms) >= SETTLED_MS {
+        return;
+    }
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    // One line longer than all that is read at once will not get whole by waiting.
+    if whole > 0 || (bytes.len() as u64) < MOST_BYTES {
+        bytes.truncate(whole);
+    }
 }
 
 /// Bytes of the lines after the cursor, which is moved behind them, and a sentence on what could not be read.
@@ -71,7 +214,7 @@ fn named(path: &Path) -> String {
 
 fn read_new(path: &Path, cursor: &mut InboxCursor) -> io::Result<(Vec<u8>, String)> {
     let found = std::fs::metadata(path)?;
-    let modified_ms = found.mtime() * 1_000 + found.mtime_nsec() / 1_000_000;
+    let modified_ms = modified_ms(&found);
     let same = same_file(path, cursor, found.len(), found.ino(), modified_ms)?;
     let from = if same { cursor.offset } else { 0 };
     if same && found.len() == from {
@@ -79,21 +222,14 @@ fn read_new(path: &Path, cursor: &mut InboxCursor) -> io::Result<(Vec<u8>, Strin
     }
     let start = from.max(found.len().saturating_sub(MOST_BYTES));
     let (mut bytes, size) = papers::head(path, start, MOST_BYTES)?;
-    let now_ms = jiff::Timestamp::now().as_millisecond();
-    if now_ms.saturating_sub(modified_ms) < SETTLED_MS {
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        // One line longer than all that is read at once will not get whole by waiting.
-        if whole > 0 || (bytes.len() as u64) < MOST_BYTES {
-            bytes.truncate(whole);
-        }
-    }
+    settled(&mut bytes, modified_ms, jiff::Timestamp::now().as_millisecond());
     let skipped = match start > from {
         true => format!("{} of the {size} bytes of {} were skipped", start - from, named(path)),
         false => String::new(),
     };
     let offset = start + bytes.len() as u64;
     let mark = mark(path, offset)?;
-    *cursor = InboxCursor { offset, inode: found.ino(), mark, modified_ms };
+    *cursor = InboxCursor { offset, inode: found.ino(), mark, modified_ms, ..InboxCursor::default() };
     Ok((bytes, skipped))
 }
 

@@ -1,10 +1,12 @@
-//! Watches what may cut a rest short: the inbox, PURPOSE.md, the checklist, the outcomes of asks.
+//! Watches what may cut a rest short: the inbox, PURPOSE.md, the checklist, the outcomes of asks, the way to a model.
 //!
 //! Invariant: the stat is the truth and is taken every second; the kernel's events are only a hint to
 //! look sooner. Parent folders are watched: a watch on a file goes deaf when the file is replaced.
 
+use super::budget;
 use crate::paths::House;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use std::cell::RefCell;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,9 +41,31 @@ impl Stamp {
     }
 }
 
+/// The broker's page, which changes with every call; only what opens the way to a model counts.
+struct Money {
+    path: PathBuf,
+    /// As it was last read, and what counts of it, then and as the last thought knew it.
+    seen: RefCell<(Stamp, String)>,
+    known: String,
+}
+
+impl Money {
+    fn mark(&self) -> String {
+        let stamp = Stamp::of(&self.path);
+        let mut seen = self.seen.borrow_mut();
+        if seen.0 != stamp {
+            let mark = budget::mark(&self.path);
+            // Missing or half a page opens nothing.
+            *seen = (stamp, if mark.is_empty() { seen.1.clone() } else { mark });
+        }
+        seen.1.clone()
+    }
+}
+
 /// The watched files as the last thought knew them.
 pub struct Watch {
     files: Vec<(PathBuf, Stamp)>,
+    money: Money,
     hint: Arc<Notify>,
     /// Events stop when this is dropped; none where the kernel has no watches left.
     _watcher: Option<RecommendedWatcher>,
@@ -52,11 +76,13 @@ impl Watch {
     pub fn start(house: &House) -> Self {
         let hint = Arc::new(Notify::new());
         let files = [house.inbox(), house.purpose(), house.checklist(), house.asks()];
-        let watcher = watcher(&files, Arc::clone(&hint))
+        let names = [files.as_slice(), &[house.budget()]].concat();
+        let watcher = watcher(&names, Arc::clone(&hint))
             .inspect_err(|error| tracing::warn!("failed to watch for changes: {error}"))
             .ok();
         let files = files.map(|path| (path, Stamp::default())).into();
-        Self { files, hint, _watcher: watcher }
+        let money = Money { path: house.budget(), seen: RefCell::default(), known: String::new() };
+        Self { files, money, hint, _watcher: watcher }
     }
 
     /// Takes everything as it is now for known. Called before the files are read, so that what comes
@@ -65,6 +91,12 @@ impl Watch {
         for (path, stamp) in &mut self.files {
             *stamp = Stamp::of(path);
         }
+    }
+
+    /// Takes the way to a model as it is now for known; what stands of it.
+    pub fn know_way(&mut self) -> String {
+        self.money.known = self.money.mark();
+        self.money.known.clone()
     }
 
     /// Takes the creature's own changes for known: what was as known before `act` is so after it.
@@ -85,7 +117,9 @@ impl Watch {
         self.files
             .iter()
             .find(|(path, stamp)| Stamp::of(path) != *stamp)
-            .map(|(path, _)| path.file_name().unwrap_or_default().to_string_lossy().into_owned())
+            .map(|(path, _)| path)
+            .or_else(|| (self.money.mark() != self.money.known).then_some(&self.money.path))
+            .map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned())
     }
 
     /// Rests until `rest` is over or something changed; says what did.

@@ -10,6 +10,7 @@ use crate::feed::Event;
 use agenda::presence::PresenceChange;
 use agenda::{Change, stack};
 use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -112,9 +113,8 @@ pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 /// When a task is due: a time with its zone, a local one where the owner lives, or so many seconds from now.
 fn due(tools: &Toolbox, args: &Arguments) -> Result<Timestamp, Fault> {
     let zone = &tools.desk.rules.time_zone;
-    let local = |at: &str| Some(at.parse::<DateTime>().ok()?.to_zoned(zone.clone()).ok()?.timestamp());
     match (args.maybe_text("at")?.map(str::trim), after(tools, args, "in_s")?) {
-        (Some(at), None) => at.parse().ok().or_else(|| local(at)).ok_or_else(|| {
+        (Some(at), None) => moment(at, zone).ok_or_else(|| {
             args.fault("takes a time as `at`, like 2026-05-28T09:00 where your owner lives, or with Z in UTC")
         }),
         (None, at) => Ok(at.unwrap_or_else(|| tools.clock.now())),
@@ -128,4 +128,10 @@ fn after(tools: &Toolbox, args: &Arguments, name: &str) -> Result<Option<Timesta
     }
     let seconds = i64::try_from(args.number(name, 0, 0..=FURTHEST_S)?).unwrap_or(i64::MAX);
     Ok(tools.clock.now().checked_add(SignedDuration::from_secs(seconds)).ok())
+}
+
+/// A moment as it is written; without a zone it is the owner's clock.
+pub(super) fn moment(at: &str, zone: &TimeZone) -> Option<Timestamp> {
+    let local = || Some(at.parse::<DateTime>().ok()?.to_zoned(zone.clone()).ok()?.timestamp());
+    at.parse().ok().or_else(local)
 }

@@ -86,7 +86,7 @@ fn request(tools: &Toolbox, args: &Arguments, mut asked: Value) -> Result<Reques
 fn moment(tools: &Toolbox, args: &Arguments, said: &Value) -> Result<Timestamp, Fault> {
     let now = tools.clock.now();
     let parsed = match said {
-        Value::String(text) => text.trim().parse().ok(),
+        Value::String(text) => super::agenda::moment(text.trim(), &tools.desk.rules.time_zone),
         Value::Number(number) => number
             .as_i64()
             .filter(|wait_s| (0..=MOST_WAIT_S).contains(wait_s))
@@ -94,7 +94,7 @@ fn moment(tools: &Toolbox, args: &Arguments, said: &Value) -> Result<Timestamp, 
         _ => None,
     };
     let at: Timestamp = parsed.ok_or_else(|| {
-        args.fault("takes a time as in 2030-01-31T08:00:00Z, or seconds from now, as `not_before`")
+        args.fault("takes a time as in 2030-01-31T08:00:00Z or 2030-01-31 08:00, or seconds from now, as `not_before`")
     })?;
     match at.duration_since(now).as_secs() > MOST_WAIT_S {
         true => Err(args.fault("takes a time within a year as `not_before`")),

@@ -52,8 +52,14 @@ impl Lived {
 
     /// One wake and the rest after it; how long that was.
     pub async fn wake(&mut self) -> Duration {
-        let Next::Rest(rest) = self.life.wake(&mut Never).await.unwrap() else { panic!("no rest") };
+        let rest = self.stay().await;
         self.pass(rest);
+        rest
+    }
+
+    /// One wake, and no time passes; how long it wants to rest.
+    pub async fn stay(&mut self) -> Duration {
+        let Next::Rest(rest) = self.life.wake(&mut Never).await.unwrap() else { panic!("no rest") };
         rest
     }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod agenda;
+mod answers;
 mod attacks;
 mod bad_state;
 mod books;
@@ -19,6 +20,7 @@ mod guardian_post;
 mod heartbeat;
 mod hidden;
 mod house;
+mod inbox;
 mod instinct;
 mod keepsakes;
 mod knowing;

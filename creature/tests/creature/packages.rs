@@ -50,7 +50,7 @@ fn what_the_last_lock_does_not_hold_is_new() {
         ("far = { path = \"/tmp/far\" }", "far  path /tmp/far"),
     ] {
         assert_eq!(
-            added(&before, &with(&line.replace("[workspace.dep", "[workspace.dep"))),
+            added(&before, &with(&line)),
             [named],
             "{line}"
         );

@@ -3,23 +3,18 @@
 use creature::paths::House;
 use creature::senses::cursors::Cursors;
 use creature::senses::guardian::Standing;
-use creature::senses::inbox::{InboxCursor, hear, read};
+use creature::senses::inbox::InboxCursor;
 use creature::senses::papers;
 use creature::senses::watch::Watch;
 use creature::senses::{asks, budget};
 use serde_json::json;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 fn file(dir: &TempDir, bytes: impl AsRef<[u8]>) -> PathBuf {
     let path = dir.path().join("file");
     std::fs::write(&path, bytes).unwrap();
     path
-}
-
-fn words(path: &Path, cursor: &mut InboxCursor) -> Vec<String> {
-    read(path, cursor).words.into_iter().map(|word| word.text).collect()
 }
 
 #[test]
@@ -33,114 +28,6 @@ fn papers_of_any_kind_are_read_within_bounds() {
     assert!(binary.text.is_empty() && binary.odd.contains("not text"));
     assert!(papers::read(dir.path()).odd.contains("not a regular file"));
     assert_ne!(papers::read(&file(&dir, "a")).mark(), papers::read(&file(&dir, "b")).mark());
-}
-
-#[test]
-fn the_inbox_takes_objects_strings_and_bare_text() {
-    let heard = hear(b"{\"at\":\"t\",\"text\":\" one \"}\n\"two\"\nthree { four\n{\"broken\": \n\n");
-    let texts: Vec<&str> = heard.words.iter().map(|word| word.text.as_str()).collect();
-    assert_eq!(texts, ["one", "two", "three { four", "{\"broken\":"]);
-    assert_eq!((heard.words[0].at.as_str(), heard.odd.as_str()), ("t", ""));
-    let heard = hear(b"{\"no\":1}\n{\"text\":5}\n\x00\xff\n\x1b[2J\nfine\n");
-    assert_eq!(heard.words.len(), 1);
-    assert!(heard.odd.contains("4 line(s)"), "{}", heard.odd);
-    let heard = hear(b"{\"text\":\"a\",\"thread\":\"tea\\u001b[2J/x\"}\n{\"text\":\"b\",\"thread\":[]}\n");
-    let threads: Vec<&str> = heard.words.iter().map(|word| word.thread.as_str()).collect();
-    assert_eq!(threads, ["tea2Jx", "main"]);
-    let many = "again\n".repeat(500) + &"x".repeat(50_000);
-    let heard = hear(many.as_bytes());
-    assert_eq!(heard.words.len(), 50);
-    assert!(heard.words[49].text.len() == 8_000 && heard.odd.contains("451 older"), "{}", heard.odd);
-}
-
-#[test]
-fn words_are_heard_once_as_the_inbox_grows() {
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("inbox");
-    let mut cursor = InboxCursor::default();
-    assert!(words(&path, &mut cursor).is_empty());
-    std::fs::write(&path, "one\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["one"]);
-    assert!(words(&path, &mut cursor).is_empty());
-    let mut inbox = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
-    inbox.write_all(b"two\nhalf a li").unwrap();
-    // Still being written, however long this test is kept waiting here.
-    inbox.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
-    assert_eq!(words(&path, &mut cursor), ["two"]);
-    inbox.write_all(b"ne\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["half a line"]);
-    // Once it holds still, a last line without a newline is a line.
-    inbox.write_all(b"no newline").unwrap();
-    inbox.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(5)).unwrap();
-    assert_eq!(words(&path, &mut cursor), ["no newline"]);
-}
-
-#[test]
-fn a_line_at_the_end_of_a_great_inbox_is_waited_for_too() {
-    let dir = TempDir::new().unwrap();
-    let path = file(&dir, "whole\n".repeat(60_000) + "half a li");
-    let mut inbox = std::fs::File::options().append(true).open(&path).unwrap();
-    // Still being written, however long this test is kept waiting here.
-    inbox.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
-    let mut cursor = InboxCursor::default();
-    let heard = read(&path, &mut cursor);
-    assert!(heard.words.iter().all(|word| word.text == "whole"), "{:?}", heard.words.last());
-    assert!(heard.odd.contains("were skipped"), "{}", heard.odd);
-    inbox.write_all(b"ne\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["half a line"]);
-}
-
-#[test]
-fn a_line_is_waited_for_by_parts_of_seconds() {
-    use std::time::{Duration, SystemTime};
-    let dir = TempDir::new().unwrap();
-    let (path, mut tries) = (dir.path().join("inbox"), 0..20);
-    while tries.next().is_some() {
-        std::fs::write(&path, "whole\nhalf a li").unwrap();
-        // In the last thousandth of a second, which ends 0.4 to 1.4 s from now.
-        let now_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs_f64();
-        let modified = Duration::from_millis((now_s - 0.599).ceil() as u64 * 1_000 + 999);
-        let inbox = std::fs::File::options().append(true).open(&path).unwrap();
-        inbox.set_modified(SystemTime::UNIX_EPOCH + modified).unwrap();
-        let heard = words(&path, &mut InboxCursor::default());
-        // A test that was kept waiting past that moment has seen nothing.
-        if SystemTime::now() < SystemTime::UNIX_EPOCH + modified {
-            return assert_eq!(heard, ["whole"]);
-        }
-    }
-}
-
-#[test]
-fn another_file_in_its_place_is_read_from_its_start() {
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("inbox");
-    let mut cursor = InboxCursor::default();
-    std::fs::write(&path, "one\ntwo\n").unwrap();
-    assert_eq!(words(&path, &mut cursor).len(), 2);
-    std::fs::write(&path, "new\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["new"], "truncated");
-    std::fs::write(&path, "another one, longer\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["another one, longer"], "rewritten");
-    std::fs::rename(&path, dir.path().join("inbox.old")).unwrap();
-    std::fs::write(&path, "after rotation, and longer still\n").unwrap();
-    assert_eq!(words(&path, &mut cursor), ["after rotation, and longer still"], "rotated");
-    let long = "an editor saves into a new file ".repeat(20);
-    std::fs::write(&path, format!("{long}\n")).unwrap();
-    words(&path, &mut cursor);
-    std::fs::write(dir.path().join("new"), format!("{long}\nadded\n")).unwrap();
-    std::fs::rename(dir.path().join("new"), &path).unwrap();
-    assert_eq!(words(&path, &mut cursor), ["added"], "saved by an editor");
-}
-
-#[test]
-fn a_huge_inbox_costs_only_its_end() {
-    let dir = TempDir::new().unwrap();
-    let path = file(&dir, "filler line\n".repeat(2_000_000) + "the newest\n");
-    let mut cursor = InboxCursor::default();
-    let heard = read(&path, &mut cursor);
-    assert_eq!(heard.words.last().unwrap().text, "the newest");
-    assert!(heard.words.len() <= 50 && heard.odd.contains("skipped"));
-    assert_eq!(cursor.offset, std::fs::metadata(&path).unwrap().len());
 }
 
 #[test]
@@ -228,6 +115,34 @@ async fn its_own_changes_are_known_and_nobody_elses() {
     watch.know();
     std::fs::remove_file(house.purpose()).unwrap();
     assert_eq!(changed(&watch), "PURPOSE.md", "what is gone has changed");
+}
+
+/// Found by waiting: what mended the mind woke nobody. The page of the budget changes with each call, and wakes nobody by that.
+#[test]
+fn of_the_budget_only_what_opens_the_way_to_a_model_is_a_change() {
+    let dir = TempDir::new().unwrap();
+    let house = House::new(dir.path());
+    std::fs::create_dir_all(house.budget().parent().unwrap()).unwrap();
+    let page = |since: &str, day: &str, spent: f64| {
+        let page = json!({"at": "t", "since": since, "day": day, "spent_today_usd": spent, "stopped": null});
+        std::fs::write(house.budget(), page.to_string()).unwrap();
+    };
+    let mut watch = Watch::start(&house);
+    page("noon", "2026-11-25", 0.5);
+    watch.know_way();
+    page("noon", "2026-11-25", 4.75);
+    assert_eq!(watch.changed(), None, "a call was paid for");
+    std::fs::write(house.budget(), "{\"since\": \"no").unwrap();
+    assert_eq!(watch.changed(), None, "half a page");
+    std::fs::remove_file(house.budget()).unwrap();
+    assert_eq!(watch.changed(), None, "no page");
+    page("noon", "2026-11-26", 0.0);
+    assert_eq!(watch.changed().as_deref(), Some("budget.json"), "another day's money");
+    watch.know_way();
+    page("one o'clock", "2026-11-26", 0.0);
+    assert_eq!(watch.changed().as_deref(), Some("budget.json"), "a broker with what the owner saved");
+    watch.know_way();
+    assert_eq!(watch.changed(), None);
 }
 
 #[test]

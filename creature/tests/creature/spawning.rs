@@ -78,3 +78,19 @@ fn what_is_kept_is_read_back_and_garbage_is_set_aside() {
     let (sessions, odd) = creature::subsessions::load(&yard.tools.house);
     assert!(sessions.all.is_empty() && odd.unwrap().contains("set aside"));
 }
+
+/// Found by living with it: a time as people write it was refused for want of a zone.
+#[tokio::test]
+async fn a_time_without_a_zone_is_the_owners() {
+    let mut yard = Yard::new();
+    yard.tools.clock = creature::clock::Clock::told(|| "2026-05-28T12:00:00Z".parse().unwrap());
+    yard.tools.desk.rules.time_zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
+    for (said, at) in
+        [("2026-05-29T09:00:00", "2026-05-29T07:00:00Z"), ("2026-05-29T09:00:00Z", "2026-05-29T09:00:00Z")]
+    {
+        let result = yard.call("spawn", json!({"objective": "look", "not_before": said})).await;
+        assert_eq!(result["ok"], true, "{result}");
+        let session = yard.tools.sessions.all.last().unwrap();
+        assert_eq!(session.not_before.unwrap().to_string(), at);
+    }
+}

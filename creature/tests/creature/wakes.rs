@@ -303,9 +303,8 @@ async fn words_of_two_threads_are_answered_each_on_its_own() {
     let house = TempHouse::with_model("openai", &script, 300);
     let mut lived = Lived::born(&house, MORNING, 1).await;
     lived.wake().await;
-    let word = |text: &str, thread: &str| Waiting {
-        word: Word { at: String::new(), text: text.to_owned(), thread: thread.to_owned() },
-        seen: 0,
+    let word = |text: &str, thread: &str| {
+        Waiting::new(Word { at: String::new(), text: text.to_owned(), thread: thread.to_owned() })
     };
     lived.life.cursors.words = vec![word("how is the tea?", "main"), word("how is the mail?", "mail")];
     for _ in 0..3 {

@@ -14,8 +14,8 @@ use tokio::time::{Instant, timeout_at};
 use crate::http::{self, NoBody};
 use crate::{Ask, Endpoint, Error, Form, Kind, Reply, Wire, anthropic, error, openai};
 
-/// A longer wait than this is a rest, which is the caller's to take.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// A longer wait than this is a rest, which is the caller's to take: somebody may wait for a word meanwhile.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Retries after the first attempt.
 const RETRIES: usize = 2;
@@ -27,8 +27,6 @@ pub struct Client {
     endpoint: Endpoint,
     /// Without a slash at its end.
     base: String,
-    /// Scheme, host and port: what may be shown.
-    origin: String,
     headers: HeaderMap,
     http: reqwest::Client,
     /// What the server is known to accept.
@@ -48,7 +46,6 @@ impl Client {
             http: http::client()?,
             form: Mutex::new(Form { schema: true, schema_is_proven: false, completion_tokens: false }),
             base: base.as_str().trim_end_matches('/').to_string(),
-            origin: base.origin().ascii_serialization(),
             endpoint,
         })
     }
@@ -124,15 +121,16 @@ impl Client {
         if status != StatusCode::OK {
             return Err(self.refused(status.as_u16(), answer).await);
         }
-        let body = self.whole(answer).await?;
+        let upstream = upstream(&answer);
+        let body = self.whole(answer, &upstream).await?;
         let json: Value = serde_json::from_slice(&body).map_err(|error| {
             let said = error::said(&body, &self.endpoint.token).message;
-            self.garbled(&format!("not JSON ({error}): {said}"))
+            garbled(&upstream, &format!("not JSON ({error}): {said}"))
         })?;
-        self.reply(&json, &body, attempts)
+        self.reply(&json, &body, attempts, &upstream)
     }
 
-    fn reply(&self, json: &Value, body: &[u8], attempts: u32) -> Result<Reply, Error> {
+    fn reply(&self, json: &Value, body: &[u8], attempts: u32, upstream: &str) -> Result<Reply, Error> {
         let read = match self.endpoint.wire {
             Wire::Anthropic => anthropic::read(json),
             Wire::OpenAi => openai::read(json),
@@ -143,13 +141,13 @@ impl Client {
             let status = json.pointer("/error/code").and_then(Value::as_u64);
             let status = status.and_then(|status| u16::try_from(status).ok());
             return Err(match status {
-                Some(status) if status >= 400 => Error::answered(status, said, &self.origin),
-                _ => self.garbled(&format!("not in the wire's format: {}", said.message)),
+                Some(status) if status >= 400 => Error::answered(status, said, upstream),
+                _ => garbled(upstream, &format!("not in the wire's format: {}", said.message)),
             });
         };
         // A refusal or a reply cut short may be empty, and `stop` says so.
         if text.trim().is_empty() && matches!(stop.as_str(), "" | "end_turn") {
-            return Err(self.garbled("empty"));
+            return Err(garbled(upstream, "empty"));
         }
         let model = json.get("model").and_then(Value::as_str);
         let model = model.unwrap_or(&self.endpoint.model);
@@ -157,47 +155,60 @@ impl Client {
     }
 
     async fn refused(&self, status: u16, answer: Response) -> Error {
-        let retry_after = http::retry_after(answer.headers());
+        let (retry_after, upstream) = (http::retry_after(answer.headers()), upstream(&answer));
         let said = match http::body(answer).await {
             Ok(body) => error::said(&body, &self.endpoint.token),
             Err(_) => error::Said::default(),
         };
-        Error { retry_after, ..Error::answered(status, said, &self.origin) }
+        Error { retry_after, ..Error::answered(status, said, &upstream) }
     }
 
-    async fn whole(&self, answer: Response) -> Result<Vec<u8>, Error> {
+    async fn whole(&self, answer: Response, upstream: &str) -> Result<Vec<u8>, Error> {
         http::body(answer).await.map_err(|error| match error {
-            NoBody::TooLarge => self.garbled("larger than 4 MiB"),
+            NoBody::TooLarge => garbled(upstream, "larger than 4 MiB"),
             NoBody::Broken => Error {
                 // Not sent again: what broke off was already paid for.
                 status: Some(200),
                 ..Error::new(
                     Kind::Unreachable,
-                    format!("read the whole reply of {}: it broke off", self.origin),
+                    format!("read the whole reply of {}: it broke off", source(upstream)),
                     "wait and ask again",
                 )
-            },
+            }
+            .because("the reply broke off"),
         })
     }
 
-    fn garbled(&self, what: &str) -> Error {
-        let message = format!("understand the reply of {}: {what}", self.origin);
-        let hint = "check that base_url in owner.toml is a model server of this wire";
-        Error { status: Some(200), ..Error::new(Kind::Garbled, message, hint) }
-    }
-
     fn late(&self) -> Error {
-        let (origin, limit) = (&self.origin, self.endpoint.deadline);
-        let message = format!("get a reply of {origin} within {} s", limit.as_secs_f32());
+        let (model, limit) = (&self.endpoint.model, self.endpoint.deadline);
+        let message = format!("get a reply of {model} within {} s", limit.as_secs_f32());
         let hint = "ask a faster model, for a shorter reply, or allow more time";
-        Error::new(Kind::Deadline, message, hint)
+        let cause = format!("no reply within {} s", limit.as_secs_f32());
+        Error::new(Kind::Deadline, message, hint).because(&cause)
     }
 
     fn no_answer(&self, error: &reqwest::Error) -> Error {
-        let message = format!("reach {}: {}", self.origin, http::chain(error));
+        let message = format!("reach the broker: {}", http::chain(error));
         let hint = "the guardian starts the broker again; wait a minute";
-        Error::new(Kind::Unreachable, message, hint)
+        let cause = format!("the broker is away: {}", http::chain(error));
+        Error::new(Kind::Unreachable, message, hint).because(&cause)
     }
+}
+
+fn garbled(upstream: &str, what: &str) -> Error {
+    let message = format!("understand the reply of {}: {what}", source(upstream));
+    let hint = "check that base_url in owner.toml is a model server of this wire";
+    Error { status: Some(200), ..Error::new(Kind::Garbled, message, hint) }.because(what)
+}
+
+/// Who answered, by the broker's word; empty where it answered itself.
+fn upstream(answer: &Response) -> String {
+    let name = answer.headers().get("x-feral-upstream").and_then(|name| name.to_str().ok());
+    name.unwrap_or_default().chars().filter(|c| !c.is_control()).take(100).collect()
+}
+
+fn source(upstream: &str) -> &str {
+    if upstream.is_empty() { "the broker" } else { upstream }
 }
 
 /// What to try when a form is refused: each part is changed once, the one the server names first.
@@ -240,6 +251,6 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, Error> {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Client({} at {})", self.name(), self.origin)
+        write!(f, "Client({})", self.name())
     }
 }

@@ -18,8 +18,10 @@ pub enum Kind {
     Refused,
     /// The account has no money or quota left.
     OutOfMoney,
-    /// The broker holds calls back: the budget is used up, or the owner has to act first.
+    /// The budget has no room for it.
     Withheld,
+    /// The broker holds all calls back until the owner acts.
+    Stopped,
     /// Too many requests, or the server is in trouble; still so after the retries.
     Busy,
     /// No connection, or one that broke.
@@ -39,6 +41,8 @@ pub enum Kind {
 pub struct Error {
     pub kind: Kind,
     pub message: String,
+    /// The cause alone, for people: the status, and what the server said.
+    pub cause: String,
     /// What would help.
     pub hint: String,
     /// The HTTP status, where there was one.
@@ -49,24 +53,52 @@ pub struct Error {
 
 impl Error {
     pub(crate) fn new(kind: Kind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Error { kind, message: message.into(), hint: hint.into(), status: None, retry_after: None }
+        let message = message.into();
+        Error { kind, cause: message.clone(), message, hint: hint.into(), status: None, retry_after: None }
+    }
+
+    pub(crate) fn because(self, cause: &str) -> Self {
+        Error { cause: cause.to_owned(), ..self }
     }
 
     /// An answer other than success.
-    pub(crate) fn answered(status: u16, said: Said, origin: &str) -> Self {
+    pub(crate) fn answered(status: u16, said: Said, upstream: &str) -> Self {
         let (kind, what, usual) = class(status, &said.code, &said.message);
+        let asked = match upstream {
+            "" => "ask the broker".to_owned(),
+            upstream => format!("ask the model at {upstream}"),
+        };
         let message = match said.message.as_str() {
-            "" => format!("ask the model at {origin}: {what} ({status})"),
-            said => format!("ask the model at {origin}: {what} ({status}): {said}"),
+            "" => format!("{asked}: {what} ({status})"),
+            said => format!("{asked}: {what} ({status}): {said}"),
         };
         let hint = if said.hint.is_empty() { usual } else { &said.hint };
-        Error { status: Some(status), ..Error::new(kind, message, hint) }
+        let cause = match (status, said.message.as_str()) {
+            // The broker's own word, and no answer of the model's server.
+            (_, what) if is_ours(&said.code) && !what.is_empty() => what.to_owned(),
+            (_, what) if upstream.is_empty() => named(status, what),
+            (_, what) => format!("{upstream}: {}", named(status, what)),
+        };
+        Error { status: Some(status), cause, ..Error::new(kind, message, hint) }
     }
 
     /// Whether the same request may succeed a little later.
     pub(crate) fn is_passing(&self) -> bool {
         self.kind == Kind::Busy || (self.kind == Kind::Unreachable && self.status.is_none())
     }
+}
+
+/// Whether the broker says so, and no model's server.
+fn is_ours(code: &str) -> bool {
+    code.starts_with("upstream_") || matches!(code, "budget_cap" | "stopped_until_owner" | "ledger_closed")
+}
+
+/// `503 Service Unavailable: overloaded`.
+fn named(status: u16, said: &str) -> String {
+    let reason = reqwest::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    let parts = [format!("{status} {}", reason.unwrap_or_default()), said.to_owned()];
+    let parts = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(": ")
 }
 
 fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static str) {
@@ -76,7 +108,7 @@ fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static s
     match status {
         _ if code == "budget_cap" => (Kind::Withheld, "the budget has no room for it", "it resets by itself"),
         _ if matches!(code, "stopped_until_owner" | "ledger_closed") => {
-            (Kind::Withheld, "calls are stopped until the owner acts", "tell the owner")
+            (Kind::Stopped, "calls are stopped until the owner acts", "tell the owner")
         }
         502 if code == "upstream_unreachable" => {
             (Kind::Busy, "the server is not reached", "wait and ask again")

@@ -42,6 +42,9 @@ pub fn facts(turn: &Turn) -> String {
     if let Some(trial) = &turn.state.change.trial {
         facts += &format!(" On trial: {} from {} to {}.", trial.name, trial.from, trial.to);
     }
+    if !moment.outage.is_empty() {
+        facts += &format!(" I stand in for the model: {}.", moment.outage);
+    }
     if !moment.budget.is_empty() {
         facts += &format!(" {}", moment.budget);
     }

@@ -58,6 +58,20 @@ impl Instinct {
     /// Decides, then keeps its state; a state that cannot be kept costs repetition, not the thought.
     pub fn think(&mut self, moment: &Moment) -> Outcome {
         let thought = decide(Turn::new(moment, self.pace, &mut self.state));
+        self.kept(thought)
+    }
+
+    /// In the place of a mind that is away: the owner's words and nothing else.
+    pub fn stand_in(&mut self, moment: &Moment, first: bool) -> Outcome {
+        if first {
+            // Dealt with by a life that ended before it acted.
+            self.state.dealt_with.clear();
+        }
+        let thought = stand_in(Turn::new(moment, self.pace, &mut self.state));
+        self.kept(thought)
+    }
+
+    fn kept(&mut self, thought: Thought) -> Outcome {
         self.state.bound();
         let text = serde_json::to_string(&self.state).unwrap_or_default();
         if text != self.written {
@@ -69,6 +83,19 @@ impl Instinct {
         let usage = Value::Null;
         Outcome::Thought { thought, usage }
     }
+}
+
+/// Whether it knows by name what is asked, all of it; the rest is for a mind that reads.
+pub fn knows(said: &str) -> bool {
+    words::is_status(said) || tasks::parse(said).is_some_and(|task| task.is_all_of(said))
+}
+
+fn stand_in(mut turn: Turn) -> Thought {
+    if !turn.moment.safe {
+        settle(&mut turn, |origin| matches!(origin, Origin::Owner));
+    }
+    words::drive(&mut turn);
+    turn.into_thought(1)
 }
 
 /// One thought. Pure.
@@ -87,7 +114,7 @@ fn decide(mut turn: Turn) -> Thought {
     news::drive(&mut turn);
     if !safe {
         change::follow_up(&mut turn);
-        settle(&mut turn);
+        settle(&mut turn, |_| true);
     }
     words::drive(&mut turn);
     for drive in DRIVES {
@@ -104,10 +131,10 @@ fn decide(mut turn: Turn) -> Thought {
 }
 
 /// Gives the results of earlier calls to whom they were for. A call without one was cut off by an end.
-fn settle(turn: &mut Turn) {
+fn settle(turn: &mut Turn, mine: impl Fn(&Origin) -> bool) {
     let cut_off = json!({"ok": false, "error": "I was cut off before it came to an end"});
     for job in std::mem::take(&mut turn.state.jobs) {
-        if turn.full() {
+        if turn.full() || !mine(&job.origin) {
             turn.state.jobs.push(job);
             continue;
         }

@@ -4,6 +4,9 @@ use super::drafts;
 use super::state::{Job, Note, Origin};
 use super::text::{clip, host, slug, urls, word};
 use super::turn::Turn;
+use agenda::reminder::Schedule;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 /// Items of a feed that are listed in a note.
@@ -23,6 +26,8 @@ pub enum Task {
     Note(String),
     Snapshot,
     Map,
+    /// When, and of what.
+    Remind(String, String),
     /// A unified diff of its own source.
     Patch(String),
 }
@@ -45,10 +50,40 @@ pub fn parse(words: &str) -> Option<Task> {
             Some(topic) => some(topic).map(Task::DraftAbout),
             None => some(rest).map(Task::Post),
         },
+        "remind" => reminder(rest),
         "snapshot" if rest.is_empty() => Some(Task::Snapshot),
         "map" if rest.is_empty() => Some(Task::Map),
         _ => link(verb).filter(|url| url == words).map(Task::Read),
     }
+}
+
+impl Task {
+    /// Whether nothing of the owner's words is left over that a mind which reads would make more of.
+    pub fn is_all_of(&self, said: &str) -> bool {
+        match self {
+            Task::Read(_) | Task::Feed(_) => said.split_whitespace().count() <= 2,
+            Task::Post(_) | Task::DraftAbout(_) | Task::Patch(_) => false,
+            _ => true,
+        }
+    }
+}
+
+/// `me in 20 min to look`, `me tomorrow 9am: the mail`, `me to look in 20 min`: when, and of what.
+fn reminder(words: &str) -> Option<Task> {
+    let words: Vec<&str> = words.strip_prefix("me ")?.split_whitespace().collect();
+    // Which words are a time does not hang on the hour it is.
+    let is_time = |words: &str| Schedule::read(words, Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_some();
+    let splits = || (1..words.len()).rev().filter_map(|at| words.split_at_checked(at));
+    let joined = |words: &[&str]| words.join(" ").trim_end_matches([':', ',', '.']).to_owned();
+    let (when, what) =
+        splits().map(|(first, last)| (joined(first), last)).find(|(when, _)| is_time(when)).or_else(
+            || splits().rev().map(|(first, last)| (joined(last), first)).find(|(when, _)| is_time(when)),
+        )?;
+    let what = match what {
+        ["to" | "that" | "of" | "about", what @ ..] => what,
+        what => what,
+    };
+    (!what.is_empty()).then(|| Task::Remind(when, joined(what)))
 }
 
 /// What stands between ```` ```diff ```` or ```` ```patch ```` and the closing fence, spaces and all.
@@ -69,6 +104,7 @@ pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> 
         Task::Post(text) => ("x.post", json!({"text": text}), "a draft".to_owned()),
         Task::Snapshot => ("memory.snapshot", json!({}), "memory".to_owned()),
         Task::Map => ("repo.map", json!({}), "the house".to_owned()),
+        Task::Remind(when, text) => ("reminder.add", json!({"text": text, "when": when}), text),
         Task::DraftAbout(topic) => {
             let topic = clip(&topic, 80);
             let post = drafts::about(&topic, turn).ok_or_else(|| {
@@ -127,6 +163,9 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
         }
         "x.post" if result.get("id").is_none() => return Some(Ok(format!("drafted: {place}"))),
         "x.post" => return Some(Ok(format!("posted: {place}"))),
+        "reminder.add" => {
+            return Some(Ok(format!("I remind you of \"{about}\" at {}", word(result, "next"))));
+        }
         "memory.snapshot" => return Some(Ok(format!("snapshot taken: {place}"))),
         _ => {
             return Some(Ok(format!("{about} passed its rehearsal; my next life runs it")));

@@ -14,7 +14,7 @@ use serde_json::Value;
 /// What it answers to words it does not know.
 const ABLE: &str = "I run on instinct, without a model, and cannot understand free text. \
     From a message I can do: `status`; `note <text>`; `read <url>`; `feed <url>`; `draft <text>`; \
-    `draft about <topic>`; `snapshot`; `map`; and a fenced ```diff block, which I apply to my own \
+    `draft about <topic>`; `remind me <when> to <what>`; `snapshot`; `map`; and a fenced ```diff block, which I apply to my own \
     source by the self-edit protocol. I keep to `focus on <what> this week`, `check <what> every 10 minutes`, \
     `only message me about <what>`, `pause until friday`, `resume`. To steer me further, edit PURPOSE.md or \
     self/HEARTBEAT.md; for a mind that reads, give me a model in owner.toml.";
@@ -47,16 +47,27 @@ pub fn drive(turn: &mut Turn) {
             turn.state.unanswered.push(said.text.clone());
         }
     }
+    let mut unknown = Vec::new();
     while !turn.full() && !turn.state.unanswered.is_empty() {
         let said = turn.state.unanswered.remove(0);
-        answer(&said, turn);
+        answer(&said, &mut unknown, turn);
+    }
+    // One answer for all: the same again and again would be a flood.
+    match unknown.as_slice() {
+        [] => {}
+        [_] => turn.tell_owner(ABLE),
+        all => turn.tell_owner(&format!("{ABLE} That goes for each of these: {}.", all.join(", "))),
     }
 }
 
-fn answer(said: &str, turn: &mut Turn) {
+pub fn is_status(said: &str) -> bool {
+    said.trim_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case("status")
+}
+
+fn answer(said: &str, unknown: &mut Vec<String>, turn: &mut Turn) {
     turn.intend("answer the owner");
     turn.say(format!("The owner says: \"{}\".", clip(said, 160)));
-    if said.trim_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case("status") {
+    if is_status(said) {
         let facts = idle::facts(turn);
         turn.say("I tell how things stand.");
         return turn.tell_owner(&facts);
@@ -74,7 +85,7 @@ fn answer(said: &str, turn: &mut Turn) {
     }
     let Some(task) = tasks::parse(said) else {
         turn.say("I cannot understand that and say what I can do.");
-        return turn.tell_owner(ABLE);
+        return unknown.push(format!("\"{}\"", clip(said, 60)));
     };
     if turn.moment.safe {
         return turn.tell_owner(SAFE);

@@ -33,10 +33,11 @@ const LOOK: &str =
 /// Whole orders: to pause, and to take back a pause, a quiet and a focus.
 const PAUSE: &str = "pause, stop, pause work, pause everything, pause yourself, pause working, pause all work, \
     pause your work, stop all work, stop your work, stop work, stop working, stop everything, take a break, \
-    have a break";
+    have a break, pause autonomous mode, stop autonomous mode, pause autonomy";
 const RESUME: &str = "resume, unpause, continue, go on, carry on, resume work, resume working, \
     resume everything, resume your work, continue work, continue working, continue everything, \
-    continue your work, back to work, you can resume, you can continue, you may resume, you may continue";
+    continue your work, back to work, you can resume, you can continue, you may resume, you may continue, resume autonomous mode, resume autonomy, \
+    start autonomous mode";
 const WRITE_AGAIN: &str = "message me again, write me again, you can message me again, you can write me again, \
     you may message me again, you may write me again, message me as usual, write me as usual";
 const USUAL_ORDER: &str = "no more focus, drop the focus, end the focus, back to your usual order";

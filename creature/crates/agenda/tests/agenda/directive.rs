@@ -309,3 +309,15 @@ proptest! {
         }
     }
 }
+
+/// Found by living with it: the order of the README's own mode was not understood.
+#[test]
+fn autonomous_mode_is_paused_and_resumed_by_its_name() {
+    for text in
+        ["pause autonomous mode", "Please pause autonomous mode.", "stop autonomous mode until friday"]
+    {
+        assert_eq!(heard(text).map(|(wish, _)| wish), Some(Wish::Pause), "{text}");
+    }
+    let lifted = understand("resume autonomous mode", now(), &berlin()).unwrap().change;
+    assert_eq!(lifted, DirectiveChange::Lift { wished: Wished::Pause });
+}

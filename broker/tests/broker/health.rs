@@ -1,0 +1,89 @@
+//! Which models answer, as `budget.json` says it: up or down, since when, with which error of whom.
+
+use crate::paid::{ANTHROPIC_KEY, Paid, request};
+use crate::upstream::Upstream;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+const RICH: &str = "[budget]\ndaily_usd = 100\nweekly_usd = 400\nautonomous_percent = 100\n";
+
+/// What the page says of the model, once it says that.
+async fn page(paid: &Paid, is: impl Fn(&Value) -> bool) -> Value {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let page: Value = serde_json::from_str(&paid.file(".self/budget.json")).unwrap_or_default();
+        let model = page["models"][0].clone();
+        if is(&model) || Instant::now() > until {
+            assert!(is(&model), "{page}");
+            return model;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Found by an outage of ten minutes: neither status nor doctor could say it, and errors named the broker's port.
+#[tokio::test]
+async fn a_model_that_is_down_stands_on_the_page_with_the_upstreams_error() {
+    let upstream = Upstream::start();
+    let paid = Paid::start(RICH, &upstream.url());
+    let ask = |told: Value| paid.post("anthropic", &request("anthropic", &told, 10)).send();
+    let at = upstream.at.to_string();
+    assert_eq!(ask(json!({"do": "plain"})).await.unwrap().headers()["x-feral-upstream"], at.as_str());
+    let up = page(&paid, |model| model["state"] == "up").await;
+    assert_eq!((&up["error"], &up["status"], &up["upstream"]), (&Value::Null, &Value::Null, &json!(at)));
+    assert_eq!((&up["model"], &up["provider"]), (&json!("claude-sonnet-5-5"), &json!("anthropic")));
+    let answer = ask(json!({"do": "error", "status": 503})).await.unwrap();
+    assert_eq!(answer.headers()["x-feral-upstream"], at.as_str());
+    let down = page(&paid, |model| model["state"] == "down").await;
+    let error = down["error"].as_str().unwrap();
+    assert!(
+        error.starts_with("503 Service Unavailable: said with") && !error.contains(ANTHROPIC_KEY),
+        "{down}"
+    );
+    assert_eq!(down["status"], 503);
+    // A request that is not accepted says nothing of the model; another error keeps since when.
+    assert_eq!(ask(json!({"do": "error", "status": 400})).await.unwrap().status(), 400);
+    assert_eq!(ask(json!({"do": "error", "status": 529})).await.unwrap().status(), 529);
+    let later = page(&paid, |model| model["status"] == 529).await;
+    assert_eq!(later["since"], down["since"]);
+    assert_eq!(ask(json!({"do": "plain"})).await.unwrap().status(), 200);
+    page(&paid, |model| model["state"] == "up").await;
+    assert_eq!(paid.status().await["budget"]["models"][0]["state"], "up");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_down_and_named() {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let paid = Paid::start(RICH, &format!("http://{gone}"));
+    let told = json!({"do": "plain"});
+    let answer = paid.post("anthropic", &request("anthropic", &told, 10)).send().await.unwrap();
+    let said = String::from_utf8(answer.bytes().await.unwrap().to_vec()).unwrap();
+    assert!(said.contains(&format!("no answer from {gone}")), "{said}");
+    let down = page(&paid, |model| model["state"] == "down").await;
+    assert!(down["error"].as_str().unwrap().contains("refused"), "{down}");
+    assert_eq!((&down["upstream"], &down["status"]), (&json!(gone.to_string()), &Value::Null));
+}
+
+#[test]
+fn what_an_upstream_said_is_cut_and_plain_and_its_wait_is_believed_within_a_day() {
+    use broker::llm::health::{named, next_try};
+    let now = "2026-11-25T12:00:00Z".parse().unwrap();
+    assert_eq!(
+        named(502, b"<html><h1>Bad gateway</h1>\n<p>nginx</p></html>"),
+        "502 Bad Gateway: Bad gateway nginx"
+    );
+    assert_eq!(
+        named(429, br#"{"error": {"message": "slow\u001b[2J down"}}"#),
+        "429 Too Many Requests: slow [2J down"
+    );
+    assert_eq!(named(529, b"[]"), "529");
+    assert!(named(500, "x".repeat(1 << 20).as_bytes()).chars().count() < 300);
+    for (wait, at) in [
+        ("60", Some("2026-11-25T12:01:00Z")),
+        ("9999999999", Some("2026-11-26T12:00:00Z")),
+        ("soon", None),
+        ("-1", None),
+    ] {
+        assert_eq!(next_try(Some(wait), now), at.map(|at| at.parse().unwrap()));
+    }
+}

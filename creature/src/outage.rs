@@ -1,0 +1,113 @@
+//! Outages: why the mind gives no answer, since when, and what the owner is told of it meanwhile. Pure.
+
+use crate::mind::context::shorten;
+use crate::mind::{Down, Why};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+/// Characters of what a server said.
+const MOST_CAUSE: usize = 240;
+
+/// Letters by which one cause is told from another: request ids and counts differ each time.
+const MOST_LETTERS: usize = 80;
+
+/// Below this a full budget is one that calls under way hold.
+const UNDER_WAY_S: u64 = 60;
+
+/// What is the matter with the mind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outage {
+    pub why: Why,
+    pub since: Timestamp,
+    /// When it is asked again.
+    pub next: Timestamp,
+    /// When it will be otherwise by itself, where that is known.
+    reset: Option<Timestamp>,
+    cause: String,
+    hint: String,
+}
+
+impl Outage {
+    /// What is known of it now: a new one, or the one before as it goes on.
+    pub fn new(down: &Down, rest_s: u64, before: Option<&Outage>, now: Timestamp) -> Self {
+        let after = |wait_s: u64| {
+            let wait = SignedDuration::from_secs(i64::try_from(wait_s).unwrap_or(i64::MAX));
+            now.checked_add(wait).unwrap_or(now)
+        };
+        let long = down.reset_s.filter(|wait_s| down.why != Why::Budget || *wait_s > UNDER_WAY_S);
+        Self {
+            why: down.why,
+            since: before.map_or(now, |before| before.since),
+            next: after(rest_s),
+            reset: long.map(|wait_s| after(wait_s.saturating_sub(1))),
+            cause: shorten(&down.cause.replace(char::is_control, " "), MOST_CAUSE),
+            hint: shorten(&down.hint.replace(char::is_control, " "), MOST_CAUSE),
+        }
+    }
+
+    /// By what it is told from another.
+    pub fn mark(&self) -> String {
+        let letters: String = self.cause.chars().filter(|c| c.is_alphabetic()).take(MOST_LETTERS).collect();
+        format!("{:?} {letters}", self.why)
+    }
+
+    /// Whether asking the mind again may take a while, so that the owner hears of it before.
+    pub fn is_slow(&self) -> bool {
+        matches!(self.why, Why::Away | Why::Garbled)
+    }
+
+    /// What is the matter, in a sentence; `asks`: the mind is asked again at once.
+    pub fn sentence(&self, asks: bool, now: Timestamp, zone: &TimeZone) -> String {
+        let (cause, hour) = (&self.cause, |at: Timestamp| hour(at, now, zone));
+        let next = hour(self.next);
+        let again = match asks {
+            true if self.next <= now => "I try again now".to_owned(),
+            true => format!("I try again now, and at {next} if need be"),
+            false => format!("I try again at {next}"),
+        };
+        match (self.why, self.reset) {
+            (Why::Budget, Some(reset)) => {
+                format!("the budget is used up until {}; raise [budget] in owner.toml", hour(reset))
+            }
+            (Why::Budget, None) => {
+                format!("the budget has no room for it ({cause}): raise [budget] in owner.toml; {again}")
+            }
+            (Why::Stopped, _) => format!("{}; {again}, or as soon as that is mended", self.hint),
+            (Why::Key, _) => format!("the key is refused ({cause}): put a right one into .env; {again}"),
+            (Why::Money, _) => {
+                format!("no money or quota is left at the provider ({cause}): top up the account; {again}")
+            }
+            (Why::Unfit, _) => {
+                format!(
+                    "the model's server does not take it ({cause}): look at [model] in owner.toml; {again}"
+                )
+            }
+            (Why::Garbled, _) => {
+                format!("the model's replies since {} cannot be read ({cause}); {again}", hour(self.since))
+            }
+            (Why::Away, _) => {
+                format!(
+                    "the model has not been reached since {} (upstream: {cause}); {again}",
+                    hour(self.since)
+                )
+            }
+        }
+    }
+
+    /// What the owner is told of so many words that wait for the mind.
+    pub fn answer(&self, words: usize, asks: bool, now: Timestamp, zone: &TimeZone) -> String {
+        let what = match words {
+            1 => "Your word waits".to_owned(),
+            words => format!("Your {words} words wait"),
+        };
+        let then = if asks { "" } else { " What waits is answered then." };
+        format!("{what} for the model: {}.{then}", self.sentence(asks, now, zone))
+    }
+}
+
+/// A time as the owner's clock shows it, with its zone, and its day where that is another.
+pub fn hour(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let [at, now] = [at, now].map(|at| at.to_zoned(zone.clone()));
+    let form = if at.date() == now.date() { "%H:%M %Z" } else { "%Y-%m-%d %H:%M %Z" };
+    at.strftime(form).to_string()
+}
