@@ -49,11 +49,7 @@ fn what_the_last_lock_does_not_hold_is_new() {
         ),
         ("far = { path = \"/tmp/far\" }", "far  path /tmp/far"),
     ] {
-        assert_eq!(
-            added(&before, &with(&line)),
-            [named],
-            "{line}"
-        );
+        assert_eq!(added(&before, &with(line)), [named], "{line}");
     }
     let other = LOCK.replace("1.0.200", "1.0.201");
     assert_eq!(added(&before, &papers(MANIFEST, &other)).len(), 1, "another version in the lock");
