@@ -53,10 +53,12 @@ impl Broker {
         let values: Vec<_> = policy.key_names().iter().filter_map(|name| known(name)).collect();
         let print = budget::stop::fingerprint(&house, &values);
         let ledger = Ledger::open(&house, clock.clone());
+        let budget = Budget::new(&house, clock.clone(), ledger.clone(), &policy.budget, print);
+        budget.tell_of_mind(chosen.told());
         Ok(Arc::new(Self {
             tokens: Tokens::new(house.clone()),
             services: Services::open(&house, &clock, &policy, &keys)?,
-            budget: Budget::new(&house, clock.clone(), ledger.clone(), &policy.budget, print),
+            budget,
             prices: Prices::new(&policy),
             providers: Providers::new(chosen, outward.clone()),
             experience: Experience::default(),

@@ -64,6 +64,8 @@ struct State {
     refused_ms: i64,
     /// How costs were come by that neither a list nor an answer says.
     prices_told: Vec<String>,
+    /// Which mind the owner's settings and keys make, and why.
+    mind: String,
 }
 
 impl Budget {
@@ -91,6 +93,7 @@ impl Budget {
                 stopped: sums.stopped.filter(|stopped| stopped.fingerprint == print),
                 refused_ms: i64::MIN,
                 prices_told: Vec::new(),
+                mind: String::new(),
             }),
             fingerprint: print,
             prefix: prefix(),
@@ -164,6 +167,12 @@ impl Budget {
             state.prices_told.push(how.to_owned());
             self.inner.change();
         }
+    }
+
+    /// Which mind the owner's settings and keys make, and why.
+    pub fn tell_of_mind(&self, told: String) {
+        self.inner.state().mind = told;
+        self.inner.change();
     }
 
     /// Whether a model answered, and why not.

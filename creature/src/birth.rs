@@ -93,9 +93,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     toolbox.desk.catch_up(&records);
     toolbox.desk.catch_up(&booked);
     odd.extend(complaint.map(|said| ("settings", said)));
-    let unfollowed: Vec<&str> =
-        odd.iter().filter(|(about, _)| *about == "settings").map(|(_, said)| said.as_str()).collect();
-    heart.odd(&unfollowed.join("; "));
+    heart.odd(&unfollowed(&odd));
     let watch = Watch::start(&house);
     let told = Told { commit, ..told };
     let mind = Mind::Instinct(Instinct::load(&house));
@@ -130,6 +128,12 @@ fn clear_temporary(house: &House) {
     if let Err(error) = clearing {
         tracing::debug!("failed to clear what earlier lives left: {error}");
     }
+}
+
+/// What of the owner's settings is not followed.
+fn unfollowed(odd: &[(&str, String)]) -> String {
+    let said = odd.iter().filter(|(about, _)| *about == "settings").map(|(_, said)| said.as_str());
+    said.collect::<Vec<_>>().join("; ")
 }
 
 fn look_back(told: &Told, odd: &mut Vec<(&str, String)>) -> Vec<Record> {

@@ -5,7 +5,7 @@
 use crate::doctor::{Finding, Grade};
 use crate::house::House;
 use crate::records::text;
-use crate::{audit, companion, files, orders, trusted};
+use crate::{audit, companion, files, minds, orders, trusted};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
@@ -57,7 +57,7 @@ fn judged(house: &House) -> Option<Finding> {
     }
     let said = last(&output.stdout);
     let mend = "put a key into .env, or mend what it says: without a model it lives on instinct";
-    let grade = if said.ends_with(": no model") { Grade::Bad } else { Grade::Good };
+    let grade = if minds::is_none(&said) { Grade::Bad } else { Grade::Good };
     (!said.is_empty()).then(|| Finding::new(grade, "mind", said, mend))
 }
 
@@ -131,6 +131,11 @@ fn budget(house: &House) -> Vec<Finding> {
     let bytes = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
     let Ok(budget) = serde_json::from_slice::<Value>(&bytes) else { return vec![] };
     let mut findings = Vec::new();
+    if orders::broker_runs(house) {
+        let mend = "nothing, if its server comes back: it is asked again by itself; else the key, the address or the model in owner.toml";
+        let down = minds::down(&budget).into_iter();
+        findings.extend(down.map(|told| Finding::new(Grade::Bad, "model", told, mend)));
+    }
     let closed = text(&budget, "closed");
     if !closed.is_empty() {
         let mend = "the broker lets nothing out until its ledger can be read; see .self/log/broker.log";

@@ -34,6 +34,7 @@ pub mod lines;
 pub mod locks;
 pub mod longevity;
 pub mod messages;
+pub mod minds;
 pub mod moments;
 pub mod names;
 pub mod objects;

@@ -9,7 +9,7 @@ use crate::limits::{DOCUMENT_BYTES, Millis};
 use crate::run::Guardian;
 use crate::terminal::{self, Row, Screen};
 use crate::vocabulary::{Pending, Phase, Want};
-use crate::{bounds, files, records, spelled};
+use crate::{bounds, files, minds, records, spelled};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -159,7 +159,14 @@ pub fn broker_lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str,
     let mut lines = vec![("broker", format!("{port}{note}{again}"))];
     let budget = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
     match serde_json::from_slice::<Value>(&budget) {
-        Ok(budget) => lines.push(("budget", budget_line(&budget))),
+        Ok(page) => {
+            // What a broker that is gone said of its models is old.
+            if broker.get("running") == Some(&Value::Bool(true)) {
+                lines.extend(minds::in_use(&page).map(|told| ("model", told)));
+                lines.extend(minds::down(&page).into_iter().map(|told| ("down", told)));
+            }
+            lines.push(("budget", budget_line(&page)));
+        }
         Err(_) => lines.push(("budget", "nothing is spent yet".into())),
     }
     if let Some(waiting) = number("asks_waiting").filter(|waiting| *waiting > 0) {

@@ -109,6 +109,7 @@ pub(super) fn view(inner: &Inner) -> Value {
         "price": (!state.prices_told.is_empty()).then(|| state.prices_told.join("; ")),
         "closed": closed,
         "stopped": stopped,
+        "mind": state.mind,
         "models": inner.health.view(),
         "resets_at": format!("{resets}T00:00:00Z"),
     })

@@ -132,10 +132,8 @@ async fn a_rest_said_with_complete_run_is_rested_and_cut_only_by_what_is_due() {
 
 /// The checklist as a request shows it.
 fn shown(seen: &str) -> String {
-    let seen: Vec<Value> = serde_json::from_str(seen).unwrap();
-    let text = seen.iter().map(|message| message["content"].to_string()).collect::<String>();
-    let checklist = text.split("# Checklist (self/HEARTBEAT.md)\\n\\n").nth(1).unwrap_or_default();
-    checklist.split("\\n\\n").next().unwrap_or_default().replace("\\n", "\n")
+    let checklist = seen.split("# Checklist (self/HEARTBEAT.md)\n\n").nth(1).unwrap_or_default();
+    checklist.split("\n\n").next().unwrap_or_default().to_owned()
 }
 
 /// A mind that ticks the first open item, and writes beside what recurs how often it looked at it.

@@ -220,6 +220,9 @@ fn what_the_owner_changes_is_taken_over_and_mistakes_are_told_once() {
     fs::write(house.path(".env"), "SOME_KEY=12345678\n").unwrap();
     house.until_broker(Some(second));
     assert_eq!(house.told("settings_refused").len(), 2, "each once");
+    house.until("the third to have read its keys", || {
+        house.read(".self/log/broker.log").matches("serving on").count() == 3
+    });
     // Found: `.env` turned into a folder or a pipe was passed over in silence.
     for (refused, no_file) in [(3, "mkdir"), (4, "mkfifo")] {
         let env = house.path(".env");

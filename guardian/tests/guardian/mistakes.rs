@@ -42,3 +42,27 @@ fn what_the_creature_cannot_follow_is_in_the_status_and_told_by_the_doctor() {
     let told = said(&house.ask(&["doctor"]));
     assert!(!told.contains(odd), "nobody lives: {told}");
 }
+
+/// Found: ten minutes of a model that was down, and neither status nor doctor said a word.
+#[test]
+fn a_model_that_is_down_is_in_the_status_and_told_by_the_doctor() {
+    let house = House::new(SOUND).with_broker();
+    house.settings("[model]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9\"\n");
+    let guardian = house.start();
+    house.until_broker(None);
+    let status = || said(&house.ask(&["status"]));
+    house
+        .until("the mind in use", || status().contains("model      openai: m at 127.0.0.1:9, without a key"));
+    // As the broker writes it after a call; what it really says, its own tests show.
+    let mut page: serde_json::Value = serde_json::from_str(&house.read(".self/budget.json")).unwrap();
+    page["models"] = serde_json::json!([{"model": "m", "provider": "openai", "upstream": "127.0.0.1:9", "state": "down",
+        "since": "2026-11-23T02:09:03Z", "status": 503, "error": "The engine is overloaded", "next_try": null}]);
+    house.write(".self/budget.json", &page.to_string());
+    let told = "m at 127.0.0.1:9 has not answered since 2026-11-23 02:09:03: 503 The engine is overloaded";
+    assert!(status().contains(&format!("down       {told}")), "{}", status());
+    let doctor = house.ask(&["doctor"]);
+    assert!(said(&doctor).contains(&format!("BAD  model        {told}")), "{}", said(&doctor));
+    assert!(said(&doctor).contains("ok   mind         openai: m at 127.0.0.1:9"), "{}", said(&doctor));
+    guardian.stop();
+    assert!(!status().contains("has not answered"), "old news: {}", status());
+}
