@@ -289,8 +289,12 @@ async fn error(
     response(status, headers, Body::from(broker.scrub_bytes(body)))
 }
 
-/// Whether the owner must act first; some say so with another status than the usual ones.
+/// Whether the owner must act first; some say so with another status than the usual ones. A page for people is no word of
+/// the provider's: it is a portal's or a proxy's, and passes.
 fn stopped(provider: &Provider, status: u16, body: &[u8]) -> Option<Stopped> {
+    if body.trim_ascii_start().starts_with(b"<") {
+        return None;
+    }
     let said: Value = serde_json::from_slice(body).unwrap_or_default();
     let word = |path: &str| said.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let has_no_money = matches!(word("/error/code"), "insufficient_quota" | "billing_hard_limit_reached")

@@ -268,6 +268,18 @@ async fn a_refused_key_stops_calls_until_the_owner_acts() {
     assert_eq!(paid.status().await["budget"]["stopped"], Value::Null);
 }
 
+/// Found: a captive portal's 403 stopped all calls until the owner acted.
+#[tokio::test]
+async fn a_portals_page_stops_nothing() {
+    let upstream = Upstream::start();
+    let paid = Paid::start(RICH, &upstream.url());
+    let portal = request("anthropic", &json!({"do": "portal"}), 10);
+    assert_eq!(paid.post("anthropic", &portal).send().await.unwrap().status(), 403);
+    assert_eq!(paid.status().await["budget"]["stopped"], Value::Null);
+    let good = request("anthropic", &json!({"do": "plain"}), 10);
+    assert_eq!(paid.post("anthropic", &good).send().await.unwrap().status(), 200);
+}
+
 #[tokio::test]
 async fn a_closed_ledger_lets_nothing_leave_until_it_is_accepted() {
     let upstream = Upstream::start();

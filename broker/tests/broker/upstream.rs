@@ -1,6 +1,6 @@
 //! A model server of both wires that does what a prompt tells it, and counts what its answers really cost.
 //!
-//! The first message's content is a JSON object: `do` (plain, stream, silent, broken, error, slow, echo), `input`,
+//! The first message's content is a JSON object: `do` (plain, stream, silent, broken, error, portal, slow, echo), `input`,
 //! `output`, `cache_read`, `cache_write`, `status`, `wait_ms`.
 
 use axum::Router;
@@ -107,6 +107,10 @@ async fn answer(
     }
     let is_anthropic = path.ends_with("messages");
     let what = told["do"].as_str().unwrap_or("plain").to_owned();
+    if what == "portal" {
+        let page = Response::builder().status(403).header("content-type", "text/html");
+        return page.body(Body::from("\n<!doctype html><p>Log in first</p>")).unwrap();
+    }
     if what == "error" {
         let status = told["status"].as_u64().unwrap_or(500) as u16;
         let key = headers.get("x-api-key").or(headers.get("authorization")).cloned();
