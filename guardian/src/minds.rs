@@ -24,6 +24,8 @@ fn line(model: &Value) -> String {
     let [name, upstream, since, error, again] =
         ["model", "upstream", "since", "error", "next_try"].map(|field| text(model, field));
     let status = model.get("status").and_then(Value::as_u64).map(|status| format!("{status} "));
+    // Most say it themselves.
+    let status = status.filter(|status| !error.starts_with(status.as_str()));
     let again = if again.is_empty() {
         String::new()
     } else {
