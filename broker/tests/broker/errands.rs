@@ -1,5 +1,6 @@
 //! A house in a temporary folder, a broker in it, and a stub of the world that remembers what reached it.
 
+use crate::outside::PATIENCE;
 use broker::broker::{Broker, Shared};
 use broker::clock::Clock;
 use broker::door;
@@ -244,7 +245,7 @@ impl Home {
             if states.iter().any(|state| ask["state"] == *state && ask["told"] == *state) {
                 return ask;
             }
-            assert!(begin.elapsed() < Duration::from_secs(20), "never {states:?}: {ask:#}");
+            assert!(begin.elapsed() < PATIENCE, "never {states:?}: {ask:#}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -288,7 +289,8 @@ impl Open {
         let weak = Arc::downgrade(&self.broker);
         drop(self);
         let begin = Instant::now();
-        while weak.strong_count() > 0 && begin.elapsed() < Duration::from_secs(5) {
+        while weak.strong_count() > 0 {
+            assert!(begin.elapsed() < PATIENCE, "somebody still holds the broker");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         // Its writer puts the pen down.

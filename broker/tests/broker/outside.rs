@@ -216,8 +216,11 @@ pub fn reply(stream: &mut TcpStream, head: &str, body: &[u8]) {
     let _ = stream.write_all(body);
 }
 
-pub fn within(seconds: u64, mut what: impl FnMut() -> bool) -> bool {
-    let until = Instant::now() + Duration::from_secs(seconds);
+/// The longest wait for any one event: a machine may be busy.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub fn happens(mut what: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + PATIENCE;
     while Instant::now() < until {
         if what() {
             return true;

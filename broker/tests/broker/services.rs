@@ -212,20 +212,21 @@ async fn a_bomb_is_unpacked_no_further_than_its_bound() {
     for _ in 0..200 {
         packer.write_all(&vec![b'0'; 1 << 20]).unwrap();
     }
-    let bomb = packer.finish().unwrap();
+    let mut bomb = packer.finish().unwrap();
+    // Whoever unpacks more than half of it finds no packed data there.
+    let half = bomb.len() / 2;
+    bomb[half..].fill(0xff);
     let stub = Stub::start(move |_| {
         let mut reply = reply(200, bomb.clone());
         reply.headers.push(("content-encoding", "gzip".to_owned()));
         reply
     });
     let home = Home::new(&it(&stub, BEARER, ALL));
-    let begin = std::time::Instant::now();
     let answer = home.open().await.call(json!({"service": "it", "path": "/x"})).await;
     assert_eq!(
         (&answer["truncated"], answer["body"].as_str().unwrap().len() <= 1 << 20),
         (&json!(true), true)
     );
-    assert!(begin.elapsed() < Duration::from_secs(5));
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use creature::tools::catalogue::TOOLS;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const NOON: &str = "2026-03-02T12:00:00Z";
 const LONG_AGO: &str = "-009999-01-02T01:59:59Z";
@@ -49,7 +49,6 @@ async fn lives_with(what: &str, prepare: impl FnOnce(&TempHouse)) -> TempHouse {
     let house = in_memory(&script);
     fs::create_dir_all(house.path(".self/mind")).unwrap();
     prepare(&house);
-    let began = Instant::now();
     let mut lived = Lived::born(&house, NOON, 1).await;
     let mut rests = Vec::new();
     for _ in 0..4 {
@@ -66,7 +65,6 @@ async fn lives_with(what: &str, prepare: impl FnOnce(&TempHouse)) -> TempHouse {
         .await;
     assert!((1..=6).contains(&asked(&script)), "{what}: asked {} times", asked(&script));
     assert!(rests.iter().sum::<Duration>() > Duration::from_secs(300), "{what}: rests {rests:?}");
-    assert!(began.elapsed() < Duration::from_secs(15), "{what}: took {:?}", began.elapsed());
     house
 }
 
@@ -354,13 +352,13 @@ async fn many_reminders_at_once_come_without_overstaying_a_wake() {
         make(&mut lived, Change::Reminder(ReminderChange::Add { text, prompt: None, schedule, zone: None }));
     }
     lived.pass(Duration::from_secs(120));
+    let told = || house.last_records(20_000).iter().filter(|r| r.data["kind"] == "reminder").count();
     for _ in 0..7 {
-        let began = Instant::now();
+        let before = told();
         lived.wake().await;
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert!(told() - before <= 32, "a wake tells of no more than it has the time for");
     }
-    let told = house.last_records(20_000).iter().filter(|r| r.data["kind"] == "reminder").count();
-    assert_eq!(told, 200);
+    assert_eq!(told(), 200);
 }
 
 #[tokio::test]

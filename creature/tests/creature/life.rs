@@ -6,7 +6,6 @@ use creature::birth::birth;
 use creature::config::Told;
 use creature::paths::House;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
 #[test]
 fn a_life_is_born_thinks_and_leaves_when_asked() {
@@ -27,9 +26,8 @@ fn a_life_is_born_thinks_and_leaves_when_asked() {
     });
     assert_eq!(beat["life"], 7);
     assert_eq!(beat["mind"], "instinct");
-    let (status, took) = living.leave();
+    let status = living.leave();
     assert!(status.success(), "{status}\n{}", house.log());
-    assert!(took < Duration::from_secs(2), "leaving took {took:?}");
     let last = house.records().pop().unwrap();
     assert_eq!(last.data["about"], "leave");
     let beat = std::fs::read_to_string(house.path(".self/heartbeat")).unwrap();
@@ -60,10 +58,8 @@ fn a_saved_purpose_cuts_the_rest_short_and_is_in_the_next_thought() {
     let living = house.live(1);
     assert!(script.situation(0).contains("Be curious about small things"));
     house.record("thought", |data| data["thought"] == 1);
-    let saved = Instant::now();
     house.write("PURPOSE.md", "# Purpose\n\nCount the sparrows.\n");
     let asked = script.situation(1);
-    assert!(saved.elapsed() < Duration::from_secs(2), "it took {:?}", saved.elapsed());
     assert!(asked.contains("Count the sparrows") && asked.contains("PURPOSE.md changed"), "{asked}");
     house.record("observation", |data| data["about"] == "purpose");
     house.record("thought", |data| data["thought"] == 2);
@@ -112,9 +108,12 @@ fn asked_to_leave_while_the_model_thinks_it_leaves_at_once() {
     let house = TempHouse::with_model("openai", &script, 300);
     let living = house.live(1);
     script.request(0);
-    let (status, took) = living.leave();
-    assert!(status.success() && took < Duration::from_secs(2), "{status} after {took:?}");
+    assert!(living.leave().success());
     assert_eq!(house.records().pop().unwrap().data["about"], "leave");
+    assert!(
+        !house.records().iter().any(|r| r.data["about"] == "model"),
+        "the model's deadline was waited for"
+    );
 }
 
 #[test]
@@ -196,8 +195,7 @@ fn asked_to_leave_while_a_tool_runs_it_ends_the_tools_whole_tree() {
     let shell: i32 = wait_for("the tool's shell", || {
         std::fs::read_to_string(house.path("shell.pid")).ok()?.trim().parse().ok()
     });
-    let (status, took) = living.leave();
-    assert!(status.success() && took < Duration::from_secs(2), "{status} after {took:?}");
+    assert!(living.leave().success());
     let stopped = house.record("action", |data| data["tool"] == "repo.run");
     assert!(stopped.data["result"]["error"].as_str().unwrap().contains("asked to leave"));
     assert_eq!(house.records().pop().unwrap().data["about"], "leave");

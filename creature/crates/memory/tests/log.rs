@@ -179,7 +179,7 @@ fn a_writer_killed_in_the_middle_leaves_whole_lines() {
         let mut writer = writer_command(&path, "").spawn().unwrap();
         let start = Instant::now();
         while fs::metadata(&path).map_or(0, |found| found.len()) < 20_000 {
-            assert!(start.elapsed() < Duration::from_secs(20), "no progress");
+            assert!(start.elapsed() < Duration::from_secs(120), "no progress");
             std::thread::sleep(Duration::from_millis(3));
         }
         std::thread::sleep(Duration::from_micros(round * 731));

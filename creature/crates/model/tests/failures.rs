@@ -74,7 +74,7 @@ async fn a_wait_too_long_is_handed_back_at_once() {
         assert_eq!(error.kind, Kind::Busy);
         assert_eq!(error.retry_after, Some(Duration::from_secs(seconds)));
         assert_eq!(server.seen().len(), 1);
-        assert!(start.elapsed() < Duration::from_secs(5));
+        assert!(start.elapsed() < Duration::from_secs(seconds), "sooner than the time it names");
     }
 }
 
@@ -198,12 +198,10 @@ async fn silence_ends_at_the_deadline() {
         let server = Server::new(vec![Step::Stall(silence.to_vec())]);
         let mut endpoint = server.endpoint(Wire::Anthropic);
         endpoint.deadline = Duration::from_millis(700);
-        let start = Instant::now();
         let error = Client::new(endpoint).unwrap().ask(&ask()).await;
         let error = checked(error.expect_err("silent"));
         assert_eq!(error.kind, Kind::Deadline, "{error}");
         assert!(error.message.contains("0.7 s"), "{error}");
-        assert!(start.elapsed() < Duration::from_secs(5));
     }
 }
 
