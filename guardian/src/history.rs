@@ -153,7 +153,7 @@ pub fn print(house: &House, since: &str, as_json: bool) {
         let times = event.get("count").and_then(Value::as_u64).and_then(|count| count.try_into().ok());
         *counts.entry(text(&event, "what").replace('_', " ")).or_default() += times.unwrap_or(1);
     });
-    let told: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
+    let told: Vec<String> = counts.iter().map(|(what, count)| format!("{what} {count}")).collect();
     let told = if told.is_empty() { "nothing happened".into() } else { told.join(", ") };
     terminal::line(&format!("since {}: {told}", moments::told(since)));
     terminal::line(&format!("thoughts {}, actions {}", spend.thoughts, spend.actions));

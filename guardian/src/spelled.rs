@@ -1,6 +1,7 @@
 //! Text of others as a terminal may show it: what would steer one is spelled out, lines are wrapped at words. Pure.
 
 use serde_json::Value;
+use unicode_width::UnicodeWidthChar;
 
 /// Columns that a line is never wrapped below, however narrow the terminal says it is.
 const NARROWEST: usize = 16;
@@ -153,28 +154,5 @@ pub fn columns(text: &str) -> usize {
 }
 
 fn columns_of(letter: char) -> usize {
-    match u32::from(letter) {
-        0x300..=0x36F
-        | 0x483..=0x489
-        | 0x591..=0x5BD
-        | 0x64B..=0x65F
-        | 0x1AB0..=0x1AFF
-        | 0x1DC0..=0x1DFF
-        | 0x20D0..=0x20FF
-        | 0xFE20..=0xFE2F => 0,
-        0x1100..=0x115E
-        | 0x2E80..=0x303E
-        | 0x3041..=0xA4CF
-        | 0xA960..=0xA97F
-        | 0xAC00..=0xD7A3
-        | 0xF900..=0xFAFF
-        | 0xFE30..=0xFE6F
-        | 0xFF00..=0xFF60
-        | 0xFFE0..=0xFFE6
-        | 0x1F300..=0x1F64F
-        | 0x1F680..=0x1F6FF
-        | 0x1F900..=0x1FAFF
-        | 0x20000..=0x3FFFD => 2,
-        _ => 1,
-    }
+    letter.width().unwrap_or(0)
 }

@@ -3,7 +3,7 @@
 //! Invariant: what somebody else is quoted with asks for nothing, nor does a question, a report or a refusal.
 
 /// Words that ask for a tool or a family: one of the first, or one of the second together with one of the third.
-const ASKS: [(&str, &str, &str, &str); 10] = [
+const ASKS: [(&str, &str, &str, &str); 9] = [
     (
         "repo.install_deps",
         "install",
@@ -33,13 +33,7 @@ const ASKS: [(&str, &str, &str, &str); 10] = [
     ("feed", "", "read fetch check get scan", "feed rss news"),
     ("x", "tweet", "post reply write search check", "x tweet mention"),
     (
-        "service",
-        "send mail email message order book pay call",
-        "use check read get",
-        "service mail calendar account",
-    ),
-    (
-        "janee",
+        "service janee",
         "send mail email message order book pay call",
         "use check read get",
         "service mail calendar account",
@@ -101,8 +95,8 @@ fn asks(words: &[&str], tool: &str) -> bool {
                 .any(|word| if whole || stem.len() < 3 { *word == stem } else { word.starts_with(stem) })
         })
     };
-    let asks =
-        ASKS.iter().find(|(of, ..)| *of == tool).or_else(|| ASKS.iter().find(|(of, ..)| *of == family));
+    let of = |name: &str| ASKS.iter().find(|(of, ..)| of.split(' ').any(|of| of == name));
+    let asks = of(tool).or_else(|| of(family));
     match asks {
         Some((_, alone, verbs, things)) => any(alone, true) || (any(verbs, true) && any(things, false)),
         None => any(family, false) || verb.split('_').any(|part| any(part, true)),
