@@ -63,7 +63,7 @@ impl Guardian {
             floor_mib: self.limits.disk_free_mib,
             overdue: matches!(self.policy.phase, Phase::Stopping { .. }),
             sheltered: self.walls.shelter(),
-            folder_gone: life.bereft,
+            folder_gone: life.bereft.is_some(),
         };
         let rebirth = matches!(status, WaitStatus::Exited(_, 0))
             && requests::read(&self.house).ok().flatten().is_some_and(|request| {

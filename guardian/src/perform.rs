@@ -185,7 +185,7 @@ impl Guardian {
             began,
             memory_kills,
             exited: None,
-            bereft: false,
+            bereft: None,
             thought: false,
             turned: ([None, None], 0),
         });

@@ -37,11 +37,14 @@ impl Guardian {
         }
     }
 
-    /// Memory that the owner moves aside is made anew only for the next life: this one is asked to end.
+    /// Memory that the owner moves aside is made anew only for the next life: this one is asked to end, and made to.
     pub fn end_the_bereft(&mut self) {
-        let Some(life) = self.life.as_mut().filter(|life| self.walls.stand() && !life.bereft) else { return };
-        if life.tree.given != walls::lying(&self.house) {
-            life.bereft = true;
+        let Some(life) = self.life.as_mut().filter(|_| self.walls.stand()) else { return };
+        let now = self.clock.now();
+        if life.bereft.is_some_and(|since| now >= since + self.limits.grace_ms) {
+            life.tree.kill();
+        } else if life.bereft.is_none() && life.tree.given != walls::lying(&self.house) {
+            life.bereft = Some(now);
             life.tree.terminate();
             self.report
                 .warn("memory or heartbeat was moved or removed under the creature; it begins a new life");

@@ -77,8 +77,8 @@ pub struct Life {
     pub began: Millis,
     pub memory_kills: u64,
     pub exited: Option<WaitStatus>,
-    /// A file it may write to was moved or removed under it.
-    pub bereft: bool,
+    /// Since when a file it may write to is known to be moved or removed under it.
+    pub bereft: Option<Millis>,
     /// A thought of this life was seen in memory.
     pub thought: bool,
     /// Memory and bookkeeping when turns last counted, and how many they were: one that left no record is only a claim.

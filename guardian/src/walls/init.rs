@@ -26,6 +26,8 @@ const ABANDONED: i32 = 137;
 pub fn enter(spec: &Spec) -> Result<()> {
     let (outcome, told) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
     unshare(CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNS).context("failed to make a namespace")?;
+    // The kernel throws away what the first process of a namespace neither handles nor holds back.
+    SigSet::all().thread_block().context("failed to hold signals back")?;
     // SAFETY: this process has one thread, and its copy goes on with the same code.
     #[allow(unsafe_code)]
     match unsafe { fork() }.context("failed to fork the init")? {
@@ -50,7 +52,6 @@ pub fn enter(spec: &Spec) -> Result<()> {
 /// Where nobody asked for the init's number, the process outside waits for it and ends as the program did.
 fn stand_for(init: Pid, outcome: &OwnedFd) -> ! {
     let _ = prctl::set_pdeathsig(Signal::SIGKILL);
-    let _ = SigSet::all().thread_block();
     let own = tend(init, None);
     let mut raw = [0; 4];
     let whole = matches!(nix::unistd::read(outcome, &mut raw), Ok(4));
@@ -81,7 +82,6 @@ fn become_init(spec: &Spec, report: BorrowedFd) -> Result<()> {
         .context("failed to mount its own /proc")?;
     // Not to be looked into or written to from inside, whichever walls stand there.
     prctl::set_dumpable(false).context("failed to shut the init")?;
-    SigSet::all().thread_block().context("failed to hold signals back")?;
     // SAFETY: as in `enter`.
     #[allow(unsafe_code)]
     match unsafe { fork() }.context("failed to fork the program")? {

@@ -1,7 +1,7 @@
 //! The launcher of walls by itself: it ends as its program did, in whatever order the processes get to run.
 
 use crate::support::{House, PATIENCE, SOUND};
-use guardian::child::{self, Bond, Kind, Start};
+use guardian::child::{self, Bond, Kind, Start, Tree};
 use guardian::limits::Limits;
 use guardian::walls::spec::Spec;
 use guardian::walls::{self, Choice, Walls};
@@ -37,10 +37,7 @@ fn launch_slowly(program: &[&str]) -> WaitStatus {
     let init = Pid::from_raw(ptrace::getevent(launcher).unwrap() as i32);
     waitpid(init, Some(WaitPidFlag::__WALL)).unwrap();
     ptrace::detach(init, None).unwrap();
-    until("the init to end", || {
-        let stat = std::fs::read_to_string(format!("/proc/{init}/stat")).unwrap();
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
-    });
+    until("the init to end", || has_ended(init));
     ptrace::detach(launcher, None).unwrap();
     let mut status = WaitStatus::StillAlive;
     until("the launcher to end", || {
@@ -51,6 +48,12 @@ fn launch_slowly(program: &[&str]) -> WaitStatus {
         status != WaitStatus::StillAlive
     });
     status
+}
+
+/// Gone, or still to be reaped by whoever it fell to.
+fn has_ended(pid: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('Z'))
 }
 
 /// If the test fails before it is.
@@ -89,6 +92,39 @@ fn a_tree_that_ends_before_its_launcher_listens_is_no_wait_for_ever() {
     assert_eq!(ended(launch_slowly(&["/bin/sh", "-c", "kill -9 $$"])), -9);
 }
 
+fn start(house: &guardian::house::House, walls: &Walls, program: &str, args: &[&str]) -> Tree {
+    let null = || File::options().write(true).open("/dev/null").unwrap();
+    std::fs::create_dir_all(house.creature_lock().parent().unwrap()).unwrap();
+    let bond = Bond::new(house, File::create(house.creature_lock()).unwrap()).unwrap();
+    let start = Start {
+        kind: Kind::Life,
+        program: program.into(),
+        args: args.iter().map(|arg| arg.to_string()).collect(),
+        extra: vec![],
+        walls,
+        broker: None,
+        stdout: null(),
+        stderr: null(),
+    };
+    // What ties it to its guardian: this test ends after it.
+    let bond = Box::leak(Box::new(bond));
+    child::start(house, bond, start).unwrap()
+}
+
+/// The first process of a namespace loses every signal that it neither handles nor holds back.
+#[test]
+fn a_tree_that_is_asked_to_end_before_its_program_runs_ends() {
+    let beside = House::new(SOUND);
+    let house = guardian::house::House::new(&beside.root);
+    let guardian = env!("CARGO_BIN_EXE_guardian").into();
+    let walls = Walls::find(&house, Choice::On, &Limits::default(), vec![], guardian, false).unwrap();
+    for _ in 0..20 {
+        let tree = start(&house, &walls, "sleep", &["1000"]);
+        tree.terminate();
+        until("its tree to end", || has_ended(tree.pid));
+    }
+}
+
 /// A life that writes to a file nobody reads would pass for one that thinks nothing.
 #[test]
 fn memory_moved_aside_during_a_launch_is_seen() {
@@ -103,21 +139,8 @@ fn memory_moved_aside_during_a_launch_is_seen() {
     let house = guardian::house::House::new(&beside.root);
     let walls = Walls::find(&house, Choice::On, &Limits::default(), vec![], launcher, false).unwrap();
     beside.write("moving", "");
-    let null = || File::options().write(true).open("/dev/null").unwrap();
-    std::fs::create_dir_all(house.creature_lock().parent().unwrap()).unwrap();
-    let bond = Bond::new(&house, File::create(house.creature_lock()).unwrap()).unwrap();
-    let start = Start {
-        kind: Kind::Life,
-        program: "true".into(),
-        args: vec![],
-        extra: vec![],
-        walls: &walls,
-        broker: None,
-        stdout: null(),
-        stderr: null(),
-    };
-    let tree = child::start(&house, &bond, start).unwrap();
+    let tree = start(&house, &walls, "true", &[]);
     until("the launcher to have moved it", || beside.path(".self/moved.jsonl").exists());
     assert_ne!(tree.given, walls::lying(&house));
-    until("its tree to end", || kill(tree.pid, None).is_err());
+    until("its tree to end", || has_ended(tree.pid));
 }

@@ -122,14 +122,24 @@ fn a_purpose_that_is_replaced_is_copied_for_who_cannot_read_it() {
 
 #[test]
 fn memory_moved_aside_ends_the_life_and_blames_nobody() {
-    let house = House::new("think x; while :; do think y; sleep 0.05; done");
+    let deaths = moved_aside_under("think x; while :; do think y; sleep 0.05; done");
+    assert!(deaths.iter().all(|death| death["blame"] == "owner"), "{deaths:#?}");
+}
+
+#[test]
+fn memory_moved_aside_ends_a_life_that_does_not_want_to_end() {
+    let deaths = moved_aside_under("trap '' TERM; think x; while :; do think y; sleep 0.05; done");
+    assert!(!deaths.is_empty());
+}
+
+fn moved_aside_under(script: &str) -> Vec<serde_json::Value> {
+    let house = House::new(script);
     let first = house.git(&["rev-parse", "HEAD"]);
     let guardian = house.start();
     house.until_blessed(&first);
     fs::rename(house.path(".self/memory.jsonl"), house.path(".self/memory-aside.jsonl")).unwrap();
     house.until("a new life to think", || house.thoughts().len() > 2);
     assert!(house.told("fall").is_empty());
-    let deaths = house.deaths();
-    assert!(deaths.iter().all(|death| death["blame"] == "owner"), "{deaths:#?}");
     guardian.stop();
+    house.deaths()
 }
