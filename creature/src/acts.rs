@@ -9,7 +9,7 @@ use crate::mind::instinct::checklist;
 use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, context};
 use crate::senses::papers::{self, Paper};
-use crate::tools::failure;
+use crate::tools::Done;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -31,12 +31,16 @@ impl Life {
         let blocked = self.repeats.blocked(&key(call), self.told.clock.now());
         if let Some(why) = blocked.filter(|_| !speaks) {
             let why = format!("{} was not run: {why}", call.tool);
-            self.acted(
-                call,
-                number,
-                failure(why, "do something else; if it matters, note why it does not work"),
-            )?;
+            let hint = "do something else; if it matters, note why it does not work";
+            self.acted(call, number, Done::failed(why, hint))?;
             return Ok(false);
+        }
+        if let Some(why) = &call.refused {
+            self.acted(call, number, Done::failed(why, "send it again, whole"))?;
+            return Ok(false);
+        }
+        if let Some(talk) = self.mind.talk() {
+            talk.began(&call.id);
         }
         let own = self.knows_checklist(call);
         let calling = guarded(&call.tool, self.toolbox.call(call));
@@ -47,10 +51,8 @@ impl Life {
         };
         let left = result.is_none();
         let result = result.unwrap_or_else(|| {
-            failure(
-                format!("{} was stopped: this life was asked to leave", call.tool),
-                "try again in the next life",
-            )
+            let why = format!("{} was stopped: this life was asked to leave", call.tool);
+            Done::failed(why, "try again in the next life")
         });
         self.knew_checklist(own);
         let result = self.noted(call, result);
@@ -84,8 +86,8 @@ impl Life {
     }
 
     /// The result, with a warning where the same call came to the same too often.
-    fn noted(&mut self, call: &ToolCall, mut result: Value) -> Value {
-        let mut same = result.clone();
+    fn noted(&mut self, call: &ToolCall, mut done: Done) -> Done {
+        let mut same = done.result.clone();
         if let Value::Object(fields) = &mut same {
             fields.shift_remove("took_ms");
         }
@@ -94,15 +96,17 @@ impl Life {
             "complete_run" => None,
             tool => self.repeats.note(&key(call), &same.to_string(), changes(tool), now),
         };
-        if let (Some(warning), Value::Object(fields)) = (warning, &mut result) {
+        if let (Some(warning), Value::Object(fields)) = (warning, &mut done.result) {
+            done.shown += &format!("\nwarning: {warning}");
             fields.insert("warning".to_owned(), json!(warning));
         }
-        result
+        done
     }
 
     /// Remembers what came of a call.
-    pub(crate) fn acted(&mut self, call: &ToolCall, number: u64, result: Value) -> Result<(), Fault> {
+    pub(crate) fn acted(&mut self, call: &ToolCall, number: u64, done: Done) -> Result<(), Fault> {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        let Done { result, shown } = done;
         let ok = result.get("ok") == Some(&Value::Bool(true));
         // What instinct answers in the mind's place is another word than those that wait for the mind.
         if ok && answers(call) && !self.course.stands_in {
@@ -124,7 +128,11 @@ impl Life {
             "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
             "owner": self.toolbox.owner,
         });
-        self.remember("action", record)
+        self.remember("action", record)?;
+        if let Some(talk) = self.mind.talk() {
+            talk.done(&call.id, &shown, !ok);
+        }
+        Ok(())
     }
 }
 

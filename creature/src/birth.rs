@@ -14,7 +14,7 @@ use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Word, main_thread};
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
-use crate::senses::asks;
+use crate::senses::{asks, born};
 use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
@@ -216,13 +216,22 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     }
     for fall in &standing.falls {
         if life.cursors.first_telling(fall.key()) {
+            let died = born::change(&life.told.house, Some(&fall.to_commit), &fall.from_commit);
+            if !died.patch.is_empty() {
+                life.born = format!("The change that was put back, as it died:\n{}\n", died.patch);
+            }
             life.cursors.tell(fall.told());
             life.remember("death", fall.record())?;
         }
     }
     if let Some(born) = standing.born.filter(|_| standing.life == life.told.life) {
-        let summary = born.summary;
-        life.remember("self_change", json!({"ok": true, "stage": "born", "summary": summary, "files": []}))?;
+        let (summary, change) = (born.summary, born::change(&life.told.house, None, &life.told.commit));
+        life.born += &format!(
+            "You are life {} now, born again of your own change \"{summary}\" (commit {commit}):\n{}\n",
+            life.told.life, change.patch
+        );
+        let born = json!({"ok": true, "stage": "born", "summary": summary, "files": change.files});
+        life.remember("self_change", born)?;
     }
     life.save()
 }

@@ -114,6 +114,21 @@ pub struct FileSettings {
 pub struct ModelSettings {
     pub deadline_s: Option<u64>,
     pub max_tokens: Option<u64>,
+    /// Tokens of its window, where its server does not say.
+    pub context_tokens: Option<u64>,
+    pub tools: ToolForm,
+}
+
+/// How a model's calls travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolForm {
+    /// As its wire has them, where the server is found to take them.
+    #[default]
+    Auto,
+    Native,
+    /// As one JSON object, the thought.
+    Json,
 }
 
 /// `[rest]`: bounds on the rest between wakes, in seconds.

@@ -14,7 +14,7 @@ use crate::scanning::Scanned;
 use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;
 use crate::setbacks::Setbacks;
-use crate::tools::{Toolbox, failure};
+use crate::tools::{Done, Toolbox};
 use crate::wakes::Course;
 use agenda::repeat::Repeats;
 use serde_json::{Value, json};
@@ -26,6 +26,9 @@ const SNAPSHOT_EVERY: u64 = 50;
 
 /// Thoughts after which an unanswered word is taken for unanswerable.
 const MOST_SEEN: u32 = 10;
+
+/// Thoughts of one wake on the owner's request; beyond, it goes on at the next.
+const MOST_OWNER_ROUNDS: u32 = 50;
 
 /// Characters of a monologue that stay in a record.
 const MOST_MONOLOGUE: usize = 8_000;
@@ -45,6 +48,8 @@ pub struct Life {
     pub(crate) offer: Value,
     pub(crate) asks_waiting: u64,
     pub(crate) course: Course,
+    /// What this life was born with, in words.
+    pub(crate) born: String,
     pub(crate) setbacks: Setbacks,
     /// What is the matter with the mind, while it gives no thought.
     pub(crate) outage: Option<Outage>,
@@ -92,6 +97,7 @@ impl Life {
             offer: Value::Null,
             asks_waiting: 0,
             course: Course::default(),
+            born: String::new(),
             setbacks: Setbacks::default(),
             outage: None,
             repeats: Repeats::default(),
@@ -168,15 +174,32 @@ impl Life {
 
     /// Thoughts until one wants to rest, as many as the owner allows in one wake.
     async fn rounds(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
-        for round in 0..self.settings.agenda.rounds {
+        for round in 0..MOST_OWNER_ROUNDS {
             self.heart.stage(Stage::Sensing, Duration::from_secs(30));
             let moment = self.sense(round)?;
-            self.heart.stage(Stage::Thinking, self.mind.patience() + Duration::from_secs(10));
+            if !moment.answers() && round >= self.settings.agenda.rounds {
+                break;
+            }
+            // The owner's pause is heard between rounds.
+            if round > 0 && !moment.answers() && self.paused() {
+                return Ok(self.chosen(None));
+            }
+            let (heart, patience) = (&self.heart, self.mind.patience() + Duration::from_secs(10));
+            heart.stage(Stage::Thinking, patience);
+            let alive = || heart.stage(Stage::Thinking, patience);
             let outcome = tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(Next::Leave),
-                outcome = self.mind.think(&moment) => outcome,
+                () = self.watch.word(), if !moment.answers() => None,
+                outcome = self.mind.think(&moment, &alive) => Some(outcome),
             };
+            let Some(outcome) = outcome else {
+                tracing::info!("the owner speaks: the thought under way is dropped");
+                self.course.busy.get_or_insert_with(|| "go on with the thought that was cut".to_owned());
+                continue;
+            };
+            let odd = self.mind.talk().map_or(String::new(), |talk| talk.odd().to_owned());
+            self.observe("window", &odd)?;
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));
             let next = match outcome {
                 Outcome::Thought { thought, usage } => self.thought(thought, usage, round, leaving).await?,
@@ -189,7 +212,7 @@ impl Life {
             self.heart.turn();
             self.save()?;
         }
-        // What needs more than this is a goal; cut off once, it may end what it began.
+        // Its conversation is kept: it goes on at the next wake, sooner the first time.
         self.course.overran += 1;
         Ok(if self.course.overran == 1 { Next::Rest(self.clamped(0)) } else { self.chosen(None) })
     }
@@ -235,7 +258,7 @@ impl Life {
             if self.toolbox.rebirth.is_some() {
                 // It could change a tree that was rehearsed as it is.
                 let why = format!("{} was not run: a rebirth comes first", call.tool);
-                self.acted(call, number, failure(why, "call it in the next life"))?;
+                self.acted(call, number, Done::failed(why, "call it in the next life"))?;
             } else if self.act(call, number, leaving).await? {
                 return Ok(Some(Next::Leave));
             }
@@ -254,7 +277,27 @@ impl Life {
         }
         // What the owner decided meanwhile is not slept over.
         self.hear_outcomes()?;
-        Ok(self.rested(thought, not_run.is_some(), owner))
+        if thought.delivers && owner {
+            self.deliver(&thought.monologue, &thread)?;
+        }
+        let next = self.rested(thought, not_run.is_some(), owner);
+        if let (Some(_), Some(talk)) = (&next, self.mind.talk()) {
+            talk.rested();
+        }
+        Ok(next)
+    }
+
+    /// A turn of a talk that ends in plain words is the answer to the owner, where none was given yet.
+    fn deliver(&mut self, text: &str, thread: &str) -> Result<(), Fault> {
+        let waits = self.cursors.words.iter().any(|waiting| waiting.seen > 0 && waiting.word.thread == *thread);
+        if !waits || text.trim().is_empty() {
+            return Ok(());
+        }
+        let at = self.told.clock.text();
+        let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": at});
+        self.remember("message", data)?;
+        self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
+        self.save()
     }
 
     /// The rest a thought ends with, now that its calls are made; none where it has another round.
@@ -265,6 +308,7 @@ impl Life {
             return Some(rest);
         }
         self.course.busy = (again && !ended && !owner).then_some(thought.intent);
+        self.course.on = (again && !ended && owner).then(|| self.toolbox.thread.clone());
         if again && !ended {
             return None;
         }

@@ -60,7 +60,7 @@ impl Life {
             return String::new();
         }
         let instinct = || Mind::Instinct(Instinct::load(&self.told.house));
-        let (mind, said) = match llm::offered(broker, &status, &self.settings.model) {
+        let (mind, said) = match llm::offered(broker, &status, &self.settings.model, &self.told.house) {
             Ok(Some(mind)) => (Mind::Model(mind), String::new()),
             Ok(None) => (instinct(), String::new()),
             Err(said) => (instinct(), said),
@@ -69,10 +69,23 @@ impl Life {
             self.offer = offer;
         }
         self.mind = mind;
+        self.take_up();
         (self.course.down_until, self.outage) = (None, None);
         self.heart.next_try(None);
         self.heart.mind(&self.mind.name());
         said
+    }
+
+    /// What the conversations of the mind left unfinished is gone on with: the owner's first.
+    fn take_up(&mut self) {
+        let Mind::Model(mind) = &self.mind else { return };
+        self.toolbox.most_shown = mind.most_shown();
+        for thread in mind.unfinished() {
+            match thread {
+                Some(thread) => self.course.on = Some(thread),
+                None => self.course.overran = self.course.overran.max(1),
+            }
+        }
     }
 
     /// Everything a mind is given, read now.
@@ -121,6 +134,7 @@ impl Life {
             records,
             rest_s: (self.settings.rest.shortest_s, self.settings.rest.longest_s),
             budget: budget::read(&house.budget()).line,
+            born: self.born.clone(),
             asks_waiting: self.asks_waiting,
             owner,
             thread,
@@ -145,10 +159,11 @@ impl Life {
         self.toolbox.desk.agenda.requests.standing(now).take(3).map(line).collect()
     }
 
-    /// Turns to the owner where a word waits, one thread at a time; else back to what it does by itself.
+    /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on; else back to what it
+    /// does by itself.
     fn attend(&mut self) -> Result<(), Fault> {
         let next = self.cursors.words.iter().min_by_key(|waiting| waiting.seen);
-        let thread = next.map(|waiting| waiting.word.thread.clone());
+        let thread = next.map(|waiting| waiting.word.thread.clone()).or_else(|| self.course.on.clone());
         self.toolbox.owner = thread.is_some();
         match thread {
             Some(_) => self.interrupted()?,

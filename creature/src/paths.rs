@@ -95,6 +95,21 @@ impl House {
         self.root.join(".self/mind/instinct.json")
     }
 
+    /// Conversations with models, a file each.
+    pub fn conversations(&self) -> PathBuf {
+        self.root.join(".self/mind/conversations")
+    }
+
+    /// What is being thought just now, for whoever follows it.
+    pub fn thinking(&self) -> PathBuf {
+        self.root.join(".self/mind/thinking.txt")
+    }
+
+    /// What model servers were found to take.
+    pub fn servers(&self) -> PathBuf {
+        self.root.join(".self/mind/servers.json")
+    }
+
     /// What it means to do.
     pub fn agenda(&self) -> PathBuf {
         self.root.join(".self/mind/agenda.json")

@@ -8,7 +8,7 @@ use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Leaving;
 use crate::mind::instinct::Instinct;
-use crate::mind::{Outcome, context, prompt, thought};
+use crate::mind::{Outcome, context, prompt, situation, thought};
 use crate::tools;
 use model::Wire;
 use serde_json::{Value, json};
@@ -41,12 +41,15 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
     let mut life = birth(told).await?;
     let moment = life.sense(0)?;
     let parts = context::choose(&moment, &context::Caps::default());
-    for wire in [Wire::Anthropic, Wire::OpenAi] {
-        let system = prompt::system(wire, tools::catalogue());
-        let said = prompt::standing(&parts) + &prompt::situation(&moment, &parts);
-        if system.is_empty() || said.is_empty() || !prompt::schema(wire).is_object() {
-            return Err(Fault::new(format!("the {wire:?} prompt is empty"), "look at mind/prompt.rs"));
+    let said = situation::standing(&parts).text + &situation::opening(&moment, &parts).text;
+    for words in [None, Some((Wire::Anthropic, tools::catalogue())), Some((Wire::Chat, tools::catalogue()))] {
+        let system = prompt::system(words, life.toolbox.most_shown);
+        if system.is_empty() || said.is_empty() {
+            return Err(Fault::new("the prompt is empty", "look at mind/prompt.rs and mind/situation.rs"));
         }
+    }
+    if tools::catalogue::native().is_empty() {
+        return Err(Fault::new("there are no tools", "look at tools/catalogue.rs"));
     }
     match Instinct::load(&house).think(&moment) {
         Outcome::Thought { .. } => {}

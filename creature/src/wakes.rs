@@ -40,6 +40,8 @@ pub(crate) struct Course {
     pub busy: Option<String>,
     /// The rounds of the last wake were not enough; how often in a row.
     pub overran: u32,
+    /// The thread of the owner's whose request wants another round.
+    pub on: Option<String>,
     /// Wakes in a row that thought nothing.
     pub quiet: u64,
     /// Until then the mind is not asked, unless by the owner's word.
@@ -140,7 +142,7 @@ impl Life {
             line: stack::ready(&self.stack(), now)
                 .next()
                 .map(|line| format!("{} {}", line.id, context::shorten(&line.title, 100))),
-            unfinished: self.course.overran == 1,
+            unfinished: self.course.overran > 0 || self.course.on.is_some(),
             paused: self.paused(),
             down: self.is_down(),
         }

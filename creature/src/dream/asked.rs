@@ -62,7 +62,7 @@ impl Life {
         let other;
         let mind: &ModelMind = match (&self.settings.dream.model, &self.told.broker) {
             (Some(name), Some(broker)) => {
-                other = llm::named(broker, &self.offer, &self.settings.model, Some(name))
+                other = llm::named(broker, &self.offer, &self.settings.model, &self.told.house, Some(name))
                     .map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?;
                 &other
             }

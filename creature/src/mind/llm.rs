@@ -1,23 +1,31 @@
-//! Minds that are models: the one the broker offers, and what one call of it comes to.
+//! Minds that are models: the one the broker offers, how it is spoken to, and one question without a conversation.
 //!
 //! Invariant: a model that cannot be used or does not answer is an `Outcome`, never an end of the life.
 
-use super::context::{self, Caps};
-use super::moment::Moment;
-use super::{Down, Outcome, Why, prompt, thought};
-use crate::config::ModelSettings;
-use crate::tools;
+use super::conversation::{self, Conversation};
+use super::{Down, Outcome, Why, context, prompt, thought};
+use crate::config::{ModelSettings, ToolForm};
+use crate::mind::conversation::fingerprint;
+use crate::paths::House;
+use crate::tools::catalogue;
 use agenda::standing::redact_whole;
 use hands::Broker;
-use model::{Ask, Client, Endpoint, Error, Kind, Wire};
+use model::{Client, Endpoint, Error, Kind, Reply, Talk, Tool, Turn, Wire};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// For one call with its retries, in seconds: long enough for a slow local model, short enough to notice.
+/// For connecting and for a probe, in seconds.
 const DEADLINE_S: u64 = 120;
 
-/// Tokens of a reply: a patch of a few hundred lines fits.
-const MAX_TOKENS: u64 = 8_192;
+/// Seconds without a byte of a reply; its length has no limit.
+const SILENCE_S: u64 = 300;
+
+/// Tokens of a reply: thinking and a patch of a few hundred lines fit.
+const MAX_TOKENS: u64 = 16_384;
+
+/// Tokens that are taken for a model's window where nobody knows it.
+const USUAL_WINDOW: u64 = 32_000;
 
 /// Characters kept of a reply that could not be read.
 const MOST_GARBLED: usize = 2_000;
@@ -30,9 +38,10 @@ pub fn offered(
     broker: &Broker,
     status: &Value,
     settings: &ModelSettings,
+    house: &House,
 ) -> Result<Option<ModelMind>, String> {
     let offer = status.get("model").filter(|offer| !offer.is_null());
-    offer.map(|offer| named(broker, offer, settings, None)).transpose()
+    offer.map(|offer| named(broker, offer, settings, house, None)).transpose()
 }
 
 /// The model of an offer, or another one of this name that is reached in the same way.
@@ -40,36 +49,99 @@ pub fn named(
     broker: &Broker,
     offer: &Value,
     settings: &ModelSettings,
+    house: &House,
     name: Option<&str>,
 ) -> Result<ModelMind, String> {
     let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
+    let number = |pointer: &str| offer.pointer(pointer).and_then(Value::as_f64).filter(|number| *number > 0.0);
     let wire = match word("wire") {
         "anthropic" => Wire::Anthropic,
-        "openai" => Wire::OpenAi,
+        "responses" => Wire::Responses,
+        "openai" => Wire::Chat,
         other => {
             let other: String = other.chars().take(40).collect();
             return Err(format!("the broker offers a model in the wire `{other}`, which I do not speak"));
         }
     };
     let deadline = Duration::from_secs(settings.deadline_s.unwrap_or(DEADLINE_S).clamp(5, 1_800));
+    let silence = settings.deadline_s.map_or(Duration::from_secs(SILENCE_S), |_| deadline);
     let endpoint = Endpoint {
         wire,
         base_url: format!("{}{}", broker.base(), word("path")),
         model: name.unwrap_or(word("name")).to_owned(),
         token: broker.token().to_owned(),
         deadline,
+        silence,
         max_tokens: settings.max_tokens.filter(|most| *most > 0).unwrap_or(MAX_TOKENS),
     };
+    let known = offer.pointer("/window").and_then(Value::as_u64).filter(|window| *window > 0);
+    let window = settings.context_tokens.or(known).unwrap_or(USUAL_WINDOW);
+    let round_tokens = number("/cap_usd").zip(number("/prices/cache_read"));
+    let model = endpoint.model.clone();
     let client = Client::new(endpoint).map_err(|error| format!("failed to {error} ({})", error.hint))?;
-    Ok(ModelMind { client, wire, deadline, system: prompt::system(wire, tools::catalogue()) })
+    let form = match (settings.tools, wire) {
+        (ToolForm::Native, _) | (ToolForm::Auto, Wire::Anthropic | Wire::Responses) => Some(Form::Native),
+        (ToolForm::Json, _) => Some(Form::Json),
+        (ToolForm::Auto, Wire::Chat) => None,
+    };
+    Ok(ModelMind {
+        client,
+        wire,
+        model,
+        silence,
+        window,
+        round_tokens: round_tokens.map(|(cap, read)| (cap / 50.0 / read * 1e6) as u64),
+        address: word("address").to_owned(),
+        form,
+        auto: settings.tools == ToolForm::Auto,
+        system: String::new(),
+        tools: Vec::new(),
+        fingerprint: String::new(),
+        schema: prompt::schema(wire),
+        folder: house.conversations(),
+        live: house.thinking(),
+        servers: house.servers(),
+        current: None,
+        odd: String::new(),
+    }
+    .formed())
+}
+
+/// How calls travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As the wire has them.
+    Native,
+    /// As one JSON object, the thought.
+    Json,
 }
 
 /// A model and how it is spoken to.
 pub struct ModelMind {
-    client: Client,
-    wire: Wire,
-    deadline: Duration,
-    system: String,
+    pub(super) client: Client,
+    pub(super) wire: Wire,
+    model: String,
+    pub(super) silence: Duration,
+    /// Tokens.
+    pub(super) window: u64,
+    /// Tokens of a conversation whose reading costs a fiftieth of the day's cap.
+    pub(super) round_tokens: Option<u64>,
+    pub(super) address: String,
+    /// None until the server was asked what it can.
+    pub(super) form: Option<Form>,
+    pub(super) auto: bool,
+    pub(super) system: String,
+    pub(super) tools: Vec<Tool>,
+    pub(super) fingerprint: String,
+    pub(super) schema: Value,
+    pub(super) folder: PathBuf,
+    /// What is being thought, for whoever follows it.
+    pub(super) live: PathBuf,
+    /// What servers were found to take.
+    pub(super) servers: PathBuf,
+    pub(super) current: Option<Conversation>,
+    /// What the owner should know of the server.
+    pub(super) odd: String,
 }
 
 impl ModelMind {
@@ -78,9 +150,9 @@ impl ModelMind {
         self.client.name()
     }
 
-    /// How long one thought may take.
+    /// How long a reply may be silent.
     pub fn patience(&self) -> Duration {
-        self.deadline
+        self.silence
     }
 
     /// The wire it is spoken to in; prompts differ by it.
@@ -88,50 +160,83 @@ impl ModelMind {
         self.wire
     }
 
-    /// One call, and what came of it.
-    pub async fn think(&self, moment: &Moment) -> Outcome {
-        let parts = context::choose(moment, &Caps::default());
-        let context = prompt::standing(&parts);
-        let situation = prompt::situation(moment, &parts);
-        self.say(self.system.clone(), context, situation, !moment.answers()).await
+    /// The same with the system prompt and tools of its form.
+    pub(super) fn formed(mut self) -> Self {
+        self.form();
+        self
     }
 
-    /// The same with words of another's choosing: sub-sessions and dreams have prompts of their own. Whatever goes to a
-    /// model passes here, and loses here what looks like a secret.
+    pub(super) fn form(&mut self) {
+        let native = self.form != Some(Form::Json);
+        self.tools = if native { catalogue::native() } else { Vec::new() };
+        let words = if native { None } else { Some((self.wire, catalogue::catalogue())) };
+        self.system = redact_whole(&prompt::system(words, self.most_shown()));
+        let tools = serde_json::to_string(&self.tools).unwrap_or_default();
+        let form = if native { "native" } else { "json" };
+        self.fingerprint = fingerprint(&[&self.name(), &self.address, form, &self.system, &tools]);
+    }
+
+    /// Characters of one result: a quarter of the window, and 10,000 tokens at most.
+    pub fn most_shown(&self) -> usize {
+        let tokens = (self.window / 4).min(10_000);
+        usize::try_from(tokens).unwrap_or(10_000) * 7 / 2
+    }
+
+    /// Talks and own work that a life before left unfinished; none is the own work.
+    pub fn unfinished(&self) -> Vec<Option<String>> {
+        let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let read = files.filter_map(|file| Conversation::load(&file.path()));
+        read.filter(Conversation::is_unfinished).map(|left| left.head.thread).collect()
+    }
+
+    /// One question and its answer as a JSON thought: sub-sessions and dreams have prompts of their own. Whatever goes
+    /// to a model loses here what looks like a secret.
     pub async fn say(&self, system: String, context: String, situation: String, autonomous: bool) -> Outcome {
         let [system, context, situation] = [system, context, situation].map(|part| redact_whole(&part));
-        let (schema, schema_name) = (prompt::schema(self.wire), "thought".to_owned());
-        let ask = Ask { system, context, situation, schema, schema_name, autonomous };
-        let reply = match self.client.ask(&ask).await {
-            Ok(reply) => reply,
-            Err(error) => return failed(&error),
-        };
-        let mut usage = serde_json::to_value(reply.usage).unwrap_or(Value::Null);
-        if let Value::Object(usage) = &mut usage {
-            usage.insert("model".to_owned(), json!(reply.model));
-            usage.insert("attempts".to_owned(), json!(reply.attempts));
-        }
-        match thought::read(&reply.text) {
-            Ok((thought, how)) => {
-                if let (Value::Object(usage), true) = (&mut usage, how != "strict") {
-                    usage.insert("repaired".to_owned(), json!(how));
-                }
-                Outcome::Thought { thought, usage }
-            }
-            Err(error) => {
-                let error = match reply.stop.as_str() {
-                    "max_tokens" => format!("{error} (the reply was cut short at max_tokens)"),
-                    "refusal" => format!("{error} (the model refused)"),
-                    _ => error,
-                };
-                Outcome::Garbled { error, text: context::shorten(&reply.text, MOST_GARBLED), usage }
-            }
+        let turns = [context, situation].map(|text| Turn::Said { text });
+        let schema = Some(&self.schema);
+        let talk = Talk { system: &system, tools: &[], turns: &turns, schema, autonomous, bare: false };
+        match self.client.say(&talk, &mut |_| {}).await {
+            Ok(reply) => read(&reply),
+            Err(error) => failed(&error),
         }
     }
 }
 
+/// A reply as the JSON thought it is.
+pub(super) fn read(reply: &Reply) -> Outcome {
+    let mut usage = usage(reply);
+    match thought::read(&reply.text) {
+        Ok((thought, how)) => {
+            if let (Value::Object(usage), true) = (&mut usage, how != "strict") {
+                usage.insert("repaired".to_owned(), json!(how));
+            }
+            Outcome::Thought { thought, usage }
+        }
+        Err(error) => garbled(reply, &error),
+    }
+}
+
+pub(super) fn garbled(reply: &Reply, error: &str) -> Outcome {
+    let error = match reply.stop.as_str() {
+        "max_tokens" => format!("{error} (the reply was cut short at max_tokens)"),
+        "refusal" => format!("{error} (the model refused)"),
+        _ => error.to_owned(),
+    };
+    Outcome::Garbled { error, text: context::shorten(&reply.text, MOST_GARBLED), usage: usage(reply) }
+}
+
+pub(super) fn usage(reply: &Reply) -> Value {
+    let mut usage = serde_json::to_value(reply.usage).unwrap_or(Value::Null);
+    if let Value::Object(usage) = &mut usage {
+        usage.insert("model".to_owned(), json!(reply.model));
+        usage.insert("attempts".to_owned(), json!(reply.attempts));
+    }
+    usage
+}
+
 /// How long to leave a model alone after an error, in seconds; the loop doubles it while the outage lasts.
-fn failed(error: &Error) -> Outcome {
+pub(super) fn failed(error: &Error) -> Outcome {
     let asked_s = error.retry_after.map(|wait| wait.as_secs() + 1);
     let (why, rest_s) = match error.kind {
         Kind::Garbled => {
@@ -146,10 +251,21 @@ fn failed(error: &Error) -> Outcome {
         Kind::Refused => (Why::Key, HOUR_S.max(asked_s.unwrap_or(0))),
         Kind::OutOfMoney => (Why::Money, HOUR_S.max(asked_s.unwrap_or(0))),
         Kind::Settings => (Why::Unfit, HOUR_S.max(asked_s.unwrap_or(0))),
-        Kind::BadRequest => (Why::Unfit, 600.max(asked_s.unwrap_or(0))),
+        Kind::BadRequest | Kind::Signature | Kind::TooLong => (Why::Unfit, 600.max(asked_s.unwrap_or(0))),
         Kind::Busy | Kind::Unreachable | Kind::Deadline => (Why::Away, asked_s.unwrap_or(60)),
     };
     let (error, hint, cause) =
         (format!("failed to {}", error.message), error.hint.clone(), error.cause.clone());
     Outcome::Down(Down { error, hint, why, cause, rest_s, reset_s: asked_s })
+}
+
+/// The tokens of a reply and of all that was put to the model before it; by bytes where the server does not say.
+pub(super) fn tokens(reply: &Reply, before: u64) -> u64 {
+    let usage = &reply.usage;
+    let prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+    let raw = conversation::estimate(reply.raw.to_string().len() as u64);
+    match prompt {
+        0 => before + raw,
+        prompt => prompt + usage.output_tokens.min(raw.max(1)),
+    }
 }

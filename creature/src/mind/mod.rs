@@ -1,12 +1,16 @@
 //! Minds behind one interface: instinct needs no model, the others call one.
 
 pub mod context;
+pub mod conversation;
+mod handover;
 pub mod instinct;
 pub mod llm;
 pub mod moment;
 pub mod prompt;
 pub mod runtime;
+pub mod situation;
 pub mod standing;
+mod talk;
 pub mod thought;
 
 use moment::Moment;
@@ -85,10 +89,19 @@ impl Mind {
         }
     }
 
-    pub async fn think(&mut self, moment: &Moment) -> Outcome {
+    /// One thought; `alive` is called with every sign of life of whoever thinks.
+    pub async fn think(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> Outcome {
         match self {
             Mind::Instinct(mind) => mind.think(moment),
-            Mind::Model(mind) => mind.think(moment).await,
+            Mind::Model(mind) => mind.think(moment, alive).await,
+        }
+    }
+
+    /// Its conversation, where it has one.
+    pub fn talk(&mut self) -> Option<&mut llm::ModelMind> {
+        match self {
+            Mind::Instinct(_) => None,
+            Mind::Model(mind) => Some(mind),
         }
     }
 }

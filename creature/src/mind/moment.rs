@@ -45,6 +45,8 @@ pub struct Moment {
     pub budget: String,
     /// Why the mind that reads gives no answer; empty where it does, or is none.
     pub outage: String,
+    /// What this life was born with: the change it came of, or the one that was put back; empty where neither.
+    pub born: String,
     /// Acts that wait for the owner's yes.
     pub asks_waiting: u64,
     /// The owner's own request is worked on; else the creature acts by itself.

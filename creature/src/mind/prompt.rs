@@ -1,58 +1,33 @@
-//! The words put to a model: the standing system prompt, the situation, and the schema of the answer. Pure.
+//! The standing words put to a model, and the schema of an answer that is a JSON thought. Pure.
 //!
-//! Invariant: what changes least comes first and says nothing of the hour, so that a provider's cache holds it.
+//! Invariant: nothing of it changes with the hour or the house, so that a provider's cache holds it.
 
-use super::context::Parts;
-use super::moment::Moment;
 use model::Wire;
 use serde_json::{Value, json};
 
 const MIND: &str = include_str!("../../prompts/mind.md");
 
-/// The system prompt: who it is, the shape of the answer, the tools.
-pub fn system(wire: Wire, tools: &str) -> String {
-    MIND.replace("{{shape}}", &shape(wire)).replace("{{tools}}", tools.trim_end())
+const NATIVE: &str = include_str!("../../prompts/native.md");
+const JSON: &str = include_str!("../../prompts/json.md");
+
+/// The system prompt: who it is and how it answers; the tools in words where its wire has no place for them.
+pub fn system(words: Option<(Wire, &str)>, most_shown: usize) -> String {
+    let answer = match words {
+        None => NATIVE.to_owned(),
+        Some((wire, tools)) => JSON.replace("{{shape}}", &shape(wire)).replace("{{tools}}", tools.trim_end()),
+    };
+    MIND.replace("{{answer}}", answer.trim_end()).replace("{{result}}", &most_shown.to_string())
 }
 
 /// The shape of an answer, for whatever prompt asks for one.
 pub fn shape(wire: Wire) -> String {
     let args = match wire {
         Wire::Anthropic => r#""args_json": "{\"name\": \"value\"}""#,
-        Wire::OpenAi => r#""args": {"name": "value"}"#,
+        Wire::Chat | Wire::Responses => r#""args": {"name": "value"}"#,
     };
     format!(
         r#"{{"monologue": "…", "intent": "…", "tool_calls": [{{"tool": "family.verb", {args}}}], "sleep_s": 60}}"#
     )
-}
-
-/// What stands for many thoughts: purpose, checklist, snapshot, scratch, goals.
-pub fn standing(parts: &Parts) -> String {
-    section("PURPOSE.md", &parts.purpose, "(missing: ask your owner, or write one)")
-        + &section("Checklist (self/HEARTBEAT.md)", &parts.checklist, "")
-        + &section("What you remember (last snapshot)", &parts.snapshot, "")
-        + &section("Scratch (self/scratch.md)", &parts.scratch, "")
-        + &section("Goals", &parts.goals, "")
-}
-
-/// What is so now: records, the agenda, events, the owner's words, the hour.
-pub fn situation(moment: &Moment, parts: &Parts) -> String {
-    section("Latest records, oldest first", &parts.records, "(none yet)")
-        + &section("Where you stand with your owner and your work", &parts.state, "")
-        + &section("What there is to do, by rank", &parts.stack, "")
-        + &section("Events, newest first", &parts.news, "")
-        + &section("Your owner's words, not yet answered", &parts.words, "")
-        + &section("Now", &parts.runtime, "")
-        + if moment.owner { "Your owner comes first. " } else { "" }
-        + "Answer with the one JSON object."
-}
-
-/// A part under its title; nothing where there is neither a body nor a word for its absence.
-fn section(title: &str, body: &str, missing: &str) -> String {
-    let body = if body.trim().is_empty() { missing } else { body.trim_end() };
-    match body {
-        "" => String::new(),
-        body => format!("# {title}\n\n{body}\n\n"),
-    }
 }
 
 /// The schema of a thought. Where free-form objects are not allowed the arguments travel as text.
@@ -61,7 +36,7 @@ pub fn schema(wire: Wire) -> Value {
         Wire::Anthropic => {
             ("args_json", json!({"type": "string", "description": "arguments as a JSON object, in text"}))
         }
-        Wire::OpenAi => ("args", json!({"type": "object"})),
+        Wire::Chat | Wire::Responses => ("args", json!({"type": "object"})),
     };
     json!({
         "type": "object",

@@ -37,6 +37,9 @@ pub struct Thought {
     /// Calls beyond those allowed at once, as they were written.
     #[serde(skip)]
     pub over: Vec<Value>,
+    /// Its words end a turn of a talk: said to the owner, where the owner waits for them.
+    #[serde(skip)]
+    pub delivers: bool,
 }
 
 impl Thought {
@@ -69,12 +72,18 @@ impl Thought {
 }
 
 /// One call of one tool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Name of the tool, `family.verb`.
     pub tool: String,
     #[serde(default)]
     pub args: Map<String, Value>,
+    /// By which its result is known in a conversation.
+    #[serde(skip)]
+    pub id: String,
+    /// Why it cannot be run as it came.
+    #[serde(skip)]
+    pub refused: Option<String>,
 }
 
 /// Reads a mind's reply. `how` says what it took: `strict`, or what was repaired.
@@ -113,7 +122,7 @@ pub fn from_value(value: &Value) -> Result<Thought, String> {
     let unsaid = if tool_calls.is_empty() { UNSAID_REST_S } else { 0 };
     let sleep_s = rest(object.get("sleep_s"), unsaid)?;
     let said = object.get("sleep_s").is_some_and(|said| !said.is_null());
-    Ok(Thought { monologue, intent, tool_calls, sleep_s, said, over })
+    Ok(Thought { monologue, intent, tool_calls, sleep_s, said, over, delivers: false })
 }
 
 /// The first of `names` that is there, as text; missing and null are empty.
@@ -176,7 +185,7 @@ fn one_call(value: &Value) -> Result<ToolCall, String> {
             return Err(format!("`{key}` of {tool} is {}, not an object", kind_of(other)));
         }
     };
-    Ok(ToolCall { tool: tool.to_owned(), args })
+    Ok(ToolCall { tool: tool.to_owned(), args, ..ToolCall::default() })
 }
 
 fn args_text(text: &str) -> Result<Map<String, Value>, String> {

@@ -141,6 +141,18 @@ impl Watch {
         }
     }
 
+    /// Completes once the owner wrote something that is not known.
+    pub async fn word(&self) {
+        let spoken = |(path, stamp): &&(PathBuf, Stamp)| path.ends_with("inbox.jsonl") && Stamp::of(path) != *stamp;
+        while !self.files.iter().any(|file| spoken(&file)) {
+            tokio::select! {
+                () = tokio::time::sleep(STILL) => {}
+                () = self.hint.notified() => {}
+            }
+        }
+        self.settle().await;
+    }
+
     /// Editors empty a file before they fill it: waits until it holds still for a moment.
     async fn settle(&self) {
         let stamps = || -> Vec<Stamp> { self.files.iter().map(|(path, _)| Stamp::of(path)).collect() };

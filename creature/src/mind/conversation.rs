@@ -1,0 +1,293 @@
+//! A conversation with a model: what was said, thought and done, append-only in one file, whole after any end.
+//!
+//! Invariant: what was put to a model is never changed; a call has one result, also where a life was killed meanwhile.
+
+use model::{Answer, Turn};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a file; a conversation that is longer is begun anew.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// Conversations kept; the one that is longest silent goes first.
+const MOST_KEPT: usize = 24;
+
+/// Bytes a token stands for, before a model has said how many there were.
+const BYTES_A_TOKEN: f64 = 3.5;
+
+/// What a conversation was begun with. Another model, system or list of tools begins another one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Head {
+    /// Of the owner's talk; none for the creature's own work.
+    pub thread: Option<String>,
+    pub model: String,
+    /// Hash of wire, model, system and tools.
+    pub fingerprint: String,
+    /// Tokens it began with where it took up another one.
+    #[serde(default)]
+    pub taken_up: bool,
+}
+
+/// One line of the file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum Entry {
+    Head {
+        head: Head,
+    },
+    /// Words of ours, with what of the situation they showed, by title.
+    Said {
+        text: String,
+        life: u64,
+        at_s: i64,
+        #[serde(default)]
+        shown: BTreeMap<String, String>,
+    },
+    /// What the model gave, as it gave it; the tokens of all up to its end.
+    Thought {
+        raw: Value,
+        calls: Vec<Called>,
+        tokens: u64,
+        at_s: i64,
+    },
+    /// A call begins: killed from here on, nobody knows what it came to.
+    Began {
+        id: String,
+    },
+    Done {
+        id: String,
+        text: String,
+        failed: bool,
+    },
+    /// It rested: nothing it began waits for it.
+    Rested {
+        for_owner: bool,
+    },
+}
+
+/// A call as its conversation knows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Called {
+    pub id: String,
+    pub tool: String,
+}
+
+/// A call that waits for its result.
+#[derive(Clone, Debug)]
+struct Open {
+    call: Called,
+    began: bool,
+    done: Option<Answer>,
+}
+
+/// One conversation, as its file has it.
+#[derive(Debug)]
+pub struct Conversation {
+    path: PathBuf,
+    pub head: Head,
+    pub turns: Vec<Turn>,
+    /// What was last shown of each part of the situation, as a hash.
+    pub shown: BTreeMap<String, String>,
+    open: Vec<Open>,
+    /// Tokens up to the last thought, and bytes since.
+    tokens: u64,
+    bytes_since: u64,
+    /// When something was last put to the model, and by which life.
+    pub at_s: i64,
+    pub life: u64,
+    rested: bool,
+    /// What the owner should know of the server that answered last.
+    pub odd: String,
+}
+
+impl Conversation {
+    /// Begins one in place of what the file held.
+    pub fn begin(path: PathBuf, head: Head) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+            prune(folder, &path);
+        }
+        let mut new = Self::empty(path, head.clone());
+        let line = line(&Entry::Head { head })?;
+        memory::replace(&new.path, &line).map_err(|error| io::Error::other(error.to_string()))?;
+        new.rested = true;
+        Ok(new)
+    }
+
+    fn empty(path: PathBuf, head: Head) -> Self {
+        Self {
+            path,
+            head,
+            turns: Vec::new(),
+            shown: BTreeMap::new(),
+            open: Vec::new(),
+            tokens: 0,
+            bytes_since: 0,
+            at_s: 0,
+            life: 0,
+            rested: true,
+            odd: String::new(),
+        }
+    }
+
+    /// Reads one; a torn last line is cut off. None where there is none, or none that can be gone on with.
+    pub fn load(path: &Path) -> Option<Self> {
+        if fs::metadata(path).ok()?.len() > MOST_BYTES {
+            return None;
+        }
+        let bytes = fs::read(path).ok()?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let mut lines = bytes.get(..whole)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let Ok(Entry::Head { head }) = serde_json::from_slice(lines.next()?) else { return None };
+        let mut read = Self::empty(path.to_path_buf(), head);
+        for line in lines {
+            read.take(serde_json::from_slice(line).ok()?)?;
+        }
+        if whole < bytes.len() {
+            OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(whole as u64)).ok()?;
+        }
+        Some(read)
+    }
+
+    /// Writes an entry down, then counts it as so.
+    pub fn add(&mut self, entry: Entry) -> io::Result<()> {
+        let mut file = OpenOptions::new().append(true).open(&self.path)?;
+        file.write_all(&line(&entry)?)?;
+        file.sync_data()?;
+        self.take(entry).ok_or_else(|| io::Error::other("an entry that does not follow from those before"))
+    }
+
+    /// What an entry changes; none where it cannot stand here.
+    fn take(&mut self, entry: Entry) -> Option<()> {
+        match entry {
+            Entry::Head { .. } => return None,
+            Entry::Said { text, life, at_s, shown } => {
+                if !self.open.is_empty() {
+                    return None;
+                }
+                self.bytes_since += text.len() as u64;
+                (self.life, self.at_s, self.rested) = (life, at_s, false);
+                self.shown.extend(shown);
+                self.turns.push(Turn::Said { text });
+            }
+            Entry::Thought { raw, calls, tokens, at_s } => {
+                if !self.open.is_empty() || self.turns.is_empty() {
+                    return None;
+                }
+                self.open = calls.into_iter().map(|call| Open { call, began: false, done: None }).collect();
+                (self.tokens, self.bytes_since, self.at_s) = (tokens, 0, at_s);
+                self.turns.push(Turn::Thought { raw });
+            }
+            Entry::Began { id } => self.open.iter_mut().find(|open| open.call.id == id)?.began = true,
+            Entry::Done { id, text, failed } => {
+                self.bytes_since += text.len() as u64;
+                let open = self.open.iter_mut().find(|open| open.call.id == id && open.done.is_none())?;
+                open.done = Some(Answer { id, text, failed });
+                if self.open.iter().all(|open| open.done.is_some()) {
+                    let results = self.open.drain(..).filter_map(|open| open.done).collect();
+                    self.turns.push(Turn::Results { results });
+                }
+            }
+            Entry::Rested { .. } => self.rested = true,
+        }
+        Some(())
+    }
+
+    /// Gives the calls that a life before left open their results: what is not known is said to be so.
+    pub fn close(&mut self) -> io::Result<()> {
+        let left: Vec<(String, bool)> = self
+            .open
+            .iter()
+            .filter(|open| open.done.is_none())
+            .map(|open| (open.call.id.clone(), open.began))
+            .collect();
+        for (id, began) in left {
+            let text = match began {
+                true => "outcome unknown: the life that made this call ended while it ran. Look at what is there before you do it again.",
+                false => "not run: the life that asked for it ended before. Call it again if it is still needed.",
+            };
+            self.add(Entry::Done { id, text: text.to_owned(), failed: true })?;
+        }
+        Ok(())
+    }
+
+    /// Whether a call waits for its result.
+    pub fn waits(&self, id: &str) -> bool {
+        self.open.iter().any(|open| open.call.id == id && open.done.is_none())
+    }
+
+    /// Whether its last thought wanted to go on.
+    pub fn is_unfinished(&self) -> bool {
+        !self.rested && (!self.open.is_empty() || matches!(self.turns.last(), Some(Turn::Results { .. })))
+    }
+
+    /// Whether the model has something to answer to.
+    pub fn is_turn_of_model(&self) -> bool {
+        self.open.is_empty() && matches!(self.turns.last(), Some(Turn::Said { .. } | Turn::Results { .. }))
+    }
+
+    /// Tokens of the next request, as far as is known.
+    pub fn tokens(&self) -> u64 {
+        self.tokens + estimate(self.bytes_since)
+    }
+
+    /// Lets a thread's conversation be forgotten.
+    pub fn forget(path: &Path) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Tokens of so many bytes, as far as is known before a model has counted them.
+pub fn estimate(bytes: u64) -> u64 {
+    // Far below what a float holds exactly.
+    (bytes as f64 / BYTES_A_TOKEN).ceil() as u64
+}
+
+fn line(entry: &Entry) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(entry)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// The file of a thread's conversation; of the creature's own work where there is none.
+pub fn file(folder: &Path, thread: Option<&str>) -> PathBuf {
+    let Some(thread) = thread else { return folder.join("work.jsonl") };
+    let plain: String = thread.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
+    let exact = plain == thread && thread.chars().all(|letter| !letter.is_ascii_uppercase());
+    let mark = if exact { String::new() } else { format!("-{}", fingerprint(&[thread])) };
+    folder.join(format!("talk-{plain}{mark}.jsonl"))
+}
+
+/// A short hash of texts and where one ends.
+pub fn fingerprint(texts: &[&str]) -> String {
+    // FNV-1a: the same in every life and build.
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for text in texts {
+        for byte in text.bytes().chain([0xff]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}
+
+/// The oldest conversations go, but for the one that begins.
+fn prune(folder: &Path, spared: &Path) {
+    let mut found: Vec<_> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path() != spared)
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    found.sort();
+    let over = (found.len() + 1).saturating_sub(MOST_KEPT);
+    for (_, path) in found.into_iter().take(over) {
+        let _ = fs::remove_file(path);
+    }
+    // What is renamed into a folder is kept once the folder is.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}

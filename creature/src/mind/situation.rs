@@ -1,0 +1,106 @@
+//! What a conversation is told next: all of a moment when it begins, and later only what is new in it. Pure.
+//!
+//! Invariant: a part that stands in the conversation as it is now is not said again; what changes least comes first.
+
+use super::context::Parts;
+use super::conversation::fingerprint;
+use super::moment::{Moment, Word};
+use std::collections::BTreeMap;
+
+/// What is said, and what of the situation it showed: a hash of each part by its title.
+#[derive(Debug, Default, PartialEq)]
+pub struct Said {
+    pub text: String,
+    pub shown: BTreeMap<String, String>,
+}
+
+impl Said {
+    /// A part under its title, unless it was shown as it is.
+    fn part(&mut self, known: &BTreeMap<String, String>, title: &str, body: &str) {
+        let (body, mark) = (body.trim(), fingerprint(&[body.trim()]));
+        if known.get(title).is_some_and(|known| *known == mark) {
+            return;
+        }
+        let first = !known.contains_key(title);
+        self.shown.insert(title.to_owned(), mark);
+        match (body.is_empty(), first) {
+            (true, true) => {}
+            (true, false) => self.text += &format!("# {title}\n\n(nothing any more)\n\n"),
+            (false, _) => self.text += &format!("# {title}\n\n{body}\n\n"),
+        }
+    }
+
+    /// Those of the lines that were not said before.
+    fn lines(&mut self, known: &BTreeMap<String, String>, title: &str, lines: &[String]) {
+        let mut new = Vec::new();
+        for line in lines {
+            let mark = fingerprint(&[title, line]);
+            if !known.contains_key(&mark) {
+                self.shown.insert(mark, String::new());
+                new.push(line.as_str());
+            }
+        }
+        if !new.is_empty() {
+            self.text += &format!("# {title}\n\n{}\n\n", new.join("\n"));
+        }
+    }
+}
+
+/// What stands for many thoughts; the same for every conversation, so that a cache holds it for all.
+pub fn standing(parts: &Parts) -> Said {
+    let (mut said, known) = (Said::default(), BTreeMap::new());
+    said.part(&known, "PURPOSE.md", or(&parts.purpose, "(missing: ask your owner, or write one)"));
+    said.part(&known, "Checklist (self/HEARTBEAT.md)", &parts.checklist);
+    said.part(&known, "What you remember (last snapshot)", &parts.snapshot);
+    said.part(&known, "Scratch (self/scratch.md)", &parts.scratch);
+    said.part(&known, "Goals", &parts.goals);
+    said
+}
+
+/// What is so now where a conversation begins.
+pub fn opening(moment: &Moment, parts: &Parts) -> Said {
+    let (mut said, known) = (Said::default(), BTreeMap::new());
+    said.part(&known, "Latest records, oldest first, in short", or(&parts.records, "(none yet)"));
+    said.part(&known, "What this life was born with", &moment.born);
+    situation(&mut said, &known, moment, parts);
+    said
+}
+
+/// What is new since; `wake`: a new wake begins, and is told the hour and its reasons.
+pub fn news(moment: &Moment, parts: &Parts, known: &BTreeMap<String, String>, wake: bool) -> Said {
+    let mut said = Said::default();
+    if moment.purpose_changed || !known.contains_key("PURPOSE.md") {
+        said.part(known, "PURPOSE.md", &parts.purpose);
+    }
+    said.part(known, "What this life was born with", &moment.born);
+    match wake {
+        true => situation(&mut said, known, moment, parts),
+        false => {
+            said.lines(known, "Events", &events(moment));
+            said.lines(known, "Your owner's words, not yet answered", &words(moment));
+        }
+    }
+    said
+}
+
+fn situation(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment, parts: &Parts) {
+    said.part(known, "Where you stand with your owner and your work", &parts.state);
+    said.part(known, "What there is to do, by rank", &parts.stack);
+    said.lines(known, "Events", &events(moment));
+    said.lines(known, "Your owner's words, not yet answered", &words(moment));
+    said.text += &format!("# Now\n\n{}\n", parts.runtime);
+}
+
+fn events(moment: &Moment) -> Vec<String> {
+    moment.news.iter().map(|news| format!("- {news}")).collect()
+}
+
+/// The owner's words, whole.
+fn words(moment: &Moment) -> Vec<String> {
+    let line = |word: &Word| format!("- {} {}", word.at, word.text).replace("-  ", "- ");
+    moment.words.iter().map(line).collect()
+}
+
+fn or<'a>(text: &'a str, missing: &'a str) -> &'a str {
+    if text.trim().is_empty() { missing } else { text }
+}

@@ -1,0 +1,398 @@
+//! One thought within a conversation: it is gone on with or begun, told what is new, and what the model gives is kept.
+//!
+//! Invariant: nothing is put to a model that does not stand in the conversation's file; a thought is written down before
+//! any of its calls is made.
+
+use super::context::{self, Caps};
+use super::conversation::{self, Called, Conversation, Entry, Head};
+use super::llm::{self, Form, ModelMind};
+use super::moment::Moment;
+use super::thought::{MOST_CALLS, Thought, ToolCall};
+use super::{Down, Outcome, Why, handover, situation};
+use crate::state;
+use crate::tools::catalogue;
+use agenda::standing::redact_whole;
+use jiff::Timestamp;
+use model::{Call, Error, Heard, Kind, Reply, Talk, Turn, Wire};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+
+/// Seconds a provider's cache keeps a conversation.
+const CACHED_S: [(Wire, i64); 3] = [(Wire::Anthropic, 300), (Wire::Responses, 1_800), (Wire::Chat, 1_800)];
+
+/// A talk with the owner of fewer tokens is gone on with for a day.
+const SHORT_TOKENS: u64 = 32_000;
+const DAY_S: i64 = 86_400;
+
+/// Bytes of what is being thought that are kept.
+const MOST_LIVE: usize = 1 << 20;
+
+/// Servers whose ways are remembered.
+const MOST_SERVERS: usize = 32;
+
+/// What a server was found to take.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Server {
+    takes_tools: bool,
+    found_at: String,
+}
+
+impl ModelMind {
+    /// One thought. `alive` is called with every sign of life of the model.
+    pub async fn think(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> Outcome {
+        if let Err(error) = self.learn(moment).await {
+            return llm::failed(&error);
+        }
+        match self.thought(moment, alive).await {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                self.current = None;
+                let error = format!("failed to keep the conversation: {error}");
+                let hint = "is the disk full, or .self/mind not writable?".to_owned();
+                Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 60, reset_s: None })
+            }
+        }
+    }
+
+    /// Finds out whether the server takes tools, once for each address and model.
+    async fn learn(&mut self, moment: &Moment) -> Result<(), Error> {
+        if self.form.is_some() {
+            return Ok(());
+        }
+        let mut known: BTreeMap<String, Server> = state::read(&self.servers).unwrap_or_default();
+        let key = format!("{} {}", self.address, self.name());
+        let takes_tools = match known.get(&key) {
+            Some(server) => server.takes_tools,
+            None => {
+                let word = conversation::fingerprint(&[&moment.now, &key]);
+                let takes_tools = self.client.takes_tools(&word).await?;
+                while known.len() >= MOST_SERVERS {
+                    known.pop_first();
+                }
+                known.insert(key, Server { takes_tools, found_at: moment.now.clone() });
+                state::keep(&self.servers, &known);
+                takes_tools
+            }
+        };
+        self.form = Some(if takes_tools { Form::Native } else { Form::Json });
+        self.form();
+        Ok(())
+    }
+
+    /// A server that refuses a request is another one than it was: it is asked again what it takes.
+    fn unlearn(&mut self) {
+        if !self.auto || self.wire != Wire::Chat {
+            return;
+        }
+        let mut known: BTreeMap<String, Server> = state::read(&self.servers).unwrap_or_default();
+        known.remove(&format!("{} {}", self.address, self.name()));
+        state::keep(&self.servers, &known);
+        self.form = None;
+    }
+
+    async fn thought(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> io::Result<Outcome> {
+        self.ready(moment)?;
+        if self.is_too_long()
+            && let Some(outcome) = self.change_over(moment, alive).await?
+        {
+            return Ok(outcome);
+        }
+        let (mut bare, mut anew) = (false, false);
+        loop {
+            let Some(mut current) = self.current.take() else { return Ok(lost()) };
+            let asked = self.ask(&current.turns, !moment.answers(), bare, alive).await;
+            let taken = asked.map(|reply| self.took(&mut current, &reply, now_s(moment)));
+            self.odd = taken.as_ref().map_or(String::new(), |_| current.odd.clone());
+            self.current = Some(current);
+            let error = match taken {
+                Ok(outcome) => return outcome,
+                Err(error) => error,
+            };
+            match error.kind {
+                // The thinking of old is bound to what is no more: once without it.
+                Kind::Signature if !bare => bare = true,
+                Kind::Signature | Kind::TooLong if !anew => {
+                    (bare, anew) = (false, true);
+                    self.begin(moment, None)?;
+                }
+                kind => {
+                    if kind == Kind::BadRequest {
+                        self.unlearn();
+                    }
+                    return Ok(llm::failed(&error));
+                }
+            }
+        }
+    }
+
+    /// Goes on with this moment's conversation or begins it, and tells it what is new.
+    fn ready(&mut self, moment: &Moment) -> io::Result<()> {
+        let head = self.head(moment);
+        let path = conversation::file(&self.folder, head.thread.as_deref());
+        if self.current.as_ref().is_none_or(|current| current.head.thread != head.thread) {
+            self.current = Conversation::load(&path);
+        }
+        let goes_on = self.current.as_ref().is_some_and(|kept| self.goes_on(kept, &head, moment));
+        if !goes_on {
+            return self.begin(moment, None);
+        }
+        let Some(current) = &mut self.current else { return Ok(()) };
+        current.close()?;
+        let wake = moment.round == 0 || !current.is_turn_of_model() || current.life != moment.life;
+        let parts = context::choose(moment, &Caps::default());
+        let said = situation::news(moment, &parts, &current.shown, wake);
+        self.tell(said, moment)
+    }
+
+    fn head(&self, moment: &Moment) -> Head {
+        let thread = if moment.thread.is_empty() { "main" } else { moment.thread.as_str() };
+        let thread = moment.answers().then(|| thread.to_owned());
+        Head { thread, model: self.name(), fingerprint: self.fingerprint.clone(), taken_up: false }
+    }
+
+    fn goes_on(&self, kept: &Conversation, head: &Head, moment: &Moment) -> bool {
+        let idle_s = now_s(moment).saturating_sub(kept.at_s);
+        let cached_s = CACHED_S.iter().find(|(wire, _)| *wire == self.wire).map_or(0, |(_, cached_s)| *cached_s);
+        let fresh = (0..cached_s).contains(&idle_s);
+        let talk = head.thread.is_some() && kept.tokens() < SHORT_TOKENS && (0..DAY_S).contains(&idle_s);
+        kept.head.fingerprint == head.fingerprint && (fresh || talk || kept.is_unfinished())
+    }
+
+    /// Begins this moment's conversation anew; what the one before came to is handed over.
+    fn begin(&mut self, moment: &Moment, summary: Option<&str>) -> io::Result<()> {
+        let old = self.current.take();
+        let handed = old.as_ref().filter(|old| summary.is_some() || old.is_unfinished() || old.head.thread.is_some());
+        let handed = handed.map(|old| handover::told(summary, &old.turns, moment)).unwrap_or_default();
+        let head = Head { taken_up: !handed.is_empty(), ..self.head(moment) };
+        let path = conversation::file(&self.folder, head.thread.as_deref());
+        self.current = Some(Conversation::begin(path, head)?);
+        let parts = context::choose(moment, &Caps::default());
+        // Two turns: the first is the same for every conversation, and is read from the cache for all.
+        self.tell(situation::standing(&parts), moment)?;
+        let mut opening = situation::opening(moment, &parts);
+        if !handed.is_empty() {
+            opening.text = format!("{handed}\n{}", opening.text);
+        }
+        self.tell(opening, moment)
+    }
+
+    /// Says it, without what looks like a secret; nothing where there is nothing to say.
+    fn tell(&mut self, said: situation::Said, moment: &Moment) -> io::Result<()> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        let text = redact_whole(said.text.trim_end());
+        if text.is_empty() {
+            return Ok(());
+        }
+        current.add(Entry::Said { text, life: moment.life, at_s: now_s(moment), shown: said.shown })
+    }
+
+    async fn ask(
+        &self,
+        turns: &[Turn],
+        autonomous: bool,
+        bare: bool,
+        alive: &(dyn Fn() + Sync),
+    ) -> Result<Reply, Error> {
+        let schema = (self.form == Some(Form::Json)).then_some(&self.schema);
+        let (system, tools) = (&self.system, &self.tools);
+        let talk = Talk { system, tools, turns, schema, autonomous, bare };
+        let mut live = Live::begin(&self.live);
+        self.client
+            .say(&talk, &mut |heard| {
+                alive();
+                live.take(heard);
+            })
+            .await
+    }
+
+    /// Keeps what the model gave, and reads it as a thought.
+    fn took(&self, current: &mut Conversation, reply: &Reply, now_s: i64) -> io::Result<Outcome> {
+        let before = current.tokens();
+        let prompt = reply.usage.input_tokens + reply.usage.cache_read_tokens + reply.usage.cache_write_tokens;
+        current.odd = match prompt > 0 && before > 6_000 && prompt < before / 3 {
+            true => format!(
+                "{} counted {prompt} tokens where about {before} were sent: it cuts what does not fit its window; \
+                 set its context, or [model] context_tokens in owner.toml",
+                self.client.name()
+            ),
+            false => String::new(),
+        };
+        let (mut thought, usage) = match self.form {
+            Some(Form::Json) => match llm::read(reply) {
+                Outcome::Thought { thought, usage } => (thought, usage),
+                other => return Ok(other),
+            },
+            _ if reply.calls.is_empty() && reply.text.trim().is_empty() && reply.stop != "end_turn" => {
+                return Ok(llm::garbled(reply, "the reply is empty"));
+            }
+            _ => (native(reply), llm::usage(reply)),
+        };
+        let turn = current.turns.len();
+        if self.form == Some(Form::Json) {
+            for (at, call) in thought.tool_calls.iter_mut().enumerate() {
+                call.id = format!("{}#{turn}.{}", call.tool, at + 1);
+            }
+        }
+        let called = |call: &ToolCall| Called { id: call.id.clone(), tool: call.tool.clone() };
+        let mut calls: Vec<Called> = thought.tool_calls.iter().map(called).collect();
+        let over = reply.calls.iter().skip(MOST_CALLS);
+        calls.extend(over.map(|call| Called { id: call.id.clone(), tool: call.name.clone() }));
+        let (raw, tokens) = (reply.raw.clone(), llm::tokens(reply, before));
+        // A turn without words or calls cannot be sent again: the next words of ours follow those before it.
+        if !(calls.is_empty() && reply.text.trim().is_empty()) {
+            current.add(Entry::Thought { raw, calls, tokens, at_s: now_s })?;
+        }
+        for call in reply.calls.iter().skip(MOST_CALLS) {
+            let text = format!("not run: {MOST_CALLS} calls are run at once; call it again");
+            current.add(Entry::Done { id: call.id.clone(), text, failed: true })?;
+        }
+        thought.delivers = self.form == Some(Form::Native) && thought.tool_calls.is_empty();
+        Ok(Outcome::Thought { thought, usage })
+    }
+
+    fn is_too_long(&self) -> bool {
+        let most = (self.window / 10 * 7).min(self.round_tokens.map_or(u64::MAX, |round| round.max(SHORT_TOKENS)));
+        self.current.as_ref().is_some_and(|current| current.tokens() > most)
+    }
+
+    /// Asks for a summary where the conversation stands, and begins the next one from it. An outcome ends the wake.
+    async fn change_over(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> io::Result<Option<Outcome>> {
+        let grown = self.current.as_ref().is_some_and(|current| current.turns.len() > 3);
+        if !grown {
+            let need = self.current.as_ref().map_or(0, Conversation::tokens);
+            let error = format!("failed to fit into the window of {}: {need} tokens of {}", self.name(), self.window);
+            let hint = "use a model with a larger window, or set [model] context_tokens in owner.toml".to_owned();
+            let down = Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 600, reset_s: None };
+            return Ok(Some(Outcome::Down(down)));
+        }
+        let said = situation::Said { text: handover::ASK.to_owned(), ..Default::default() };
+        self.tell(said, moment)?;
+        let turns = self.current.as_ref().map_or(&[][..], |current| &current.turns);
+        let summary = match self.ask(turns, !moment.answers(), false, alive).await {
+            Ok(reply) => reply.text,
+            Err(error) if matches!(error.kind, Kind::TooLong | Kind::Signature | Kind::BadRequest | Kind::Garbled) => {
+                String::new()
+            }
+            Err(error) => return Ok(Some(llm::failed(&error))),
+        };
+        self.begin(moment, Some(&summary))?;
+        Ok(None)
+    }
+
+    /// A call begins.
+    pub fn began(&mut self, id: &str) {
+        self.keep(Entry::Began { id: id.to_owned() }, id);
+    }
+
+    /// What came of a call, as the mind reads it.
+    pub fn done(&mut self, id: &str, shown: &str, failed: bool) {
+        let text = match redact_whole(shown.trim_end()) {
+            text if text.is_empty() => "(nothing)".to_owned(),
+            text => text,
+        };
+        self.keep(Entry::Done { id: id.to_owned(), text, failed }, id);
+    }
+
+    /// Its last thought rests: nothing waits to be gone on with.
+    pub fn rested(&mut self) {
+        let for_owner = self.current.as_ref().is_some_and(|current| current.head.thread.is_some());
+        if let Some(current) = &mut self.current
+            && let Err(error) = current.add(Entry::Rested { for_owner })
+        {
+            tracing::warn!("failed to keep a conversation: {error}");
+            self.current = None;
+        }
+    }
+
+    fn keep(&mut self, entry: Entry, id: &str) {
+        let Some(current) = self.current.as_mut().filter(|current| current.waits(id)) else { return };
+        if let Err(error) = current.add(entry) {
+            // Read anew, the call has an unknown outcome.
+            tracing::warn!("failed to keep a conversation: {error}");
+            self.current = None;
+        }
+    }
+
+    /// What the owner should know of the server; empty where all is well.
+    pub fn odd(&self) -> &str {
+        &self.odd
+    }
+}
+
+fn lost() -> Outcome {
+    let error = "failed to keep a conversation".to_owned();
+    Outcome::Down(Down { cause: error.clone(), error, rest_s: 60, ..Down::default() })
+}
+
+/// A reply with calls of its wire as a thought.
+fn native(reply: &Reply) -> Thought {
+    let said = if reply.text.trim().is_empty() { &reply.thinking } else { &reply.text };
+    let tool_calls: Vec<ToolCall> = reply.calls.iter().take(MOST_CALLS).map(|call| called(call, reply)).collect();
+    let rest = tool_calls.iter().find(|call| call.tool == "rest" && call.refused.is_none());
+    let rest_s = rest.and_then(|rest| rest.args.get("sleep_s")?.as_u64());
+    let intent = rest.and_then(|rest| rest.args.get("intent")?.as_str()).map(str::to_owned);
+    let first = |text: &str| text.trim().lines().next().unwrap_or_default().to_owned();
+    let over = reply.calls.iter().skip(MOST_CALLS).map(|call| Value::String(call.name.clone()));
+    Thought {
+        monologue: said.trim().to_owned(),
+        intent: context::shorten(&intent.unwrap_or_else(|| first(said)), 300),
+        sleep_s: if tool_calls.is_empty() { 60 } else { rest_s.unwrap_or(0) },
+        said: rest_s.is_some(),
+        over: over.collect(),
+        tool_calls,
+        ..Thought::default()
+    }
+}
+
+fn called(call: &Call, reply: &Reply) -> ToolCall {
+    let tool = catalogue::by_wire_name(&call.name).map_or(call.name.as_str(), |tool| tool.name).to_owned();
+    let (args, refused) = match &call.args {
+        _ if call.cut => {
+            let why = format!(
+                "not run: the reply was cut at its limit of {} tokens before this call was whole; send it in smaller pieces",
+                reply.usage.output_tokens
+            );
+            (Map::new(), Some(why))
+        }
+        Ok(args) => (args.clone(), None),
+        Err(why) => (Map::new(), Some(format!("not run: its arguments are no JSON object: {why}"))),
+    };
+    ToolCall { tool, args, id: call.id.clone(), refused }
+}
+
+fn now_s(moment: &Moment) -> i64 {
+    moment.now.parse::<Timestamp>().map_or(0, |now| now.as_second())
+}
+
+/// The file in which a thought can be followed while it is had.
+struct Live {
+    file: Option<File>,
+    written: usize,
+    thinking: bool,
+}
+
+impl Live {
+    fn begin(path: &std::path::Path) -> Self {
+        Self { file: File::create(path).ok(), written: 0, thinking: false }
+    }
+
+    fn take(&mut self, heard: Heard) {
+        let (text, thinking) = match heard {
+            Heard::Byte => return,
+            Heard::Thinking(text) => (text.to_owned(), true),
+            Heard::Text(text) => (text.to_owned(), false),
+            Heard::Call(name) => (format!("\n→ {name}\n"), false),
+        };
+        let mark = if thinking != self.thinking { "\n" } else { "" };
+        self.thinking = thinking;
+        self.written = self.written.saturating_add(text.len());
+        if let Some(file) = self.file.as_mut().filter(|_| self.written <= MOST_LIVE)
+            && file.write_all(format!("{mark}{text}").as_bytes()).is_err()
+        {
+            self.file = None;
+        }
+    }
+}

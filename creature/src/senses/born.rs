@@ -1,0 +1,51 @@
+//! What a life was born with, as a diff: the change it came of, or the one that was put back.
+
+use crate::mind::context::shorten;
+use crate::paths::House;
+use git2::{DiffFormat, DiffOptions, Oid, Repository};
+
+/// Bytes of a patch that are told; its files are told whole.
+const MOST_PATCH: usize = 12_000;
+const MOST_FILES: usize = 50;
+
+/// A change between two commits, as far as it is the creature's own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Change {
+    pub files: Vec<String>,
+    pub patch: String,
+}
+
+/// What a commit changed against another one, or against its parent; nothing where git cannot say.
+pub fn change(house: &House, from: Option<&str>, to: &str) -> Change {
+    read(house, from, to).unwrap_or_else(|error| {
+        tracing::debug!("failed to read the change {to}: {error}");
+        Change::default()
+    })
+}
+
+fn read(house: &House, from: Option<&str>, to: &str) -> Result<Change, git2::Error> {
+    let repo = Repository::open(house.root())?;
+    let to = repo.find_commit(Oid::from_str(to)?)?;
+    let from = match from {
+        Some(from) => repo.find_commit(Oid::from_str(from)?)?,
+        None => to.parent(0)?,
+    };
+    let mut options = DiffOptions::new();
+    options.pathspec("creature").pathspec("self");
+    let diff = repo.diff_tree_to_tree(Some(&from.tree()?), Some(&to.tree()?), Some(&mut options))?;
+    let path = |delta: git2::DiffDelta| delta.new_file().path().map(|path| path.display().to_string());
+    let files = diff.deltas().filter_map(path).take(MOST_FILES).collect();
+    let mut patch = String::new();
+    let printed = diff.print(DiffFormat::Patch, |_, _, line| {
+        if matches!(line.origin(), ' ' | '+' | '-') {
+            patch.push(line.origin());
+        }
+        patch += &String::from_utf8_lossy(line.content());
+        patch.len() <= 4 * MOST_PATCH
+    });
+    // Cut short by ourselves it ends as an error.
+    if patch.is_empty() {
+        printed?;
+    }
+    Ok(Change { files, patch: shorten(&patch, MOST_PATCH) })
+}
