@@ -47,7 +47,7 @@ impl Life {
         let result = tokio::select! {
             biased;
             () = leaving.asked() => None,
-            result = self.watch.own(calling) => Some(result),
+            done = self.watch.own(calling) => Some(done.result),
         };
         let left = result.is_none();
         let result = result.unwrap_or_else(|| {

@@ -17,7 +17,7 @@ pub use upkeep::{changed, looked};
 use crate::fault::Fault;
 use crate::feed::Event;
 use crate::heartbeat::Stage;
-use crate::last_words::guarded;
+use crate::last_words::caught;
 use crate::life::{Leaving, Life};
 use crate::paths::House;
 use crate::self_edit::boundary;
@@ -99,22 +99,16 @@ impl Life {
             if !self.keep_night(&night)? {
                 return Ok(());
             }
-            let mut came = None;
-            let panicked = guarded(part, async {
-                came = Some(self.part(part, &under.name, &mut night, leaving).await);
-                Value::Null
-            })
-            .await;
-            let (ok, said) = match came {
-                Some(Ok(Some(said))) => (true, said),
+            let came = caught(part, self.part(part, &under.name, &mut night, leaving)).await;
+            let (ok, said) = match came.and_then(|came| came) {
+                Ok(Some(said)) => (true, said),
                 // Asked to leave: this part was not tried.
-                Some(Ok(None)) => {
+                Ok(None) => {
                     under.begun.remove(part);
                     night.under_way = Some(under);
                     return self.keep_night(&night).map(|_| ());
                 }
-                Some(Err(fault)) => (false, fault.error),
-                None => (false, panicked.get("error").and_then(Value::as_str).unwrap_or_default().to_owned()),
+                Err(fault) => (false, fault.error),
             };
             if !ok {
                 tracing::warn!("dreaming, {part}: {said}");

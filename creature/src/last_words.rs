@@ -3,8 +3,8 @@
 //! Invariant: a panic of the loop or the heartbeat ends the process with status 101 at once, so that
 //! nothing half alive keeps beating. A tool that panics is a failed result, and the life goes on.
 
-use crate::tools::failure;
-use serde_json::Value;
+use crate::fault::Fault;
+use crate::tools::Done;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::pin::pin;
@@ -48,16 +48,24 @@ fn sentence(panic: &PanicHookInfo) -> String {
 }
 
 /// Runs a tool call; a panic in it is its failed result.
-pub async fn guarded(tool: &str, call: impl Future<Output = Value>) -> Value {
+pub async fn guarded(tool: &str, call: impl Future<Output = Done>) -> Done {
+    caught(tool, call).await.unwrap_or_else(|fault| Done::failed(fault.error, fault.hint))
+}
+
+/// Runs what has this name; a panic in it is a fault.
+pub async fn caught<T>(name: &str, call: impl Future<Output = T>) -> Result<T, Fault> {
     let mut call = pin!(call);
     std::future::poll_fn(|context| {
         GUARDED.set(true);
         let polled = catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(context)));
         GUARDED.set(false);
-        polled.unwrap_or_else(|_| {
-            let hint = "this is a bug in the tool's source under creature/; other tools still work";
-            Poll::Ready(failure(format!("{tool} {}", SAID.take()), hint))
-        })
+        match polled {
+            Ok(polled) => polled.map(Ok),
+            Err(_) => {
+                let hint = "this is a bug in the tool's source under creature/; other tools still work";
+                Poll::Ready(Err(Fault::new(format!("{name} {}", SAID.take()), hint)))
+            }
+        }
     })
     .await
 }

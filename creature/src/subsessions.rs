@@ -238,7 +238,7 @@ impl Life {
             let result = tokio::select! {
                 biased;
                 () = leaving.asked() => None,
-                result = self.watch.own(calling) => Some(result),
+                done = self.watch.own(calling) => Some(done.result),
             };
             (self.toolbox.owner, self.toolbox.thread, self.toolbox.session) = (owner, thread, None);
             self.knew_checklist(own);

@@ -4,7 +4,7 @@
 
 use crate::mind::context::head;
 use crate::mind::prompt;
-use crate::tools::catalogue::{TOOLS, Tool, takes};
+use crate::tools::catalogue::{TOOLS, Tool};
 use agenda::sessions::{MOST_HOPS, Mode, Session};
 use model::Wire;
 
@@ -56,8 +56,7 @@ pub fn system(session: &Session, wire: Wire) -> String {
     let may = |tool: &&Tool| {
         allows(session.mode, &session.tools, tool.name) && (session.depth < 2 || tool.name != "spawn")
     };
-    let line = |tool: &Tool| format!("- {} {}: {}\n", tool.name, takes(tool), tool.meaning);
-    let tools: String = TOOLS.iter().filter(may).map(line).collect();
+    let tools: String = TOOLS.iter().filter(may).map(Tool::line).collect();
     format!("{}{rest}\n# Tools\n\n{tools}", BASE.replace("{{shape}}", &shape))
 }
 

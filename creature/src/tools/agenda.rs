@@ -14,32 +14,20 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-/// The furthest a thing can be put off, in seconds: ten years.
-const FURTHEST_S: usize = 3_650 * 86_400;
-
 /// Lines of the stack in one answer.
 const MOST_LINES: usize = 20;
-
-/// Arguments that are numbers, also where they come as text.
-const NUMBERS: [&str; 6] = ["cost_usd", "amount_usd", "earned_usd", "checkpoint", "every_s", "every_days"];
 
 /// Changes the agenda as a call says.
 pub fn change(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let mut fields: Map<String, Value> = args.given().clone();
-    fields.retain(|_, value| !value.is_null());
-    for (name, value) in &mut fields {
-        let Value::String(text) = value else { continue };
-        match name.as_str() {
-            "checkpoints" => *value = text.lines().collect(),
-            name if NUMBERS.contains(&name) => {
-                *value = serde_json::from_str(&text.replace(['$', ',', ' '], "")).unwrap_or(Value::Null);
-            }
-            _ => *text = text.trim().to_owned(),
+    for value in fields.values_mut() {
+        if let Value::String(text) = value {
+            *text = text.trim().to_owned();
         }
     }
     if args.tool() == "task.add" {
         fields.insert("at".to_owned(), json!(due(tools, args)?));
-    } else if let Some(wait) = after(tools, args, "wait_s")? {
+    } else if let Some(wait) = after(tools, args, "wait_s") {
         fields.insert("not_before".to_owned(), json!(wait));
     }
     let id = fields.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -57,7 +45,7 @@ pub fn change(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 
 /// Says whether the owner approved an item. Nothing here can: the owner's word is taken where it is heard.
 pub fn approve(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let id = args.words("id")?.trim();
+    let id = args.text("id").trim();
     match tools.desk.agenda.awaits(id, &tools.desk.rules) {
         Some(false) => Ok(json!({"id": id, "note": "it needs no yes, or has it: go on"})),
         Some(true) => {
@@ -92,7 +80,7 @@ pub fn seen(tools: &mut Toolbox, place: &str, last: &str) -> Result<Value, Fault
 
 pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let (agenda, rules) = (&tools.desk.agenda, &tools.desk.rules);
-    Ok(match args.maybe_text("kind")?.unwrap_or("stack") {
+    Ok(match args.maybe_text("kind").unwrap_or("stack") {
         "stack" => {
             let lines = stack::stack(agenda, rules, &[], tools.clock.now());
             let shown: Vec<_> = lines.iter().take(MOST_LINES).collect();
@@ -113,7 +101,7 @@ pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 /// When a task is due: a time with its zone, a local one where the owner lives, or so many seconds from now.
 fn due(tools: &Toolbox, args: &Arguments) -> Result<Timestamp, Fault> {
     let zone = &tools.desk.rules.time_zone;
-    match (args.maybe_text("at")?.map(str::trim), after(tools, args, "in_s")?) {
+    match (args.maybe_text("at").map(str::trim), after(tools, args, "in_s")) {
         (Some(at), None) => moment(at, zone).ok_or_else(|| {
             args.fault("takes a time as `at`, like 2026-05-28T09:00 where your owner lives, or with Z in UTC")
         }),
@@ -122,12 +110,9 @@ fn due(tools: &Toolbox, args: &Arguments) -> Result<Timestamp, Fault> {
     }
 }
 
-fn after(tools: &Toolbox, args: &Arguments, name: &str) -> Result<Option<Timestamp>, Fault> {
-    if args.value(name).is_none() {
-        return Ok(None);
-    }
-    let seconds = i64::try_from(args.number(name, 0, 0..=FURTHEST_S)?).unwrap_or(i64::MAX);
-    Ok(tools.clock.now().checked_add(SignedDuration::from_secs(seconds)).ok())
+fn after(tools: &Toolbox, args: &Arguments, name: &str) -> Option<Timestamp> {
+    let seconds = i64::try_from(args.number(name)?).ok()?;
+    tools.clock.now().checked_add(SignedDuration::from_secs(seconds)).ok()
 }
 
 /// A moment as it is written; without a zone it is the owner's clock.

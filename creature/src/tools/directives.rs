@@ -8,7 +8,7 @@ use agenda::directive::{self, Directive};
 use serde_json::{Value, json};
 
 pub fn set(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let text = args.words("text")?;
+    let text = args.text("text");
     let understood = directive::understand(text, tools.clock.now(), &tools.desk.rules.time_zone).ok_or_else(|| {
         let hint = "say it as in: focus on revenue this week · check my mail every 10 minutes · only message me about \
             money · pause until friday · resume";

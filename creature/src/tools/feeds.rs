@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 /// Characters of an item's summary, so that twenty items fit a result.
 const MOST_SUMMARY: usize = 200;
 
-pub async fn read(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
-    let (url, most) = (args.words("url")?.trim(), args.number("most", 10, 1..=50)?);
+pub async fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (url, most) = (args.text("url").trim(), args.number("most").unwrap_or(10));
     let feed = hands::fetch_feed(tools.way_out()?, url, most).await.map_err(fault)?;
     let items = feed.items.iter().map(|item| {
         json!({

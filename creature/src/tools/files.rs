@@ -36,7 +36,7 @@ const MOST_FILES: u64 = 20_000;
 const MOST_BYTES: u64 = 512 * 1024 * 1024;
 
 pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let path = args.words("path")?;
+    let path = args.text("path");
     let file = inside(tools, args, path)?;
     let read = |cause: std::io::Error| {
         Fault::caused(format!("read {path}"), &cause, "files.list shows what is there")
@@ -50,7 +50,7 @@ pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let path = args.maybe_text("path")?.unwrap_or("");
+    let path = args.maybe_text("path").unwrap_or("");
     let folder = inside(tools, args, path)?;
     let listing = match fs::read_dir(&folder) {
         // The workspace itself comes to be with its first file.
@@ -77,7 +77,7 @@ pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (path, text) = (args.words("path")?, args.text("text")?);
+    let (path, text) = (args.text("path"), args.text("text"));
     let file = inside(tools, args, path)?;
     if file == root(tools)? || file.is_dir() || path.ends_with('/') {
         return Err(args.fault(format!("needs a file's path, and `{path}` is a folder's")));
@@ -96,7 +96,7 @@ pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 pub fn create_workspace(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let name = args.words("name")?;
+    let name = args.text("name");
     if !is_slug(name) {
         return Err(args.fault("takes a `name` of letters, digits, - and _, at most 60"));
     }
@@ -107,7 +107,7 @@ pub fn create_workspace(tools: &mut Toolbox, args: &Arguments) -> Result<Value, 
     })?;
     let readme = folder.join("README.md");
     if !readme.exists() {
-        let about = args.maybe_text("about")?.unwrap_or("What this is for is yet to be written here.");
+        let about = args.maybe_text("about").unwrap_or("What this is for is yet to be written here.");
         let text =
             format!("# {name}\n\n{}\n\nMade {} by life {}.\n", about.trim(), tools.clock.text(), tools.life);
         memory::replace(&readme, text.as_bytes())

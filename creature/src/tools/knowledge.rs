@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 const MOST_INDEXED: u64 = 32 << 20;
 
 pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (path, text) = (paper(tools, args, "notes")?, args.words("text")?);
+    let (path, text) = (paper(tools, args, "notes")?, args.text("text"));
     keep(tools, args, &path, text)
 }
 
 pub fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let words = args.words("query")?.to_owned();
-    let most = args.number("most", 8, 1..=30)?;
-    let kind = args.maybe_text("kind")?.map(|name| kind(args, name)).transpose()?;
+    let words = args.text("query").to_owned();
+    let most = args.number("most").unwrap_or(8);
+    let kind = args.maybe_text("kind").map(|name| kind(args, name)).transpose()?;
     let house = &tools.house;
     let asked = Question { words, kind, most };
     let found =
@@ -48,11 +48,11 @@ fn kind(args: &Arguments, name: &str) -> Result<Kind, Fault> {
 }
 
 pub fn add_fact(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let text = args.words("text")?;
+    let text = args.text("text");
     if text.chars().count() > facts::MOST_TEXT {
         return Err(args.fault(format!("takes one statement of at most {} characters", facts::MOST_TEXT)));
     }
-    let source = args.maybe_text("source")?.unwrap_or("myself");
+    let source = args.maybe_text("source").unwrap_or("myself");
     let fact = Fact::new(text, source, &tools.clock.text().chars().take(10).collect::<String>());
     let before = dream::facts_text(&tools.house)?;
     let after = match facts::add(&before, &fact) {
@@ -77,13 +77,13 @@ pub fn dream_now(tools: &mut Toolbox) -> Result<Value, Fault> {
 }
 
 pub fn dream_undo(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (name, restored) = dream::undo(tools, args.maybe_text("name")?)?;
+    let (name, restored) = dream::undo(tools, args.maybe_text("name"))?;
     Ok(json!({"undone": name, "restored": restored}))
 }
 
 /// The path of a paper by its name in a folder of papers.
 pub(super) fn paper(tools: &Toolbox, args: &Arguments, folder: &str) -> Result<String, Fault> {
-    let name = args.words("name")?.trim();
+    let name = args.text("name").trim();
     let name = name.strip_prefix("self/").unwrap_or(name);
     let name = name.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
     let name = name.strip_suffix(".md").unwrap_or(name);

@@ -1,6 +1,6 @@
 //! Every tool the creature has, in one plain `match`; one file per family.
 //!
-//! Invariant: a result is an object with `ok`; no result is longer than a thought can hold, the whole is kept beside it.
+//! Invariant: a result is an object with `ok`; a mind reads it in words, whole up to one cap, and what is longer is kept beside it.
 //! Invariant: in safe mode only talking tools run; in a rehearsal nothing outward does.
 
 mod agenda;
@@ -22,6 +22,7 @@ mod repo_edit;
 mod repo_look;
 mod repo_run;
 mod service;
+mod show;
 mod skills;
 mod spawn;
 mod spill;
@@ -54,6 +55,26 @@ use memory::{Log, Record};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
+
+/// What a mind is shown of one result unless its window says otherwise, in characters: 10,000 tokens.
+const MOST_SHOWN: usize = 35_000;
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    /// As it is remembered: `{"ok":true,…}` or `{"ok":false,"error":…,"hint":…}`, at most 6,000 characters.
+    pub result: Value,
+    /// As a mind reads it.
+    pub shown: String,
+}
+
+impl Done {
+    /// What came of a call that was not run.
+    pub fn failed(error: impl Into<String>, hint: impl Into<String>) -> Self {
+        let result = failure(error, hint);
+        Self { shown: show::shown(&result, &Map::new(), false, MOST_SHOWN), result }
+    }
+}
 
 /// What tools act with. One per life; tools run one after another.
 pub struct Toolbox {
@@ -92,6 +113,8 @@ pub struct Toolbox {
     pub sessions: Sessions,
     /// The sub-session that acts now; none for the life's own thoughts.
     pub session: Option<String>,
+    /// Characters that a mind is shown of one result at most; by the window of its model.
+    pub most_shown: usize,
     spills: u32,
 }
 
@@ -129,12 +152,13 @@ impl Toolbox {
             limits: Limits::from(&SelfEditSettings::default()),
             patience: guardian_post::PATIENCE,
             broker: None,
+            most_shown: MOST_SHOWN,
             spills: 0,
         }
     }
 
-    /// Runs one call. Always an object: `{"ok":true,…}` or `{"ok":false,"error":…,"hint":…}`.
-    pub async fn call(&mut self, call: &ToolCall) -> Value {
+    /// Runs one call.
+    pub async fn call(&mut self, call: &ToolCall) -> Done {
         let result = match catalogue::find(&call.tool) {
             Ok(tool) => self.allowed(tool, call).await,
             Err(fault) => Err(fault),
@@ -154,10 +178,13 @@ impl Toolbox {
             None => result,
         };
         self.spills += 1;
-        spill::fit(&self.house, &format!("{}-{}", self.life, self.spills), &call.tool, result)
+        let id = format!("{}-{}", self.life, self.spills);
+        let (kept, whole) = spill::fit(&self.house, &id, &call.tool, self.most_shown, result.clone());
+        let shown = show::shown(&result, &whole, call.tool == "repo.read", self.most_shown);
+        Done { result: kept, shown }
     }
 
-    async fn allowed(&mut self, tool: &Tool, call: &ToolCall) -> Result<Value, Fault> {
+    async fn allowed(&mut self, tool: &'static Tool, call: &ToolCall) -> Result<Value, Fault> {
         let args = Arguments::of(call, tool)?;
         if self.safe && tool.scope != Scope::Talk {
             let error = format!("{} is locked: this life runs in safe mode", tool.name);
@@ -182,12 +209,14 @@ impl Toolbox {
         self.change(&Change::Request(RequestChange::Used { tool: tool.to_owned() })).map(drop)
     }
 
-    async fn dispatch(&mut self, args: &Arguments<'_>) -> Result<Value, Fault> {
+    async fn dispatch(&mut self, args: &Arguments) -> Result<Value, Fault> {
         match args.tool() {
             "complete_run" => {
                 self.completed = true;
-                Ok(json!({"summary": args.maybe_text("summary")?}))
+                Ok(json!({"summary": args.maybe_text("summary")}))
             }
+            // The loop reads it.
+            "rest" => Ok(json!({"sleep_s": args.value("sleep_s"), "intent": args.value("intent")})),
             "memory.append" => remember::append(self, args),
             "memory.snapshot" => remember::snapshot(self, args),
             "owner.message" => owner::message(self, args),

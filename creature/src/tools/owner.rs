@@ -20,9 +20,9 @@ const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 const LISTENING: SignedDuration = SignedDuration::from_hours(1);
 
 pub fn message(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (kind, text) = (Kind::named(args.words("kind")?), args.words("text")?);
+    let (kind, text) = (Kind::named(args.text("kind")), args.text("text"));
     if kind == Kind::Answer {
-        let done = args.maybe_truth("done")?;
+        let done = args.maybe_flag("done");
         return answer(tools, json!({"text": text}), done);
     }
     let said = tools.change(&Change::Outbox(OutboxChange::Say { kind, text: text.to_owned() }))?;

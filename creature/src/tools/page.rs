@@ -1,39 +1,85 @@
-//! Pages through text: whole lines from a line on, as many as a result may hold.
+//! Pages through text: whole lines from a line on, as many as there is room for, and where the next page begins. Pure.
+//!
+//! Invariant: what a page says it holds it holds without a gap, and `next_from` is the line after its last one.
 
 use super::arguments::Arguments;
 use crate::fault::Fault;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-/// Characters of one page, so that a page with its frame is never spilled.
-const MOST_CHARS: usize = 5_000;
+/// What the words about a cut line may take, in characters.
+const CUT_WORDS: usize = 80;
 
-/// The page that `from` and `lines` ask for; `next_from` is there while more follows.
+/// The span that `from` and `lines` ask for, however long; whoever shows it makes it fit.
 pub fn page(args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
-    let from = args.number("from", 1, 1..=usize::MAX)?;
-    let most = args.number("lines", usize::MAX, 1..=usize::MAX)?;
+    let from = args.number("from").unwrap_or(1);
+    span(args, path, text, from, args.number("lines").unwrap_or(usize::MAX))
+}
+
+/// So many lines from a line on.
+pub fn span(args: &Arguments, path: &str, text: &str, from: usize, most: usize) -> Result<Value, Fault> {
     let total = text.lines().count();
     if from > total.max(1) {
         return Err(args.fault(format!("asks for line {from}, but {path} has {total} lines")));
     }
-    let (mut shown, mut chars, mut count) = (String::new(), 0, 0);
-    for line in text.lines().skip(from - 1).take(most) {
-        let length = line.chars().count() + 1;
-        if count > 0 && chars + length > MOST_CHARS {
-            break;
-        }
-        shown.push_str(&head(line, MOST_CHARS));
-        shown.push('\n');
-        (chars, count) = (chars + length, count + 1);
-        if length > MOST_CHARS {
-            shown.push_str("… the rest of this line is left out …\n");
-            break;
-        }
-    }
+    let lines = text.lines().skip(from - 1).take(most);
+    let shown: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let count = shown.lines().count();
     let mut page = json!({"path": path, "text": shown, "from": from, "lines": count, "lines_total": total});
-    if let (true, Value::Object(fields)) = (from - 1 + count < total, &mut page) {
-        fields.insert("next_from".to_owned(), json!(from + count));
+    if let Value::Object(fields) = &mut page {
+        go_on(fields, from + count, total);
     }
     Ok(page)
+}
+
+/// Lines that are an answer by themselves, from the `from`th on.
+pub fn listing(args: &Arguments, name: &str, lines: &[String]) -> Result<Value, Fault> {
+    page(args, name, &lines.join("\n"))
+}
+
+pub fn is_page(fields: &Map<String, Value>) -> bool {
+    fields.get("text").is_some_and(Value::is_string) && fields.contains_key("lines_total")
+}
+
+/// The page with as many of its lines as `most` characters hold; each costs `beside` more.
+pub fn fit(fields: &mut Map<String, Value>, most: usize, beside: usize) {
+    let number = |name: &str| fields.get(name).and_then(Value::as_u64).unwrap_or_default() as usize;
+    let (from, total) = (number("from"), number("lines_total"));
+    let Some(Value::String(text)) = fields.get("text") else { return };
+    let (mut shown, mut chars, mut count) = (String::new(), 0, 0);
+    for line in text.lines() {
+        let length = line.chars().count() + 1 + beside;
+        if count > 0 && chars + length > most {
+            break;
+        }
+        (chars, count) = (chars + length, count + 1);
+        shown.push_str(&cut(line, most.saturating_sub(beside + 1)));
+        shown.push('\n');
+        if length > most {
+            break;
+        }
+    }
+    fields.insert("text".to_owned(), json!(shown));
+    fields.insert("lines".to_owned(), json!(count));
+    go_on(fields, from + count, total);
+}
+
+fn go_on(fields: &mut Map<String, Value>, next: usize, total: usize) {
+    match next <= total {
+        true => fields.insert("next_from".to_owned(), json!(next)),
+        false => fields.shift_remove("next_from"),
+    };
+}
+
+/// A line as it is, or its beginning and how much is left out.
+pub fn cut(line: &str, most: usize) -> String {
+    let length = line.chars().count();
+    if length <= most {
+        return line.to_owned();
+    }
+    let kept = most.saturating_sub(CUT_WORDS);
+    let said =
+        format!("{} … the rest of this line is left out: {} characters …", head(line, kept), length - kept);
+    head(&said, most)
 }
 
 /// The first characters of a text.

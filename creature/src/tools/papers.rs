@@ -26,12 +26,12 @@ pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (path, text) = (path(tools, args)?, args.text("text")?);
+    let (path, text) = (path(tools, args)?, args.text("text"));
     keep(tools, args, &path, text)
 }
 
 pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (path, more) = (path(tools, args)?, args.words("text")?);
+    let (path, more) = (path(tools, args)?, args.text("text"));
     let mut text = text_of(tools, &path)?.unwrap_or_default();
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -43,8 +43,8 @@ pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     keep(tools, args, &path, &text)
 }
 
-pub async fn rewrite_purpose(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
-    let (text, reason) = (args.words("text")?, args.summary("reason")?);
+pub async fn rewrite_purpose(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (text, reason) = (args.text("text"), args.summary("reason"));
     if text.len() > MOST_PURPOSE {
         return Err(args.fault("takes at most 64 KiB as `text`"));
     }
@@ -76,7 +76,7 @@ pub async fn rewrite_purpose(tools: &mut Toolbox, args: &Arguments<'_>) -> Resul
 
 /// The paper a name stands for, as a path from the root.
 fn path(tools: &Toolbox, args: &Arguments) -> Result<String, Fault> {
-    let name = args.words("name")?.trim();
+    let name = args.text("name").trim();
     let name = name.strip_prefix("self/").unwrap_or(name);
     let bare = name.strip_suffix(".md").unwrap_or(name);
     let path = match bare.to_ascii_lowercase().as_str() {

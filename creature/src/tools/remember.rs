@@ -14,12 +14,12 @@ const MOST_BYTES: usize = 32 * 1024;
 const MOST_SNAPSHOT: usize = 8_000;
 
 pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let kind = args.maybe_text("kind")?.unwrap_or("observation");
+    let kind = args.maybe_text("kind").unwrap_or("observation");
     let plain = |letter: char| letter.is_ascii_lowercase() || letter == '_';
     if RESERVED.contains(&kind) || kind.is_empty() || kind.len() > 32 || !kind.chars().all(plain) {
         return Err(args.fault(format!("cannot write records of kind `{kind}`")));
     }
-    let data = match (args.maybe_text("text")?, args.value("data")) {
+    let data = match (args.maybe_text("text"), args.value("data")) {
         (Some(text), None) if !text.trim().is_empty() => json!({"about": "note", "text": text}),
         (None, Some(data @ Value::Object(_))) => data.clone(),
         (None, Some(_)) => return Err(args.fault("takes an object as `data`")),
@@ -37,7 +37,7 @@ pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 pub fn snapshot(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let text = match args.maybe_text("text")? {
+    let text = match args.maybe_text("text") {
         Some(text) if text.trim().is_empty() => {
             return Err(args.fault("needs words in `text`, or no `text` at all"));
         }

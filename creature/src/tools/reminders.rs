@@ -10,8 +10,8 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 pub fn add(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (text, when) = (args.words("text")?.to_owned(), args.words("when")?);
-    let zone = args.maybe_text("zone")?;
+    let (text, when) = (args.text("text").to_owned(), args.text("when"));
+    let zone = args.maybe_text("zone");
     let hours = match zone.map(TimeZone::get) {
         None => tools.desk.rules.time_zone.clone(),
         Some(Ok(hours)) => hours,
@@ -22,7 +22,7 @@ pub fn add(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
             monthly 31 09:00 · every 45 min 08:00-20:00";
         Fault::new("reminder.add cannot read `when`", hint)
     })?;
-    let (prompt, zone) = (args.maybe_text("prompt")?.map(str::to_owned), zone.map(str::to_owned));
+    let (prompt, zone) = (args.maybe_text("prompt").map(str::to_owned), zone.map(str::to_owned));
     tools.change(&Change::Reminder(ReminderChange::Add { text, prompt, schedule, zone }))
 }
 

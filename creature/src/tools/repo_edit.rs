@@ -11,23 +11,20 @@ use crate::self_edit::protocol::{self, Proof};
 use crate::self_edit::{Failed, Stage};
 use serde_json::{Map, Value, json};
 
-const MOST_EDITS: usize = 64;
-
-pub async fn edit(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
-    let summary = args.summary("summary")?;
-    let edits = edits(args)?;
-    let plan = change::from_edits(tools.house.root(), &edits);
-    make(tools, plan, summary, args.flag("hold")?).await
+pub async fn edit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let summary = args.summary("summary");
+    let plan = change::from_edits(tools.house.root(), &edits(args));
+    make(tools, plan, summary, args.flag("hold")).await
 }
 
-pub async fn apply_patch(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
-    let (patch, summary) = (args.words("patch")?, args.summary("summary")?);
+pub async fn apply_patch(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (patch, summary) = (args.text("patch"), args.summary("summary"));
     let plan = change::from_patch(tools.house.root(), patch);
-    make(tools, plan, summary, args.flag("hold")?).await
+    make(tools, plan, summary, args.flag("hold")).await
 }
 
-pub async fn commit(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
-    let summary = args.summary("summary")?;
+pub async fn commit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let summary = args.summary("summary");
     let changed = repo_look::changed(&repo_look::open(tools)?, Some("creature"))?;
     if changed.is_empty() {
         let (house, patience) = (&tools.house, tools.patience);
@@ -53,9 +50,9 @@ pub async fn commit(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, 
     }
 }
 
-pub async fn reset_hard(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+pub async fn reset_hard(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let reason = match args.value("reason") {
-        Some(_) => args.summary("reason")?,
+        Some(_) => args.summary("reason"),
         None => "put creature/ back".to_owned(),
     };
     let (house, patience) = (&tools.house, tools.patience);
@@ -65,28 +62,13 @@ pub async fn reset_hard(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Val
     Ok(json!({"commit": answer.commit, "note": "what was there is kept under refs/guardian/rescued"}))
 }
 
-fn edits(args: &Arguments) -> Result<Vec<Edit>, Fault> {
-    let Some(Value::Array(list)) = args.value("edits") else {
-        return Err(args.fault("needs `edits`, a list of {path, old, new}"));
-    };
-    if list.is_empty() || list.len() > MOST_EDITS {
-        return Err(args.fault(format!("takes 1 to {MOST_EDITS} edits, not {}", list.len())));
-    }
-    let read = |(at, edit): (usize, &Value)| {
-        let object = edit
-            .as_object()
-            .ok_or_else(|| args.fault(format!("takes objects as edits; edits[{at}] is none")))?;
-        if let Some(name) = object.keys().find(|name| !matches!(name.as_str(), "path" | "old" | "new")) {
-            return Err(args.fault(format!("takes no `{name}` in edits[{at}], only path, old and new")));
-        }
-        let field = |name: &str| match object.get(name) {
-            Some(Value::String(text)) => Ok(text.clone()),
-            Some(_) => Err(args.fault(format!("takes text as `{name}` of edits[{at}]"))),
-            None => Err(args.fault(format!("needs `{name}` in edits[{at}]"))),
-        };
-        Ok(Edit { path: field("path")?, old: field("old")?, new: field("new")? })
-    };
-    list.iter().enumerate().map(read).collect()
+fn edits(args: &Arguments) -> Vec<Edit> {
+    let field =
+        |edit: &Value, name: &str| edit.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let edits = args.value("edits").and_then(Value::as_array).into_iter().flatten();
+    edits
+        .map(|edit| Edit { path: field(edit, "path"), old: field(edit, "old"), new: field(edit, "new") })
+        .collect()
 }
 
 /// Takes a plan through the protocol and records what came of it.

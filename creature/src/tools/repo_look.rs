@@ -55,7 +55,7 @@ fn how(status: Status) -> &'static str {
 }
 
 pub fn diff(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (path, staged) = (args.maybe_text("path")?, args.flag("staged")?);
+    let (path, staged) = (args.maybe_text("path"), args.flag("staged"));
     let repo = open(tools)?;
     let mut options = DiffOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).show_untracked_content(true);
@@ -87,7 +87,7 @@ pub fn diff(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 pub fn map(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let path = readable(args, args.maybe_text("path")?.unwrap_or("creature"))?;
+    let path = readable(args, args.maybe_text("path").unwrap_or("creature"))?;
     let top = tools.house.root().join(&path);
     if !top.exists() {
         return Err(args.fault(format!("finds nothing at {path}")));
@@ -127,7 +127,7 @@ fn walk(at: &Path, name: &str, depth: usize, lines: &mut Vec<String>) {
 }
 
 pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let path = readable(args, args.words("path")?)?;
+    let path = readable(args, args.text("path"))?;
     let file = tools.house.root().join(&path);
     let hint = "repo.map shows what is there";
     let real = file.canonicalize().map_err(|cause| Fault::caused(format!("read {path}"), &cause, hint))?;

@@ -12,7 +12,7 @@ pub async fn list(tools: &mut Toolbox) -> Result<Value, Fault> {
     Ok(json!({"services": part("services"), "janee": part("janee"), "tainted": part("tainted")}))
 }
 
-pub async fn execute(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+pub async fn execute(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let mut request = request(args, "service")?;
     for name in ["query", "body"] {
         request.extend(args.value(name).map(|value| (name.to_owned(), value.clone())));
@@ -24,7 +24,7 @@ pub async fn janee_list(tools: &mut Toolbox) -> Result<Value, Fault> {
     tools.way_out()?.janee_services().await.map_err(fault)
 }
 
-pub async fn janee_execute(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+pub async fn janee_execute(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let mut request = request(args, "capability")?;
     let body = args.value("body").map(|body| match body {
         Value::String(text) => json!(text),
@@ -40,11 +40,11 @@ pub async fn janee_execute(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<
 fn request(args: &Arguments, whose: &str) -> Result<Map<String, Value>, Fault> {
     let mut request = Map::new();
     for name in [whose, "method", "path"] {
-        request.insert(name.to_owned(), json!(args.words(name)?.trim()));
+        request.insert(name.to_owned(), json!(args.text(name).trim()));
     }
-    let method = args.words("method")?.trim().to_ascii_uppercase();
+    let method = args.text("method").trim().to_ascii_uppercase();
     request.insert("method".to_owned(), json!(method));
-    if let Some(reason) = args.maybe_text("reason")? {
+    if let Some(reason) = args.maybe_text("reason") {
         request.insert("reason".to_owned(), json!(reason));
     }
     Ok(request)

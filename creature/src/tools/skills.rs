@@ -14,7 +14,7 @@ const MOST_CHARS: usize = 16_000;
 const MOST_SKILLS: usize = 200;
 
 pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (path, text) = (paper(tools, args, "skills")?, args.words("text")?);
+    let (path, text) = (paper(tools, args, "skills")?, args.text("text"));
     if text.chars().count() > MOST_CHARS {
         return Err(args.fault(format!("takes at most {MOST_CHARS} characters; a skill is small")));
     }

@@ -37,7 +37,7 @@ pub fn spawn(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let Some(id) = args.maybe_text("id")? else {
+    let Some(id) = args.maybe_text("id") else {
         let lines: Vec<String> = tools.sessions.all.iter().map(Session::line).collect();
         return Ok(json!({"sessions": lines}));
     };
@@ -51,7 +51,7 @@ pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 pub fn cancel(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let now = tools.clock.now();
     let refused = |refused: agenda::Refusal| Fault::new(refused.error, refused.hint);
-    let changed = tools.sessions.cancel(args.words("id")?, now).map_err(refused)?;
+    let changed = tools.sessions.cancel(args.text("id"), now).map_err(refused)?;
     tools.turned(&changed)?;
     Ok(json!({"ended": changed}))
 }

@@ -1,14 +1,17 @@
-//! Keeps long results whole in files where the thought sees head, tail and the path.
+//! What is remembered of a result: short ones as they are, of long ones head and tail, with the whole in a file.
 //!
 //! Invariant: a shortened part keeps its type, so that readers of results need not know of spilling.
 
-use super::page::{head, tail};
+use super::page::{self, head, tail};
 use crate::paths::House;
 use serde_json::{Map, Value, json};
 use std::fs;
 
-/// Longest result a thought sees, in characters of JSON.
-pub const MOST_CHARS: usize = 6_000;
+/// Longest result that is remembered, in characters of JSON.
+const MOST_CHARS: usize = 6_000;
+
+/// Characters of a page that are remembered; the rest can be asked for again.
+const MOST_PAGE: usize = 5_000;
 
 /// What is kept of the first part spilled: its beginning says what it is, its end what came of it.
 const HEAD: usize = 2_400;
@@ -17,13 +20,19 @@ const TAIL: usize = 1_200;
 /// Files kept; the oldest go first.
 const MOST_FILES: usize = 200;
 
-/// The result as it is, or with its longest parts moved to files until it fits.
-pub fn fit(house: &House, id: &str, tool: &str, result: Value) -> Value {
-    let Value::Object(mut fields) = result else {
-        return result;
-    };
+/// The result as it is, or with its longest parts moved to files until neither memory nor what is shown cuts them;
+/// and those files by the names of the parts.
+pub fn fit(house: &House, id: &str, tool: &str, shown: usize, result: Value) -> (Value, Map<String, Value>) {
     let mut whole = Map::new();
-    while fields.values().map(size).sum::<usize>() > MOST_CHARS && whole.len() < 6 {
+    let Value::Object(mut fields) = result else {
+        return (result, whole);
+    };
+    if page::is_page(&fields) {
+        page::fit(&mut fields, MOST_PAGE, 0);
+        return (Value::Object(fields), whole);
+    }
+    let most = MOST_CHARS.min(shown / 2);
+    while fields.values().map(size).sum::<usize>() > most && whole.len() < 6 {
         let untouched = fields.iter().filter(|(name, _)| !whole.contains_key(*name));
         let longest = untouched.map(|(name, part)| (size(part), name.clone())).max();
         let Some((_, name)) = longest.filter(|(length, _)| *length > 500) else {
@@ -44,9 +53,9 @@ pub fn fit(house: &House, id: &str, tool: &str, result: Value) -> Value {
         whole.insert(name, keep(house, &file, &text));
     }
     if !whole.is_empty() {
-        fields.insert("whole".to_owned(), Value::Object(whole));
+        fields.insert("whole".to_owned(), Value::Object(whole.clone()));
     }
-    Value::Object(fields)
+    (Value::Object(fields), whole)
 }
 
 fn shorten(part: &Value, text: &str, share: usize) -> Value {

@@ -5,8 +5,11 @@ use super::{Toolbox, fault};
 use crate::fault::Fault;
 use serde_json::{Value, json};
 
-pub async fn fetch_text(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
-    let (url, most) = (args.words("url")?.trim(), args.number("most_chars", 4_000, 1..=200_000)?);
+/// Characters of a page unless a call says otherwise.
+const MOST_CHARS: usize = 30_000;
+
+pub async fn fetch_text(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (url, most) = (args.text("url").trim(), args.number("most_chars").unwrap_or(MOST_CHARS));
     let page = hands::fetch_text(tools.way_out()?, url, most).await.map_err(fault)?;
     Ok(json!({
         "url": page.url,
@@ -18,8 +21,8 @@ pub async fn fetch_text(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Val
     }))
 }
 
-pub async fn search(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
-    let (query, most) = (args.words("query")?, args.number("most", 8, 1..=20)?);
+pub async fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (query, most) = (args.text("query"), args.number("most").unwrap_or(8));
     let service = tools.service("search").await?.ok_or_else(|| {
         let hint = "the owner sets [search] provider = \"brave\" or \"searxng\" in owner.toml; fetch a page you know instead";
         Fault::new("web.search is not configured", hint)

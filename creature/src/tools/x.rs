@@ -14,25 +14,20 @@ const MOST_CHARS: usize = 4_000;
 /// Drafts kept; nobody reads the five hundred and first.
 const MOST_DRAFTS: usize = 500;
 
-pub async fn post(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
+pub async fn post(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let text = words(args)?;
     send(tools, args, text, None).await
 }
 
-pub async fn reply(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
-    let (text, to) = (words(args)?, args.words("to")?.trim());
+pub async fn reply(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (text, to) = (words(args)?, args.text("to").trim());
     if to.len() > 32 || !to.chars().all(|letter| letter.is_ascii_digit()) {
         return Err(args.fault("takes a post's id, all digits, as `to`"));
     }
     send(tools, args, text, Some(to)).await
 }
 
-async fn send(
-    tools: &mut Toolbox,
-    args: &Arguments<'_>,
-    text: &str,
-    to: Option<&str>,
-) -> Result<Value, Fault> {
+async fn send(tools: &mut Toolbox, args: &Arguments, text: &str, to: Option<&str>) -> Result<Value, Fault> {
     let Some(broker) = account(tools).await? else {
         return draft(tools, args, text, to);
     };
@@ -48,20 +43,20 @@ async fn send(
     }
 }
 
-pub async fn search(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
-    let (query, most) = (args.words("query")?, args.number("most", 10, 10..=100)?);
+pub async fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (query, most) = (args.text("query"), args.number("most").unwrap_or(10));
     let broker = account(tools).await?.ok_or_else(|| not_configured(args))?;
     x::search(broker, query, most).await.map_or_else(waits, |posts| Ok(shown(&posts)))
 }
 
-pub async fn get_mentions(tools: &mut Toolbox, args: &Arguments<'_>) -> Result<Value, Fault> {
-    let since = args.maybe_text("since_id")?;
+pub async fn get_mentions(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let since = args.maybe_text("since_id");
     let broker = account(tools).await?.ok_or_else(|| not_configured(args))?;
     x::mentions(broker, since).await.map_or_else(waits, |posts| Ok(shown(&posts)))
 }
 
-fn words<'a>(args: &Arguments<'a>) -> Result<&'a str, Fault> {
-    match args.words("text")?.trim() {
+fn words(args: &Arguments) -> Result<&str, Fault> {
+    match args.text("text").trim() {
         text if text.chars().count() > MOST_CHARS => {
             Err(args.fault(format!("takes at most {MOST_CHARS} characters as `text`")))
         }

@@ -3,7 +3,7 @@
 use crate::yard::Yard;
 use creature::clock::Clock;
 use creature::desk::Desk;
-use creature::tools::catalogue::{TOOLS, takes};
+use creature::tools::catalogue::{TOOLS, Tool};
 use serde_json::{Value, json};
 
 /// A yard whose clock stands still.
@@ -29,8 +29,7 @@ async fn refused(yard: &mut Yard, tool: &str, args: Value) -> String {
 fn the_catalogue_tells_of_them_in_few_words() {
     let families = ["goal", "opportunity", "task", "gap", "presence", "agenda"];
     let ours = TOOLS.iter().filter(|tool| families.contains(&tool.name.split('.').next().unwrap()));
-    let lines = ours.map(|tool| format!("- {} {}: {}\n", tool.name, takes(tool), tool.meaning));
-    let text: String = lines.collect();
+    let text: String = ours.map(Tool::line).collect();
     assert!(text.chars().count() <= 1_400, "{}", text.chars().count());
 }
 

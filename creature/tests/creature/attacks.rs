@@ -234,11 +234,7 @@ async fn no_argument_breaks_a_tool() {
         for owner in [false, true] {
             for value in &odd {
                 yard.tools.owner = owner;
-                let args = tool
-                    .args
-                    .iter()
-                    .map(|arg| (arg.trim_end_matches('?').to_owned(), value.clone()))
-                    .collect();
+                let args = tool.args.iter().map(|arg| (arg.name.to_owned(), value.clone())).collect();
                 let result = yard.call(tool.name, Value::Object(args)).await;
                 assert!(result.is_object(), "{}", tool.name);
             }

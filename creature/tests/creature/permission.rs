@@ -64,10 +64,10 @@ async fn installs_are_the_owners_and_the_settings_say_the_rest() {
         yard.tools.owner = true;
         assert!(refused(&yard.call(tool, args.clone()).await, "by yourself"), "nobody asked for {tool}");
         hear(&mut yard, &format!("show me my {}", tool.split('.').next().unwrap()));
-        let result = yard.call(tool, args).await;
+        let result = yard.call(tool, args.clone()).await;
         assert!(!refused(&result, "by yourself"), "{result}");
         yard.tools.thread = "shop".to_owned();
-        assert!(refused(&yard.call(tool, json!({})).await, "by yourself"), "another thread asked for {tool}");
+        assert!(refused(&yard.call(tool, args).await, "by yourself"), "another thread asked for {tool}");
         yard.tools.thread = "main".to_owned();
     }
     assert!(refused(&yard.call("notes.write", write).await, "may not be used here"));

@@ -1,7 +1,7 @@
 //! What goes wrong and is lived with: outages, garbled replies, tools that panic.
 
 use creature::config::RestSettings;
-use creature::last_words::{guarded, install};
+use creature::last_words::{caught, guarded, install};
 use creature::setbacks::Setbacks;
 use serde_json::json;
 
@@ -68,14 +68,14 @@ fn a_tool_that_panics_is_a_failed_result() {
             tokio::task::yield_now().await;
             panic!("on purpose")
         });
-        let result = result.await;
+        let result = result.await.result;
         assert_eq!(result["ok"], false);
         assert!(result["error"].as_str().unwrap().contains("bad.tool") && result["hint"].is_string());
-        let result = guarded("good.tool", async {
+        let result = caught("good.tool", async {
             tokio::task::yield_now().await;
             json!({"ok": true})
         });
-        assert_eq!(result.await["ok"], true);
+        assert_eq!(result.await.unwrap()["ok"], true);
     });
 }
 
@@ -115,7 +115,7 @@ fn alone_with_a_panicking_tool() {
         (line!(), runtime.block_on(guarded("bad.tool", async { panic!("on\npurpose") }))),
         (line!(), runtime.block_on(guarded("bad.tool", async { panic!("on {}", "purpose") }))),
     ] {
-        let said = result["error"].as_str().unwrap();
+        let said = result.result["error"].as_str().unwrap();
         assert!(said.starts_with("bad.tool panicked at tests/creature/setbacks.rs:"), "{said}");
         assert!(said.contains(&format!("setbacks.rs:{line}:")), "{said}");
         assert!(said.ends_with(": on purpose"), "{said}");

@@ -2,6 +2,7 @@
 
 use crate::broker::{Answer, Asked, StandIn, loopback, refusal};
 use crate::yard::Yard;
+use creature::tools::catalogue::arg::Kind;
 use creature::tools::{catalogue, catalogue::TOOLS};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
@@ -27,7 +28,7 @@ async fn bad_arguments_are_named() {
             json!({"edits": [{"path": "a", "old": "", "new": "", "x": 1}], "summary": "s"}),
             "takes no `x`",
         ),
-        ("repo.edit", json!({"edits": [3], "summary": "s"}), "edits[0] is none"),
+        ("repo.edit", json!({"edits": [3], "summary": "s"}), "as edits[0], not a number"),
         ("repo.edit", json!({"edits": [{"path": "a", "old": "", "new": ""}]}), "needs `summary`"),
         ("repo.apply_patch", json!({"patch": " ", "summary": "s"}), "it is empty"),
         ("repo.run", json!({"command": "true", "deadline_s": 9999}), "from 1 to 600"),
@@ -67,13 +68,36 @@ async fn bad_arguments_are_named() {
     }
 }
 
+/// Something that an argument of this kind takes.
+fn fitting(kind: Kind) -> Value {
+    match kind {
+        Kind::Text | Kind::Words => json!("diary"),
+        Kind::OneOf(of) => json!(of[0]),
+        Kind::Number(least, _) => json!(least),
+        Kind::Amount => json!(1),
+        Kind::Flag => json!(true),
+        Kind::Object => json!({"text": "t"}),
+        Kind::Record(fields) => {
+            Value::Object(fields.iter().map(|arg| (arg.name.to_owned(), fitting(arg.kind))).collect())
+        }
+        Kind::List(of, _) => json!([fitting(*of)]),
+        Kind::Json(types) => {
+            if types.contains(&"object") {
+                json!({})
+            } else {
+                json!("0")
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn every_listed_tool_is_built_and_listed_once() {
     let mut yard = Yard::with(false, true);
     let names: std::collections::BTreeSet<&str> = TOOLS.iter().map(|tool| tool.name).collect();
     assert_eq!(names.len(), TOOLS.len());
     for tool in TOOLS {
-        let args = tool.args.iter().map(|name| (name.trim_end_matches('?').to_owned(), json!("diary")));
+        let args = tool.args.iter().map(|arg| (arg.name.to_owned(), fitting(arg.kind)));
         let result = yard.call(tool.name, Value::Object(args.collect())).await;
         assert!(!result.to_string().contains("not built"), "{}: {result}", tool.name);
         assert!(catalogue().contains(&format!("- {} {{", tool.name)), "{}", tool.name);

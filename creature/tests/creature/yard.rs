@@ -3,7 +3,7 @@
 use crate::broker::{StandIn, TOKEN};
 use creature::mind::thought::ToolCall;
 use creature::paths::House;
-use creature::tools::Toolbox;
+use creature::tools::{Done, Toolbox};
 use memory::{Log, Record};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -50,12 +50,21 @@ impl Yard {
         std::fs::read_to_string(self.root().join(path)).unwrap()
     }
 
+    /// What came of a call, as a mind reads it and as it is remembered.
+    pub async fn done(&mut self, tool: &str, args: Map<String, Value>) -> Done {
+        self.tools.call(&ToolCall { tool: tool.to_owned(), args }).await
+    }
+
+    pub async fn shown(&mut self, tool: &str, args: Value) -> String {
+        self.done(tool, args.as_object().cloned().unwrap_or_default()).await.shown
+    }
+
     pub async fn call(&mut self, tool: &str, args: Value) -> Value {
         let args = match args {
             Value::Object(args) => args,
             _ => Map::new(),
         };
-        self.tools.call(&ToolCall { tool: tool.to_owned(), args }).await
+        self.done(tool, args).await.result
     }
 
     pub fn records(&self) -> Vec<Record> {

@@ -60,6 +60,15 @@ pub struct Ask {
     pub autonomous: bool,
 }
 
+/// One tool as the wire has it. `name` fits `[a-zA-Z0-9_-]{1,64}`; `schema` is a JSON schema of type object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tool {
+    pub name: String,
+    pub description: String,
+    pub schema: Value,
+    pub strict: bool,
+}
+
 /// What a call cost, in the same words for both wires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {

@@ -1,0 +1,69 @@
+//! The tools as a wire has them: names without dots, and JSON schemas made from the one table. Pure.
+
+use super::arg::{Arg, Kind};
+use super::{TOOLS, Tool};
+use serde_json::{Map, Value, json};
+
+/// Tools whose arguments carry code or papers: a model is held to their schema token by token.
+const STRICT: [&str; 4] = ["repo.edit", "repo.apply_patch", "files.write", "notes.write"];
+
+/// A tool's name as wires take it, `[a-zA-Z0-9_-]{1,64}`.
+pub fn wire_name(name: &str) -> String {
+    name.replace('.', "_")
+}
+
+/// The tool of this name, with a dot or as a wire has it.
+pub fn by_wire_name(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name || wire_name(tool.name) == name)
+}
+
+/// Every tool, in the order of the table: a cache holds it as long as nothing in it changes.
+pub fn native() -> Vec<model::Tool> {
+    TOOLS.iter().map(one).collect()
+}
+
+fn one(tool: &Tool) -> model::Tool {
+    let strict = STRICT.contains(&tool.name);
+    model::Tool {
+        name: wire_name(tool.name),
+        description: tool.meaning.to_owned(),
+        schema: object(tool.args, strict),
+        strict,
+    }
+}
+
+/// A closed object. A strict one has every property required, those that may be left out as null, and no bounds.
+fn object(args: &[Arg], strict: bool) -> Value {
+    let property = |arg: &Arg| {
+        let mut schema = of(arg.kind, strict);
+        if let Value::Object(fields) = &mut schema {
+            if strict && !arg.needed {
+                let of = fields.get("type").cloned().unwrap_or_default();
+                fields.insert("type".to_owned(), json!([of, "null"]));
+            }
+            if !arg.about.is_empty() {
+                fields.insert("description".to_owned(), json!(arg.about));
+            }
+        }
+        (arg.name.to_owned(), schema)
+    };
+    let properties: Map<String, Value> = args.iter().map(property).collect();
+    let required: Vec<&str> = args.iter().filter(|arg| strict || arg.needed).map(|arg| arg.name).collect();
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+fn of(kind: Kind, strict: bool) -> Value {
+    match kind {
+        Kind::Text | Kind::Words => json!({"type": "string"}),
+        Kind::OneOf(of) => json!({"type": "string", "enum": of}),
+        Kind::Number(..) if strict => json!({"type": "integer"}),
+        Kind::Number(least, u64::MAX) => json!({"type": "integer", "minimum": least}),
+        Kind::Number(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+        Kind::Amount => json!({"type": "number"}),
+        Kind::Flag => json!({"type": "boolean"}),
+        Kind::Object => json!({"type": "object"}),
+        Kind::Record(fields) => object(fields, strict),
+        Kind::List(item, _) => json!({"type": "array", "items": of(*item, strict)}),
+        Kind::Json(types) => json!({"type": types}),
+    }
+}
