@@ -44,19 +44,19 @@ impl Life {
         }
         let own = self.knows_checklist(call);
         let calling = guarded(&call.tool, self.toolbox.call(call));
-        let result = tokio::select! {
+        let done = tokio::select! {
             biased;
             () = leaving.asked() => None,
-            done = self.watch.own(calling) => Some(done.result),
+            done = self.watch.own(calling) => Some(done),
         };
-        let left = result.is_none();
-        let result = result.unwrap_or_else(|| {
+        let left = done.is_none();
+        let done = done.unwrap_or_else(|| {
             let why = format!("{} was stopped: this life was asked to leave", call.tool);
             Done::failed(why, "try again in the next life")
         });
         self.knew_checklist(own);
-        let result = self.noted(call, result);
-        self.acted(call, number, result)?;
+        let done = self.noted(call, done);
+        self.acted(call, number, done)?;
         Ok(left)
     }
 

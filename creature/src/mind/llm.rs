@@ -171,7 +171,8 @@ impl ModelMind {
         self.tools = if native { catalogue::native() } else { Vec::new() };
         let words = if native { None } else { Some((self.wire, catalogue::catalogue())) };
         self.system = redact_whole(&prompt::system(words, self.most_shown()));
-        let tools = serde_json::to_string(&self.tools).unwrap_or_default();
+        let told = |tool: &Tool| format!("{}\n{}\n{}\n{}\n", tool.name, tool.description, tool.schema, tool.strict);
+        let tools: String = self.tools.iter().map(told).collect();
         let form = if native { "native" } else { "json" };
         self.fingerprint = fingerprint(&[&self.name(), &self.address, form, &self.system, &tools]);
     }

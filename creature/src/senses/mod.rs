@@ -1,6 +1,7 @@
 //! The senses: what is read from the house before a thought, each with a cap on what it costs.
 
 pub mod asks;
+pub mod born;
 pub mod budget;
 pub mod cursors;
 pub mod guardian;

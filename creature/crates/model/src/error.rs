@@ -32,6 +32,8 @@ pub enum Kind {
     BadRequest,
     /// It said success, but what it sent is not a reply.
     Garbled,
+    Signature,
+    TooLong,
     /// The endpoint as configured cannot work.
     Settings,
 }

@@ -61,7 +61,7 @@ impl<'a> Turn<'a> {
     pub fn call(&mut self, tool: &str, args: Value) {
         let Value::Object(args) = args else { return };
         let tool = tool.to_owned();
-        self.calls.push(ToolCall { tool, args });
+        self.calls.push(ToolCall { tool, args, ..ToolCall::default() });
     }
 
     /// Makes a call whose result is read in the next round.
@@ -157,7 +157,7 @@ impl<'a> Turn<'a> {
             tool_calls: self.calls,
             sleep_s: if again { 0 } else { rest_s },
             said: true,
-            over: Vec::new(),
+            ..Thought::default()
         }
     }
 }
