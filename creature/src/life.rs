@@ -7,6 +7,7 @@ use crate::acts::args;
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
+use crate::mind::conversation::Conversation;
 use crate::mind::thought::Thought;
 use crate::mind::{Mind, Outcome, context};
 use crate::outage::Outage;
@@ -48,6 +49,8 @@ pub struct Life {
     pub(crate) offer: Value,
     pub(crate) asks_waiting: u64,
     pub(crate) course: Course,
+    /// Conversations of sub-sessions, by their names.
+    pub(crate) talks: BTreeMap<String, Conversation>,
     /// What this life was born with, in words.
     pub(crate) born: String,
     pub(crate) setbacks: Setbacks,
@@ -97,6 +100,7 @@ impl Life {
             offer: Value::Null,
             asks_waiting: 0,
             course: Course::default(),
+            talks: BTreeMap::new(),
             born: String::new(),
             setbacks: Setbacks::default(),
             outage: None,

@@ -13,10 +13,11 @@ use crate::heartbeat::Stage;
 use crate::last_words::guarded;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::context::shorten;
+use crate::mind::conversation::Conversation;
 use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Down, Mind, Outcome};
 use crate::senses::papers;
-use crate::tools::failure;
+use crate::tools::Done;
 use agenda::sessions::{Origin, Report, Session, Status};
 use jiff::Timestamp;
 use memory::snapshot;
@@ -53,7 +54,7 @@ impl Life {
             let outcomes = tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(Some(Next::Leave)),
-                outcomes = self.ask_all(&running) => outcomes,
+                outcomes = self.ask_all(&running) => outcomes?,
             };
             let mut rest = None;
             for (session, outcome) in running.iter().zip(outcomes) {
@@ -143,20 +144,31 @@ impl Life {
         Ok(())
     }
 
-    /// Asks the model for a thought of each, all at once.
-    async fn ask_all(&self, running: &[Session]) -> Vec<Outcome> {
-        let Mind::Model(mind) = &self.mind else { return Vec::new() };
+    /// Asks the model for a thought of each, all at once, each in its conversation.
+    async fn ask_all(&mut self, running: &[Session]) -> Result<Vec<Outcome>, Fault> {
+        let now = self.told.clock.now();
+        let Mind::Model(mind) = &mut self.mind else { return Ok(Vec::new()) };
+        if let Err(outcome) = mind.learn(now).await {
+            return Ok(running.iter().map(|_| outcome.clone()).collect());
+        }
         let house = &self.told.house;
         let purpose = papers::read(&house.purpose()).text;
         let latest = snapshot::latest(&house.snapshots()).ok().flatten();
         let snapshot = latest.map_or(String::new(), |found| found.text);
-        let now = self.told.clock.text();
-        together(running.iter().map(|session| {
-            let standing = words::standing(session, &purpose, &snapshot);
-            let situation = words::situation(session, &now);
-            mind.say(words::system(session, mind.wire()), standing, situation, !session.owner)
-        }))
-        .await
+        let (life, at) = (self.told.life, self.told.clock.text());
+        let mut talks = Vec::new();
+        for session in running {
+            let known = self.talks.remove(&session.id);
+            let opening = || words::opening(session, &purpose, &snapshot);
+            let talk = mind.apart(&session.id, known, opening, &words::now(session, &at), (life, now));
+            let hint = "is the disk full, or .self/mind not writable?";
+            talks.push(talk.map_err(|cause| Fault::caused("keep the conversation of a sub-session", &cause, hint))?);
+        }
+        let mind = &*mind;
+        let asked = running.iter().zip(&mut talks);
+        let outcomes = together(asked.map(|(session, talk)| mind.turn(talk, !session.owner, now))).await;
+        self.talks.extend(running.iter().map(|session| session.id.clone()).zip(talks));
+        Ok(outcomes)
     }
 
     fn session_misread(&mut self, id: &str, error: &str, text: &str, usage: Value) -> Result<(), Fault> {
@@ -227,35 +239,50 @@ impl Life {
     ) -> Result<bool, Fault> {
         self.heart.stage(Stage::Acting, patience(&call.tool));
         let mut left = false;
-        let result = if words::allows(session.mode, &session.tools, &call.tool) {
+        let done = if let Some(why) = &call.refused {
+            Done::failed(why, "send it again, whole")
+        } else if words::allows(session.mode, &session.tools, &call.tool) {
             self.toolbox.facts = self.facts();
             let (owner, thread) = (self.toolbox.owner, self.toolbox.thread.clone());
             self.toolbox.owner = session.owner;
             self.toolbox.thread.clone_from(&session.thread);
             self.toolbox.session = Some(session.id.clone());
+            self.talked(&session.id, |talk| talk.began(&call.id));
             let own = self.knows_checklist(call);
             let calling = guarded(&call.tool, self.toolbox.call(call));
-            let result = tokio::select! {
+            let done = tokio::select! {
                 biased;
                 () = leaving.asked() => None,
-                done = self.watch.own(calling) => Some(done.result),
+                done = self.watch.own(calling) => Some(done),
             };
             (self.toolbox.owner, self.toolbox.thread, self.toolbox.session) = (owner, thread, None);
             self.knew_checklist(own);
-            left = result.is_none();
+            left = done.is_none();
             let error = format!("{} was stopped: this life was asked to leave", call.tool);
-            result.unwrap_or_else(|| failure(error, "try again"))
+            done.unwrap_or_else(|| Done::failed(error, "try again"))
         } else {
             let error = format!("{} is not among the tools of this session", call.tool);
-            failure(error, "use those that are listed, or report that another is needed")
+            Done::failed(error, "use those that are listed, or report that another is needed")
         };
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        let Done { result, shown } = done;
+        let line = format!("{} → {}", called(call), shorten(&result.to_string(), MOST_RESULT));
+        let failed = result.get("ok") != Some(&Value::Bool(true));
         let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result});
         self.remember("action", record)?;
-        let line = format!("{} → {}", called(call), shorten(&result.to_string(), MOST_RESULT));
+        self.talked(&session.id, |talk| talk.done(&call.id, &shown, failed));
         self.toolbox.sessions.acted(&session.id, &line);
         self.toolbox.keep_sessions();
         Ok(left)
+    }
+
+    /// Writes into a session's conversation; one that cannot be written is read anew, its call of unknown outcome.
+    fn talked(&mut self, id: &str, write: impl FnOnce(&mut Conversation) -> std::io::Result<()>) {
+        let written = self.talks.get_mut(id).map(write);
+        if let Some(Err(error)) = written {
+            tracing::warn!("failed to keep the conversation of {id}: {error}");
+            self.talks.remove(id);
+        }
     }
 }
 

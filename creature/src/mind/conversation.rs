@@ -2,6 +2,7 @@
 //!
 //! Invariant: what was put to a model is never changed; a call has one result, also where a life was killed meanwhile.
 
+use agenda::standing::redact_whole;
 use model::{Answer, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -64,9 +65,7 @@ pub enum Entry {
         failed: bool,
     },
     /// It rested: nothing it began waits for it.
-    Rested {
-        for_owner: bool,
-    },
+    Rested,
 }
 
 /// A call as its conversation knows it.
@@ -102,6 +101,8 @@ pub struct Conversation {
     rested: bool,
     /// What the owner should know of the server that answered last.
     pub odd: String,
+    /// Said with the last result that is waited for.
+    pub note: String,
 }
 
 impl Conversation {
@@ -131,6 +132,7 @@ impl Conversation {
             life: 0,
             rested: true,
             odd: String::new(),
+            note: String::new(),
         }
     }
 
@@ -192,9 +194,29 @@ impl Conversation {
                     self.turns.push(Turn::Results { results });
                 }
             }
-            Entry::Rested { .. } => self.rested = true,
+            Entry::Rested => self.rested = true,
         }
         Some(())
+    }
+
+    /// A call begins; nothing where none of that name waits.
+    pub fn began(&mut self, id: &str) -> io::Result<()> {
+        if self.waits(id) { self.add(Entry::Began { id: id.to_owned() }) } else { Ok(()) }
+    }
+
+    /// What came of a call, as the mind reads it, without what looks like a secret.
+    pub fn done(&mut self, id: &str, shown: &str, failed: bool) -> io::Result<()> {
+        if !self.waits(id) {
+            return Ok(());
+        }
+        let mut text = redact_whole(shown.trim_end());
+        if self.open.iter().filter(|open| open.done.is_none()).count() == 1 {
+            text += &std::mem::take(&mut self.note);
+        }
+        if text.is_empty() {
+            text = "(nothing)".to_owned();
+        }
+        self.add(Entry::Done { id: id.to_owned(), text, failed })
     }
 
     /// Gives the calls that a life before left open their results: what is not known is said to be so.
@@ -208,7 +230,7 @@ impl Conversation {
         for (id, began) in left {
             let text = match began {
                 true => "outcome unknown: the life that made this call ended while it ran. Look at what is there before you do it again.",
-                false => "not run: the life that asked for it ended before. Call it again if it is still needed.",
+                false => "not run: something ended before it was its turn. Call it again if it is still needed.",
             };
             self.add(Entry::Done { id, text: text.to_owned(), failed: true })?;
         }
@@ -235,10 +257,6 @@ impl Conversation {
         self.tokens + estimate(self.bytes_since)
     }
 
-    /// Lets a thread's conversation be forgotten.
-    pub fn forget(path: &Path) {
-        let _ = fs::remove_file(path);
-    }
 }
 
 /// Tokens of so many bytes, as far as is known before a model has counted them.

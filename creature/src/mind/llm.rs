@@ -186,7 +186,8 @@ impl ModelMind {
     /// Talks and own work that a life before left unfinished; none is the own work.
     pub fn unfinished(&self) -> Vec<Option<String>> {
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let read = files.filter_map(|file| Conversation::load(&file.path()));
+        let own = files.filter(|file| !file.file_name().to_string_lossy().starts_with("apart-"));
+        let read = own.filter_map(|file| Conversation::load(&file.path()));
         read.filter(Conversation::is_unfinished).map(|left| left.head.thread).collect()
     }
 

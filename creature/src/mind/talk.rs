@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Seconds a provider's cache keeps a conversation.
 const CACHED_S: [(Wire, i64); 3] = [(Wire::Anthropic, 300), (Wire::Responses, 1_800), (Wire::Chat, 1_800)];
@@ -43,22 +44,20 @@ struct Server {
 impl ModelMind {
     /// One thought. `alive` is called with every sign of life of the model.
     pub async fn think(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> Outcome {
-        if let Err(error) = self.learn(moment).await {
-            return llm::failed(&error);
+        if let Err(outcome) = self.learn(now(moment)).await {
+            return outcome;
         }
         match self.thought(moment, alive).await {
             Ok(outcome) => outcome,
             Err(error) => {
                 self.current = None;
-                let error = format!("failed to keep the conversation: {error}");
-                let hint = "is the disk full, or .self/mind not writable?".to_owned();
-                Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 60, reset_s: None })
+                unkept(&error)
             }
         }
     }
 
     /// Finds out whether the server takes tools, once for each address and model.
-    async fn learn(&mut self, moment: &Moment) -> Result<(), Error> {
+    pub(crate) async fn learn(&mut self, now: Timestamp) -> Result<(), Outcome> {
         if self.form.is_some() {
             return Ok(());
         }
@@ -67,12 +66,12 @@ impl ModelMind {
         let takes_tools = match known.get(&key) {
             Some(server) => server.takes_tools,
             None => {
-                let word = conversation::fingerprint(&[&moment.now, &key]);
-                let takes_tools = self.client.takes_tools(&word).await?;
+                let (found_at, word) = (now.to_string(), conversation::fingerprint(&[&now.to_string(), &key]));
+                let takes_tools = self.client.takes_tools(&word).await.map_err(|error| llm::failed(&error))?;
                 while known.len() >= MOST_SERVERS {
                     known.pop_first();
                 }
-                known.insert(key, Server { takes_tools, found_at: moment.now.clone() });
+                known.insert(key, Server { takes_tools, found_at });
                 state::keep(&self.servers, &known);
                 takes_tools
             }
@@ -102,8 +101,8 @@ impl ModelMind {
         }
         let (mut bare, mut anew) = (false, false);
         loop {
-            let Some(mut current) = self.current.take() else { return Ok(lost()) };
-            let asked = self.ask(&current.turns, !moment.answers(), bare, alive).await;
+            let Some(mut current) = self.current.take() else { return Err(io::Error::other("it is gone")) };
+            let asked = self.ask(&current.turns, !moment.answers(), bare, (alive, Some(&self.live))).await;
             let taken = asked.map(|reply| self.took(&mut current, &reply, now_s(moment)));
             self.odd = taken.as_ref().map_or(String::new(), |_| current.odd.clone());
             self.current = Some(current);
@@ -194,12 +193,12 @@ impl ModelMind {
         turns: &[Turn],
         autonomous: bool,
         bare: bool,
-        alive: &(dyn Fn() + Sync),
+        (alive, live): (&(dyn Fn() + Sync), Option<&Path>),
     ) -> Result<Reply, Error> {
         let schema = (self.form == Some(Form::Json)).then_some(&self.schema);
         let (system, tools) = (&self.system, &self.tools);
         let talk = Talk { system, tools, turns, schema, autonomous, bare };
-        let mut live = Live::begin(&self.live);
+        let mut live = Live::begin(live);
         self.client
             .say(&talk, &mut |heard| {
                 alive();
@@ -223,7 +222,10 @@ impl ModelMind {
         let (mut thought, usage) = match self.form {
             Some(Form::Json) => match llm::read(reply) {
                 Outcome::Thought { thought, usage } => (thought, usage),
-                other => return Ok(other),
+                other => {
+                    misread(current, reply, &other, now_s)?;
+                    return Ok(other);
+                }
             },
             _ if reply.calls.is_empty() && reply.text.trim().is_empty() && reply.stop != "end_turn" => {
                 return Ok(llm::garbled(reply, "the reply is empty"));
@@ -236,6 +238,7 @@ impl ModelMind {
                 call.id = format!("{}#{turn}.{}", call.tool, at + 1);
             }
         }
+        current.note = thought.not_run().map(|not_run| format!("\n\n({not_run})")).unwrap_or_default();
         let called = |call: &ToolCall| Called { id: call.id.clone(), tool: call.tool.clone() };
         let mut calls: Vec<Called> = thought.tool_calls.iter().map(called).collect();
         let over = reply.calls.iter().skip(MOST_CALLS);
@@ -251,6 +254,54 @@ impl ModelMind {
         }
         thought.delivers = self.form == Some(Form::Native) && thought.tool_calls.is_empty();
         Ok(Outcome::Thought { thought, usage })
+    }
+
+    /// A sub-session's conversation, ready for its next turn: known, read, or begun with `opening`.
+    pub fn apart(
+        &self,
+        name: &str,
+        known: Option<Conversation>,
+        opening: impl FnOnce() -> String,
+        hour: &str,
+        (life, now): (u64, Timestamp),
+    ) -> io::Result<Conversation> {
+        let (path, at_s) = (self.folder.join(format!("apart-{name}.jsonl")), now.as_second());
+        let known = known.or_else(|| Conversation::load(&path));
+        let said = |text: String| Entry::Said { text: redact_whole(&text), life, at_s, shown: BTreeMap::new() };
+        let most = self.window / 10 * 7;
+        let mut talk = match known.filter(|it| it.head.fingerprint == self.fingerprint && it.tokens() < most) {
+            Some(talk) => talk,
+            None => {
+                let (thread, fingerprint) = (Some(format!("apart {name}")), self.fingerprint.clone());
+                let head = Head { thread, model: self.name(), fingerprint, taken_up: false };
+                let mut talk = Conversation::begin(path, head)?;
+                talk.add(said(opening()))?;
+                talk
+            }
+        };
+        talk.close()?;
+        if !talk.is_turn_of_model() || talk.turns.len() == 1 {
+            talk.add(said(hour.to_owned()))?;
+        }
+        Ok(talk)
+    }
+
+    /// One turn of a conversation that is not the mind's own.
+    pub async fn turn(&self, talk: &mut Conversation, autonomous: bool, now: Timestamp) -> Outcome {
+        let mut bare = false;
+        loop {
+            let error = match self.ask(&talk.turns, autonomous, bare, (&|| {}, None)).await {
+                Ok(reply) => {
+                    let taken = self.took(talk, &reply, now.as_second());
+                    return taken.unwrap_or_else(|error| unkept(&error));
+                }
+                Err(error) => error,
+            };
+            if error.kind != Kind::Signature || bare {
+                return llm::failed(&error);
+            }
+            bare = true;
+        }
     }
 
     fn is_too_long(&self) -> bool {
@@ -271,7 +322,7 @@ impl ModelMind {
         let said = situation::Said { text: handover::ASK.to_owned(), ..Default::default() };
         self.tell(said, moment)?;
         let turns = self.current.as_ref().map_or(&[][..], |current| &current.turns);
-        let summary = match self.ask(turns, !moment.answers(), false, alive).await {
+        let summary = match self.ask(turns, !moment.answers(), false, (alive, Some(&self.live))).await {
             Ok(reply) => reply.text,
             Err(error) if matches!(error.kind, Kind::TooLong | Kind::Signature | Kind::BadRequest | Kind::Garbled) => {
                 String::new()
@@ -282,38 +333,27 @@ impl ModelMind {
         Ok(None)
     }
 
+    /// Writes into the conversation; one that cannot be written is read anew, its call of unknown outcome.
+    fn keep(&mut self, write: impl FnOnce(&mut Conversation) -> io::Result<()>) {
+        if let Some(Err(error)) = self.current.as_mut().map(write) {
+            tracing::warn!("failed to keep a conversation: {error}");
+            self.current = None;
+        }
+    }
+
     /// A call begins.
     pub fn began(&mut self, id: &str) {
-        self.keep(Entry::Began { id: id.to_owned() }, id);
+        self.keep(|talk| talk.began(id));
     }
 
     /// What came of a call, as the mind reads it.
     pub fn done(&mut self, id: &str, shown: &str, failed: bool) {
-        let text = match redact_whole(shown.trim_end()) {
-            text if text.is_empty() => "(nothing)".to_owned(),
-            text => text,
-        };
-        self.keep(Entry::Done { id: id.to_owned(), text, failed }, id);
+        self.keep(|talk| talk.done(id, shown, failed));
     }
 
     /// Its last thought rests: nothing waits to be gone on with.
     pub fn rested(&mut self) {
-        let for_owner = self.current.as_ref().is_some_and(|current| current.head.thread.is_some());
-        if let Some(current) = &mut self.current
-            && let Err(error) = current.add(Entry::Rested { for_owner })
-        {
-            tracing::warn!("failed to keep a conversation: {error}");
-            self.current = None;
-        }
-    }
-
-    fn keep(&mut self, entry: Entry, id: &str) {
-        let Some(current) = self.current.as_mut().filter(|current| current.waits(id)) else { return };
-        if let Err(error) = current.add(entry) {
-            // Read anew, the call has an unknown outcome.
-            tracing::warn!("failed to keep a conversation: {error}");
-            self.current = None;
-        }
+        self.keep(|talk| talk.add(Entry::Rested));
     }
 
     /// What the owner should know of the server; empty where all is well.
@@ -322,9 +362,23 @@ impl ModelMind {
     }
 }
 
-fn lost() -> Outcome {
-    let error = "failed to keep a conversation".to_owned();
-    Outcome::Down(Down { cause: error.clone(), error, rest_s: 60, ..Down::default() })
+/// A reply that cannot be read stays as it came, and is told what it should have been.
+fn misread(talk: &mut Conversation, reply: &Reply, outcome: &Outcome, now_s: i64) -> io::Result<()> {
+    let Outcome::Garbled { error, .. } = outcome else { return Ok(()) };
+    if reply.text.trim().is_empty() {
+        return Ok(());
+    }
+    let tokens = llm::tokens(reply, talk.tokens());
+    talk.add(Entry::Thought { raw: reply.raw.clone(), calls: Vec::new(), tokens, at_s: now_s })?;
+    let text = format!("Your last reply could not be read, and nothing of it was done: {error}. Answer one JSON object.");
+    let life = talk.life;
+    talk.add(Entry::Said { text, life, at_s: now_s, shown: BTreeMap::new() })
+}
+
+fn unkept(error: &io::Error) -> Outcome {
+    let error = format!("failed to keep the conversation: {error}");
+    let hint = "is the disk full, or .self/mind not writable?".to_owned();
+    Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 60, reset_s: None })
 }
 
 /// A reply with calls of its wire as a thought.
@@ -363,8 +417,12 @@ fn called(call: &Call, reply: &Reply) -> ToolCall {
     ToolCall { tool, args, id: call.id.clone(), refused }
 }
 
+fn now(moment: &Moment) -> Timestamp {
+    moment.now.parse().unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
 fn now_s(moment: &Moment) -> i64 {
-    moment.now.parse::<Timestamp>().map_or(0, |now| now.as_second())
+    now(moment).as_second()
 }
 
 /// The file in which a thought can be followed while it is had.
@@ -375,8 +433,8 @@ struct Live {
 }
 
 impl Live {
-    fn begin(path: &std::path::Path) -> Self {
-        Self { file: File::create(path).ok(), written: 0, thinking: false }
+    fn begin(path: Option<&Path>) -> Self {
+        Self { file: path.and_then(|path| File::create(path).ok()), written: 0, thinking: false }
     }
 
     fn take(&mut self, heard: Heard) {

@@ -3,10 +3,8 @@
 //! Invariant: what a mode's prompt lists is what its calls are held to.
 
 use crate::mind::context::head;
-use crate::mind::prompt;
 use crate::tools::catalogue::{TOOLS, Tool};
 use agenda::sessions::{MOST_HOPS, Mode, Session};
-use model::Wire;
 
 const BASE: &str = include_str!("../../prompts/sub_base.md");
 const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
@@ -40,15 +38,10 @@ pub fn allows(mode: Mode, held: &[String], tool: &str) -> bool {
     given && (held.is_empty() || held.iter().any(|held| held == tool))
 }
 
-/// The standing words: the same for every thought of a session.
-pub fn system(session: &Session, wire: Wire) -> String {
-    let shape = prompt::shape(wire);
+/// What a session's conversation begins with: its part, the tools it may use, its objective and what it builds on.
+pub fn opening(session: &Session, purpose: &str, snapshot: &str) -> String {
     let rest = match session.mode {
-        Mode::None => {
-            return format!(
-                "Answer exactly one JSON object, with your answer in `monologue` and no tool calls:\n\n{shape}"
-            );
-        }
+        Mode::None => "Call no tool: answer in your words.",
         Mode::BaseOnly => "",
         Mode::Minimal => MINIMAL,
         Mode::Full => FULL,
@@ -56,35 +49,24 @@ pub fn system(session: &Session, wire: Wire) -> String {
     let may = |tool: &&Tool| {
         allows(session.mode, &session.tools, tool.name) && (session.depth < 2 || tool.name != "spawn")
     };
-    let tools: String = TOOLS.iter().filter(may).map(Tool::line).collect();
-    format!("{}{rest}\n# Tools\n\n{tools}", BASE.replace("{{shape}}", &shape))
-}
-
-/// What stands for the whole session: the objective, what it builds on, and who it is for in full mode.
-pub fn standing(session: &Session, purpose: &str, snapshot: &str) -> String {
-    let mut text = String::new();
-    if session.mode == Mode::Full {
-        text += &format!("# PURPOSE.md\n\n{}\n\n", head(purpose, MOST_PURPOSE));
-        text += &format!("# What you remember (last snapshot)\n\n{}\n\n", head(snapshot, MOST_SNAPSHOT));
+    let tools: Vec<&str> = TOOLS.iter().filter(may).map(|tool| tool.name).collect();
+    let mut text = format!("{}\n{}\n", BASE.trim_end(), rest.trim_end());
+    if !tools.is_empty() {
+        text += &format!("\nYour tools, of all that there are: {}.\n", tools.join(", "));
     }
-    text += &format!("# Your objective\n\n{}\n", session.objective);
+    if session.mode == Mode::Full {
+        text += &format!("\n# PURPOSE.md\n\n{}\n", head(purpose, MOST_PURPOSE));
+        text += &format!("\n# What you remember (last snapshot)\n\n{}\n", head(snapshot, MOST_SNAPSHOT));
+    }
+    text += &format!("\n# Your objective\n\n{}\n", session.objective);
     if !session.given.is_empty() {
         text += &format!("\n# Answers you build on\n\n{}\n", session.given.join("\n\n"));
     }
     text
 }
 
-/// What is so now: its history and the hour.
-pub fn situation(session: &Session, now: &str) -> String {
-    let mut text = String::new();
-    if session.forgotten > 0 {
-        text += &format!("({} older lines of your history left out)\n", session.forgotten);
-    }
-    if !session.history.is_empty() {
-        text += &format!("# Your history, oldest first\n\n{}\n\n", session.history.join("\n"));
-    }
+/// The hour, and where in its time it stands.
+pub fn now(session: &Session, now: &str) -> String {
     let (id, hop, round) = (&session.id, session.hop, session.hop_rounds.saturating_add(1));
-    text + &format!(
-        "# Now\n\n{now}. {id}, hop {hop} of {MOST_HOPS}, thought {round} in it. Answer with the one JSON object."
-    )
+    format!("# Now\n\n{now}. {id}, hop {hop} of {MOST_HOPS}, thought {round} in it.")
 }
