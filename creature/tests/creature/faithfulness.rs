@@ -1,0 +1,5 @@
+//! The faithful servers themselves: each rule refuses what breaks it and takes what keeps it.
+
+mod anthropic;
+mod chat;
+mod client;
