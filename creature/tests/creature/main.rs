@@ -44,6 +44,7 @@ mod self_edit;
 mod senses;
 mod services;
 mod setbacks;
+mod sight;
 mod spawning;
 mod standing;
 mod subsessions;

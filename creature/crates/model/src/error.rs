@@ -32,8 +32,6 @@ pub enum Kind {
     BadRequest,
     /// It said success, but what it sent is not a reply.
     Garbled,
-    Signature,
-    TooLong,
     /// The endpoint as configured cannot work.
     Settings,
 }
