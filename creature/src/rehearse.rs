@@ -41,7 +41,7 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
     let mut life = birth(told).await?;
     let moment = life.sense(0)?;
     let parts = context::choose(&moment, &context::Caps::default());
-    for wire in [Wire::Anthropic, Wire::OpenAi] {
+    for wire in [Wire::Anthropic, Wire::Chat] {
         let system = prompt::system(wire, tools::catalogue());
         let said = prompt::standing(&parts) + &prompt::situation(&moment, &parts);
         if system.is_empty() || said.is_empty() || !prompt::schema(wire).is_object() {

@@ -9,9 +9,10 @@ use crate::config::ModelSettings;
 use crate::tools;
 use agenda::standing::redact_whole;
 use hands::Broker;
-use model::{Ask, Client, Endpoint, Error, Kind, Wire};
+use model::{Client, Endpoint, Error, Kind, Talk, Turn, Wire};
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio::time::timeout;
 
 /// For one call with its retries, in seconds: long enough for a slow local model, short enough to notice.
 const DEADLINE_S: u64 = 120;
@@ -45,7 +46,8 @@ pub fn named(
     let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
     let wire = match word("wire") {
         "anthropic" => Wire::Anthropic,
-        "openai" => Wire::OpenAi,
+        "responses" => Wire::Responses,
+        "openai" => Wire::Chat,
         other => {
             let other: String = other.chars().take(40).collect();
             return Err(format!("the broker offers a model in the wire `{other}`, which I do not speak"));
@@ -58,6 +60,7 @@ pub fn named(
         model: name.unwrap_or(word("name")).to_owned(),
         token: broker.token().to_owned(),
         deadline,
+        silence: deadline,
         max_tokens: settings.max_tokens.filter(|most| *most > 0).unwrap_or(MAX_TOKENS),
     };
     let client = Client::new(endpoint).map_err(|error| format!("failed to {error} ({})", error.hint))?;
@@ -100,11 +103,21 @@ impl ModelMind {
     /// model passes here, and loses here what looks like a secret.
     pub async fn say(&self, system: String, context: String, situation: String, autonomous: bool) -> Outcome {
         let [system, context, situation] = [system, context, situation].map(|part| redact_whole(&part));
-        let (schema, schema_name) = (prompt::schema(self.wire), "thought".to_owned());
-        let ask = Ask { system, context, situation, schema, schema_name, autonomous };
-        let reply = match self.client.ask(&ask).await {
-            Ok(reply) => reply,
-            Err(error) => return failed(&error),
+        let turns = [context, situation].map(|text| Turn::Said { text });
+        let schema = prompt::schema(self.wire);
+        let talk = Talk {
+            system: &system,
+            tools: &[],
+            turns: &turns,
+            schema: Some(&schema),
+            autonomous,
+            bare: false,
+        };
+        let mut deaf = |_: model::Heard<'_>| {};
+        let reply = match timeout(self.deadline, self.client.say(&talk, &mut deaf)).await {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(error)) => return failed(&error),
+            Err(_) => return self.late(),
         };
         let mut usage = serde_json::to_value(reply.usage).unwrap_or(Value::Null);
         if let Value::Object(usage) = &mut usage {
@@ -130,6 +143,16 @@ impl ModelMind {
     }
 }
 
+impl ModelMind {
+    /// A reply that goes on for longer than a thought may take.
+    fn late(&self) -> Outcome {
+        let error = format!("failed to get a whole reply within {} s", self.deadline.as_secs());
+        let hint = "ask a faster model, for a shorter reply, or allow more time".to_owned();
+        let cause = format!("no whole reply within {} s", self.deadline.as_secs());
+        Outcome::Down(Down { error, hint, why: Why::Away, cause, rest_s: 60, reset_s: None })
+    }
+}
+
 /// How long to leave a model alone after an error, in seconds; the loop doubles it while the outage lasts.
 fn failed(error: &Error) -> Outcome {
     let asked_s = error.retry_after.map(|wait| wait.as_secs() + 1);
@@ -146,7 +169,7 @@ fn failed(error: &Error) -> Outcome {
         Kind::Refused => (Why::Key, HOUR_S.max(asked_s.unwrap_or(0))),
         Kind::OutOfMoney => (Why::Money, HOUR_S.max(asked_s.unwrap_or(0))),
         Kind::Settings => (Why::Unfit, HOUR_S.max(asked_s.unwrap_or(0))),
-        Kind::BadRequest => (Why::Unfit, 600.max(asked_s.unwrap_or(0))),
+        Kind::BadRequest | Kind::Signature | Kind::TooLong => (Why::Unfit, 600.max(asked_s.unwrap_or(0))),
         Kind::Busy | Kind::Unreachable | Kind::Deadline => (Why::Away, asked_s.unwrap_or(60)),
     };
     let (error, hint, cause) =

@@ -18,7 +18,7 @@ pub fn system(wire: Wire, tools: &str) -> String {
 pub fn shape(wire: Wire) -> String {
     let args = match wire {
         Wire::Anthropic => r#""args_json": "{\"name\": \"value\"}""#,
-        Wire::OpenAi => r#""args": {"name": "value"}"#,
+        Wire::Responses | Wire::Chat => r#""args": {"name": "value"}"#,
     };
     format!(
         r#"{{"monologue": "…", "intent": "…", "tool_calls": [{{"tool": "family.verb", {args}}}], "sleep_s": 60}}"#
@@ -61,7 +61,7 @@ pub fn schema(wire: Wire) -> Value {
         Wire::Anthropic => {
             ("args_json", json!({"type": "string", "description": "arguments as a JSON object, in text"}))
         }
-        Wire::OpenAi => ("args", json!({"type": "object"})),
+        Wire::Responses | Wire::Chat => ("args", json!({"type": "object"})),
     };
     json!({
         "type": "object",
