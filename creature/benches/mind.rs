@@ -131,7 +131,7 @@ fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
     let moment = timed("sense: papers, words, records, agenda, stack", &mut parts, || life.sense(0).unwrap());
     let shown = timed("context", &mut parts, || context::choose(&moment, &context::Caps::default()));
     let said = timed("prompt", &mut parts, || {
-        prompt::system(Wire::OpenAi, tools::catalogue())
+        prompt::system(Wire::Chat, tools::catalogue())
             + &prompt::standing(&shown)
             + &prompt::situation(&moment, &shown)
     });

@@ -121,7 +121,7 @@ fn long_texts_say_what_is_missing() {
 #[test]
 fn the_prompt_speaks_each_wire() {
     let tools = "- `notes.read` {name}: read a paper";
-    for (wire, args) in [(Wire::Anthropic, "args_json"), (Wire::OpenAi, "args")] {
+    for (wire, args) in [(Wire::Anthropic, "args_json"), (Wire::Chat, "args")] {
         let system = prompt::system(wire, tools);
         assert!(
             system.contains(tools) && system.contains(&format!("\"{args}\"")) && !system.contains("{{"),

@@ -211,7 +211,7 @@ fn the_standing_words_and_the_list_of_tools_keep_their_caps() {
     assert!(words.chars().count() <= 2_000, "mind.md has {} characters", words.chars().count());
     let tools = tools::catalogue();
     assert!(tools.chars().count() <= 9_000, "the list of tools has {} characters", tools.chars().count());
-    for wire in [Wire::Anthropic, Wire::OpenAi] {
+    for wire in [Wire::Anthropic, Wire::Chat] {
         assert!(prompt::system(wire, tools).chars().count() <= 2_000 + 9_000 + 300);
     }
 }

@@ -1,58 +1,286 @@
-//! The Anthropic Messages wire: what a request and a reply look like.
+//! The Anthropic Messages wire: what a request is, and how a reply is put together and read. Pure.
 
 use serde_json::{Map, Value, json};
 
-use crate::{Ask, Endpoint, Form, Usage};
+use crate::arguments::{self, Ids};
+use crate::form::{Form, Part};
+use crate::rounds::{Round, rounds};
+use crate::stream::{Draft, End, Gather, Hear, Speech, count, merge, set, word};
+use crate::{Call, Endpoint, Heard, Talk, Tool, Usage};
 
-pub(crate) const PATH: &str = "/v1/messages";
 pub(crate) const VERSION: &str = "2023-06-01";
 
-/// The request's body; everything but the situation ends in a mark up to which the server may cache.
-pub(crate) fn body(endpoint: &Endpoint, ask: &Ask, form: Form) -> Value {
-    let mut content = Vec::new();
-    content.extend(block(&ask.context, true));
-    content.extend(block(&ask.situation, false));
-    let messages = json!([{"role": "user", "content": content}]);
-    let mut body = Map::new();
-    let mut put = |key: &str, value| body.insert(key.to_string(), value);
-    put("model", json!(endpoint.model));
-    put("max_tokens", json!(endpoint.max_tokens));
-    if let Some(system) = block(&ask.system, true) {
-        put("system", json!([system]));
+pub(crate) struct Anthropic;
+
+impl Speech for Anthropic {
+    fn path(&self) -> &'static str {
+        "/v1/messages"
     }
-    put("messages", messages);
-    if form.schema && !ask.schema.is_null() {
-        let format = json!({"type": "json_schema", "schema": ask.schema});
-        put("output_config", json!({ "format": format }));
+
+    fn body(&self, endpoint: &Endpoint, talk: &Talk<'_>, form: Form) -> Value {
+        let mut body = Map::new();
+        let mut put = |key: &str, value| body.insert(key.to_owned(), value);
+        put("model", json!(endpoint.model));
+        put("max_tokens", json!(endpoint.max_tokens));
+        if !talk.tools.is_empty() {
+            put("tools", talk.tools.iter().map(|one| tool(one, form)).collect());
+            // Else what it says between calls would come without its words.
+            if form.has(Part::Summary) && version(&endpoint.model).is_some_and(thinks_always) {
+                put("thinking", json!({"type": "adaptive", "display": "summarized"}));
+            }
+        }
+        if !talk.system.trim().is_empty() {
+            put("system", json!([marked(text(talk.system))]));
+        }
+        let news = form.has(Part::SystemNews) && version(&endpoint.model).is_some_and(takes_news);
+        put("messages", messages(talk, news));
+        if let (Some(schema), true, true) = (talk.schema, talk.tools.is_empty(), form.has(Part::Schema)) {
+            put("output_config", json!({"format": {"type": "json_schema", "schema": schema}}));
+        }
+        put("stream", json!(true));
+        Value::Object(body)
     }
-    Value::Object(body)
+
+    fn ids(&self, raw: &Value) -> Vec<String> {
+        let blocks = raw.as_array().into_iter().flatten();
+        blocks
+            .filter(|block| word(block, "type") == "tool_use")
+            .map(|block| word(block, "id").to_owned())
+            .collect()
+    }
+
+    fn gather(&self) -> Box<dyn Gather> {
+        Box::new(Stream { message: json!({}), blocks: Vec::new() })
+    }
+
+    fn read(&self, whole: &Value, ids: &mut Ids) -> Option<Draft> {
+        let mut draft = Draft { usage: usage(whole.get("usage")), ..Draft::default() };
+        let mut raw = Vec::new();
+        for block in whole.get("content")?.as_array()? {
+            match word(block, "type") {
+                // The server refuses its own empty text.
+                "text" if word(block, "text").trim().is_empty() => continue,
+                "text" => draft.text.push_str(word(block, "text")),
+                "thinking" => draft.thinking.push_str(word(block, "thinking")),
+                "tool_use" => {
+                    let (call, block) = call(block, ids);
+                    draft.calls.push(call);
+                    raw.push(block);
+                    continue;
+                }
+                _ => {}
+            }
+            raw.push(block.clone());
+        }
+        // Thinking that led to nothing is refused as a turn's end.
+        while raw.last().is_some_and(is_thinking) {
+            raw.pop();
+        }
+        draft.stop = match word(whole, "stop_reason") {
+            "model_context_window_exceeded" => "window",
+            other => other,
+        }
+        .to_owned();
+        Some(Draft { raw: Value::Array(raw), ..draft })
+    }
 }
 
-/// Text, usage and stop of a reply; `None` when it is not one.
-pub(crate) fn read(reply: &Value) -> Option<(String, Usage, String)> {
-    let blocks = reply.get("content")?.as_array()?;
-    let is_text = |block: &&Value| block.get("type").and_then(Value::as_str) == Some("text");
-    let text = blocks.iter().filter(is_text).filter_map(|block| block.get("text")?.as_str()).collect();
-    let usage = reply.get("usage");
-    let count = |key: &str| usage.and_then(|usage| usage.get(key)?.as_u64()).unwrap_or(0);
-    let usage = Usage {
-        input_tokens: count("input_tokens"),
-        output_tokens: count("output_tokens"),
-        cache_read_tokens: count("cache_read_input_tokens"),
-        cache_write_tokens: count("cache_creation_input_tokens"),
-    };
-    let stop = reply.get("stop_reason").and_then(Value::as_str);
-    let stop = stop.unwrap_or_default();
-    Some((text, usage, stop.to_string()))
+fn call(block: &Value, ids: &mut Ids) -> (Call, Value) {
+    let fits = |id: &&str| id.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
+    let id = ids.unique(Some(word(block, "id")).filter(fits).unwrap_or_default());
+    let args = arguments::arguments(block.get("input"));
+    let (name, mut block) = (word(block, "name").to_owned(), block.clone());
+    set(&mut block, "id", json!(id));
+    set(&mut block, "name", json!(arguments::name(&name)));
+    set(&mut block, "input", Value::Object(args.clone().unwrap_or_default()));
+    (Call { id, name, args, cut: false }, block)
 }
 
-/// None for an empty text, which the API refuses.
-fn block(text: &str, cached: bool) -> Option<Value> {
-    if text.is_empty() {
-        return None;
+fn usage(usage: Option<&Value>) -> Usage {
+    Usage {
+        input_tokens: count(usage, "/input_tokens"),
+        output_tokens: count(usage, "/output_tokens"),
+        cache_read_tokens: count(usage, "/cache_read_input_tokens"),
+        cache_write_tokens: count(usage, "/cache_creation_input_tokens"),
     }
-    Some(match cached {
-        true => json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}),
-        false => json!({"type": "text", "text": text}),
-    })
+}
+
+fn tool(tool: &Tool, form: Form) -> Value {
+    let mut one = json!({"name": tool.name, "description": tool.description, "input_schema": tool.schema});
+    if tool.strict && form.has(Part::Strict) {
+        set(&mut one, "strict", json!(true));
+    }
+    one
+}
+
+/// Marks stand at the ends of the first words, of the first message of the user's and of the last one.
+fn messages(talk: &Talk<'_>, news: bool) -> Value {
+    let rounds = rounds(talk.turns, |raw| fit(raw, talk.bare));
+    let last = rounds.len().saturating_sub(1);
+    let mut messages = Vec::new();
+    for (number, Round { thought, results, said }) in rounds.into_iter().enumerate() {
+        messages.extend(thought.map(|content| json!({"role": "assistant", "content": content})));
+        let as_system = news && !results.is_empty() && !said.is_empty();
+        let mut content: Vec<Value> = results
+            .iter()
+            .map(|answer| {
+                let mut block =
+                    json!({"type": "tool_result", "tool_use_id": answer.id, "content": answer.text});
+                if answer.failed {
+                    set(&mut block, "is_error", json!(true));
+                }
+                block
+            })
+            .collect();
+        if !as_system {
+            content.extend(said.iter().copied().map(text));
+        }
+        let end = content.len().saturating_sub(1);
+        let is_marked =
+            |at: usize| (number == 0 && at == 0) || ((number == 0 || number == last) && at == end);
+        let content = content.into_iter().enumerate();
+        let content: Value =
+            content.map(|(at, block)| if is_marked(at) { marked(block) } else { block }).collect();
+        messages.push(json!({"role": "user", "content": content}));
+        if as_system {
+            messages.push(json!({"role": "system", "content": said.join("\n\n")}));
+        }
+    }
+    Value::Array(messages)
+}
+
+/// What of a thought goes back.
+fn fit(raw: &Value, bare: bool) -> Option<(Value, Vec<String>)> {
+    let blocks = raw.as_array()?.iter().filter(|block| !bare || !is_thinking(block)).cloned();
+    let raw: Value = blocks.collect();
+    let ids = Anthropic.ids(&raw);
+    (raw != json!([])).then_some((raw, ids))
+}
+
+fn is_thinking(block: &Value) -> bool {
+    matches!(word(block, "type"), "thinking" | "redacted_thinking")
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn marked(mut block: Value) -> Value {
+    set(&mut block, "cache_control", json!({"type": "ephemeral"}));
+    block
+}
+
+/// Family, generation and its half of a name like `claude-opus-5-5-20261001`.
+fn version(model: &str) -> Option<(&str, u32, u32)> {
+    let name = model.rsplit('/').next()?.strip_prefix("claude-")?;
+    let mut words = name.split(['-', '.', '@']);
+    let family = words.next()?;
+    let mut number = || words.next().and_then(|word| word.parse().ok()).filter(|number| *number < 100);
+    let major = number()?;
+    Some((family, major, number().unwrap_or(0)))
+}
+
+/// Whether a message of the system's may stand after the results.
+fn takes_news((family, major, minor): (&str, u32, u32)) -> bool {
+    match family {
+        "opus" => (major, minor) >= (4, 8),
+        "fable" => major >= 5,
+        "sonnet" => (major, minor) >= (5, 5),
+        _ => false,
+    }
+}
+
+/// Whether what it says between calls comes as thinking, and hidden if nobody asks for it.
+fn thinks_always((family, major, minor): (&str, u32, u32)) -> bool {
+    match family {
+        "opus" | "sonnet" => (major, minor) >= (5, 5),
+        "fable" => (major, minor) >= (5, 1),
+        _ => false,
+    }
+}
+
+/// The events of a reply.
+struct Stream {
+    message: Value,
+    /// By its index; a call's arguments as text beside it.
+    blocks: Vec<(u64, Value, String)>,
+}
+
+impl Stream {
+    fn block(&mut self, data: &Value) -> Option<&mut (u64, Value, String)> {
+        match data.get("index").and_then(Value::as_u64) {
+            Some(index) => self.blocks.iter_mut().find(|(at, ..)| *at == index),
+            None => self.blocks.last_mut(),
+        }
+    }
+
+    fn delta(&mut self, data: &Value, hear: &mut Hear<'_>) -> Option<()> {
+        let (_, block, input) = self.block(data)?;
+        for (key, more) in data.get("delta")?.as_object()? {
+            match (key.as_str(), more) {
+                ("type", _) => continue,
+                ("partial_json", Value::String(more)) => input.push_str(more),
+                ("text", Value::String(more)) => hear(Heard::Text(more)),
+                ("thinking", Value::String(more)) => hear(Heard::Thinking(more)),
+                _ => {}
+            }
+            match key.as_str() {
+                "partial_json" => {}
+                "citation" => {
+                    merge(block.as_object_mut()?.entry("citations").or_insert(json!([])), json!([more]))
+                }
+                _ => merge(block.as_object_mut()?.entry(key.as_str()).or_insert(Value::Null), more.clone()),
+            }
+        }
+        Some(())
+    }
+}
+
+impl Gather for Stream {
+    fn event(&mut self, kind: &str, mut data: Value, hear: &mut Hear<'_>) -> End {
+        match kind {
+            "message_start" => self.message = data.get_mut("message").map_or(json!({}), Value::take),
+            "content_block_start" => {
+                let block = data.get_mut("content_block").map_or(json!({}), Value::take);
+                match word(&block, "type") {
+                    "tool_use" => hear(Heard::Call(word(&block, "name"))),
+                    "text" if !word(&block, "text").is_empty() => hear(Heard::Text(word(&block, "text"))),
+                    _ => {}
+                }
+                let index = data.get("index").and_then(Value::as_u64).unwrap_or(self.blocks.len() as u64);
+                self.blocks.push((index, block, String::new()));
+            }
+            "content_block_delta" => drop(self.delta(&data, hear)),
+            "message_delta" => {
+                for (key, more) in data.get_mut("delta").and_then(Value::as_object_mut).into_iter().flatten()
+                {
+                    set(&mut self.message, key, more.take());
+                }
+                // Sums so far; a number left out there stands as it was at the start.
+                let mut usage = self.message.get_mut("usage").map_or(json!({}), Value::take);
+                for (key, more) in data.get_mut("usage").and_then(Value::as_object_mut).into_iter().flatten()
+                {
+                    if !more.is_null() {
+                        set(&mut usage, key, more.take());
+                    }
+                }
+                set(&mut self.message, "usage", usage);
+            }
+            "message_stop" => return End::Over,
+            _ => {}
+        }
+        End::Open
+    }
+
+    fn whole(mut self: Box<Self>) -> Value {
+        let blocks = std::mem::take(&mut self.blocks).into_iter().map(|(_, mut block, input)| {
+            if !input.is_empty() {
+                set(&mut block, "input", json!(input));
+            }
+            block
+        });
+        let blocks = blocks.collect();
+        set(&mut self.message, "content", blocks);
+        self.message
+    }
 }

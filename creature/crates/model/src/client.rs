@@ -1,18 +1,21 @@
-//! The client: asks once, retries what may pass, and learns what its server does not accept.
+//! The client: puts a conversation to a model, retries what may pass, and learns what its server does not accept.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable};
+use backon::{BackoffBuilder, ExponentialBuilder};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, StatusCode};
-use serde_json::Value;
-use tokio::time::{Instant, timeout_at};
+use serde_json::{Value, json};
+use tokio::time::timeout;
 
-use crate::http::{self, NoBody};
-use crate::{Ask, Endpoint, Error, Form, Kind, Reply, Wire, anthropic, error, openai};
+use crate::arguments::Ids;
+use crate::form::Form;
+use crate::stream::{Body, End, Fault, Hear, Speech};
+use crate::{
+    Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, error, http, responses,
+};
 
 /// A longer wait than this is a rest, which is the caller's to take: somebody may wait for a word meanwhile.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -22,9 +25,13 @@ const RETRIES: usize = 2;
 
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
+/// What may still come after all that must: the usage, the end of the connection.
+const AFTERWORD: Duration = Duration::from_secs(5);
+
 /// A model behind an address.
 pub struct Client {
     endpoint: Endpoint,
+    speech: &'static dyn Speech,
     /// Without a slash at its end.
     base: String,
     headers: HeaderMap,
@@ -43,8 +50,13 @@ impl Client {
         }
         Ok(Client {
             headers: headers(&endpoint)?,
-            http: http::client()?,
-            form: Mutex::new(Form { schema: true, schema_is_proven: false, completion_tokens: false }),
+            http: http::client(endpoint.deadline)?,
+            speech: match endpoint.wire {
+                Wire::Anthropic => &anthropic::Anthropic,
+                Wire::Responses => &responses::Responses,
+                Wire::Chat => &chat::Chat,
+            },
+            form: Mutex::default(),
             base: base.as_str().trim_end_matches('/').to_string(),
             endpoint,
         })
@@ -54,119 +66,191 @@ impl Client {
     pub fn name(&self) -> String {
         let wire = match self.endpoint.wire {
             Wire::Anthropic => "anthropic",
-            Wire::OpenAi => "openai",
+            Wire::Responses => "responses",
+            Wire::Chat => "openai",
         };
         format!("{wire} {}", self.endpoint.model)
     }
 
-    /// One question, answered within the deadline or not at all.
-    pub async fn ask(&self, ask: &Ask) -> Result<Reply, Error> {
-        let deadline = Instant::now() + self.endpoint.deadline;
-        let attempts = AtomicU32::new(0);
+    /// The model's next turn, told while it comes; a reply or an error, never a part of one. Its length has no limit.
+    pub async fn say(&self, talk: &Talk<'_>, hear: &mut Hear<'_>) -> Result<Reply, Error> {
         let known = *self.form.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut form = known;
+        let (mut form, mut attempts) = (known, 0);
         loop {
-            let error = match self.retried(ask, form, deadline, &attempts).await {
+            let error = match self.retried(talk, form, &mut attempts, hear).await {
                 Ok(reply) => {
                     // Only now: a request refused for another reason says nothing about its form.
-                    *self.form.lock().unwrap_or_else(PoisonError::into_inner) =
-                        Form { schema_is_proven: form.schema, ..form };
+                    *self.form.lock().unwrap_or_else(PoisonError::into_inner) = form.proven(talk);
                     return Ok(reply);
                 }
                 Err(error) => error,
             };
-            form = simpler(known, form, &error).ok_or(error)?;
+            form = form.simpler(known, self.endpoint.wire, talk, &error).ok_or(error)?;
         }
+    }
+
+    /// Whether tools arrive and come back: a tool that must echo a random word, asked twice at most.
+    pub async fn takes_tools(&self, word: &str) -> Result<bool, Error> {
+        let schema = json!({"type": "object", "properties": {"word": {"type": "string"}},
+            "required": ["word"], "additionalProperties": false});
+        let description = "Says a word again.".to_owned();
+        let tools = [Tool { name: "echo".to_owned(), description, schema, strict: false }];
+        let text = format!("Call the tool `echo` with the word `{word}`, and say nothing else.");
+        let turns = [Turn::Said { text }];
+        let system = "You test whether tools work.";
+        let talk =
+            Talk { system, tools: &tools, turns: &turns, schema: None, autonomous: false, bare: false };
+        for _ in 0..2 {
+            let mut deaf = |_: Heard<'_>| {};
+            let said = timeout(self.endpoint.deadline, self.say(&talk, &mut deaf)).await;
+            match said.unwrap_or_else(|_| Err(self.late(self.endpoint.deadline))) {
+                Ok(reply) => {
+                    let echoes = |args: &serde_json::Map<_, Value>| args.get("word") == Some(&json!(word));
+                    if reply
+                        .calls
+                        .iter()
+                        .any(|call| call.name == "echo" && call.args.as_ref().is_ok_and(echoes))
+                    {
+                        return Ok(true);
+                    }
+                }
+                // Refused for its form, as servers without a parser for tools do.
+                Err(error) if error.kind == Kind::BadRequest && error.status != Some(404) => {
+                    return Ok(false);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
     }
 
     async fn retried(
         &self,
-        ask: &Ask,
+        talk: &Talk<'_>,
         form: Form,
-        deadline: Instant,
-        attempts: &AtomicU32,
+        attempts: &mut u32,
+        hear: &mut Hear<'_>,
     ) -> Result<Reply, Error> {
         let waits =
             ExponentialBuilder::default().with_min_delay(FIRST_WAIT).with_max_times(RETRIES).with_jitter();
-        let left = || deadline.saturating_duration_since(Instant::now());
-        (|| async {
-            let attempt = attempts.fetch_add(1, Ordering::Relaxed) + 1;
-            timeout_at(deadline, self.once(ask, form, attempt)).await.unwrap_or_else(|_| Err(self.late()))
-        })
-        .retry(waits)
-        .sleep(tokio::time::sleep)
-        .when(Error::is_passing)
-        .adjust(|error, wait| {
-            let wait = error.retry_after.unwrap_or(Duration::ZERO).max(wait?);
-            (wait <= LONGEST_WAIT && wait < left()).then_some(wait)
-        })
-        .await
+        let mut waits = waits.build();
+        loop {
+            *attempts += 1;
+            let mut is_heard = false;
+            let mut heard = |what: Heard<'_>| {
+                is_heard |= what != Heard::Byte;
+                hear(what);
+            };
+            let error = match self.once(talk, form, &mut heard).await {
+                Ok(reply) => return Ok(Reply { attempts: *attempts, ..reply }),
+                Err(error) => error,
+            };
+            let wait = waits.next().map(|wait| error.retry_after.unwrap_or(Duration::ZERO).max(wait));
+            match wait.filter(|wait| error.is_passing() && !is_heard && *wait <= LONGEST_WAIT) {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => return Err(error),
+            }
+        }
     }
 
-    async fn once(&self, ask: &Ask, form: Form, attempts: u32) -> Result<Reply, Error> {
-        let (path, body) = match self.endpoint.wire {
-            Wire::Anthropic => (anthropic::PATH, anthropic::body(&self.endpoint, ask, form)),
-            Wire::OpenAi => (openai::PATH, openai::body(&self.endpoint, ask, form)),
-        };
-        let mut request = self
-            .http
-            .post(format!("{}{path}", self.base))
-            .headers(self.headers.clone())
-            .body(body.to_string());
-        if ask.autonomous {
+    async fn once(&self, talk: &Talk<'_>, form: Form, hear: &mut Hear<'_>) -> Result<Reply, Error> {
+        let body = self.speech.body(&self.endpoint, talk, form);
+        let address = format!("{}{}", self.base, self.speech.path());
+        let mut request = self.http.post(address).headers(self.headers.clone()).body(body.to_string());
+        if talk.autonomous {
             request = request.header("x-feral-class", "autonomous");
         }
-        let answer = request.send().await.map_err(|error| self.no_answer(&error))?;
+        let silence = self.endpoint.silence;
+        let answer = timeout(silence, request.send()).await.map_err(|_| self.late(silence))?;
+        let answer = answer.map_err(|error| self.no_answer(&error))?;
         let status = answer.status();
         if status != StatusCode::OK {
             return Err(self.refused(status.as_u16(), answer).await);
         }
         let upstream = upstream(&answer);
-        let body = self.whole(answer, &upstream).await?;
-        let json: Value = serde_json::from_slice(&body).map_err(|error| {
-            let said = error::said(&body, &self.endpoint.token).message;
-            garbled(&upstream, &format!("not JSON ({error}): {said}"))
-        })?;
-        self.reply(&json, &body, attempts, &upstream)
+        let mut body = Body::new(self.speech.gather());
+        self.read(answer, &mut body, &upstream, hear).await?;
+        let is_stream = body.streams();
+        let (whole, bytes) = body.whole().map_err(|fault| self.fault(fault, &upstream))?;
+        let reply = self.reply(&whole, &bytes, talk, &upstream)?;
+        if !is_stream {
+            told(&reply, hear);
+        }
+        Ok(reply)
     }
 
-    fn reply(&self, json: &Value, body: &[u8], attempts: u32, upstream: &str) -> Result<Reply, Error> {
-        let read = match self.endpoint.wire {
-            Wire::Anthropic => anthropic::read(json),
-            Wire::OpenAi => openai::read(json),
-        };
-        let Some((text, usage, stop)) = read else {
-            let said = error::said(body, &self.endpoint.token);
+    /// Reads to the end, or to the end of patience.
+    async fn read(
+        &self,
+        mut answer: Response,
+        body: &mut Body,
+        upstream: &str,
+        hear: &mut Hear<'_>,
+    ) -> Result<(), Error> {
+        let mut length = 0;
+        while body.end != End::Over {
+            let is_enough = body.end == End::Enough;
+            let silence =
+                if is_enough { AFTERWORD.min(self.endpoint.silence) } else { self.endpoint.silence };
+            let piece = match timeout(silence, answer.chunk()).await {
+                Ok(Ok(Some(piece))) => piece,
+                Ok(Ok(None)) => break,
+                Err(_) | Ok(Err(_)) if is_enough => break,
+                Err(_) => return Err(self.late(silence)),
+                Ok(Err(_)) => return Err(self.fault(Fault::Cut, upstream)),
+            };
+            hear(Heard::Byte);
+            length += piece.len();
+            if length > http::MAX_BODY {
+                return Err(garbled(upstream, "larger than 16 MiB"));
+            }
+            body.push(&piece, hear).map_err(|fault| self.fault(fault, upstream))?;
+        }
+        Ok(())
+    }
+
+    fn reply(&self, whole: &Value, bytes: &[u8], talk: &Talk<'_>, upstream: &str) -> Result<Reply, Error> {
+        let mut ids = Ids::of(talk.turns, |raw| self.speech.ids(raw));
+        let Some(mut draft) = self.speech.read(whole, &mut ids) else {
+            let said = error::said(bytes, &self.endpoint.token);
             // Some gateways wrap a failure of the server behind them in a success of their own.
-            let status = json.pointer("/error/code").and_then(Value::as_u64);
+            let status = whole.pointer("/error/code").and_then(Value::as_u64);
             let status = status.and_then(|status| u16::try_from(status).ok());
             return Err(match status {
                 Some(status) if status >= 400 => Error::answered(status, said, upstream),
                 _ => garbled(upstream, &format!("not in the wire's format: {}", said.message)),
             });
         };
+        let is_empty =
+            draft.text.trim().is_empty() && draft.thinking.trim().is_empty() && draft.calls.is_empty();
         // A refusal or a reply cut short may be empty, and `stop` says so.
-        if text.trim().is_empty() && matches!(stop.as_str(), "" | "end_turn") {
+        if is_empty && matches!(draft.stop.as_str(), "" | "end_turn") {
             return Err(garbled(upstream, "empty"));
         }
-        let model = json.get("model").and_then(Value::as_str);
-        let model = model.unwrap_or(&self.endpoint.model);
-        Ok(Reply { text, usage, model: model.to_string(), attempts, stop })
+        // Some servers give another reason where the limit was reached.
+        let is_full = draft.usage.output_tokens >= self.endpoint.max_tokens;
+        let is_short = matches!(draft.stop.as_str(), "max_tokens" | "window");
+        if let Some(last) = draft.calls.last_mut() {
+            last.cut |= is_short || (is_full && last.args.is_err());
+        }
+        let model = whole.get("model").and_then(Value::as_str);
+        let model = model.unwrap_or(&self.endpoint.model).to_owned();
+        let (raw, text, thinking, calls) = (draft.raw, draft.text, draft.thinking, draft.calls);
+        Ok(Reply { raw, text, thinking, calls, usage: draft.usage, model, attempts: 0, stop: draft.stop })
     }
 
     async fn refused(&self, status: u16, answer: Response) -> Error {
         let (retry_after, upstream) = (http::retry_after(answer.headers()), upstream(&answer));
-        let said = match http::body(answer).await {
-            Ok(body) => error::said(&body, &self.endpoint.token),
-            Err(_) => error::Said::default(),
-        };
-        Error { retry_after, ..Error::answered(status, said, &upstream) }
+        let body = timeout(self.endpoint.silence, http::beginning(answer)).await.unwrap_or_default();
+        Error { retry_after, ..Error::answered(status, error::said(&body, &self.endpoint.token), &upstream) }
     }
 
-    async fn whole(&self, answer: Response, upstream: &str) -> Result<Vec<u8>, Error> {
-        http::body(answer).await.map_err(|error| match error {
-            NoBody::TooLarge => garbled(upstream, "larger than 4 MiB"),
-            NoBody::Broken => Error {
+    fn fault(&self, fault: Fault, upstream: &str) -> Error {
+        let said = |text: &str| error::said(text.as_bytes(), &self.endpoint.token);
+        match fault {
+            Fault::Said(told) => Error::answered(error::status(&told), said(&told.to_string()), upstream),
+            Fault::Garbled(what) => garbled(upstream, &said(&what).message),
+            Fault::Cut => Error {
                 // Not sent again: what broke off was already paid for.
                 status: Some(200),
                 ..Error::new(
@@ -176,15 +260,14 @@ impl Client {
                 )
             }
             .because("the reply broke off"),
-        })
+        }
     }
 
-    fn late(&self) -> Error {
-        let (model, limit) = (&self.endpoint.model, self.endpoint.deadline);
-        let message = format!("get a reply of {model} within {} s", limit.as_secs_f32());
-        let hint = "ask a faster model, for a shorter reply, or allow more time";
-        let cause = format!("no reply within {} s", limit.as_secs_f32());
-        Error::new(Kind::Deadline, message, hint).because(&cause)
+    fn late(&self, limit: Duration) -> Error {
+        let (model, limit_s) = (&self.endpoint.model, limit.as_secs_f32());
+        let message = format!("hear from {model}: not a byte within {limit_s} s");
+        let hint = "ask a faster model, or allow more time";
+        Error::new(Kind::Deadline, message, hint).because(&format!("no reply within {limit_s} s"))
     }
 
     fn no_answer(&self, error: &reqwest::Error) -> Error {
@@ -193,6 +276,17 @@ impl Client {
         let cause = format!("the broker is away: {}", http::chain(error));
         Error::new(Kind::Unreachable, message, hint).because(&cause)
     }
+}
+
+/// Of a reply that came whole, what would have been heard.
+fn told(reply: &Reply, hear: &mut Hear<'_>) {
+    if !reply.thinking.is_empty() {
+        hear(Heard::Thinking(&reply.thinking));
+    }
+    if !reply.text.is_empty() {
+        hear(Heard::Text(&reply.text));
+    }
+    reply.calls.iter().for_each(|call| hear(Heard::Call(&call.name)));
 }
 
 fn garbled(upstream: &str, what: &str) -> Error {
@@ -211,24 +305,6 @@ fn source(upstream: &str) -> &str {
     if upstream.is_empty() { "the broker" } else { upstream }
 }
 
-/// What to try when a form is refused: each part is changed once, the one the server names first.
-fn simpler(known: Form, form: Form, error: &Error) -> Option<Form> {
-    // Some servers fall over a schema instead of refusing it.
-    if error.status == Some(500) && !form.schema_is_proven {
-        return form.schema.then_some(Form { schema: false, ..form });
-    }
-    if error.kind != Kind::BadRequest || !matches!(error.status, Some(400 | 422)) {
-        return None;
-    }
-    // Both names of the limit end so.
-    let names_limit = error.message.contains("_tokens");
-    if names_limit && form.completion_tokens == known.completion_tokens {
-        let completion_tokens = !form.completion_tokens;
-        return Some(Form { completion_tokens, ..form });
-    }
-    form.schema.then_some(Form { schema: false, ..form })
-}
-
 fn headers(endpoint: &Endpoint) -> Result<HeaderMap, Error> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -238,7 +314,7 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, Error> {
     }
     let (name, text) = match endpoint.wire {
         Wire::Anthropic => (HeaderName::from_static("x-api-key"), endpoint.token.clone()),
-        Wire::OpenAi => (AUTHORIZATION, format!("Bearer {}", endpoint.token)),
+        Wire::Responses | Wire::Chat => (AUTHORIZATION, format!("Bearer {}", endpoint.token)),
     };
     let mut value = HeaderValue::from_str(&text).map_err(|_| {
         let message = "use a token with characters that fit no header";

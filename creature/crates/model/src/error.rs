@@ -30,6 +30,10 @@ pub enum Kind {
     Deadline,
     /// The request is wrong; asking again will not help.
     BadRequest,
+    /// Old thinking is refused: its signature or its encryption holds for another conversation.
+    Signature,
+    /// More than the model's window or the server's limit holds.
+    TooLong,
     /// It said success, but what it sent is not a reply.
     Garbled,
     /// The endpoint as configured cannot work.
@@ -128,12 +132,70 @@ fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static s
         }
         401 | 403 => (Kind::Refused, "the key is refused", "check the key and that it may use this model"),
         404 => (Kind::BadRequest, "no such model or address", "check the model's name and base_url"),
-        413 => (Kind::BadRequest, "the prompt is too large", "send less context"),
+        413 => (Kind::TooLong, "the prompt is too large", "send less context"),
+        400 | 422 if names(said, code, &TOO_LONG) => {
+            (Kind::TooLong, "the prompt is too long", "send less context")
+        }
+        400 | 422 if names(said, code, &SIGNATURE) => (
+            Kind::Signature,
+            "its old thinking is refused",
+            "leave old thinking out, or begin a new conversation",
+        ),
         408 | 429 | 529 | 500..=599 => (Kind::Busy, "the server is busy or in trouble", "wait and ask again"),
         400..=499 => {
             (Kind::BadRequest, "the request is not accepted", "the message says what the server minds")
         }
         _ => (Kind::Garbled, "a status that makes no sense here", "check that base_url is a model server"),
+    }
+}
+
+/// Words by which servers say that a prompt does not fit.
+const TOO_LONG: [&str; 8] = [
+    "context_length_exceeded",
+    "request_too_large",
+    "prompt is too long",
+    "context length",
+    "context window",
+    "context size",
+    "context limit",
+    "input is too long",
+];
+
+/// Words by which they refuse thinking that is not theirs, or not of this conversation.
+const SIGNATURE: [&str; 6] = [
+    "`signature`",
+    "`thinking` or `redacted_thinking` blocks",
+    "invalid_encrypted_content",
+    "encrypted content could not be",
+    "of type 'reasoning'",
+    "item with id 'rs_",
+];
+
+fn names(said: &str, code: &str, words: &[&str]) -> bool {
+    let said = format!("{code} {said}").to_lowercase();
+    words.iter().any(|word| said.contains(word))
+}
+
+/// The status of a failure that was told within a stream: its own, else what its word stands for.
+pub(crate) fn status(told: &Value) -> u16 {
+    let error = told.get("error").filter(|error| error.is_object()).unwrap_or(told);
+    let number = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+    if let Some(number) = number.filter(|number| (400..600).contains(number)) {
+        return number;
+    }
+    let word = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+    let words = [word("code"), word("type")];
+    let is = |wanted: &str| words.iter().any(|word| word.contains(wanted));
+    match () {
+        () if is("invalid") || is("context_length") || is("bad_request") => 400,
+        () if is("authentication") => 401,
+        () if is("billing") || is("insufficient_quota") => 402,
+        () if is("permission") => 403,
+        () if is("not_found") => 404,
+        () if is("too_large") => 413,
+        () if is("rate_limit") => 429,
+        () if is("overloaded") => 529,
+        () => 500,
     }
 }
 

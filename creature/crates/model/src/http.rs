@@ -9,14 +9,11 @@ use reqwest::{Response, Url, redirect};
 
 use crate::{Error, Kind};
 
-/// The largest body read, in bytes; the longest reply of any model is a fraction of it.
-pub(crate) const MAX_BODY: usize = 4 << 20;
+/// The largest reply read, in bytes with its events around it; the longest reply of any model is a fraction of it.
+pub(crate) const MAX_BODY: usize = 16 << 20;
 
-/// Why a body could not be had.
-pub(crate) enum NoBody {
-    TooLarge,
-    Broken,
-}
+/// Bytes read of an error.
+const MOST_OF_ERROR: usize = 1 << 20;
 
 /// The address without a slash at its end; only plain http, for nothing else leads to the broker.
 pub(crate) fn base(text: &str) -> Result<Url, Error> {
@@ -27,9 +24,10 @@ pub(crate) fn base(text: &str) -> Result<Url, Error> {
     })
 }
 
-pub(crate) fn client() -> Result<reqwest::Client, Error> {
+pub(crate) fn client(connect_within: Duration) -> Result<reqwest::Client, Error> {
     let builder = reqwest::Client::builder()
         .user_agent("feral")
+        .connect_timeout(connect_within)
         // Loopback is never asked for through a proxy. A connection each: none is found dead after a restart.
         .no_proxy()
         .pool_max_idle_per_host(0)
@@ -41,16 +39,16 @@ pub(crate) fn client() -> Result<reqwest::Client, Error> {
     })
 }
 
-/// The body up to `MAX_BODY`, read piece by piece so that a larger one is never held.
-pub(crate) async fn body(mut answer: Response) -> Result<Vec<u8>, NoBody> {
+/// An error's body up to `MOST_OF_ERROR` bytes; what cannot be read of it is left out.
+pub(crate) async fn beginning(mut answer: Response) -> Vec<u8> {
     let mut body = Vec::new();
-    while let Some(piece) = answer.chunk().await.map_err(|_| NoBody::Broken)? {
-        if body.len() + piece.len() > MAX_BODY {
-            return Err(NoBody::TooLarge);
-        }
+    while let Ok(Some(piece)) = answer.chunk().await {
         body.extend_from_slice(&piece);
+        if body.len() > MOST_OF_ERROR {
+            break;
+        }
     }
-    Ok(body)
+    body
 }
 
 /// How long the server asks to wait: seconds or an HTTP date, never more than a day.

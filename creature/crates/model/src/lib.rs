@@ -1,20 +1,28 @@
-//! Model: one call to a language model over the two wire formats the field speaks.
+//! Model: a conversation with a language model over the three wire formats the field speaks, streamed, with tools.
 //!
-//! Invariant: a call ends within its deadline, in a reply or in an error that says whose fault it is; the key is in neither.
-//! Absent on purpose: providers, keys and money, which are the broker's; streaming, tool-call formats, conversations; a thought is one question and one text.
+//! Invariant: what is sent is a pure function of the turns and of a form every server of the wire accepts; an answer is
+//! whole or an error that says whose fault it is; the key is in neither.
+//! Absent on purpose: providers, keys and money, which are the broker's; what turns are kept and what calls come to.
 
 mod anthropic;
+mod arguments;
+mod chat;
 mod client;
 mod error;
+mod form;
 mod http;
 mod lenient;
-mod openai;
 pub mod repair;
+mod responses;
+mod rounds;
+mod sse;
+mod stream;
+mod surrogates;
 
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 pub use client::Client;
 pub use error::{Error, Kind};
@@ -24,8 +32,10 @@ pub use error::{Error, Kind};
 pub enum Wire {
     /// Anthropic Messages.
     Anthropic,
+    /// OpenAI Responses, stateless.
+    Responses,
     /// OpenAI chat completions, and everything that imitates them.
-    OpenAi,
+    Chat,
 }
 
 /// Where a model is and how to call it.
@@ -37,30 +47,102 @@ pub struct Endpoint {
     pub model: String,
     /// The token of this life; the broker puts the key in its place.
     pub token: String,
-    /// For the whole call, retries included.
+    /// For connecting, and for each question of a probe.
     pub deadline: Duration,
+    /// Without a byte for this long a reply has failed; its length has no limit.
+    pub silence: Duration,
     /// The longest reply, in tokens.
     pub max_tokens: u64,
 }
 
-/// One question, in the order of how seldom its parts change, which is what makes caching work.
+/// One tool as the wire has it.
 #[derive(Clone, Debug)]
-pub struct Ask {
-    /// Never changes: cached.
-    pub system: String,
-    /// Changes slowly: cached.
-    pub context: String,
-    /// New each time.
-    pub situation: String,
-    /// What the reply's JSON should look like, where the model can be held to it.
+pub struct Tool {
+    /// Fits `[a-zA-Z0-9_-]{1,64}`.
+    pub name: String,
+    pub description: String,
+    /// A JSON schema of type object.
     pub schema: Value,
-    /// Its name; letters, digits, `_` and `-`.
-    pub schema_name: String,
-    /// Nobody asked for it: the broker counts it against what a creature may spend by itself.
-    pub autonomous: bool,
+    /// The server holds the arguments to the schema.
+    pub strict: bool,
 }
 
-/// What a call cost, in the same words for both wires.
+/// One turn of a conversation; never changed once sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "turn", rename_all = "snake_case")]
+pub enum Turn {
+    /// Words of ours: the first of a conversation, later ones are news.
+    Said { text: String },
+    /// The model's turn as its wire gave it: content blocks (Anthropic), output items (Responses), the message (Chat).
+    Thought { raw: Value },
+    /// What came of the calls of the thought before, one for each, in their order.
+    Results { results: Vec<Answer> },
+}
+
+/// What came of one call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    pub id: String,
+    pub text: String,
+    pub failed: bool,
+}
+
+/// What is put to a model, in the order of how seldom its parts change, which is what makes caching work.
+#[derive(Clone, Copy, Debug)]
+pub struct Talk<'a> {
+    pub system: &'a str,
+    pub tools: &'a [Tool],
+    pub turns: &'a [Turn],
+    /// What a reply's JSON should look like, where the model can be held to it; only where there are no tools.
+    pub schema: Option<&'a Value>,
+    /// Nobody asked for it: the broker counts it against what a creature may spend by itself.
+    pub autonomous: bool,
+    /// Old thinking is left out: once, after a refused signature.
+    pub bare: bool,
+}
+
+/// What is heard of a reply while it comes; nothing of it counts before the reply is whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard<'a> {
+    Byte,
+    Thinking(&'a str),
+    Text(&'a str),
+    /// The name of a call that begins.
+    Call(&'a str),
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// For [`Turn::Thought`]; calls have ids of their own, broken arguments stand as `{}`.
+    pub raw: Value,
+    /// What it said, thinking not among it.
+    pub text: String,
+    /// Its summary where the wire gives one.
+    pub thinking: String,
+    pub calls: Vec<Call>,
+    pub usage: Usage,
+    /// The model that answered, in its server's words.
+    pub model: String,
+    /// Requests sent, the one that succeeded included.
+    pub attempts: u32,
+    /// `end_turn`, `tool_use`, `max_tokens` (cut short), `refusal`, `window`, or the server's own word.
+    pub stop: String,
+}
+
+/// One call of a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    pub id: String,
+    /// As the model gave it, known or not.
+    pub name: String,
+    /// An error says why they are no object, and how they begin.
+    pub args: Result<Map<String, Value>, String>,
+    /// The reply was cut short here: neither to be run nor to be repaired.
+    pub cut: bool,
+}
+
+/// What a call cost, in the same words for all wires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// Not counting what was read from or written to a cache.
@@ -68,27 +150,4 @@ pub struct Usage {
     pub output_tokens: u64,
     pub cache_read_tokens: u64,
     pub cache_write_tokens: u64,
-}
-
-/// What came back.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
-    pub text: String,
-    pub usage: Usage,
-    /// The model that answered, in its server's words.
-    pub model: String,
-    /// Requests sent, the one that succeeded included.
-    pub attempts: u32,
-    /// `end_turn`, `max_tokens` (cut short), `refusal`, or the server's own word.
-    pub stop: String,
-}
-
-/// What of a request is left out for a server that refuses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Form {
-    schema: bool,
-    /// It was answered with one before.
-    schema_is_proven: bool,
-    /// Whether the limit on the reply has OpenAI's new name, `max_completion_tokens`.
-    completion_tokens: bool,
 }

@@ -1,0 +1,73 @@
+//! Calls as servers send them, made fit to be run and to be sent back: ids of their own, arguments an object. Pure.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use crate::{Turn, surrogates};
+
+/// Characters kept of arguments that are no object.
+const MOST_BROKEN: usize = 2_000;
+
+/// Ids already given in a conversation.
+pub(crate) struct Ids {
+    used: HashSet<String>,
+    turn: usize,
+}
+
+impl Ids {
+    /// The ids of the turns so far; `of` tells those of a thought.
+    pub(crate) fn of(turns: &[Turn], of: impl Fn(&Value) -> Vec<String>) -> Ids {
+        let thoughts = turns.iter().filter_map(|turn| match turn {
+            Turn::Thought { raw } => Some(of(raw)),
+            Turn::Said { .. } | Turn::Results { .. } => None,
+        });
+        Ids { used: thoughts.flatten().collect(), turn: turns.len() }
+    }
+
+    /// The server's id where it has one that nothing else has, else a new one.
+    pub(crate) fn unique(&mut self, given: &str) -> String {
+        let made = (1..).map(|number| format!("call_{}_{number}", self.turn));
+        let mut ids = std::iter::once(given.to_owned()).filter(|given| !given.is_empty()).chain(made);
+        ids.find(|id| self.used.insert(id.clone())).unwrap_or_default()
+    }
+}
+
+/// Arguments that came as an object, as its text, or as the text of that text; none at all are an empty object.
+pub(crate) fn arguments(given: Option<&Value>) -> Result<Map<String, Value>, String> {
+    match given {
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(Value::Object(arguments)) => Ok(arguments.clone()),
+        Some(Value::String(text)) if text.trim().is_empty() => Ok(Map::new()),
+        Some(Value::String(text)) => match surrogates::json(text) {
+            Ok(Value::Object(arguments)) => Ok(arguments),
+            Ok(Value::String(inner)) if inner.len() < text.len() => arguments(Some(&Value::String(inner))),
+            Ok(_) => Err(broken("they are JSON, but no object", text)),
+            Err(error) => Err(broken(&error.to_string(), text)),
+        },
+        Some(other) => Err(broken("they are JSON, but no object", &other.to_string())),
+    }
+}
+
+fn broken(why: &str, text: &str) -> String {
+    let begin: String = text.chars().take(MOST_BROKEN).collect();
+    format!("the arguments cannot be read ({why}): {begin}")
+}
+
+/// The text that goes back: the model's own where it can be read as it stands.
+pub(crate) fn text(given: Option<&Value>, read: &Result<Map<String, Value>, String>) -> String {
+    let own = given.and_then(Value::as_str).map(surrogates::whole);
+    let own = own.filter(|own| serde_json::from_str::<Map<String, Value>>(own).is_ok());
+    match (own, read) {
+        (Some(own), _) => own.into_owned(),
+        (None, Ok(read)) => Value::Object(read.clone()).to_string(),
+        (None, Err(_)) => "{}".to_owned(),
+    }
+}
+
+/// A name that every server takes back.
+pub(crate) fn name(given: &str) -> String {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    let name: String = given.chars().take(64).map(|c| if fits(c) { c } else { '_' }).collect();
+    if name.is_empty() { "unknown".to_owned() } else { name }
+}

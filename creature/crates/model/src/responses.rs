@@ -1,0 +1,233 @@
+//! The OpenAI Responses wire, stateless: what a request is, and how a reply is put together and read. Pure.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::{Map, Value, json};
+
+use crate::arguments::{self, Ids};
+use crate::form::{Form, Part};
+use crate::rounds::{Round, rounds};
+use crate::stream::{Draft, End, Gather, Hear, Speech, count, set, word};
+use crate::{Call, Endpoint, Heard, Talk, Tool, Usage};
+
+pub(crate) struct Responses;
+
+impl Speech for Responses {
+    fn path(&self) -> &'static str {
+        "/responses"
+    }
+
+    fn body(&self, endpoint: &Endpoint, talk: &Talk<'_>, form: Form) -> Value {
+        let mut body = Map::new();
+        let mut put = |key: &str, value| body.insert(key.to_owned(), value);
+        put("model", json!(endpoint.model));
+        put("max_output_tokens", json!(endpoint.max_tokens));
+        put("store", json!(false));
+        if form.has(Part::Encrypted) {
+            put("include", json!(["reasoning.encrypted_content"]));
+        }
+        if !talk.system.trim().is_empty() {
+            put("instructions", json!(talk.system));
+            // Requests that begin alike go to the machine that has their beginning.
+            let mut hasher = DefaultHasher::new();
+            talk.system.hash(&mut hasher);
+            put("prompt_cache_key", json!(format!("feral-{:016x}", hasher.finish())));
+        }
+        if !talk.tools.is_empty() {
+            put("tools", talk.tools.iter().map(|one| tool(one, form)).collect());
+            put("parallel_tool_calls", json!(true));
+            if form.has(Part::Summary) {
+                put("reasoning", json!({"summary": "auto"}));
+            }
+        }
+        put("input", input(talk));
+        if let (Some(schema), true, true) = (talk.schema, talk.tools.is_empty(), form.has(Part::Schema)) {
+            let format = json!({"type": "json_schema", "name": "thought", "schema": schema, "strict": false});
+            put("text", json!({"format": format}));
+        }
+        put("stream", json!(true));
+        Value::Object(body)
+    }
+
+    fn ids(&self, raw: &Value) -> Vec<String> {
+        let items = raw.as_array().into_iter().flatten();
+        items.filter(|item| is_call(item)).map(|item| word(item, "call_id").to_owned()).collect()
+    }
+
+    fn gather(&self) -> Box<dyn Gather> {
+        Box::new(Stream::default())
+    }
+
+    fn read(&self, whole: &Value, ids: &mut Ids) -> Option<Draft> {
+        let mut draft = Draft { usage: usage(whole.get("usage")), ..Draft::default() };
+        let (mut raw, mut refused, mut is_last_cut) = (Vec::new(), false, false);
+        for item in whole.get("output")?.as_array()? {
+            is_last_cut = false;
+            match word(item, "type") {
+                "message" => {
+                    let parts = item.get("content").and_then(Value::as_array);
+                    let said: String = parts.into_iter().flatten().map(said).collect();
+                    if said.trim().is_empty() {
+                        continue;
+                    }
+                    refused |= parts.into_iter().flatten().any(|part| word(part, "type") == "refusal");
+                    draft.text.push_str(&said);
+                }
+                "reasoning" => {
+                    let parts = item.get("summary").and_then(Value::as_array).into_iter().flatten();
+                    let parts: Vec<&str> = parts.map(|part| word(part, "text")).collect();
+                    draft.thinking.push_str(&parts.join("\n\n"));
+                }
+                "function_call" => {
+                    let (call, item) = call(item, ids);
+                    is_last_cut = call.cut;
+                    draft.calls.push(call);
+                    raw.push(item);
+                    continue;
+                }
+                _ => {}
+            }
+            raw.push(item.clone());
+        }
+        // Reasoning is refused without the item it led to.
+        while raw.last().is_some_and(is_reasoning) {
+            raw.pop();
+        }
+        let why = whole.pointer("/incomplete_details/reason").and_then(Value::as_str);
+        draft.stop = match (word(whole, "status"), why) {
+            ("incomplete", Some("max_output_tokens")) => "max_tokens",
+            ("incomplete", Some("content_filter")) => "refusal",
+            ("incomplete", Some(other)) => other,
+            _ if is_last_cut => "max_tokens",
+            _ if refused => "refusal",
+            _ if !draft.calls.is_empty() => "tool_use",
+            ("completed" | "", _) => "end_turn",
+            (other, _) => other,
+        }
+        .to_owned();
+        Some(Draft { raw: Value::Array(raw), ..draft })
+    }
+}
+
+fn said(part: &Value) -> &str {
+    match word(part, "text") {
+        "" => word(part, "refusal"),
+        text => text,
+    }
+}
+
+fn call(item: &Value, ids: &mut Ids) -> (Call, Value) {
+    let args = arguments::arguments(item.get("arguments"));
+    let (id, name) = (ids.unique(word(item, "call_id")), word(item, "name").to_owned());
+    let mut fit = item.clone();
+    set(&mut fit, "call_id", json!(id));
+    set(&mut fit, "name", json!(arguments::name(&name)));
+    set(&mut fit, "arguments", json!(arguments::text(item.get("arguments"), &args)));
+    (Call { id, name, args, cut: word(item, "status") == "incomplete" }, fit)
+}
+
+fn usage(usage: Option<&Value>) -> Usage {
+    let read = count(usage, "/input_tokens_details/cached_tokens");
+    let write = count(usage, "/input_tokens_details/cache_write_tokens");
+    Usage {
+        input_tokens: count(usage, "/input_tokens").saturating_sub(read).saturating_sub(write),
+        output_tokens: count(usage, "/output_tokens"),
+        cache_read_tokens: read,
+        cache_write_tokens: write,
+    }
+}
+
+fn tool(tool: &Tool, form: Form) -> Value {
+    // Without a word a tool would be taken as strict.
+    let strict = tool.strict && form.has(Part::Strict);
+    let (name, description) = (&tool.name, &tool.description);
+    json!({"type": "function", "name": name, "description": description, "parameters": tool.schema, "strict": strict})
+}
+
+fn input(talk: &Talk<'_>) -> Value {
+    let mut items = Vec::new();
+    let mut seen = HashSet::new();
+    for Round { thought, results, said } in rounds(talk.turns, |raw| fit(raw, talk.bare, &mut seen)) {
+        if let Some(Value::Array(thought)) = thought {
+            items.extend(thought);
+        }
+        for answer in results {
+            items.push(json!({"type": "function_call_output", "call_id": answer.id, "output": answer.text}));
+        }
+        for text in said {
+            items.push(json!({"role": "user", "content": [{"type": "input_text", "text": text}]}));
+        }
+    }
+    Value::Array(items)
+}
+
+/// What of a thought goes back: nothing was stored that the id of a reasoning item could name, and no id stands twice.
+fn fit(raw: &Value, bare: bool, seen: &mut HashSet<String>) -> Option<(Value, Vec<String>)> {
+    let mut items = Vec::new();
+    for item in raw.as_array()?.iter().filter(|item| !bare || !is_reasoning(item)) {
+        let mut item = item.clone();
+        let id = word(&item, "id").to_owned();
+        // An item's id tells of the reasoning that led to it.
+        let is_named = !bare && !is_reasoning(&item) && (id.is_empty() || seen.insert(id));
+        if let (Value::Object(fields), false) = (&mut item, is_named) {
+            fields.shift_remove("id");
+        }
+        items.push(item);
+    }
+    let raw = Value::Array(items);
+    let ids = Responses.ids(&raw);
+    (raw != json!([])).then_some((raw, ids))
+}
+
+fn is_call(item: &Value) -> bool {
+    word(item, "type") == "function_call"
+}
+
+fn is_reasoning(item: &Value) -> bool {
+    word(item, "type") == "reasoning"
+}
+
+/// The events of a reply; only what is done counts.
+#[derive(Default)]
+struct Stream {
+    /// By their place in the reply.
+    items: Vec<(u64, Value)>,
+    response: Value,
+}
+
+impl Gather for Stream {
+    fn event(&mut self, kind: &str, mut data: Value, hear: &mut Hear<'_>) -> End {
+        match kind {
+            "response.output_text.delta" | "response.refusal.delta" => {
+                hear(Heard::Text(word(&data, "delta")))
+            }
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                hear(Heard::Thinking(word(&data, "delta")));
+            }
+            "response.output_item.added" => {
+                let item = data.get("item").filter(|item| is_call(item));
+                item.into_iter().for_each(|item| hear(Heard::Call(word(item, "name"))));
+            }
+            "response.output_item.done" => {
+                let place = data.get("output_index").and_then(Value::as_u64).unwrap_or(u64::MAX);
+                self.items.extend(data.get_mut("item").map(|item| (place, item.take())));
+            }
+            "response.completed" | "response.incomplete" | "response.done" => {
+                self.response = data.get_mut("response").map_or(Value::Null, Value::take);
+                return End::Over;
+            }
+            _ => {}
+        }
+        End::Open
+    }
+
+    fn whole(mut self: Box<Self>) -> Value {
+        self.items.sort_by_key(|(place, _)| *place);
+        if !self.items.is_empty() {
+            let items = self.items.into_iter().map(|(_, item)| item).collect();
+            set(&mut self.response, "output", items);
+        }
+        self.response
+    }
+}

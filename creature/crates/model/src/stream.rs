@@ -1,0 +1,173 @@
+//! A reply as it comes: events or one JSON text, gathered to what its wire would have sent whole.
+//!
+//! Invariant: what has not come to its end is no reply.
+
+use serde_json::Value;
+
+use crate::arguments::Ids;
+use crate::form::Form;
+use crate::{Call, Endpoint, Heard, Talk, Usage, sse, surrogates};
+
+/// Where what is heard goes.
+pub(crate) type Hear<'h> = dyn FnMut(Heard<'_>) + Send + 'h;
+
+/// How a wire is spoken.
+pub(crate) trait Speech: Sync {
+    fn path(&self) -> &'static str;
+    fn body(&self, endpoint: &Endpoint, talk: &Talk<'_>, form: Form) -> Value;
+    /// The ids of the calls of a thought.
+    fn ids(&self, raw: &Value) -> Vec<String>;
+    fn gather(&self) -> Box<dyn Gather>;
+    /// What a whole reply says; none when it is not one.
+    fn read(&self, whole: &Value, ids: &mut Ids) -> Option<Draft>;
+}
+
+/// A reply before it is checked.
+#[derive(Default)]
+pub(crate) struct Draft {
+    pub raw: Value,
+    pub text: String,
+    pub thinking: String,
+    pub calls: Vec<Call>,
+    pub usage: Usage,
+    pub stop: String,
+}
+
+/// How far a reply is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Open,
+    /// All that must come has; a little more may.
+    Enough,
+    Over,
+}
+
+/// Puts a wire's events together.
+pub(crate) trait Gather: Send {
+    fn event(&mut self, kind: &str, data: Value, hear: &mut Hear<'_>) -> End;
+    /// The reply as it would have come whole.
+    fn whole(self: Box<Self>) -> Value;
+}
+
+/// Why a reply is none.
+pub(crate) enum Fault {
+    /// The server's own word of a failure, in the stream.
+    Said(Value),
+    /// An event that is no JSON.
+    Garbled(String),
+    /// It ended too early.
+    Cut,
+}
+
+/// A reply's body while it comes.
+pub(crate) struct Body {
+    reader: sse::Reader,
+    gather: Box<dyn Gather>,
+    /// All of it, where it is no stream.
+    plain: Option<Vec<u8>>,
+    begun: bool,
+    pub end: End,
+}
+
+impl Body {
+    pub(crate) fn new(gather: Box<dyn Gather>) -> Body {
+        Body { reader: sse::Reader::default(), gather, plain: None, begun: false, end: End::Open }
+    }
+
+    pub(crate) fn streams(&self) -> bool {
+        self.plain.is_none()
+    }
+
+    pub(crate) fn push(&mut self, piece: &[u8], hear: &mut Hear<'_>) -> Result<(), Fault> {
+        let piece = if self.begun { piece } else { piece.trim_ascii_start() };
+        if let (Some(first), false) = (piece.first(), self.begun) {
+            self.begun = true;
+            // What it is, not what it says of itself: servers answer whole though asked to stream, and the reverse.
+            let streams = matches!(first, b':' | b'e' | b'd' | b'i' | b'r' | 0xef);
+            self.plain = (!streams).then(Vec::new);
+        }
+        if let Some(plain) = &mut self.plain {
+            plain.extend_from_slice(piece);
+            return Ok(());
+        }
+        for frame in self.reader.push(piece) {
+            if self.end == End::Over {
+                break;
+            }
+            match frame.data.trim() {
+                "" => {}
+                "[DONE]" => self.end = End::Over,
+                data => self.event(&frame.name, data, hear)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, name: &str, data: &str, hear: &mut Hear<'_>) -> Result<(), Fault> {
+        let data = surrogates::json(data)
+            .map_err(|error| Fault::Garbled(format!("an event is not JSON: {error}")))?;
+        let kind = data.get("type").and_then(Value::as_str).unwrap_or(name).to_owned();
+        let failed = data.get("error").is_some_and(|error| !error.is_null());
+        match kind.as_str() {
+            "response.failed" => Err(Fault::Said(data.get("response").cloned().unwrap_or(data))),
+            _ if failed || kind == "error" => Err(Fault::Said(data)),
+            _ => {
+                let end = self.gather.event(&kind, data, hear);
+                self.end = if end == End::Open { self.end } else { end };
+                Ok(())
+            }
+        }
+    }
+
+    /// The whole reply, or the bytes that should have been one.
+    pub(crate) fn whole(self) -> Result<(Value, Vec<u8>), Fault> {
+        match self.plain {
+            None if self.end == End::Open && self.begun => Err(Fault::Cut),
+            None if self.begun => Ok((self.gather.whole(), Vec::new())),
+            plain => {
+                let bytes = plain.unwrap_or_default();
+                let text = String::from_utf8_lossy(&bytes);
+                let json = surrogates::json(&text)
+                    .map_err(|error| Fault::Garbled(format!("not JSON ({error}): {text}")))?;
+                Ok((json, bytes))
+            }
+        }
+    }
+}
+
+/// Adds what a delta brings to what is there: text to text, list to list, anything else in its place.
+pub(crate) fn merge(there: &mut Value, more: Value) {
+    match (there, more) {
+        (_, Value::Null) => {}
+        (Value::String(there), Value::String(more)) => there.push_str(&more),
+        (Value::Array(there), Value::Array(more)) => there.extend(more),
+        (there @ Value::Array(_), Value::String(more)) => {
+            merge(there, serde_json::json!([{"type": "text", "text": more}]));
+        }
+        (there @ Value::String(_), more @ Value::Array(_)) => {
+            let text = there.take();
+            *there = serde_json::json!([]);
+            merge(there, text);
+            merge(there, more);
+        }
+        (there, more) => *there = more,
+    }
+}
+
+/// A number of a usage; nothing counts as none.
+pub(crate) fn count(usage: Option<&Value>, path: &str) -> u64 {
+    usage.and_then(|usage| usage.pointer(path)?.as_u64()).unwrap_or(0)
+}
+
+/// A word of an object; nothing counts as empty.
+pub(crate) fn word<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Puts a value under a key; what is no object becomes one.
+pub(crate) fn set(value: &mut Value, key: &str, new: Value) {
+    match value {
+        Value::Object(fields) => drop(fields.insert(key.to_owned(), new)),
+        other => *other = Value::Object(serde_json::Map::from_iter([(key.to_owned(), new)])),
+    }
+}
