@@ -293,7 +293,8 @@ impl Life {
 
     /// A turn of a talk that ends in plain words is the answer to the owner, where none was given yet.
     fn deliver(&mut self, text: &str, thread: &str) -> Result<(), Fault> {
-        let waits = self.cursors.words.iter().any(|waiting| waiting.seen > 0 && waiting.word.thread == *thread);
+        let waits =
+            self.cursors.words.iter().any(|waiting| waiting.seen > 0 && waiting.word.thread == *thread);
         if !waits || text.trim().is_empty() {
             return Ok(());
         }

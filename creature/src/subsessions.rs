@@ -162,7 +162,9 @@ impl Life {
             let opening = || words::opening(session, &purpose, &snapshot);
             let talk = mind.apart(&session.id, known, opening, &words::now(session, &at), (life, now));
             let hint = "is the disk full, or .self/mind not writable?";
-            talks.push(talk.map_err(|cause| Fault::caused("keep the conversation of a sub-session", &cause, hint))?);
+            talks.push(
+                talk.map_err(|cause| Fault::caused("keep the conversation of a sub-session", &cause, hint))?,
+            );
         }
         let mind = &*mind;
         let asked = running.iter().zip(&mut talks);

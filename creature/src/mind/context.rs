@@ -4,7 +4,7 @@
 //! out, is the same for the same moment, and holds the latest failure. What is left out is the oldest
 //! or lowest in rank; what still fails outlives what is settled.
 
-use super::moment::{Moment, Word};
+use super::moment::Moment;
 use super::runtime::runtime;
 use crate::tools::catalogue::exists;
 use agenda::stack::Line;
@@ -23,8 +23,6 @@ pub struct Caps {
     /// The owner's directives and the sub-sessions at work included.
     pub stack: usize,
     pub state: usize,
-    pub words: usize,
-    pub news: usize,
     pub runtime: usize,
     pub records: usize,
     pub record: usize,
@@ -41,11 +39,9 @@ impl Default for Caps {
             goals: 4_000,
             stack: 2_000,
             state: 1_500,
-            words: 6_000,
-            news: 2_000,
             runtime: 500,
-            records: 24_000,
-            record: 1_200,
+            records: 12_000,
+            record: 600,
             most_records: 200,
         }
     }
@@ -61,15 +57,12 @@ pub struct Parts {
     pub goals: String,
     pub stack: String,
     pub state: String,
-    pub words: String,
-    pub news: String,
     pub runtime: String,
     pub records: String,
 }
 
 /// Chooses what is shown of a moment.
 pub fn choose(moment: &Moment, caps: &Caps) -> Parts {
-    let words: Vec<String> = moment.words.iter().map(|word| said(word, caps.record)).collect();
     // The owner is answered with full attention: the state is for a creature that acts by itself.
     let state =
         moment.standing.as_ref().filter(|_| !moment.answers()).map_or("", |standing| standing.text.as_str());
@@ -81,8 +74,6 @@ pub fn choose(moment: &Moment, caps: &Caps) -> Parts {
         goals: goals(&moment.goals, caps.goals),
         stack: stack(moment, caps.stack),
         state: head(state, caps.state),
-        words: newest(&words, caps.words, "older words"),
-        news: news(&moment.news, caps),
         runtime: runtime(moment, caps.runtime),
         records: records(&moment.records, caps),
     }
@@ -92,22 +83,6 @@ pub fn choose(moment: &Moment, caps: &Caps) -> Parts {
 fn goals(goals: &str, most: usize) -> String {
     let lines: Vec<String> = goals.lines().map(|line| one_line(line, most / 3)).collect();
     first(&lines, lines.len(), most, "goals of lower rank")
-}
-
-fn said(word: &Word, most: usize) -> String {
-    let at: String = word.at.chars().take(30).collect();
-    let thread: String = match word.thread.as_str() {
-        "" | "main" => String::new(),
-        other => format!("[{}] ", one_line(other, 40)),
-    };
-    shorten(&format!("- {at} {thread}{}", word.text).replace("-  ", "- "), most)
-}
-
-/// Newest first: what happened last explains what happened before.
-fn news(news: &[String], caps: &Caps) -> String {
-    let lines = news.iter().rev().map(|news| one_line(&format!("- {news}"), caps.record));
-    let lines: Vec<String> = lines.collect();
-    first(&lines, lines.len(), caps.news, "older ones")
 }
 
 /// The owner's directives, the lines by rank, and what is at work beside.

@@ -229,8 +229,12 @@ impl Conversation {
             .collect();
         for (id, began) in left {
             let text = match began {
-                true => "outcome unknown: the life that made this call ended while it ran. Look at what is there before you do it again.",
-                false => "not run: something ended before it was its turn. Call it again if it is still needed.",
+                true => {
+                    "outcome unknown: the life that made this call ended while it ran. Look at what is there before you do it again."
+                }
+                false => {
+                    "not run: something ended before it was its turn. Call it again if it is still needed."
+                }
             };
             self.add(Entry::Done { id, text: text.to_owned(), failed: true })?;
         }
@@ -256,7 +260,6 @@ impl Conversation {
     pub fn tokens(&self) -> u64 {
         self.tokens + estimate(self.bytes_since)
     }
-
 }
 
 /// Tokens of so many bytes, as far as is known before a model has counted them.

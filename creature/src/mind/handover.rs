@@ -18,7 +18,10 @@ Goal\nConstraints\nDone\nIn progress\nBlocked\nDecisions\nNext\nFiles touched";
 /// What a new conversation is told of the one before: its summary, or its last words where there is none.
 pub fn told(summary: Option<&str>, turns: &[Turn], moment: &Moment) -> String {
     let mut text = match summary.filter(|summary| !summary.trim().is_empty()) {
-        Some(summary) => format!("# Handover of your last conversation, in your own words\n\n{}\n\n", shorten(summary.trim(), MOST_SUMMARY)),
+        Some(summary) => format!(
+            "# Handover of your last conversation, in your own words\n\n{}\n\n",
+            shorten(summary.trim(), MOST_SUMMARY)
+        ),
         None => {
             let lines = last_words(turns);
             if lines.is_empty() {
@@ -63,15 +66,22 @@ fn said(raw: &Value) -> Vec<String> {
     for item in items {
         match text(item, "type").as_deref() {
             Some("tool_use") => {
-                all.push(called(text(item, "name"), item.get("input").map(Value::to_string).unwrap_or_default()));
+                all.push(called(
+                    text(item, "name"),
+                    item.get("input").map(Value::to_string).unwrap_or_default(),
+                ));
             }
-            Some("function_call") => all.push(called(text(item, "name"), text(item, "arguments").unwrap_or_default())),
+            Some("function_call") => {
+                all.push(called(text(item, "name"), text(item, "arguments").unwrap_or_default()))
+            }
             Some("thinking" | "redacted_thinking" | "reasoning") => {}
             _ => {
                 all.extend(text(item, "text"));
                 match item.get("content") {
                     Some(Value::String(said)) => all.push(said.clone()),
-                    Some(Value::Array(parts)) => all.extend(parts.iter().filter_map(|part| text(part, "text"))),
+                    Some(Value::Array(parts)) => {
+                        all.extend(parts.iter().filter_map(|part| text(part, "text")))
+                    }
                     _ => {}
                 }
                 for call in item.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {

@@ -53,7 +53,8 @@ pub fn named(
     name: Option<&str>,
 ) -> Result<ModelMind, String> {
     let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
-    let number = |pointer: &str| offer.pointer(pointer).and_then(Value::as_f64).filter(|number| *number > 0.0);
+    let number =
+        |pointer: &str| offer.pointer(pointer).and_then(Value::as_f64).filter(|number| *number > 0.0);
     let wire = match word("wire") {
         "anthropic" => Wire::Anthropic,
         "responses" => Wire::Responses,
@@ -171,7 +172,8 @@ impl ModelMind {
         self.tools = if native { catalogue::native() } else { Vec::new() };
         let words = if native { None } else { Some((self.wire, catalogue::catalogue())) };
         self.system = redact_whole(&prompt::system(words, self.most_shown()));
-        let told = |tool: &Tool| format!("{}\n{}\n{}\n{}\n", tool.name, tool.description, tool.schema, tool.strict);
+        let told =
+            |tool: &Tool| format!("{}\n{}\n{}\n{}\n", tool.name, tool.description, tool.schema, tool.strict);
         let tools: String = self.tools.iter().map(told).collect();
         let form = if native { "native" } else { "json" };
         self.fingerprint = fingerprint(&[&self.name(), &self.address, form, &self.system, &tools]);

@@ -66,8 +66,10 @@ impl ModelMind {
         let takes_tools = match known.get(&key) {
             Some(server) => server.takes_tools,
             None => {
-                let (found_at, word) = (now.to_string(), conversation::fingerprint(&[&now.to_string(), &key]));
-                let takes_tools = self.client.takes_tools(&word).await.map_err(|error| llm::failed(&error))?;
+                let (found_at, word) =
+                    (now.to_string(), conversation::fingerprint(&[&now.to_string(), &key]));
+                let takes_tools =
+                    self.client.takes_tools(&word).await.map_err(|error| llm::failed(&error))?;
                 while known.len() >= MOST_SERVERS {
                     known.pop_first();
                 }
@@ -154,7 +156,8 @@ impl ModelMind {
 
     fn goes_on(&self, kept: &Conversation, head: &Head, moment: &Moment) -> bool {
         let idle_s = now_s(moment).saturating_sub(kept.at_s);
-        let cached_s = CACHED_S.iter().find(|(wire, _)| *wire == self.wire).map_or(0, |(_, cached_s)| *cached_s);
+        let cached_s =
+            CACHED_S.iter().find(|(wire, _)| *wire == self.wire).map_or(0, |(_, cached_s)| *cached_s);
         let fresh = (0..cached_s).contains(&idle_s);
         let talk = head.thread.is_some() && kept.tokens() < SHORT_TOKENS && (0..DAY_S).contains(&idle_s);
         kept.head.fingerprint == head.fingerprint && (fresh || talk || kept.is_unfinished())
@@ -163,7 +166,8 @@ impl ModelMind {
     /// Begins this moment's conversation anew; what the one before came to is handed over.
     fn begin(&mut self, moment: &Moment, summary: Option<&str>) -> io::Result<()> {
         let old = self.current.take();
-        let handed = old.as_ref().filter(|old| summary.is_some() || old.is_unfinished() || old.head.thread.is_some());
+        let handed =
+            old.as_ref().filter(|old| summary.is_some() || old.is_unfinished() || old.head.thread.is_some());
         let handed = handed.map(|old| handover::told(summary, &old.turns, moment)).unwrap_or_default();
         let head = Head { taken_up: !handed.is_empty(), ..self.head(moment) };
         let path = conversation::file(&self.folder, head.thread.as_deref());
@@ -210,7 +214,8 @@ impl ModelMind {
     /// Keeps what the model gave, and reads it as a thought.
     fn took(&self, current: &mut Conversation, reply: &Reply, now_s: i64) -> io::Result<Outcome> {
         let before = current.tokens();
-        let prompt = reply.usage.input_tokens + reply.usage.cache_read_tokens + reply.usage.cache_write_tokens;
+        let prompt =
+            reply.usage.input_tokens + reply.usage.cache_read_tokens + reply.usage.cache_write_tokens;
         current.odd = match prompt > 0 && before > 6_000 && prompt < before / 3 {
             true => format!(
                 "{} counted {prompt} tokens where about {before} were sent: it cuts what does not fit its window; \
@@ -267,9 +272,11 @@ impl ModelMind {
     ) -> io::Result<Conversation> {
         let (path, at_s) = (self.folder.join(format!("apart-{name}.jsonl")), now.as_second());
         let known = known.or_else(|| Conversation::load(&path));
-        let said = |text: String| Entry::Said { text: redact_whole(&text), life, at_s, shown: BTreeMap::new() };
+        let said =
+            |text: String| Entry::Said { text: redact_whole(&text), life, at_s, shown: BTreeMap::new() };
         let most = self.window / 10 * 7;
-        let mut talk = match known.filter(|it| it.head.fingerprint == self.fingerprint && it.tokens() < most) {
+        let mut talk = match known.filter(|it| it.head.fingerprint == self.fingerprint && it.tokens() < most)
+        {
             Some(talk) => talk,
             None => {
                 let (thread, fingerprint) = (Some(format!("apart {name}")), self.fingerprint.clone());
@@ -305,18 +312,26 @@ impl ModelMind {
     }
 
     fn is_too_long(&self) -> bool {
-        let most = (self.window / 10 * 7).min(self.round_tokens.map_or(u64::MAX, |round| round.max(SHORT_TOKENS)));
+        let most =
+            (self.window / 10 * 7).min(self.round_tokens.map_or(u64::MAX, |round| round.max(SHORT_TOKENS)));
         self.current.as_ref().is_some_and(|current| current.tokens() > most)
     }
 
     /// Asks for a summary where the conversation stands, and begins the next one from it. An outcome ends the wake.
-    async fn change_over(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> io::Result<Option<Outcome>> {
+    async fn change_over(
+        &mut self,
+        moment: &Moment,
+        alive: &(dyn Fn() + Sync),
+    ) -> io::Result<Option<Outcome>> {
         let grown = self.current.as_ref().is_some_and(|current| current.turns.len() > 3);
         if !grown {
             let need = self.current.as_ref().map_or(0, Conversation::tokens);
-            let error = format!("failed to fit into the window of {}: {need} tokens of {}", self.name(), self.window);
-            let hint = "use a model with a larger window, or set [model] context_tokens in owner.toml".to_owned();
-            let down = Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 600, reset_s: None };
+            let error =
+                format!("failed to fit into the window of {}: {need} tokens of {}", self.name(), self.window);
+            let hint =
+                "use a model with a larger window, or set [model] context_tokens in owner.toml".to_owned();
+            let down =
+                Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 600, reset_s: None };
             return Ok(Some(Outcome::Down(down)));
         }
         let said = situation::Said { text: handover::ASK.to_owned(), ..Default::default() };
@@ -324,7 +339,12 @@ impl ModelMind {
         let turns = self.current.as_ref().map_or(&[][..], |current| &current.turns);
         let summary = match self.ask(turns, !moment.answers(), false, (alive, Some(&self.live))).await {
             Ok(reply) => reply.text,
-            Err(error) if matches!(error.kind, Kind::TooLong | Kind::Signature | Kind::BadRequest | Kind::Garbled) => {
+            Err(error)
+                if matches!(
+                    error.kind,
+                    Kind::TooLong | Kind::Signature | Kind::BadRequest | Kind::Garbled
+                ) =>
+            {
                 String::new()
             }
             Err(error) => return Ok(Some(llm::failed(&error))),
@@ -370,7 +390,9 @@ fn misread(talk: &mut Conversation, reply: &Reply, outcome: &Outcome, now_s: i64
     }
     let tokens = llm::tokens(reply, talk.tokens());
     talk.add(Entry::Thought { raw: reply.raw.clone(), calls: Vec::new(), tokens, at_s: now_s })?;
-    let text = format!("Your last reply could not be read, and nothing of it was done: {error}. Answer one JSON object.");
+    let text = format!(
+        "Your last reply could not be read, and nothing of it was done: {error}. Answer one JSON object."
+    );
     let life = talk.life;
     talk.add(Entry::Said { text, life, at_s: now_s, shown: BTreeMap::new() })
 }
@@ -384,7 +406,8 @@ fn unkept(error: &io::Error) -> Outcome {
 /// A reply with calls of its wire as a thought.
 fn native(reply: &Reply) -> Thought {
     let said = if reply.text.trim().is_empty() { &reply.thinking } else { &reply.text };
-    let tool_calls: Vec<ToolCall> = reply.calls.iter().take(MOST_CALLS).map(|call| called(call, reply)).collect();
+    let tool_calls: Vec<ToolCall> =
+        reply.calls.iter().take(MOST_CALLS).map(|call| called(call, reply)).collect();
     let rest = tool_calls.iter().find(|call| call.tool == "rest" && call.refused.is_none());
     let rest_s = rest.and_then(|rest| rest.args.get("sleep_s")?.as_u64());
     let intent = rest.and_then(|rest| rest.args.get("intent")?.as_str()).map(str::to_owned);

@@ -143,7 +143,8 @@ impl Watch {
 
     /// Completes once the owner wrote something that is not known.
     pub async fn word(&self) {
-        let spoken = |(path, stamp): &&(PathBuf, Stamp)| path.ends_with("inbox.jsonl") && Stamp::of(path) != *stamp;
+        let spoken =
+            |(path, stamp): &&(PathBuf, Stamp)| path.ends_with("inbox.jsonl") && Stamp::of(path) != *stamp;
         while !self.files.iter().any(|file| spoken(&file)) {
             tokio::select! {
                 () = tokio::time::sleep(STILL) => {}

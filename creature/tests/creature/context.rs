@@ -4,7 +4,7 @@ use agenda::stack::{Category, Line};
 use agenda::standing::Standing;
 use creature::mind::context::{Caps, choose, head, shorten};
 use creature::mind::moment::{Moment, Word};
-use creature::mind::prompt;
+use creature::mind::{prompt, situation};
 use jiff::Timestamp;
 use memory::Record;
 use model::Wire;
@@ -53,16 +53,6 @@ fn the_newest_records_are_kept_and_oldest_come_first() {
     assert!(text.contains("tool-299-") && text.contains("tool-100-") && !text.contains("tool-99-"));
     assert!(text.find("tool-298-") < text.find("tool-299-"));
     assert!(text.contains("(100 older records left out)"), "{}", head(&text, 100));
-}
-
-#[test]
-fn of_many_short_lines_the_newest_are_whole() {
-    let news = (0..900).map(|n| format!("{n:03}")).collect();
-    let moment = Moment { news, ..Moment::default() };
-    let text = choose(&moment, &Caps { news: 500, ..Caps::default() }).news;
-    assert!(text.starts_with("- 899\n- 898\n") && !text.contains("more characters"), "{text}");
-    let shown = text.lines().count() - 1;
-    assert!(text.ends_with(&format!("({} older ones left out)", 900 - shown)), "{text}");
 }
 
 fn line(at: usize) -> Line {
@@ -122,7 +112,7 @@ fn long_texts_say_what_is_missing() {
 fn the_prompt_speaks_each_wire() {
     let tools = "- `notes.read` {name}: read a paper";
     for (wire, args) in [(Wire::Anthropic, "args_json"), (Wire::Chat, "args")] {
-        let system = prompt::system(wire, tools);
+        let system = prompt::system(Some((wire, tools)), 35_000);
         assert!(
             system.contains(tools) && system.contains(&format!("\"{args}\"")) && !system.contains("{{"),
             "{system}"
@@ -142,7 +132,7 @@ fn the_prompt_speaks_each_wire() {
         reasons: vec!["goal-7 is ready".to_owned()],
         ..Moment::default()
     };
-    let text = prompt::situation(&moment, &choose(&moment, &Caps::default()));
+    let text = situation::opening(&moment, &choose(&moment, &Caps::default())).text;
     for part in
         ["safe mode", "PURPOSE.md changed", "commit 0123456,", "round 1 of 8", "Awake for: goal-7 is ready"]
     {

@@ -5,7 +5,7 @@ use agenda::standing::Standing;
 use agenda::waking;
 use creature::mind::context::{self, Caps, choose};
 use creature::mind::moment::{Moment, Word};
-use creature::mind::prompt;
+use creature::mind::{prompt, situation};
 use creature::tools;
 use jiff::Timestamp;
 use memory::Record;
@@ -66,6 +66,7 @@ pub fn moment() -> impl Strategy<Value = Moment> {
             let [now, commit, thread, budget] = texts;
             Moment {
                 outage: String::new(),
+                born: String::new(),
                 now,
                 life: numbers[0],
                 commit,
@@ -114,8 +115,6 @@ fn caps() -> impl Strategy<Value = Caps> {
         goals: sizes[4],
         stack: sizes[5],
         state: sizes[6],
-        words: sizes[7],
-        news: sizes[8],
         runtime: sizes[9],
         records: sizes[10],
         record: sizes[11],
@@ -138,8 +137,6 @@ proptest! {
             ("goals", &parts.goals, caps.goals),
             ("stack", &parts.stack, caps.stack),
             ("state", &parts.state, caps.state),
-            ("words", &parts.words, caps.words),
-            ("news", &parts.news, caps.news),
             ("runtime", &parts.runtime, caps.runtime),
             ("records", &parts.records, caps.records),
         ] {
@@ -153,7 +150,7 @@ proptest! {
     fn a_thought_keeps_the_sum_and_shows_its_latest_failure(moment in moment()) {
         let caps = Caps::default();
         let parts = choose(&moment, &caps);
-        let whole = prompt::standing(&parts) + &prompt::situation(&moment, &parts);
+        let whole = situation::standing(&parts).text + &situation::opening(&moment, &parts).text;
         prop_assert!(whole.chars().count() < 57_000, "{}", whole.chars().count());
         if let Some(failure) = moment.records.iter().rfind(|record| context::failed(record)) {
             prop_assert!(parts.records.contains(&context::line(failure, caps.record)));
@@ -168,16 +165,14 @@ proptest! {
         let text = |(n, size): (usize, &usize)| format!("<{n}> {}", "crab ".repeat(*size / 5));
         let texts: Vec<String> = sizes.iter().enumerate().map(text).collect();
         let told = |text: &String| Record::new(1, "observation", json!({"about": "x", "text": text}));
-        let word = |text: &String| Word { at: String::new(), text: text.clone(), thread: "main".to_owned() };
         let moment = Moment {
             records: texts.iter().map(told).collect(),
-            words: texts.iter().map(word).collect(),
             goals: texts.join("\n"),
             ..Moment::default()
         };
         let parts = choose(&moment, &Caps::default());
         let all = 0..texts.len();
-        for (text, newest) in [(&parts.records, true), (&parts.words, true), (&parts.goals, false)] {
+        for (text, newest) in [(&parts.records, true), (&parts.goals, false)] {
             let shown: Vec<usize> = all.clone().filter(|n| text.contains(&format!("<{n}>"))).collect();
             let left = counted(text);
             let expected: Vec<usize> = match newest {
@@ -193,25 +188,28 @@ proptest! {
         let shown = waking::shown(&news, 1_800);
         prop_assert!(shown > 0, "it would wait for ever");
         let news = news[news.len() - shown..].to_vec();
-        let text = choose(&Moment { news, ..Moment::default() }, &Caps::default()).news;
-        prop_assert!(!text.contains("left out)"), "{text}");
+        let moment = Moment { news, ..Moment::default() };
+        let text = situation::opening(&moment, &choose(&moment, &Caps::default())).text;
+        for news in &moment.news {
+            prop_assert!(text.contains(&format!("- {news}")), "{news} is not in {text}");
+        }
     }
 }
 
 #[test]
 fn the_caps_are_what_the_owner_was_promised() {
     let caps = Caps::default();
-    let promised = [caps.snapshot, caps.goals, caps.stack, caps.news, caps.scratch, caps.state, caps.runtime];
-    assert_eq!(promised, [4_000, 4_000, 2_000, 2_000, 4_000, 1_500, 500]);
+    let promised = [caps.snapshot, caps.goals, caps.stack, caps.scratch, caps.state, caps.runtime];
+    assert_eq!(promised, [4_000, 4_000, 2_000, 4_000, 1_500, 500]);
 }
 
 #[test]
 fn the_standing_words_and_the_list_of_tools_keep_their_caps() {
-    let words = include_str!("../../prompts/mind.md").replace("{{shape}}", "").replace("{{tools}}", "");
-    assert!(words.chars().count() <= 2_000, "mind.md has {} characters", words.chars().count());
+    let words = include_str!("../../prompts/mind.md");
+    assert!(words.chars().count() <= 4_000, "mind.md has {} characters", words.chars().count());
     let tools = tools::catalogue();
     assert!(tools.chars().count() <= 9_000, "the list of tools has {} characters", tools.chars().count());
     for wire in [Wire::Anthropic, Wire::Chat] {
-        assert!(prompt::system(wire, tools).chars().count() <= 2_000 + 9_000 + 300);
+        assert!(prompt::system(Some((wire, tools)), 35_000).chars().count() <= 4_000 + 9_000 + 900);
     }
 }

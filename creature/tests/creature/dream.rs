@@ -87,7 +87,7 @@ async fn asleep(life: &mut Life) {
 
 async fn call(life: &mut Life, tool: &str, args: Value) -> Value {
     let Value::Object(args) = args else { panic!("arguments are an object") };
-    life.toolbox.call(&ToolCall { tool: tool.to_owned(), args }).await.result
+    life.toolbox.call(&ToolCall { tool: tool.to_owned(), args, ..ToolCall::default() }).await.result
 }
 
 fn concern(life: &mut Life, text: &str) -> String {

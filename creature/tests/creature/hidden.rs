@@ -75,7 +75,7 @@ async fn a_secret_in_any_part_of_a_request_is_not_sent() {
 #[test]
 fn what_a_mind_is_told_of_its_tools_passes_as_it_is() {
     for wire in [model::Wire::Anthropic, model::Wire::Chat] {
-        let system = prompt::system(wire, catalogue());
+        let system = prompt::system(Some((wire, catalogue())), 35_000);
         assert_eq!(agenda::standing::redact_whole(&system), system);
     }
 }

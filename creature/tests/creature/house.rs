@@ -57,7 +57,7 @@ impl TempHouse {
         let house = Self { broker: Some(script.broker.base()), ..Self::new() };
         house.write(
             "owner.toml",
-            format!("[model]\ndeadline_s = 20\n[rest]\nshortest_s = 1\nlongest_s = {longest_s}\n"),
+            format!("[model]\ndeadline_s = 20\ntools = \"json\"\n[rest]\nshortest_s = 1\nlongest_s = {longest_s}\n"),
         );
         house
     }

@@ -2,13 +2,14 @@
 
 use creature::config::ModelSettings;
 use creature::mind::llm::offered;
+use creature::paths::House;
 use hands::Broker;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 fn mind(model: Value, settings: &ModelSettings) -> Result<Option<(String, Duration)>, String> {
     let broker = Broker::new("http://127.0.0.1:9/", "a-token-of-this-life").unwrap();
-    let mind = offered(&broker, &json!({"model": model}), settings)?;
+    let mind = offered(&broker, &json!({"model": model}), settings, &House::new("/nowhere"))?;
     Ok(mind.map(|mind| (mind.name(), mind.patience())))
 }
 
@@ -16,10 +17,10 @@ fn mind(model: Value, settings: &ModelSettings) -> Result<Option<(String, Durati
 fn the_offer_is_taken_with_the_owners_patience() {
     let usual = ModelSettings::default();
     let anthropic = json!({"wire": "anthropic", "name": "m", "path": "/llm/anthropic", "of_tomorrow": 1});
-    assert_eq!(mind(anthropic, &usual), Ok(Some(("anthropic m".to_owned(), Duration::from_secs(120)))));
+    assert_eq!(mind(anthropic, &usual), Ok(Some(("anthropic m".to_owned(), Duration::from_secs(300)))));
     let openai = json!({"wire": "openai", "name": "n", "path": "/llm/openai/v1"});
     for (deadline_s, taken) in [(7, 7), (0, 5), (99_999, 1_800)] {
-        let settings = ModelSettings { deadline_s: Some(deadline_s), max_tokens: Some(0) };
+        let settings = ModelSettings { deadline_s: Some(deadline_s), max_tokens: Some(0), ..usual.clone() };
         let expected = ("openai n".to_owned(), Duration::from_secs(taken));
         assert_eq!(mind(openai.clone(), &settings), Ok(Some(expected)));
     }

@@ -21,7 +21,11 @@ fn ways() -> Vec<(Wire, Rules, &'static str)> {
 }
 
 /// Lives until the mind says that it has what it wanted.
-fn live_until_found(way: (Wire, Rules, &'static str), mut mind: impl FnMut(&Seen) -> Result<String, Say> + Send + 'static, prepare: impl FnOnce(&World)) -> String {
+fn live_until_found(
+    way: (Wire, Rules, &'static str),
+    mut mind: impl FnMut(&Seen) -> Result<String, Say> + Send + 'static,
+    prepare: impl FnOnce(&World),
+) -> String {
     let (wire, rules, form) = way;
     let found = Arc::new(Mutex::new(None));
     let noting = Arc::clone(&found);
@@ -51,21 +55,34 @@ fn a_word_of_the_owners_is_answered_from_what_a_file_says() {
         let said = live_until_found(
             way,
             |seen| {
-                if let Some((_, text)) = seen.last_results().into_iter().find(|(name, _)| name.contains("files")) {
-                    let word = text.split("the password is ").nth(1).unwrap_or_default().split('.').next().unwrap_or_default();
-                    return Err(Say::new().says("I tell it.").calls("owner.message", json!({"text": format!("It is {word}")})));
+                if let Some((_, text)) =
+                    seen.last_results().into_iter().find(|(name, _)| name.contains("files"))
+                {
+                    let word = text
+                        .split("the bird is a ")
+                        .nth(1)
+                        .unwrap_or_default()
+                        .split('.')
+                        .next()
+                        .unwrap_or_default();
+                    return Err(Say::new()
+                        .says("I tell it.")
+                        .calls("owner.message", json!({"text": format!("It is {word}")})));
                 }
                 if seen.history().iter().any(|(name, ..)| name.contains("owner")) {
                     return Ok(seen.all_text());
                 }
-                match seen.all_text().contains("what is the password") {
-                    true => Err(Say::new().thinks("Where may it be?").says("I look.").calls("files.read", json!({"path": "notes.txt"}))),
+                match seen.all_text().contains("which bird is it") {
+                    true => Err(Say::new()
+                        .thinks("Where may it be?")
+                        .says("I look.")
+                        .calls("files.read", json!({"path": "notes.txt"}))),
                     false => Err(Say::new().says("Nothing to do.").rests(1)),
                 }
             },
             |world| {
-                world.house.write(".self/workspace/notes.txt", "Nobody knows\nthe password is heron-41.\n");
-                world.house.say(r#"{"text": "what is the password?"}"#);
+                world.house.write(".self/workspace/notes.txt", "Nobody knows\nthe bird is a heron-41.\n");
+                world.house.say(r#"{"text": "which bird is it?"}"#);
             },
         );
         assert!(said.contains("heron-41"), "{name}: {said}");

@@ -104,7 +104,7 @@ async fn work(life: &mut Life) -> Option<Next> {
 
 async fn spawn(life: &mut Life, args: Value) -> Value {
     let Value::Object(args) = args else { panic!("no object") };
-    life.toolbox.call(&ToolCall { tool: "spawn".to_owned(), args }).await.result
+    life.toolbox.call(&ToolCall { tool: "spawn".to_owned(), args, ..ToolCall::default() }).await.result
 }
 
 fn objective(origin: Origin, text: &str) -> Request {

@@ -52,7 +52,7 @@ impl Yard {
 
     /// What came of a call, as a mind reads it and as it is remembered.
     pub async fn done(&mut self, tool: &str, args: Map<String, Value>) -> Done {
-        self.tools.call(&ToolCall { tool: tool.to_owned(), args }).await
+        self.tools.call(&ToolCall { tool: tool.to_owned(), args, ..ToolCall::default() }).await
     }
 
     pub async fn shown(&mut self, tool: &str, args: Value) -> String {

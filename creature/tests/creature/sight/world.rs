@@ -84,14 +84,21 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(wire: Wire, rules: Rules, form: &str, mind: impl FnMut(&Seen) -> Say + Send + 'static) -> Self {
+    pub fn new(
+        wire: Wire,
+        rules: Rules,
+        form: &str,
+        mind: impl FnMut(&Seen) -> Say + Send + 'static,
+    ) -> Self {
         let server = Faithful::start(wire, rules, mind);
         let door = Door::new(&server.origin());
         let mut house = TempHouse::new();
         house.broker = Some(door.base());
         house.write(
             "owner.toml",
-            format!("[model]\ndeadline_s = 20\ntools = \"{form}\"\n[rest]\nshortest_s = 1\nlongest_s = 300\n"),
+            format!(
+                "[model]\ndeadline_s = 20\ntools = \"{form}\"\n[rest]\nshortest_s = 1\nlongest_s = 300\n"
+            ),
         );
         let world = Self { house, server, door, wire };
         world.offer(json!({"window": 200_000}));
@@ -102,7 +109,8 @@ impl World {
     pub fn offer(&self, more: Value) {
         let wire = self.wire;
         let path = if wire == Wire::Anthropic { "/llm/anthropic" } else { "/llm/openai/v1" };
-        let mut model = json!({"wire": wire.name(), "name": wire.model(), "path": path, "address": "local:1"});
+        let mut model =
+            json!({"wire": wire.name(), "name": wire.model(), "path": path, "address": "local:1"});
         model.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         *self.door.status.lock().unwrap() =
             json!({"model": model, "budget": {}, "services": [], "tainted": false, "asks_waiting": 0});
