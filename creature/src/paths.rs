@@ -64,6 +64,11 @@ impl House {
         self.root.join(".self/guardian.json")
     }
 
+    /// What the guardian did, a line each. Read only.
+    pub fn history(&self) -> PathBuf {
+        self.root.join(".self/history.jsonl")
+    }
+
     pub fn inbox(&self) -> PathBuf {
         self.root.join(".self/inbox.jsonl")
     }

@@ -62,9 +62,9 @@ pub async fn resolve(house: &House, deadline: Duration) -> Result<Ended, Fault> 
     process::run(Job::new(program(), house.root(), deadline).args(args).args([manifest])).await
 }
 
-/// A failed step as the mind is told of it: how it ended, and the first lines that say why.
+/// A failed step as the mind is told of it: how it ended, and the lines that say why.
 pub fn fault(step: &str, ended: &Ended) -> Fault {
-    let lines = diagnostics::first(&ended.stdout.text(), &ended.stderr.text());
+    let lines = diagnostics::wrong(&ended.stdout.text(), &ended.stderr.text());
     let hint = match ended.timed_out {
         true => "something in it hangs or is far too slow",
         false => "mend what these lines name and try again",

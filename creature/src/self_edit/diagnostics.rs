@@ -1,12 +1,10 @@
-//! The first lines of cargo's output that say what is wrong. Pure.
+//! What of cargo's output says what is wrong, whole. Pure.
 
-const MOST_LINES: usize = 20;
+/// Lines taken from the end of an output that names no error.
+const MOST_LAST: usize = 100;
 
-/// Longest line passed on, in characters; a type error's line can be thousands.
-const MOST_CHARS: usize = 300;
-
-/// The first failing test's words, else the first compile error, else the tests that hang, else the last lines there are.
-pub fn first(stdout: &str, stderr: &str) -> String {
+/// All from the first failing test on, else from the first compile error on, else the tests that hang, else the last lines.
+pub fn wrong(stdout: &str, stderr: &str) -> String {
     let failed_test = from(stdout, |line| line.starts_with("---- ") || line.contains("panicked at"));
     let error = from(stderr, |line| line.starts_with("error"));
     let lines = match (error, failed_test) {
@@ -19,19 +17,18 @@ pub fn first(stdout: &str, stderr: &str) -> String {
             .or_else(|| last(stdout))
             .unwrap_or_default(),
     };
-    let cut = |line: &&str| -> String { line.chars().take(MOST_CHARS).collect() };
-    lines.iter().map(cut).collect::<Vec<_>>().join("\n")
+    lines.join("\n")
 }
 
 fn from(text: &str, begins: impl Fn(&str) -> bool) -> Option<Vec<&str>> {
     let lines: Vec<&str> = text.lines().filter(|line| !progress(line)).collect();
     let start = lines.iter().position(|line| begins(line))?;
-    Some(lines.into_iter().skip(start).take(MOST_LINES).collect())
+    Some(lines.into_iter().skip(start).collect())
 }
 
 fn last(text: &str) -> Option<Vec<&str>> {
     let lines: Vec<&str> = text.lines().filter(|line| !progress(line)).collect();
-    let start = lines.len().saturating_sub(MOST_LINES);
+    let start = lines.len().saturating_sub(MOST_LAST);
     lines.get(start..).filter(|lines| !lines.is_empty()).map(<[&str]>::to_vec)
 }
 

@@ -121,7 +121,7 @@ pub async fn run(house: &House, copy: &House, life: u64, deadline: Duration) -> 
         .env("FERAL_REHEARSAL", "1");
     let ended = process::run(job).await?;
     if !ended.ok() {
-        let said = diagnostics::first(&ended.stdout.text(), &ended.stderr.text());
+        let said = diagnostics::wrong(&ended.stdout.text(), &ended.stderr.text());
         let hint = match ended.timed_out {
             true => "the new binary hangs: one canned thought takes a second",
             false => "the new binary dies in its first thought; these are its last words",

@@ -152,7 +152,7 @@ fn root(tools: &Toolbox) -> Result<PathBuf, Fault> {
 }
 
 /// The place a path names, if it is inside the workspace and no link is on the way.
-fn inside(tools: &Toolbox, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
+pub(super) fn inside(tools: &Toolbox, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
     let top = root(tools)?;
     let named = shown(tools, &top);
     let refuse = |why: &str| {
@@ -179,7 +179,7 @@ fn inside(tools: &Toolbox, args: &Arguments, path: &str) -> Result<PathBuf, Faul
     Ok(at)
 }
 
-fn shown(tools: &Toolbox, path: &Path) -> String {
+pub(super) fn shown(tools: &Toolbox, path: &Path) -> String {
     path.strip_prefix(tools.house.root()).unwrap_or(path).display().to_string()
 }
 

@@ -12,20 +12,25 @@ mod feeds;
 mod files;
 mod knowledge;
 mod new_packages;
+mod outline;
 mod owner;
 mod page;
 mod papers;
+mod past;
 pub mod permission;
 mod remember;
 mod reminders;
 mod repo_edit;
 mod repo_look;
+mod repo_map;
 mod repo_run;
+mod search;
 mod service;
 mod show;
 mod skills;
 mod spawn;
 mod spill;
+mod tree;
 mod web;
 mod weekly;
 mod x;
@@ -228,6 +233,8 @@ impl Toolbox {
             "notes.read" => papers::read(self, args),
             "notes.write" => papers::write(self, args),
             "notes.append" => papers::append(self, args),
+            "records" => past::records(self, args),
+            "history" => past::history(self, args),
             "knowledge.write" => knowledge::write(self, args),
             "knowledge.search" => knowledge::search(self, args),
             "fact.add" => knowledge::add_fact(self, args),
@@ -245,11 +252,14 @@ impl Toolbox {
             "agenda.list" => agenda::list(self, args),
             "files.read" => files::read(self, args),
             "files.list" => files::list(self, args),
+            "files.search" => search::workspace(self, args),
             "files.write" => files::write(self, args),
             "files.create_workspace" => files::create_workspace(self, args),
             "repo.status" => repo_look::status(self),
             "repo.diff" => repo_look::diff(self, args),
-            "repo.map" => repo_look::map(self, args),
+            "repo.map" => repo_map::map(self, args),
+            "repo.outline" => repo_map::outline(self, args),
+            "repo.search" => search::repo(self, args),
             "repo.read" => repo_look::read(self, args),
             "repo.edit" => repo_edit::edit(self, args).await,
             "repo.apply_patch" => repo_edit::apply_patch(self, args).await,

@@ -31,11 +31,6 @@ pub fn span(args: &Arguments, path: &str, text: &str, from: usize, most: usize) 
     Ok(page)
 }
 
-/// Lines that are an answer by themselves, from the `from`th on.
-pub fn listing(args: &Arguments, name: &str, lines: &[String]) -> Result<Value, Fault> {
-    page(args, name, &lines.join("\n"))
-}
-
 pub fn is_page(fields: &Map<String, Value>) -> bool {
     fields.get("text").is_some_and(Value::is_string) && fields.contains_key("lines_total")
 }

@@ -1,7 +1,7 @@
 //! `notes.*` and `purpose.rewrite`: the creature's papers, read and written whole.
 
 use super::arguments::Arguments;
-use super::page::head;
+use super::page::{self, head};
 use super::{Toolbox, waits};
 use crate::fault::Fault;
 use crate::self_edit::boundary;
@@ -22,7 +22,12 @@ pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let text = text_of(tools, &path)?;
     let missing = text.is_none();
     let text = text.unwrap_or_default();
-    Ok(json!({"path": path, "text": text, "chars": text.chars().count(), "missing": missing}))
+    let mut paper = page::page(args, &path, &text)?;
+    if let Value::Object(fields) = &mut paper {
+        fields.insert("chars".to_owned(), json!(text.chars().count()));
+        fields.insert("missing".to_owned(), json!(missing));
+    }
+    Ok(paper)
 }
 
 pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {

@@ -4,12 +4,16 @@ use super::arguments::Arguments;
 use super::{Rebirth, Toolbox, new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
+use crate::mind::context::shorten;
 use crate::self_edit::boundary::Area;
 use crate::self_edit::change::{self, Edit, Plan};
 use crate::self_edit::packages;
 use crate::self_edit::protocol::{self, Proof};
 use crate::self_edit::{Failed, Stage};
 use serde_json::{Map, Value, json};
+
+/// Characters of an error in a record of its own; that of the action has more.
+const MOST_ERROR: usize = 3_000;
 
 pub async fn edit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let summary = args.summary("summary");
@@ -162,11 +166,12 @@ fn asked(
 fn told(tools: &mut Toolbox, summary: &str, files: &[String], failed: Failed) -> Fault {
     let Failed { stage, fault } = failed;
     let data = json!({"ok": false, "stage": stage.name(), "summary": summary, "files": files,
-        "error": fault.error, "hint": fault.hint});
+        "error": shorten(&fault.error, MOST_ERROR), "hint": fault.hint});
     if let Err(worse) = tools.record("self_change", data) {
         tracing::error!("{worse}");
     }
-    Fault::new(format!("{} ({} stage)", fault.error, stage.name()), fault.hint)
+    let (first, rest) = fault.error.split_at(fault.error.find('\n').unwrap_or(fault.error.len()));
+    Fault::new(format!("{first} ({} stage){rest}", stage.name()), fault.hint)
 }
 
 fn with(data: Value, extra: Map<String, Value>) -> Value {

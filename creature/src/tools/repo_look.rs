@@ -1,21 +1,21 @@
-//! `repo.*` that only look: status, diff, map and read, through git2 and the file system.
+//! `repo.*` that only look: status, diff and read, through git2 and the file system.
 //!
 //! Invariant: nothing of `.git` is written, and nothing that may hold secrets is shown.
 
 use super::Toolbox;
 use super::arguments::Arguments;
-use super::page::page;
+use super::outline::{self, Item};
+use super::page::{self, head};
 use crate::fault::Fault;
 use git2::{ConfigLevel, Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 const MOST_LISTED: usize = 200;
 const MOST_DIFF: usize = 512 * 1024;
 const MOST_READ: u64 = 1024 * 1024;
-const MOST_DEPTH: usize = 12;
 
 /// What the creature may write; others' uncommitted work is shown only when asked for by path.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
@@ -86,69 +86,66 @@ pub fn diff(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"files": files, "diff": String::from_utf8_lossy(&text), "cut": cut}))
 }
 
-pub fn map(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let path = readable(args, args.maybe_text("path").unwrap_or("creature"))?;
-    let top = tools.house.root().join(&path);
-    if !top.exists() {
-        return Err(args.fault(format!("finds nothing at {path}")));
-    }
-    let mut lines = Vec::new();
-    walk(&top, &path, 0, &mut lines);
-    lines.sort();
-    Ok(json!({"path": path, "files": lines.len(), "map": lines.join("\n")}))
-}
-
-/// Source and papers below a folder: path, length, and what the first line says.
-fn walk(at: &Path, name: &str, depth: usize, lines: &mut Vec<String>) {
-    if at.is_symlink() || depth > MOST_DEPTH || lines.len() >= 1_000 {
-        return;
-    }
-    if at.is_dir() {
-        let mut entries: Vec<_> = fs::read_dir(at).into_iter().flatten().flatten().collect();
-        entries.sort_by_key(fs::DirEntry::file_name);
-        for entry in entries {
-            let file = entry.file_name().to_string_lossy().into_owned();
-            if !file.starts_with('.') && file != "target" {
-                walk(&entry.path(), &format!("{name}/{file}"), depth + 1, lines);
-            }
-        }
-        return;
-    }
-    let kind = at.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
-    let short = at.metadata().is_ok_and(|found| found.len() <= MOST_READ);
-    if !matches!(kind, "rs" | "md" | "toml" | "sh") || !short || is_secret(at) {
-        return;
-    }
-    let text = fs::read(at).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-    let first = text.lines().next().unwrap_or_default();
-    let about = first.trim_start_matches(['/', '!', '#', ' ']);
-    let about: String = about.chars().take(140).collect();
-    lines.push(format!("{name} ({} lines): {about}", text.lines().count()));
-}
-
 pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let path = readable(args, args.text("path"))?;
-    let file = tools.house.root().join(&path);
+    let (path, text) = text_of(tools, args, args.text("path"))?;
+    let Some(name) = args.maybe_text("item") else {
+        return page::page(args, &path, &text);
+    };
+    let items = outline::items(&text);
+    let named: Vec<&Item> = items.iter().filter(|item| item.is(name.trim())).collect();
+    match named.as_slice() {
+        [item] => {
+            let from = args.number("from").unwrap_or(item.top).clamp(item.top, item.last);
+            let most = args.number("lines").unwrap_or(usize::MAX).min(item.last + 1 - from);
+            page::span(args, &path, &text, from, most)
+        }
+        [] => {
+            Err(args.fault(format!("finds no item `{}` in {path}; repo.outline shows them", head(name, 80))))
+        }
+        several => {
+            let place = |item: &&Item| format!("{}-{} in {}", item.first, item.last, item.within);
+            let places: Vec<String> = several.iter().map(place).collect();
+            let error = format!(
+                "{path} has {} items `{}`: lines {}",
+                several.len(),
+                head(name, 80),
+                places.join(", ")
+            );
+            Err(Fault::new(error, "name it as Type::name, or give from and lines"))
+        }
+    }
+}
+
+/// A file of the repository as text, and its path from the root.
+pub(super) fn text_of(tools: &Toolbox, args: &Arguments, path: &str) -> Result<(String, String), Fault> {
+    let path = readable(args, path)?;
+    let real = real(tools, args, &path)?;
     let hint = "repo.map shows what is there";
-    let real = file.canonicalize().map_err(|cause| Fault::caused(format!("read {path}"), &cause, hint))?;
+    let found = real.metadata().map_err(|cause| Fault::caused(format!("read {path}"), &cause, hint))?;
+    if !found.is_file() || found.len() > MOST_READ {
+        return Err(Fault::new(format!("{path} is not a file of at most 1 MiB"), hint));
+    }
+    let bytes = fs::read(&real).map_err(|cause| Fault::caused(format!("read {path}"), &cause, hint))?;
+    Ok((path, String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// What a path leads to: a link may lead to another name of the house's, never out of it or to what is hidden.
+pub(super) fn real(tools: &Toolbox, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
+    let hint = "repo.map shows what is there";
+    let real = tools.house.root().join(path).canonicalize();
+    let real = real.map_err(|cause| Fault::caused(format!("read {path}"), &cause, hint))?;
     let root = tools.house.root().canonicalize().unwrap_or_default();
-    // A link may lead to another name of the house's, never out of it or to what is hidden.
     let inner = real
         .strip_prefix(&root)
         .ok()
         .and_then(Path::to_str)
         .ok_or_else(|| args.fault(format!("stays in the repository, and {path} is a link out of it")))?;
     readable(args, inner)?;
-    let found = real.metadata().map_err(|cause| Fault::caused(format!("read {path}"), &cause, hint))?;
-    if !found.is_file() || found.len() > MOST_READ {
-        return Err(Fault::new(format!("{path} is not a file of at most 1 MiB"), hint));
-    }
-    let bytes = fs::read(&real).map_err(|cause| Fault::caused(format!("read {path}"), &cause, hint))?;
-    page(args, &path, &String::from_utf8_lossy(&bytes))
+    Ok(real)
 }
 
 /// A path from the root that may be shown, cleaned of `./`.
-fn readable(args: &Arguments, path: &str) -> Result<String, Fault> {
+pub(super) fn readable(args: &Arguments, path: &str) -> Result<String, Fault> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     let refuse = |why: &str| {
         let path: String = path.chars().take(200).collect();
@@ -170,7 +167,7 @@ fn readable(args: &Arguments, path: &str) -> Result<String, Fault> {
     Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
 }
 
-fn is_secret(path: &Path) -> bool {
+pub(super) fn is_secret(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     name == "owner.toml" || name == ".env" || name.starts_with(".env.")
 }

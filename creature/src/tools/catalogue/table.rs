@@ -107,9 +107,9 @@ pub const TOOLS: &[Tool] = &[
         "records",
         &[SINCE, text("kind").maybe(), text("text").maybe(), FROM],
         Talk,
-        "your memory, newest last: since when, of which kind, with which text; begins with totals: thoughts, tokens, cost, actions by tool, failures",
+        "your memory, newest first, a day back unless said: since when, of which kind, with which text; one alone is shown whole; begins with totals: thoughts, tokens, cost, actions by tool, failures",
     ),
-    tool("history", &[SINCE], Talk, "what the guardian did: lives, commits, blessings, falls"),
+    tool("history", &[SINCE, FROM], Talk, "what the guardian did: lives, commits, blessings, falls"),
     tool("knowledge.write", &[NAME, TEXT], House, "keep a note self/notes/<name>.md, to be found again"),
     tool(
         "knowledge.search",

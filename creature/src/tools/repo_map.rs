@@ -1,0 +1,111 @@
+//! `repo.map` and `repo.outline`: what there is, file by file and item by item, so that reading begins in the right place.
+
+use super::arguments::Arguments;
+use super::page::{self, head};
+use super::repo_look::{readable, text_of};
+use super::{Toolbox, outline, tree};
+use crate::fault::Fault;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+
+/// Characters of what a first line says.
+const MOST_ABOUT: usize = 140;
+
+/// The longest file whose lines are counted, in bytes.
+const MOST_READ: u64 = 1024 * 1024;
+
+/// Room kept for the frame of an answer.
+const FRAME: usize = 500;
+
+/// The files of one folder, as lines.
+#[derive(Default)]
+struct Folder {
+    files: Vec<String>,
+    lines: usize,
+    folded: bool,
+}
+
+impl Folder {
+    fn chars(&self) -> usize {
+        if self.folded { 0 } else { self.files.iter().map(|line| line.chars().count() + 3).sum() }
+    }
+
+    fn told(&self, name: &str) -> Vec<String> {
+        let (files, lines) = (self.files.len(), self.lines);
+        let sum = format!("{name}/ ({files} files, {lines} lines)");
+        match self.folded {
+            true => vec![format!("{sum}: too long to show here; repo.map {{folder: {name}}} does")],
+            false => std::iter::once(sum).chain(self.files.iter().map(|line| format!("  {line}"))).collect(),
+        }
+    }
+}
+
+pub fn map(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let path = readable(args, args.maybe_text("folder").unwrap_or("creature"))?;
+    let top = tools.house.root().join(&path);
+    if !top.exists() {
+        return Err(args.fault(format!("finds nothing at {path}")));
+    }
+    let (found, whole) = tree::files(&top, &path);
+    let mut folders: BTreeMap<(bool, String), Folder> = BTreeMap::new();
+    for file in &found {
+        let (folder, name) = file.name.rsplit_once('/').unwrap_or((".", &file.name));
+        let (lines, told) = described(file, name);
+        // Tests come after what they test.
+        let tests = folder.split('/').any(|part| matches!(part, "tests" | "benches"));
+        let of = folders.entry((tests, folder.to_owned())).or_default();
+        of.lines += lines;
+        of.files.push(told);
+    }
+    fold(&mut folders, &path, tools.most_shown.saturating_sub(FRAME));
+    let lines: Vec<String> = folders.iter().flat_map(|((_, name), folder)| folder.told(name)).collect();
+    let mut map = page::page(args, &path, &lines.join("\n"))?;
+    if let Value::Object(fields) = &mut map {
+        fields.insert("files".to_owned(), json!(found.len()));
+        if !whole {
+            fields.insert("note".to_owned(), json!("there are more files than can be walked: map a folder"));
+        }
+    }
+    Ok(map)
+}
+
+/// Folds the longest folder, tests first, until the rest fits; what was asked for itself stays.
+fn fold(folders: &mut BTreeMap<(bool, String), Folder>, asked: &str, most: usize) {
+    loop {
+        let heads: usize = folders.keys().map(|(_, name)| name.chars().count() + 90).sum();
+        let chars: usize = folders.values().map(Folder::chars).sum();
+        if heads + chars <= most {
+            return;
+        }
+        let open = folders.iter_mut().filter(|((_, name), folder)| !folder.folded && name != asked);
+        let Some((_, longest)) = open.max_by_key(|((tests, _), folder)| (*tests, folder.chars())) else {
+            return;
+        };
+        longest.folded = true;
+    }
+}
+
+/// A file's lines, and its line in the map.
+fn described(file: &tree::Found, name: &str) -> (usize, String) {
+    let bytes = file.path.metadata().map_or(0, |found| found.len());
+    let text = (bytes <= MOST_READ).then(|| fs::read(&file.path).ok()).flatten();
+    let Some(text) = text.and_then(|bytes| String::from_utf8(bytes).ok()) else {
+        return (0, format!("{name} ({bytes} bytes, no text of at most 1 MiB)"));
+    };
+    let lines = text.lines().count();
+    let kind = name.rsplit_once('.').map_or("", |(_, kind)| kind);
+    let first = text.lines().next().filter(|_| matches!(kind, "rs" | "md" | "toml" | "sh"));
+    let about = first.unwrap_or_default().trim_start_matches(['/', '!', '#', ' ']);
+    let colon = if about.is_empty() { "" } else { ": " };
+    (lines, format!("{name} ({lines} lines){colon}{}", head(about, MOST_ABOUT)))
+}
+
+pub fn outline(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let (path, text) = text_of(tools, args, args.text("path"))?;
+    let lines = outline::lines(&path, &text);
+    if lines.is_empty() {
+        return Err(Fault::new(format!("{path} has no items or headings to show"), "repo.read reads it"));
+    }
+    page::page(args, &path, &lines.join("\n"))
+}
