@@ -3,7 +3,7 @@
 use super::anthropic_turns::{blocks, prefix, seal, split, unmarked};
 use super::cache::{Piece, Tokens, tokens};
 use super::events::Events;
-use super::given::Given;
+use super::given::{Given, arguments};
 use super::reply::{Asked, Reply, id};
 use super::rules::{list, text};
 use super::say::{Part, Say, wire_name};
@@ -122,7 +122,7 @@ fn content(asked: &Asked, say: &Say) -> Vec<Value> {
             Part::Text(text) => json!({"type": "text", "text": text}),
             Part::Unknown(block) => block.clone(),
             Part::Call(name, input) => call(asked, say, &mut calls, name, input),
-            Part::Broken(name, _) => call(asked, say, &mut calls, name, &json!({})),
+            Part::Broken(name, text) => call(asked, say, &mut calls, name, &arguments(&json!(text))),
         };
         before = super::anthropic_turns::follow(before, role, &block);
         content.push(block);
@@ -157,7 +157,9 @@ fn usage(tokens: Tokens, output: usize) -> Value {
 pub fn reply(asked: &Asked, say: &Say) -> Reply {
     let body = &asked.request.body;
     let content = content(asked, say);
-    let (parts, seals) = split(&content, text(body, "model"));
+    // Thinking that nothing follows is no turn's end.
+    let end = content.iter().rposition(|block| text(block, "type") != "thinking").map_or(0, |at| at + 1);
+    let (parts, seals) = split(&content[..end], text(body, "model"));
     let calls = content.iter().any(|block| text(block, "type") == "tool_use");
     let usual = if calls { "tool_use" } else { "end_turn" };
     let stop = match say.stop.as_deref().unwrap_or(usual) {

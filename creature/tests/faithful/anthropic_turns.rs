@@ -51,6 +51,9 @@ fn message(at: usize, message: &Value) -> Checked {
     }
     let first_other =
         blocks.iter().position(|block| text(block, "type") != "tool_result").unwrap_or(blocks.len());
+    must(blocks.last().is_none_or(|block| text(block, "type") != "thinking"), || {
+        format!("messages.{at}: The final block in an assistant message cannot be `thinking`.")
+    })?;
     let late = blocks.iter().skip(first_other).any(|block| text(block, "type") == "tool_result");
     must(!late, || {
         format!("messages.{at}: tool_result blocks must come first in the content of a user message")

@@ -1,7 +1,7 @@
 //! What Chat Completions refuses: at OpenAI's own address, and as local servers and their templates do.
 
 use super::Rules;
-use super::given::{Amiss, Given};
+use super::given::{Amiss, Given, arguments};
 use super::models::Model;
 use super::rules::{Checked, NAME, Why, is_name, list, must, refusal, refuse, strict, text, unique};
 use serde_json::{Map, Value, json};
@@ -166,7 +166,7 @@ fn message(at: usize, message: &Value) -> Checked {
         format!("Invalid 'messages[{at}].tool_calls': empty array. Expected an array with minimum length 1.")
     })?;
     must(role != "tool" || message["tool_call_id"].is_string(), || {
-        format!("Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.")
+        "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.".into()
     })?;
     for (place, call) in calls.iter().enumerate() {
         let at = format!("messages[{at}].tool_calls[{place}]");
@@ -236,13 +236,11 @@ fn template(messages: &[Value], rules: &Rules) -> Checked {
 pub fn said(message: &Value) -> Vec<Value> {
     let words = content(message);
     let mut parts = Vec::new();
-    if !words.is_empty() {
+    if !words.trim().is_empty() {
         parts.push(json!({"text": words}));
     }
     for call in list(message, "tool_calls") {
-        let arguments = &call["function"]["arguments"];
-        let args = arguments.as_str().map(|text| serde_json::from_str(text).unwrap_or_else(|_| json!({})));
-        let args = args.unwrap_or_else(|| arguments.clone());
+        let args = arguments(&call["function"]["arguments"]);
         parts.push(json!({"id": call["id"], "name": call["function"]["name"], "args": args}));
     }
     parts

@@ -1,7 +1,7 @@
 //! The replies a server gave out, so that it knows an assistant's turn that was changed.
 
 use super::say::{HALF, wire_name};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
 /// What may be wrong with a turn that comes back.
@@ -19,7 +19,7 @@ pub enum Amiss {
 #[derive(Default)]
 pub struct Given {
     exact: HashMap<String, Vec<Vec<String>>>,
-    /// Where the reply had no ids, the same ones, or broken text: compared without those.
+    /// Where the reply had no ids, the same ones, odd names or broken text: compared without those.
     loose: HashMap<String, Vec<Vec<String>>>,
     names: BTreeMap<String, String>,
 }
@@ -53,6 +53,12 @@ impl Given {
         }
     }
 
+    /// Whether a turn had thinking when it was given.
+    pub fn thought(&self, parts: &[Value]) -> bool {
+        let exact = self.exact.get(&key(parts, false)).into_iter().flatten();
+        exact.chain(self.loose.get(&key(parts, true)).into_iter().flatten()).any(|seals| !seals.is_empty())
+    }
+
     /// Keeps how a name was said, with its dots.
     pub fn name(&mut self, name: &str) {
         self.names.insert(wire_name(name), name.to_owned());
@@ -61,6 +67,17 @@ impl Given {
     /// A name as it was said; as on the wire where it never was.
     pub fn said(&self, name: &str) -> String {
         self.names.get(name).cloned().unwrap_or_else(|| name.to_owned())
+    }
+}
+
+/// Arguments as an object, whether they came as one or as its text; what is neither goes back empty.
+pub fn arguments(given: &Value) -> Value {
+    match given {
+        Value::Object(_) => given.clone(),
+        Value::String(text) => {
+            serde_json::from_str(text).map_or_else(|_| json!({}), |inner: Value| arguments(&inner))
+        }
+        _ => json!({}),
     }
 }
 
@@ -76,7 +93,7 @@ fn ordered(value: &mut Value, is_loose: bool) {
     match value {
         Value::Object(object) => {
             if is_loose {
-                for id in ["id", "call_id"] {
+                for id in ["id", "call_id", "name"] {
                     object.remove(id);
                 }
             }

@@ -64,7 +64,7 @@ fn bytes(reader: &mut impl Read, length: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn chunked(reader: &mut (impl BufRead + Read)) -> Option<Vec<u8>> {
+fn chunked(reader: &mut impl BufRead) -> Option<Vec<u8>> {
     let mut whole = Vec::new();
     loop {
         let length = usize::from_str_radix(line(reader)?.split(';').next()?.trim(), 16).ok()?;

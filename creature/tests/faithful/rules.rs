@@ -25,12 +25,14 @@ pub struct Refusal {
     pub status: u16,
     pub message: String,
     pub why: Why,
+    /// The wire's own word for it, where it has one.
+    pub code: &'static str,
 }
 
 pub type Checked = Result<(), Refusal>;
 
 pub fn refusal(message: impl Into<String>) -> Refusal {
-    Refusal { number: 0, status: 400, message: message.into(), why: Why::Form }
+    Refusal { number: 0, status: 400, message: message.into(), why: Why::Form, code: "" }
 }
 
 pub fn refuse<T>(message: impl Into<String>) -> Result<T, Refusal> {

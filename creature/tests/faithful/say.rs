@@ -1,5 +1,6 @@
 //! What a scripted mind answers with: thinking, words, calls, how it stops, and what goes wrong on the way.
 
+use super::rules::is_name;
 use serde_json::{Map, Value, json};
 
 /// Stands in a text for half of a surrogate pair, which no text of Rust can hold.
@@ -131,9 +132,15 @@ impl Say {
         self
     }
 
+    /// Whether a client has to change it before it can go back.
     pub fn is_loose(&self) -> bool {
-        let half = |part: &Part| matches!(part, Part::Text(text) if text.contains(HALF));
-        self.same_ids || self.without_ids || self.parts.iter().any(half)
+        let odd = |part: &Part| match part {
+            Part::Text(text) => text.contains(HALF),
+            Part::Call(name, args) => !is_name(&wire_name(name)) || args.to_string().contains(HALF),
+            Part::Broken(name, text) => !is_name(&wire_name(name)) || text.contains(HALF),
+            Part::Thinking(_) | Part::Unknown(_) => false,
+        };
+        self.same_ids || self.without_ids || self.parts.iter().any(odd)
     }
 
     pub fn thinking(&self) -> String {
@@ -166,7 +173,7 @@ impl Say {
     }
 
     /// For a request without tools: calls, rest and words become one JSON thought; `args_json` where free objects are not had.
-    pub fn as_thought(mut self, args_as_text: bool) -> Say {
+    pub fn into_thought(mut self, args_as_text: bool) -> Say {
         if self.plain || matches!(self.fault, Some(Fault::Status(..))) {
             return self;
         }

@@ -9,6 +9,7 @@ use super::rules::{MOST_BYTES, Refusal, Why, is_torn, list, refusal, text};
 use super::say::{Fault, HALF, Part, Say};
 use super::seen::Seen;
 use super::{Entry, Shared, Wire, anthropic, anthropic_rules, anthropic_turns, chat, chat_rules};
+use super::{responses, responses_items, responses_rules};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
@@ -89,7 +90,10 @@ fn judge(shared: &Shared, request: &Request, number: usize) -> Result<Judged, Re
             anthropic_rules::check(request, &model)?;
             anthropic_turns::check(&body, &model, &state.given)?;
         }
-        Wire::Responses => return Err(refusal("not yet")),
+        Wire::Responses => {
+            responses_rules::check(&body, &model)?;
+            responses_items::check(&body, &state.given)?;
+        }
         Wire::Chat => chat_rules::check(&request.body, &model, rules, &state.given)?,
     }
     if let Some(most) = rules.cuts_at {
@@ -97,7 +101,14 @@ fn judge(shared: &Shared, request: &Request, number: usize) -> Result<Judged, Re
     }
     let plan = match shared.wire {
         Wire::Anthropic => state.cache.marked(&anthropic::pieces(&body), model.least_cached, state.now_s),
-        _ => state.cache.automatic(name, &chat::prompt(&body), state.now_s),
+        Wire::Responses => {
+            let salt = format!("{name} {}", body["text"]["format"]);
+            state.cache.automatic(&salt, &responses::prompt(&body), state.now_s)
+        }
+        Wire::Chat => {
+            let salt = format!("{name} {}", body["response_format"]);
+            state.cache.automatic(&salt, &chat::prompt(&body), state.now_s)
+        }
     };
     let (total, most) = (plan.tokens.total(), rules.window);
     if total > most {
@@ -130,7 +141,7 @@ fn think(shared: &Shared, request: &Request, number: usize, judged: Judged) -> R
         }
     };
     let say = match (seen.json_mode, shared.rules.drops_tools) {
-        (true, _) => say.as_thought(String::from_utf8_lossy(&request.raw).contains("args_json")),
+        (true, _) => say.into_thought(String::from_utf8_lossy(&request.raw).contains("args_json")),
         (false, true) => wordy(say),
         (false, false) => say.native(),
     };
@@ -146,7 +157,8 @@ fn think(shared: &Shared, request: &Request, number: usize, judged: Judged) -> R
     };
     let reply = match shared.wire {
         Wire::Anthropic => anthropic::reply(&asked, &say),
-        _ => chat::reply(&asked, &say),
+        Wire::Responses => responses::reply(&asked, &say),
+        Wire::Chat => chat::reply(&asked, &say),
     };
     if !matches!(say.fault, Some(Fault::Status(..))) {
         keep(shared, &seen, &say, &reply, plan);
@@ -160,7 +172,10 @@ fn see(shared: &Shared, request: &Request, body: &Value, number: usize) -> Seen 
         Wire::Anthropic => {
             (anthropic::system(body), anthropic::tools(body), anthropic::messages(body, &state.given))
         }
-        _ => (chat::system(body), chat::tools(body), chat::messages(body, &state.given)),
+        Wire::Responses => {
+            (responses::system(body), responses::tools(body), responses::messages(body, &state.given))
+        }
+        Wire::Chat => (chat::system(body), chat::tools(body), chat::messages(body, &state.given)),
     };
     Seen {
         number,
@@ -183,10 +198,10 @@ fn probed(seen: &Seen) -> Option<Say> {
         return None;
     }
     let said = seen.last_said();
-    let words = said.split(|letter: char| !letter.is_alphanumeric() && letter != '-' && letter != '_');
-    let random = |word: &&str| word.chars().any(|letter| letter.is_ascii_digit());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let word = words.iter().rev().find(|word| random(word)).or(words.last())?;
+    if let Some(word) = said.rsplit('`').nth(1) {
+        return Some(Say::new().calls(name, json!({field: word})));
+    }
+    let word = said.split_whitespace().next_back()?;
     Some(Say::new().calls(name, json!({field: word})))
 }
 
@@ -314,7 +329,8 @@ fn error(wire: Wire, number: usize, refusal: &Refusal) -> Value {
             let code = match (refusal.status, refusal.why) {
                 (404, _) => json!("model_not_found"),
                 (400, Why::Size) => json!("context_length_exceeded"),
-                _ => Value::Null,
+                _ if refusal.code.is_empty() => Value::Null,
+                _ => json!(refusal.code),
             };
             json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": code}})
         }
