@@ -15,6 +15,9 @@ mod context_caps;
 mod digest;
 mod dream;
 mod endings;
+#[path = "../faithful/mod.rs"]
+mod faithful;
+mod faithfulness;
 mod formats;
 mod guardian_post;
 mod heartbeat;

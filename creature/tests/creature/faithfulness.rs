@@ -1,0 +1,8 @@
+//! The faithful servers themselves: each rule refuses what breaks it and takes what keeps it.
+
+mod anthropic;
+mod cache;
+mod chat;
+mod client;
+mod mind;
+mod responses;

@@ -1,0 +1,109 @@
+//! What OpenAI Responses refuses of a request's settings and tools.
+
+use super::models::Model;
+use super::rules::{Checked, NAME, is_name, list, must, refuse, strict, text, unique};
+use serde_json::Value;
+
+const FIELDS: [&str; 26] = [
+    "model",
+    "input",
+    "instructions",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "store",
+    "stream",
+    "stream_options",
+    "include",
+    "reasoning",
+    "text",
+    "max_output_tokens",
+    "max_tool_calls",
+    "metadata",
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "previous_response_id",
+    "safety_identifier",
+    "service_tier",
+    "temperature",
+    "top_p",
+    "truncation",
+    "background",
+    "user",
+];
+const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/// Everything but the items of the input.
+pub fn check(body: &Value, model: &Model) -> Checked {
+    let has = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
+    let mut keys = body.as_object().into_iter().flat_map(|body| body.keys());
+    let unknown = keys.find(|key| !FIELDS.contains(&key.as_str()));
+    must(unknown.is_none(), || format!("Unknown parameter: '{}'.", unknown.map_or("", String::as_str)))?;
+    let odd = ["temperature", "top_p"].into_iter().find(|name| model.reasons && has(name));
+    must(odd.is_none(), || {
+        format!("Unsupported parameter: '{}' is not supported with this model.", odd.unwrap_or_default())
+    })?;
+    must(
+        !has("max_output_tokens") || body["max_output_tokens"].as_u64().is_some_and(|most| most >= 16),
+        || "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16.".into(),
+    )?;
+    must(!(has("prompt_cache_retention") && has("prompt_cache_options")), || {
+        "'prompt_cache_retention' cannot be used together with 'prompt_cache_options'.".into()
+    })?;
+    must(text(body, "prompt_cache_key").len() <= 64, || {
+        "Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64.".into()
+    })?;
+    must(!has("previous_response_id"), || {
+        format!("Previous response with id '{}' not found.", text(body, "previous_response_id"))
+    })?;
+    let effort = text(&body["reasoning"], "effort");
+    must(effort.is_empty() || EFFORTS.contains(&effort), || {
+        format!("Invalid value: '{effort}'. Supported values are: {}.", EFFORTS.join(", "))
+    })?;
+    format(&body["text"]["format"])?;
+    tools(body)
+}
+
+fn format(format: &Value) -> Checked {
+    match text(format, "type") {
+        "" | "text" | "json_object" => Ok(()),
+        "json_schema" => {
+            must(is_name(text(format, "name")), || {
+                format!("Invalid 'text.format.name': string does not match pattern '{NAME}'.")
+            })?;
+            if format["strict"] != true {
+                return Ok(());
+            }
+            let at = "Invalid schema for response_format";
+            strict(&format["schema"], true).or_else(|why| refuse(format!("{at}: In context=(), {why}")))
+        }
+        other => refuse(format!("Invalid value: '{other}' for 'text.format.type'.")),
+    }
+}
+
+fn tools(body: &Value) -> Checked {
+    let tools = list(body, "tools");
+    for (at, tool) in tools.iter().enumerate() {
+        let name = text(tool, "name");
+        must(text(tool, "type") == "function", || format!("Invalid value: 'tools[{at}].type'."))?;
+        must(tool.get("function").is_none(), || format!("Unknown parameter: 'tools[{at}].function'."))?;
+        must(is_name(name), || {
+            format!(
+                "Invalid 'tools[{at}].name': string does not match pattern. Expected a string that matches the pattern '{NAME}'."
+            )
+        })?;
+        must(text(&tool["parameters"], "type") == "object", || {
+            format!(
+                "Invalid schema for function '{name}': schema must be a JSON Schema of 'type: \"object\"'."
+            )
+        })?;
+        // Strict unless it says otherwise.
+        if tool["strict"] != false {
+            let at = format!("Invalid schema for function '{name}'");
+            strict(&tool["parameters"], true).or_else(|why| refuse(format!("{at}: In context=(), {why}")))?;
+        }
+    }
+    unique(tools.iter().map(|tool| text(tool, "name")))
+        .or_else(|name| refuse(format!("Invalid 'tools': duplicate function name '{name}'.")))
+}
