@@ -54,18 +54,25 @@ impl Speech for Chat {
     fn read(&self, whole: &Value, ids: &mut Ids) -> Option<Draft> {
         let choice = whole.get("choices")?.as_array()?.first()?;
         let mut raw = choice.get("message")?.as_object()?.clone();
-        raw.retain(|key, value| key == "content" || !(value.is_null() || *value == json!([])));
+        raw.retain(|key, value| match key.as_str() {
+            "content" => true,
+            "tool_calls" => value.as_array().is_some_and(|calls| !calls.is_empty()),
+            _ => !value.is_null(),
+        });
         raw.insert("role".to_owned(), json!("assistant"));
         let given = raw.get_mut("tool_calls").and_then(Value::as_array_mut);
         let calls: Vec<Call> = given.into_iter().flatten().map(|given| call(given, ids)).collect();
-        let text = content(raw.get("content"));
-        if text.trim().is_empty() {
-            raw.insert("content".to_owned(), Value::Null);
+        let refusal = raw.shift_remove("refusal").map(|refusal| content(Some(&refusal)));
+        let refusal = refusal.filter(|said| !said.is_empty());
+        // Its words go back as words: a message needs some.
+        let said =
+            Some(content(raw.get("content"))).filter(|said| !said.trim().is_empty()).or(refusal.clone());
+        let text = said.unwrap_or_default();
+        if text.is_empty() || refusal.is_some() {
+            raw.insert("content".to_owned(), if text.is_empty() { Value::Null } else { json!(text) });
         }
         let (aloud, text) = aloud(&text);
         let thinking = THINKING.iter().map(|key| content(raw.get(*key))).find(|text| !text.is_empty());
-        let refusal =
-            raw.get("refusal").map(|refusal| content(Some(refusal))).filter(|said| !said.is_empty());
         let stop = match (&refusal, word(choice, "finish_reason")) {
             (Some(_), _) | (_, "content_filter") => "refusal",
             (_, "length") => "max_tokens",
@@ -74,7 +81,7 @@ impl Speech for Chat {
             (_, other) => other,
         };
         Some(Draft {
-            text: if text.is_empty() { refusal.unwrap_or_default() } else { text.to_owned() },
+            text: text.to_owned(),
             thinking: thinking.unwrap_or_else(|| aloud.to_owned()),
             calls,
             usage: usage(whole.get("usage")),

@@ -95,7 +95,7 @@ impl Client {
             "required": ["word"], "additionalProperties": false});
         let description = "Says a word again.".to_owned();
         let tools = [Tool { name: "echo".to_owned(), description, schema, strict: false }];
-        let text = format!("Call the tool `echo` with the word `{word}`, and say nothing else.");
+        let text = format!("Call the tool `echo` and say nothing else. Its word is {word}");
         let turns = [Turn::Said { text }];
         let system = "You test whether tools work.";
         let talk =

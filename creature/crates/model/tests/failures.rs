@@ -8,12 +8,10 @@ use std::time::{Duration, Instant};
 
 use model::{Client, Endpoint, Error, Kind, Wire};
 use serde_json::json;
-use server::{Server, Step, TOKEN, ask, bad, good};
-
-const WIRES: [Wire; 2] = [Wire::Anthropic, Wire::OpenAi];
+use server::{Server, Step, TOKEN, WIRES, ask, bad, good};
 
 async fn failure(server: &Server, wire: Wire) -> Error {
-    let error = server.client(wire).ask(&ask()).await;
+    let error = ask().to(&server.client(wire)).await;
     checked(error.expect_err("this server never replies"))
 }
 
@@ -39,7 +37,7 @@ async fn busy_servers_are_asked_again_after_the_time_they_name() {
         ];
         let server = Server::new(steps);
         let start = Instant::now();
-        let reply = server.client(wire).ask(&ask()).await.unwrap();
+        let reply = ask().to(&server.client(wire)).await.unwrap();
         assert_eq!((reply.attempts, server.seen().len()), (3, 3));
         assert!(start.elapsed() >= Duration::from_secs(1));
     }
@@ -70,7 +68,7 @@ async fn a_wait_too_long_is_handed_back_at_once() {
     for (header, seconds) in cases {
         let server = Server::new(vec![bad(429, header, "rate_limit_error", "slow")]);
         let start = Instant::now();
-        let error = failure(&server, Wire::OpenAi).await;
+        let error = failure(&server, Wire::Chat).await;
         assert_eq!(error.kind, Kind::Busy);
         assert_eq!(error.retry_after, Some(Duration::from_secs(seconds)));
         assert_eq!(server.seen().len(), 1);
@@ -88,9 +86,9 @@ async fn odd_retry_after_headers_are_survived() {
         "retry-after:\r\n",
         "retry-after: Wed, 21 Oct 2015 07:28:00 GMT\r\n",
     ] {
-        let steps = vec![bad(503, header, "api_error", "down"), good(Wire::OpenAi)];
+        let steps = vec![bad(503, header, "api_error", "down"), good(Wire::Chat)];
         let server = Server::new(steps);
-        let reply = server.client(Wire::OpenAi).ask(&ask()).await.unwrap();
+        let reply = ask().to(&server.client(Wire::Chat)).await.unwrap();
         assert_eq!(reply.attempts, 2, "{header}");
     }
 }
@@ -106,7 +104,7 @@ async fn what_waiting_does_not_mend_is_not_asked_twice() {
         (429, "insufficient_quota", "You exceeded your quota", Kind::OutOfMoney),
         (400, "invalid_request_error", low, Kind::OutOfMoney),
         (404, "not_found_error", "model: x", Kind::BadRequest),
-        (413, "request_too_large", "too large", Kind::BadRequest),
+        (413, "request_too_large", "too large", Kind::TooLong),
         (301, "moved", "elsewhere", Kind::Settings),
         // The broker's word for a redirect of its upstream's.
         (502, "upstream_redirect", "redirects elsewhere", Kind::Settings),
@@ -140,13 +138,13 @@ async fn an_html_page_is_told_in_few_words() {
     );
     let html = "content-type: text/html\r\n";
     let server = Server::new(vec![Step::Answer(502, html, page.clone())]);
-    let error = failure(&server, Wire::OpenAi).await;
+    let error = failure(&server, Wire::Chat).await;
     assert_eq!((error.kind, error.status), (Kind::Busy, Some(502)));
     assert!(error.message.contains("502 Bad Gateway [token] 3 > 2"), "{error}");
     assert!(!error.message.contains('<'), "{error}");
     assert_eq!(server.seen().len(), 3);
     let server = Server::new(vec![Step::Answer(200, html, page)]);
-    let error = failure(&server, Wire::OpenAi).await;
+    let error = failure(&server, Wire::Chat).await;
     assert_eq!((error.kind, error.status), (Kind::Garbled, Some(200)));
 }
 
@@ -158,9 +156,9 @@ async fn a_success_that_is_no_reply_is_garbled() {
         "{}",
         "[]",
         "null",
-        "{\"content\":[],\"choices\":[]}",
-        "{\"content\":[{\"type\":\"text\",\"text\":\" \"}],\"stop_reason\":\"end_turn\",\"choices\":[{\"message\":{\"content\":\"\"}}]}",
-        "{\"content\":7,\"choices\":[{\"message\":null}]}",
+        "{\"content\":[],\"choices\":[],\"output\":[]}",
+        "{\"content\":[{\"type\":\"text\",\"text\":\" \"}],\"stop_reason\":\"end_turn\",\"output\":[{\"type\":\"message\",\"content\":[]}],\"choices\":[{\"message\":{\"content\":\"\"}}]}",
+        "{\"content\":7,\"output\":7,\"choices\":[{\"message\":null}]}",
         "{\"content\":[{\"type\":\"text\",\"te",
         "\u{0}\u{1}",
     ];
@@ -177,7 +175,7 @@ async fn a_failure_wrapped_in_a_success_is_a_failure() {
     loopback!();
     let body = "{\"error\":{\"code\":402,\"message\":\"Insufficient credits\"}}";
     let server = Server::new(vec![Step::Answer(200, "", body.to_string())]);
-    let error = failure(&server, Wire::OpenAi).await;
+    let error = failure(&server, Wire::Chat).await;
     assert_eq!((error.kind, error.status), (Kind::OutOfMoney, Some(402)));
 }
 
@@ -187,7 +185,7 @@ async fn a_huge_body_is_not_held() {
     let server = Server::new(vec![Step::Flood(50)]);
     let error = failure(&server, Wire::Anthropic).await;
     assert_eq!(error.kind, Kind::Garbled);
-    assert!(error.message.contains("4 MiB"), "{error}");
+    assert!(error.message.contains("16 MiB"), "{error}");
 }
 
 #[tokio::test]
@@ -197,8 +195,8 @@ async fn silence_ends_at_the_deadline() {
     for silence in [&half[..], b"", b"HTTP/1.1 20"] {
         let server = Server::new(vec![Step::Stall(silence.to_vec())]);
         let mut endpoint = server.endpoint(Wire::Anthropic);
-        endpoint.deadline = Duration::from_millis(700);
-        let error = Client::new(endpoint).unwrap().ask(&ask()).await;
+        endpoint.silence = Duration::from_millis(700);
+        let error = ask().to(&Client::new(endpoint).unwrap()).await;
         let error = checked(error.expect_err("silent"));
         assert_eq!(error.kind, Kind::Deadline, "{error}");
         assert!(error.message.contains("0.7 s"), "{error}");
@@ -219,11 +217,11 @@ async fn half_a_reply_is_a_broken_connection_and_not_paid_for_twice() {
 #[tokio::test]
 async fn no_answer_at_all_is_tried_again() {
     loopback!();
-    let server = Server::new(vec![Step::Raw(Vec::new()), good(Wire::OpenAi)]);
-    let reply = server.client(Wire::OpenAi).ask(&ask()).await.unwrap();
+    let server = Server::new(vec![Step::Raw(Vec::new()), good(Wire::Chat)]);
+    let reply = ask().to(&server.client(Wire::Chat)).await.unwrap();
     assert_eq!(reply.attempts, 2);
     let server = Server::new(vec![Step::Raw(b"SSH-2.0-OpenSSH_9\r\n".to_vec())]);
-    let error = failure(&server, Wire::OpenAi).await;
+    let error = failure(&server, Wire::Chat).await;
     assert_eq!(error.kind, Kind::Unreachable, "{error}");
 }
 
@@ -269,11 +267,12 @@ async fn a_server_the_broker_does_not_reach_is_asked_again_and_not_called_busy()
 #[tokio::test]
 async fn a_broker_that_is_away_is_unreachable() {
     loopback!();
-    let mut endpoint = Server::new(vec![good(Wire::OpenAi)]).endpoint(Wire::OpenAi);
+    let server = Server::new(vec![good(Wire::Chat)]);
+    let mut endpoint = server.endpoint(Wire::Chat);
     endpoint.base_url = "http://user:secret@127.0.0.1:1/v1".to_string();
     let client = Client::new(endpoint).unwrap();
     assert!(!format!("{client:?}").contains("secret"));
-    let error = checked(client.ask(&ask()).await.expect_err("nobody there"));
+    let error = checked(ask().to(&client).await.expect_err("nobody there"));
     assert_eq!((error.kind, error.status), (Kind::Unreachable, None));
     assert!(error.message.contains("refused"), "{error}");
     assert!(error.message.contains("reach the broker") && !error.message.contains("127.0.0.1"), "{error}");
@@ -282,11 +281,12 @@ async fn a_broker_that_is_away_is_unreachable() {
 #[test]
 fn settings_that_cannot_work_are_said_before_anything_is_sent() {
     let endpoint = Endpoint {
-        wire: Wire::OpenAi,
+        wire: Wire::Chat,
         base_url: "http://127.0.0.1:1/llm/openai/v1".to_string(),
         model: "m".to_string(),
         token: TOKEN.to_string(),
         deadline: Duration::from_secs(1),
+        silence: Duration::from_secs(1),
         max_tokens: 9,
     };
     Client::new(endpoint.clone()).unwrap();

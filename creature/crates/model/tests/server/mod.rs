@@ -3,11 +3,12 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use model::{Ask, Client, Endpoint, Wire};
+use model::{Client, Endpoint, Error, Heard, Reply, Talk, Tool, Turn, Wire};
 use serde_json::{Value, json};
 
 pub const TOKEN: &str = "0123456789abcdef-of-this-life-secret";
@@ -34,6 +35,8 @@ pub fn reachable() -> bool {
 pub enum Step {
     /// A whole answer: status, extra header lines, body.
     Answer(u16, &'static str, String),
+    /// A success whose body comes in these pieces; whether its end comes too.
+    Pieces(&'static str, Vec<Vec<u8>>, bool),
     /// These bytes, then the connection is closed.
     Raw(Vec<u8>),
     /// These bytes, then silence.
@@ -63,6 +66,7 @@ impl Seen {
 
 pub struct Server {
     pub origin: String,
+    closed: Arc<AtomicBool>,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
@@ -73,18 +77,28 @@ impl Server {
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
         let record = Arc::clone(&seen);
+        let closed = Arc::new(AtomicBool::new(false));
+        let is_closed = Arc::clone(&closed);
         thread::spawn(move || {
             for (turn, stream) in listener.incoming().enumerate() {
+                if is_closed.load(Ordering::Relaxed) {
+                    return;
+                }
                 let step = steps[turn.min(steps.len() - 1)].clone();
                 let record = Arc::clone(&record);
                 thread::spawn(move || serve(stream.unwrap(), step, &record));
             }
         });
-        Server { origin, seen }
+        Server { origin, closed, seen }
     }
 
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
+    }
+
+    /// How many requests came.
+    pub fn asked(&self) -> usize {
+        self.seen.lock().unwrap().len()
     }
 
     pub fn client(&self, wire: Wire) -> Client {
@@ -94,7 +108,8 @@ impl Server {
     pub fn endpoint(&self, wire: Wire) -> Endpoint {
         let (base_url, model) = match wire {
             Wire::Anthropic => (format!("{}/llm/anthropic", self.origin), "claude-test"),
-            Wire::OpenAi => (format!("{}/llm/openai/v1", self.origin), "gpt-test"),
+            Wire::Responses => (format!("{}/llm/openai/v1", self.origin), "gpt-test"),
+            Wire::Chat => (format!("{}/llm/openai/v1", self.origin), "gpt-test"),
         };
         Endpoint {
             wire,
@@ -102,26 +117,88 @@ impl Server {
             model: model.to_string(),
             token: TOKEN.to_string(),
             deadline: Duration::from_secs(20),
+            silence: Duration::from_secs(20),
             max_tokens: 900,
         }
     }
 }
 
-pub fn ask() -> Ask {
-    Ask {
-        system: "You are Feral.".to_string(),
-        context: "Purpose: look around.".to_string(),
-        situation: "It is \"now\".".to_string(),
-        schema: json!({"type": "object", "properties": {"b": {}, "a": {}}}),
-        schema_name: "thought".to_string(),
-        autonomous: false,
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.closed.store(true, Ordering::Relaxed);
+        // Wakes the listener, which then ends.
+        let _ = TcpStream::connect(self.origin.trim_start_matches("http://"));
     }
+}
+
+pub const WIRES: [Wire; 3] = [Wire::Anthropic, Wire::Responses, Wire::Chat];
+
+/// What is put to a model, owned.
+#[derive(Clone)]
+pub struct Asked {
+    pub system: String,
+    pub tools: Vec<Tool>,
+    pub turns: Vec<Turn>,
+    pub schema: Option<Value>,
+    pub autonomous: bool,
+    pub bare: bool,
+}
+
+impl Asked {
+    pub async fn to(&self, client: &Client) -> Result<Reply, Error> {
+        self.heard(client, &mut |_| {}).await
+    }
+
+    pub async fn heard(
+        &self,
+        client: &Client,
+        hear: &mut (dyn FnMut(Heard<'_>) + Send),
+    ) -> Result<Reply, Error> {
+        let talk = Talk {
+            system: &self.system,
+            tools: &self.tools,
+            turns: &self.turns,
+            schema: self.schema.as_ref(),
+            autonomous: self.autonomous,
+            bare: self.bare,
+        };
+        client.say(&talk, hear).await
+    }
+}
+
+pub fn said(text: &str) -> Turn {
+    Turn::Said { text: text.to_string() }
+}
+
+/// A thought held to JSON.
+pub fn ask() -> Asked {
+    Asked {
+        system: "You are Feral.".to_string(),
+        tools: Vec::new(),
+        turns: vec![said("Purpose: look around."), said("It is \"now\".")],
+        schema: Some(json!({"type": "object", "properties": {"b": {}, "a": {}}})),
+        autonomous: false,
+        bare: false,
+    }
+}
+
+/// A conversation with tools.
+pub fn talk() -> Asked {
+    let tool = |name: &str, strict| Tool {
+        name: name.to_string(),
+        description: format!("does {name}"),
+        schema: json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"],
+            "additionalProperties": false}),
+        strict,
+    };
+    Asked { tools: vec![tool("repo_read", false), tool("self_edit", true)], schema: None, ..ask() }
 }
 
 pub fn good(wire: Wire) -> Step {
     let body = match wire {
         Wire::Anthropic => include_str!("../golden/anthropic_reply.json"),
-        Wire::OpenAi => include_str!("../golden/openai_reply.json"),
+        Wire::Responses => include_str!("../golden/responses_reply.json"),
+        Wire::Chat => include_str!("../golden/openai_reply.json"),
     };
     Step::Answer(200, "content-type: application/json\r\n", body.to_string())
 }
@@ -162,6 +239,19 @@ fn answer(stream: &mut TcpStream, step: Step) -> std::io::Result<()> {
             let length = body.len();
             let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\n{headers}");
             stream.write_all(format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes())
+        }
+        Step::Pieces(kind, pieces, ended) => {
+            stream.set_nodelay(true)?;
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n");
+            let mut bytes = head.into_bytes();
+            for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+                bytes.extend(format!("{:x}\r\n", piece.len()).bytes());
+                bytes.extend(piece);
+                bytes.extend(b"\r\n");
+            }
+            bytes.extend(if ended { &b"0\r\n\r\n"[..] } else { b"" });
+            stream.write_all(&bytes)
         }
         Step::Raw(bytes) => stream.write_all(&bytes),
         Step::Stall(bytes) => {
