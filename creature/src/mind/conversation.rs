@@ -28,9 +28,12 @@ pub struct Head {
     pub model: String,
     /// Hash of wire, model, system and tools.
     pub fingerprint: String,
-    /// Tokens it began with where it took up another one.
+    /// It took up another one.
     #[serde(default)]
     pub taken_up: bool,
+    /// Calls travel in a JSON thought, and their results in plain words.
+    #[serde(default)]
+    pub json: bool,
 }
 
 /// One line of the file.
@@ -99,6 +102,8 @@ pub struct Conversation {
     pub at_s: i64,
     pub life: u64,
     rested: bool,
+    /// The results of its last thought are there, and no thought has followed.
+    returned: bool,
     /// What the owner should know of the server that answered last.
     pub odd: String,
     /// Said with the last result that is waited for.
@@ -131,6 +136,7 @@ impl Conversation {
             at_s: 0,
             life: 0,
             rested: true,
+            returned: false,
             odd: String::new(),
             note: String::new(),
         }
@@ -181,7 +187,7 @@ impl Conversation {
                     return None;
                 }
                 self.open = calls.into_iter().map(|call| Open { call, began: false, done: None }).collect();
-                (self.tokens, self.bytes_since, self.at_s) = (tokens, 0, at_s);
+                (self.tokens, self.bytes_since, self.at_s, self.returned) = (tokens, 0, at_s, false);
                 self.turns.push(Turn::Thought { raw });
             }
             Entry::Began { id } => self.open.iter_mut().find(|open| open.call.id == id)?.began = true,
@@ -190,8 +196,14 @@ impl Conversation {
                 let open = self.open.iter_mut().find(|open| open.call.id == id && open.done.is_none())?;
                 open.done = Some(Answer { id, text, failed });
                 if self.open.iter().all(|open| open.done.is_some()) {
-                    let results = self.open.drain(..).filter_map(|open| open.done).collect();
-                    self.turns.push(Turn::Results { results });
+                    let open = std::mem::take(&mut self.open);
+                    self.turns.push(match self.head.json {
+                        true => Turn::Said { text: in_words(&open) },
+                        false => {
+                            Turn::Results { results: open.into_iter().filter_map(|open| open.done).collect() }
+                        }
+                    });
+                    self.returned = true;
                 }
             }
             Entry::Rested => self.rested = true,
@@ -248,7 +260,7 @@ impl Conversation {
 
     /// Whether its last thought wanted to go on.
     pub fn is_unfinished(&self) -> bool {
-        !self.rested && (!self.open.is_empty() || matches!(self.turns.last(), Some(Turn::Results { .. })))
+        !self.rested && (!self.open.is_empty() || self.returned)
     }
 
     /// Whether the model has something to answer to.
@@ -261,6 +273,18 @@ impl Conversation {
         self.tokens + estimate(self.bytes_since)
     }
 }
+
+/// What came of calls, under their names.
+fn in_words(open: &[Open]) -> String {
+    let told = |open: &Open| {
+        let text = open.done.as_ref().map(|done| done.text.as_str()).unwrap_or_default();
+        format!("## {}\n\n{text}\n\n", open.call.tool)
+    };
+    format!("{CAME}\n\n{}", open.iter().map(told).collect::<String>())
+}
+
+/// Heads the results of calls that travel in a JSON thought.
+pub const CAME: &str = "# What came of your calls, in their order";
 
 /// Tokens of so many bytes, as far as is known before a model has counted them.
 pub fn estimate(bytes: u64) -> u64 {

@@ -1,6 +1,7 @@
 //! From one conversation to the next: what is asked for at the end of the old one, and what the new one is told. Pure.
 
 use super::context::shorten;
+use super::conversation::CAME;
 use super::moment::Moment;
 use model::Turn;
 use serde_json::Value;
@@ -42,6 +43,7 @@ fn last_words(turns: &[Turn]) -> Vec<String> {
     let mut lines = Vec::new();
     for turn in turns.iter().rev().take(MOST_LINES) {
         let of_turn: Vec<String> = match turn {
+            Turn::Said { text } if text.starts_with(CAME) => vec![format!("- {}", text.replace('\n', " "))],
             Turn::Said { .. } => continue,
             Turn::Thought { raw } => said(raw).into_iter().map(|said| format!("- you: {said}")).collect(),
             Turn::Results { results } => {

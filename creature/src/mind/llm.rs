@@ -78,7 +78,6 @@ pub fn named(
     let known = offer.pointer("/window").and_then(Value::as_u64).filter(|window| *window > 0);
     let window = settings.context_tokens.or(known).unwrap_or(USUAL_WINDOW);
     let round_tokens = number("/cap_usd").zip(number("/prices/cache_read"));
-    let model = endpoint.model.clone();
     let client = Client::new(endpoint).map_err(|error| format!("failed to {error} ({})", error.hint))?;
     let form = match (settings.tools, wire) {
         (ToolForm::Native, _) | (ToolForm::Auto, Wire::Anthropic | Wire::Responses) => Some(Form::Native),
@@ -88,7 +87,6 @@ pub fn named(
     Ok(ModelMind {
         client,
         wire,
-        model,
         silence,
         window,
         round_tokens: round_tokens.map(|(cap, read)| (cap / 50.0 / read * 1e6) as u64),
@@ -121,7 +119,6 @@ pub enum Form {
 pub struct ModelMind {
     pub(super) client: Client,
     pub(super) wire: Wire,
-    model: String,
     pub(super) silence: Duration,
     /// Tokens.
     pub(super) window: u64,

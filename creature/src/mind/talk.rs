@@ -151,7 +151,13 @@ impl ModelMind {
     fn head(&self, moment: &Moment) -> Head {
         let thread = if moment.thread.is_empty() { "main" } else { moment.thread.as_str() };
         let thread = moment.answers().then(|| thread.to_owned());
-        Head { thread, model: self.name(), fingerprint: self.fingerprint.clone(), taken_up: false }
+        Head {
+            thread,
+            model: self.name(),
+            fingerprint: self.fingerprint.clone(),
+            taken_up: false,
+            json: self.form == Some(Form::Json),
+        }
     }
 
     fn goes_on(&self, kept: &Conversation, head: &Head, moment: &Moment) -> bool {
@@ -280,7 +286,13 @@ impl ModelMind {
             Some(talk) => talk,
             None => {
                 let (thread, fingerprint) = (Some(format!("apart {name}")), self.fingerprint.clone());
-                let head = Head { thread, model: self.name(), fingerprint, taken_up: false };
+                let head = Head {
+                    thread,
+                    model: self.name(),
+                    fingerprint,
+                    taken_up: false,
+                    json: self.form == Some(Form::Json),
+                };
                 let mut talk = Conversation::begin(path, head)?;
                 talk.add(said(opening()))?;
                 talk

@@ -20,7 +20,9 @@ const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 const LISTENING: SignedDuration = SignedDuration::from_hours(1);
 
 pub fn message(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (kind, text) = (Kind::named(args.text("kind")), args.text("text"));
+    // What is said in a talk with the owner is an answer.
+    let kind = args.maybe_text("kind").map_or(Kind::Answer, Kind::named);
+    let text = args.text("text");
     if kind == Kind::Answer {
         let done = args.maybe_flag("done");
         return answer(tools, json!({"text": text}), done);

@@ -66,9 +66,9 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool(
         "owner.message",
-        &[words("kind"), text("text"), flag("done").maybe()],
+        &[text("text"), flag("done").maybe(), words("kind").maybe()],
         Talk,
-        "tell your owner unasked what matters: kind revenue, approval, milestone, broken or weekly_summary; few an hour go, the rest is gathered; kind answer answers: `done` false while work on the request goes on, true when it is done",
+        "say this to your owner, word for word. It answers their words: `done` false while work on the request goes on, true when it is done. Unasked it needs a kind (revenue, approval, milestone, broken or weekly_summary); few an hour go, the rest is gathered",
     ),
     tool(
         "reminder.add",
