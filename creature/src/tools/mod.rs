@@ -26,7 +26,7 @@ mod repo_map;
 mod repo_run;
 mod search;
 mod service;
-mod show;
+pub mod show;
 mod skills;
 mod spawn;
 mod spill;
