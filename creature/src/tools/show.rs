@@ -76,7 +76,7 @@ fn parts(fields: &Map<String, Value>, whole: &Map<String, Value>, most: usize) -
     let said = |name: &str| name == "ok" || (failed && matches!(name, "error" | "hint"));
     for (name, value) in fields.iter().filter(|(name, value)| !said(name) && !value.is_null()) {
         match block(name, value) {
-            one if one.lines.len() == 1 => text += &format!("{}\n", one.lines.concat()),
+            one if one.lines.len() == 1 && !one.text => text += &format!("{}\n", one.lines.concat()),
             more => blocks.push(more),
         }
     }
@@ -100,18 +100,24 @@ fn parts(fields: &Map<String, Value>, whole: &Map<String, Value>, most: usize) -
     }
     let alone = matches!(blocks.as_slice(), [one] if one.text);
     let written = blocks.iter().zip(rooms).map(|(block, room)| {
-        let name = if alone { String::new() } else { format!("{}:", block.name) };
-        format!("{name}\n{}", block.within(room, whole.get(&block.name)))
+        let name = match (alone, text.is_empty()) {
+            (true, true) => String::new(),
+            (true, false) => "\n".to_owned(),
+            _ => format!("{}:\n", block.name),
+        };
+        format!("{name}{}", block.within(room, whole.get(&block.name)))
     });
-    text + &written.collect::<String>()
+    let written: String = written.collect();
+    text + &written
 }
 
 /// A field as lines: one where it is short.
 fn block(name: &str, value: &Value) -> Block {
     if let Value::String(text) = value {
-        return match text.contains('\n') || text.chars().count() > MOST_INLINE {
+        let bare = text.strip_suffix('\n').unwrap_or(text);
+        return match bare.contains('\n') || bare.chars().count() > MOST_INLINE {
             true => of_text(name, text),
-            false => Block { name: name.to_owned(), lines: vec![format!("{name}: {text}")], text: false },
+            false => Block { name: name.to_owned(), lines: vec![format!("{name}: {bare}")], text: false },
         };
     }
     let mut lines = Vec::new();
