@@ -278,7 +278,7 @@ impl Conversation {
 fn in_words(open: &[Open]) -> String {
     let told = |open: &Open| {
         let text = open.done.as_ref().map(|done| done.text.as_str()).unwrap_or_default();
-        format!("## {}\n\n{text}\n\n", open.call.tool)
+        format!("## {}\n{text}\n\n", open.call.tool)
     };
     format!("{CAME}\n\n{}", open.iter().map(told).collect::<String>())
 }
