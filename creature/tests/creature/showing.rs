@@ -28,6 +28,16 @@ async fn a_result_reads_as_text_and_not_as_json() {
         900,
     );
     assert_eq!(listed, "none: none\nlist:\n- id: a; n: 1\n- two\n");
+    let error: String = (1..=3_000).map(|at| format!("line {at} of an error\n")).collect();
+    let whole = Map::from_iter([("error".to_owned(), json!("kept.txt"))]);
+    let long = show::shown(&json!({"ok": false, "error": error, "hint": "mend"}), &whole, false, 5_000);
+    let next = after(&long, "{path: kept.txt, from:").unwrap();
+    assert!(
+        long.starts_with("failed: line 1 of an error\nhint: mend\n")
+            && long.ends_with("line 3000 of an error\n")
+    );
+    assert!(long.contains(&format!("\nline {} of an error\n… lines {next}-", next - 1)), "{long}");
+    assert!(long.contains("of 3000 left out") && !long.contains(&format!("\nline {next} of")), "{long}");
     assert_eq!(show::shown(&json!({"ok": true}), &Map::new(), false, 900), "ok\n");
 }
 
