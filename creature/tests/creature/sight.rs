@@ -41,6 +41,11 @@ fn live_until_found(
         if seen.last_said().contains("has grown too long") {
             // What its last calls came to is not in the summary: they are made again.
             next = last_calls(seen);
+            println!(
+                "{} summary of {next:?} {:?}",
+                seen.number,
+                seen.messages.iter().map(|m| (m.role.clone(), m.parts.len())).collect::<Vec<_>>()
+            );
             return Say::new().plainly(&format!("Goal: what was asked. Next: {next:?}"));
         }
         if !next.is_empty() {

@@ -9,7 +9,7 @@ mod scripts;
 use model::{Heard, Kind, Reply, Turn, Wire};
 use scripts::{Dice, Part, Script};
 use serde_json::{Value, json};
-use server::{Server, Step, WIRES, bad, talk};
+use server::{Server, Step, WIRES, bad, said, talk};
 
 const SSE: &str = "text/event-stream";
 
@@ -311,6 +311,34 @@ async fn ids_that_are_missing_or_taken_are_made_unique() {
     ids.dedup();
     assert_eq!(ids.len(), 7, "{ids:?}");
     assert!(ids.iter().all(|id| !id.is_empty() && !id.contains(' ')), "{ids:?}");
+}
+
+#[tokio::test]
+async fn thinking_that_led_to_nothing_and_empty_words_do_not_go_back() {
+    loopback!();
+    let text = |text: &str| Part::Text(text.to_owned());
+    let thinking = || Part::Thinking("hm".to_owned());
+    for wire in WIRES {
+        let kept = Script { parts: vec![thinking(), text("I look.")], stop: "max_tokens" };
+        let parts = vec![thinking(), text("I look."), text(""), thinking()];
+        let cut = Script { parts, stop: "max_tokens" };
+        let nothing = Script { parts: vec![thinking(), text(" \n")], stop: "max_tokens" };
+        let [kept, cut, nothing] = [kept, cut, nothing].map(|script| script.stream(wire, &mut Dice(1)));
+        let (kept, cut, nothing) =
+            (whole(wire, &kept).await, whole(wire, &cut).await, whole(wire, &nothing).await);
+        match wire {
+            Wire::Chat => assert_eq!(nothing.raw["content"], Value::Null),
+            _ => assert_eq!((cut.raw, nothing.raw.clone()), (kept.raw, json!([]))),
+        }
+        assert!(cut.thinking.contains("hmhm") && nothing.calls.is_empty());
+        // Nor does a turn of nothing: the talk goes on as if it had not been.
+        let server = Server::new(vec![Step::Answer(200, "", Script::every_part().plain(wire).to_string())]);
+        let mut talk = talk();
+        talk.turns.extend([Turn::Thought { raw: nothing.raw }, said("And now?")]);
+        talk.to(&server.client(wire)).await.unwrap();
+        let body = &server.seen()[0].body;
+        assert!(!body.to_string().contains("assistant") && body.to_string().contains("And now?"), "{body}");
+    }
 }
 
 #[tokio::test]
