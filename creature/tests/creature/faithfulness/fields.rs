@@ -60,6 +60,11 @@ fn blocks_of_the_messages_wire() {
         let body = json!({"model": "claude-sonnet-5-5", "max_tokens": 9, "messages": messages});
         refused(&server, "/v1/messages", &body, words);
     }
+}
+
+#[test]
+fn fields_of_the_messages_wire() {
+    let server = server(Wire::Anthropic);
     let with = |name: &str, value: Value| {
         let mut body = json!({
             "model": "claude-sonnet-5-5", "max_tokens": 9, "messages": [{"role": "user", "content": "go"}],
