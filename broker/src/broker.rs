@@ -63,7 +63,7 @@ impl Broker {
             services: Services::open(&house, &clock, &policy, &keys)?,
             budget,
             prices: Prices::new(&policy),
-            providers: Providers::new(chosen, outward.clone()),
+            providers: Providers::new(chosen, outward.clone(), clock.clone()),
             experience: Experience::default(),
             taint: Taint::open(&house, clock.clone()),
             pages: Pages::new()?,

@@ -5,6 +5,7 @@
 pub mod aliases;
 mod allowed;
 mod answer;
+mod besides;
 pub mod bill;
 mod blocks;
 pub mod data;

@@ -179,7 +179,7 @@ impl Flow {
             reservation: Some(reservation),
             sent: Arc::new(sent),
             is_stream,
-            began: Instant::now(),
+            began: broker.clock.instant(),
             status: None,
             bytes: 0,
             is_left: false,

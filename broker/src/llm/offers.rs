@@ -3,6 +3,7 @@
 use super::Wire;
 use super::aliases::{self, Aliases};
 use super::provider::{Chosen, OPENAI_MODEL, Provider};
+use crate::clock::Clock;
 use crate::outward::Outward;
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -22,6 +23,7 @@ const MOST_WINDOWS: usize = 64;
 pub struct Providers {
     chosen: Chosen,
     outward: Outward,
+    clock: Clock,
     found: Mutex<Found>,
 }
 
@@ -35,9 +37,9 @@ struct Found {
 }
 
 impl Providers {
-    pub fn new(chosen: Chosen, outward: Outward) -> Self {
+    pub fn new(chosen: Chosen, outward: Outward, clock: Clock) -> Self {
         chosen.said.iter().chain(&chosen.left_out).for_each(|said| tracing::warn!("{said}"));
-        Self { chosen, outward, found: Mutex::default() }
+        Self { chosen, outward, clock, found: Mutex::default() }
     }
 
     /// Who is asked for a model in a wire: the first that was named with it, else the first there is.
@@ -138,9 +140,12 @@ impl Providers {
         if provider.is_makers() || provider.wire == Wire::Anthropic {
             return aliases::window(model);
         }
+        let now = self.clock.instant();
         let of = (provider.base.to_string(), model.to_owned());
         let known = self.found.lock().unwrap_or_else(PoisonError::into_inner).windows.get(&of).copied();
-        let is_fresh = |known: &(Option<u64>, Instant)| known.0.is_some() || known.1.elapsed() < ASK_AGAIN;
+        let is_fresh = |known: &(Option<u64>, Instant)| {
+            known.0.is_some() || now.saturating_duration_since(known.1) < ASK_AGAIN
+        };
         let said = match known.filter(is_fresh) {
             Some((said, _)) => said,
             None => {
@@ -149,7 +154,7 @@ impl Providers {
                 if found.windows.len() >= MOST_WINDOWS {
                     found.windows.clear();
                 }
-                found.windows.insert(of, (said, Instant::now()));
+                found.windows.insert(of, (said, self.clock.instant()));
                 said
             }
         };

@@ -1,7 +1,7 @@
 //! Which providers there are: by the owner's settings, else by the keys there are, else an Ollama on loopback.
 
-use super::Wire;
 use super::aliases::Aliases;
+use super::{Wire, besides};
 use crate::keys::Keys;
 use crate::outward::is_loopback;
 use crate::policy::{Besides, Model};
@@ -123,67 +123,25 @@ type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// Chooses by the owner's settings, else by what there is. `keys` answers for secrets, `env` for the rest.
 pub fn pick(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
     let mut chosen = Chosen { aliases: Aliases::new(&settings.aliases), ..main(settings, keys, env) };
-    let Some(first) = &chosen.first else { return chosen };
-    let named = |place: &str, besides: &Besides| {
-        let settings = besides_as_main(settings, first, besides, &chosen.aliases)?;
-        let picked = main(&settings, keys, env);
-        let said = picked.said.unwrap_or("says instinct".to_owned());
-        picked
-            .first
-            .ok_or(said.replace("owner.toml [model]", "it").replace(": no model", ""))
-            .map_err(|said| format!("owner.toml [model.{place}] is left out: {said}"))
+    let Some(first) = chosen.first.clone() else { return chosen };
+    let mut named = |place: &str, besides: &Besides| {
+        let picked = main(&besides::as_first(settings, &first, besides, &chosen.aliases), keys, env);
+        if let Some(said) = picked.said {
+            let said = said.replace("owner.toml [model]", "it").replace(": no model", "");
+            chosen.left_out.push(format!("owner.toml [model.{place}] is left out: {said}"));
+        }
+        picked.first
     };
-    let quick = settings.quick.as_ref().map(|besides| named("quick", besides));
-    let fallback: Vec<_> = settings.fallback.iter().map(|besides| named("fallback", besides)).collect();
-    let mut take = |picked: Result<Provider, String>| picked.map_err(|said| chosen.left_out.push(said)).ok();
-    let quick = quick.and_then(&mut take);
-    let fallback: Vec<_> = fallback.into_iter().filter_map(&mut take).collect();
-    (chosen.quick, chosen.fallback) = (quick, fallback);
-    let first_base = chosen.first.as_ref().map(|first| (first.name, first.base.clone()));
-    let aliases = chosen.aliases.clone();
-    let others = chosen.first.iter_mut().chain(&mut chosen.quick).chain(&mut chosen.fallback);
-    for provider in others.chain(&mut chosen.other) {
+    chosen.quick = settings.quick.as_ref().and_then(|besides| named("quick", besides));
+    chosen.fallback = settings.fallback.iter().filter_map(|besides| named("fallback", besides)).collect();
+    let (aliases, all) = (&chosen.aliases, chosen.first.iter_mut().chain(&mut chosen.quick));
+    for provider in all.chain(&mut chosen.fallback).chain(&mut chosen.other) {
         provider.model = provider.model.take().map(|model| aliases.meant(&model).to_owned());
-        if first_base.as_ref().is_some_and(|(name, base)| *name == provider.name && *base != provider.base) {
+        if first.name == provider.name && first.base != provider.base {
             provider.label = format!("{} at {}", provider.name, provider.upstream());
         }
     }
     chosen
-}
-
-/// The settings of a model named besides, as if it were the only one: what it leaves open is as with the first, unless
-/// its name is one of the other maker's.
-fn besides_as_main(
-    settings: &Model,
-    first: &Provider,
-    besides: &Besides,
-    aliases: &Aliases,
-) -> Result<Model, String> {
-    let is_set = |text: &String| !text.trim().is_empty();
-    let own = Model {
-        provider: besides.provider.clone(),
-        model: besides.model.clone(),
-        base_url: besides.base_url.clone(),
-        key_env: besides.key_env.clone(),
-        wire: besides.wire.clone(),
-        context_tokens: besides.context_tokens,
-        ..Model::default()
-    };
-    if [&own.provider, &own.base_url, &own.key_env].into_iter().any(is_set) {
-        return Ok(own);
-    }
-    let model = aliases.meant(besides.model.trim());
-    let maker = [("claude", "anthropic"), ("gpt", "openai")].iter().find(|(name, _)| model.starts_with(name));
-    match maker.filter(|(_, maker)| settings.base_url.trim().is_empty() && *maker != first.name) {
-        Some((_, maker)) => Ok(Model { provider: (*maker).to_owned(), ..own }),
-        None => Ok(Model {
-            provider: first.name.to_owned(),
-            base_url: settings.base_url.clone(),
-            key_env: settings.key_env.clone(),
-            wire: if is_set(&own.wire) { own.wire.clone() } else { settings.wire.clone() },
-            ..own
-        }),
-    }
 }
 
 /// The first, and one more wire where its key is there too.
@@ -312,8 +270,8 @@ fn address(wire: Wire, text: &str, place: &str) -> Result<Url, String> {
     let text = url.as_str().trim_end_matches('/');
     let text = match wire {
         Wire::Anthropic => text.strip_suffix("/v1").unwrap_or(text).to_owned(),
-        _ if url.path().trim_matches('/').is_empty() => format!("{text}/v1"),
-        _ => text.to_owned(),
+        Wire::OpenAi | Wire::Responses if url.path().trim_matches('/').is_empty() => format!("{text}/v1"),
+        Wire::OpenAi | Wire::Responses => text.to_owned(),
     };
     Url::parse(&text).map_err(|_| bad("not an address"))
 }

@@ -122,12 +122,7 @@ async fn answer(
             json!({"error": {"type": "some_error", "message": format!("said with {key}")}}),
         );
     }
-    let [input, output, read, write] = if is_anthropic { SONNET } else { TERRA };
-    let cost = number("input") as f64 * input
-        + number("output") as f64 * output
-        + number("cache_read") as f64 * read
-        + number("cache_write") as f64 * write;
-    counted.cost.fetch_add(cost.ceil() as u64, Ordering::SeqCst);
+    count_cost(&counted, is_anthropic, &number);
     let usage = usage(is_anthropic, is_responses, &number);
     let echo = told["text"].as_str().unwrap_or("well").to_owned();
     match what.as_str() {
@@ -151,6 +146,15 @@ async fn answer(
         _ if is_responses => flowing(responses_events(&usage, &echo), &what, number("pause_ms")),
         _ => streamed(is_anthropic, &what, &usage, &echo, number("pause_ms")),
     }
+}
+
+fn count_cost(counted: &Counted, is_anthropic: bool, number: &dyn Fn(&str) -> u64) {
+    let [input, output, read, write] = if is_anthropic { SONNET } else { TERRA };
+    let cost = number("input") as f64 * input
+        + number("output") as f64 * output
+        + number("cache_read") as f64 * read
+        + number("cache_write") as f64 * write;
+    counted.cost.fetch_add(cost.ceil() as u64, Ordering::SeqCst);
 }
 
 fn usage(is_anthropic: bool, is_responses: bool, number: &dyn Fn(&str) -> u64) -> Value {
