@@ -35,7 +35,7 @@ const TOTALS: [Total; 4] = [
             .any(|name| path == format!("guardian/src/{name}.rs"))
     }),
     // The plan set no aim for it; this is what it took.
-    ("broker", 10_000, 11_460, |path| path.starts_with("broker/src/")),
+    ("broker", 10_000, 12_240, |path| path.starts_with("broker/src/")),
     ("creature", 6_000, 24_890, |path| path.starts_with("creature/") && path.contains("/src/")),
 ];
 
