@@ -28,6 +28,9 @@ pub struct Head {
     pub model: String,
     /// Hash of wire, model, system and tools.
     pub fingerprint: String,
+    /// Bytes of system and tools.
+    #[serde(default)]
+    pub head_bytes: u64,
     /// It took up another one.
     #[serde(default)]
     pub taken_up: bool,
@@ -125,6 +128,7 @@ impl Conversation {
     }
 
     fn empty(path: PathBuf, head: Head) -> Self {
+        let bytes_since = head.head_bytes;
         Self {
             path,
             head,
@@ -132,7 +136,7 @@ impl Conversation {
             shown: BTreeMap::new(),
             open: Vec::new(),
             tokens: 0,
-            bytes_since: 0,
+            bytes_since,
             at_s: 0,
             life: 0,
             rested: true,

@@ -151,10 +151,15 @@ impl ModelMind {
     fn head(&self, moment: &Moment) -> Head {
         let thread = if moment.thread.is_empty() { "main" } else { moment.thread.as_str() };
         let thread = moment.answers().then(|| thread.to_owned());
+        self.head_of(thread)
+    }
+
+    fn head_of(&self, thread: Option<String>) -> Head {
         Head {
             thread,
             model: self.name(),
             fingerprint: self.fingerprint.clone(),
+            head_bytes: self.head_bytes,
             taken_up: false,
             json: self.form == Some(Form::Json),
         }
@@ -285,14 +290,7 @@ impl ModelMind {
         {
             Some(talk) => talk,
             None => {
-                let (thread, fingerprint) = (Some(format!("apart {name}")), self.fingerprint.clone());
-                let head = Head {
-                    thread,
-                    model: self.name(),
-                    fingerprint,
-                    taken_up: false,
-                    json: self.form == Some(Form::Json),
-                };
+                let head = self.head_of(Some(format!("apart {name}")));
                 let mut talk = Conversation::begin(path, head)?;
                 talk.add(said(opening()))?;
                 talk

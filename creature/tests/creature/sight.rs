@@ -1,5 +1,6 @@
 //! Sight: on every wire, a mind that can only go on from what it was shown gets where it wants to.
 
+mod course;
 mod world;
 
 use crate::broker::loopback;
@@ -236,14 +237,14 @@ fn every_line_of_every_source_file_is_seen() {
     loopback!();
     for way in ways() {
         let name = format!("{:?} {}", way.0, way.2);
+        // In a small window most of it would be read only to be summed up.
+        let way = (way.0, Rules { window: 1_000_000, ..way.1 }, way.2);
         let reader = Arc::new(Mutex::new(Reader::default()));
         let reading = Arc::clone(&reader);
         live_until_found(
             way,
             move |seen| reading.lock().unwrap().step(seen),
             |world| {
-                // The whole of it would not fit a small one many times over.
-                world.offer(json!({"window": 1_000_000}));
                 world.house.say(r#"{"text": "read all of yourself"}"#);
             },
         );
