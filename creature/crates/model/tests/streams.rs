@@ -82,7 +82,7 @@ async fn cut_anywhere_it_is_no_reply_and_not_paid_for_twice() {
     for wire in WIRES {
         let bytes = Script::every_part().stream(wire, &mut Dice(4));
         let expected = whole(wire, &bytes).await;
-        let cut = |at: usize| Step::Pieces(SSE, vec![bytes[..at].to_vec()], at % 2 == 0);
+        let cut = |at: usize| Step::Pieces(SSE, vec![bytes[..at].to_vec()], at.is_multiple_of(2));
         let server = Server::new((1..bytes.len()).map(cut).collect());
         let client = server.client(wire);
         let mut replies = 0;
