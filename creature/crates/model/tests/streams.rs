@@ -82,7 +82,7 @@ async fn cut_anywhere_it_is_no_reply_and_not_paid_for_twice() {
     for wire in WIRES {
         let bytes = Script::every_part().stream(wire, &mut Dice(4));
         let expected = whole(wire, &bytes).await;
-        let cut = |at: usize| Step::Pieces(SSE, vec![bytes[..at].to_vec()], at % 2 == 0);
+        let cut = |at: usize| Step::Pieces(SSE, vec![bytes[..at].to_vec()], at.is_multiple_of(2));
         let server = Server::new((1..bytes.len()).map(cut).collect());
         let client = server.client(wire);
         let mut replies = 0;
@@ -211,13 +211,11 @@ async fn a_stream_that_falls_silent_is_late_and_pings_keep_it_alive() {
     assert_eq!((error.kind, server.seen().len()), (Kind::Deadline, 1), "{error}");
 }
 
-#[tokio::test]
-async fn calls_of_chat_servers_are_put_together_however_they_come() {
-    loopback!();
-    let chunk = |calls: Value| json!({"choices": [{"delta": {"tool_calls": calls}}]});
+/// One call for `x` and one for `y`, as servers send them.
+fn two_calls() -> [(&'static str, Vec<Value>); 6] {
     let args = |text: &str| json!({"arguments": text});
     let named = |text: &str| json!({"name": "repo_read", "arguments": text});
-    let cases: [(&str, Vec<Value>); 6] = [
+    [
         (
             "by index",
             vec![
@@ -264,8 +262,14 @@ async fn calls_of_chat_servers_are_put_together_however_they_come() {
                 {"function": {"name": "repo_read", "arguments": {"path": "y"}}},
             ])],
         ),
-    ];
-    for (name, calls) in cases {
+    ]
+}
+
+#[tokio::test]
+async fn calls_of_chat_servers_are_put_together_however_they_come() {
+    loopback!();
+    let chunk = |calls: Value| json!({"choices": [{"delta": {"tool_calls": calls}}]});
+    for (name, calls) in two_calls() {
         let mut bytes = String::new();
         for call in calls {
             bytes += &format!("data: {}\n\n", chunk(call));
