@@ -39,14 +39,12 @@ fn live_until_found(
     let window = rules.window;
     let mut next: Vec<(String, Value)> = Vec::new();
     let world = World::new(wire, rules, form, move |seen| {
+        if seen.last_said().starts_with("Call the tool echo") {
+            return Say::new().plainly("I have no such tool.");
+        }
         if seen.last_said().contains("has grown too long") {
             // What its last calls came to is not in the summary: they are made again.
             next = last_calls(seen);
-            println!(
-                "{} summary of {next:?} {:?}",
-                seen.number,
-                seen.messages.iter().map(|m| (m.role.clone(), m.parts.len())).collect::<Vec<_>>()
-            );
             return Say::new().plainly(&format!("Goal: what was asked. Next: {next:?}"));
         }
         if !next.is_empty() {
@@ -54,14 +52,6 @@ fn live_until_found(
             assert!(seen.all_text().contains(&format!("Next: {next:?}")), "the summary is not handed over");
             return next.drain(..).fold(say, |say, (tool, args)| say.calls(&tool, args));
         }
-        println!(
-            "{} {:.200}",
-            seen.number,
-            seen.last_results()
-                .iter()
-                .map(|r| format!("{r:?}").chars().take(150).collect::<String>())
-                .collect::<String>()
-        );
         match mind(seen) {
             Ok(end) => {
                 noting.lock().unwrap().get_or_insert(end);

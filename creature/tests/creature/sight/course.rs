@@ -29,6 +29,7 @@ fn writer(lines: usize) -> impl FnMut(&Seen) -> Say {
         let unsure =
             results.iter().any(|(_, text)| text.contains("outcome unknown") || text.contains("not run"));
         match results.last() {
+            Some((name, text)) if name.contains("read") && (unsure || text.contains("failed:")) => looks(),
             Some((name, text)) if name.contains("read") => match (0..lines)
                 .find(|at| !text.contains(&format!("<{at}>")))
             {
