@@ -108,6 +108,7 @@ pub fn named(
         servers: house.servers(),
         current: None,
         odd: String::new(),
+        begun: false,
     }
     .formed())
 }
@@ -148,6 +149,8 @@ pub struct ModelMind {
     pub(super) current: Option<Conversation>,
     /// What the owner should know of the server.
     pub(super) odd: String,
+    /// A conversation was begun that nobody has heard of.
+    pub(super) begun: bool,
 }
 
 impl ModelMind {

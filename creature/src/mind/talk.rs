@@ -183,6 +183,7 @@ impl ModelMind {
         let head = Head { taken_up: !handed.is_empty(), ..self.head(moment) };
         let path = conversation::file(&self.folder, head.thread.as_deref());
         self.current = Some(Conversation::begin(path, head)?);
+        self.begun = true;
         let parts = context::choose(moment, &Caps::default());
         // Two turns: the first is the same for every conversation, and is read from the cache for all.
         self.tell(situation::standing(&parts), moment)?;
@@ -384,6 +385,11 @@ impl ModelMind {
     /// Its last thought rests: nothing waits to be gone on with.
     pub fn rested(&mut self) {
         self.keep(|talk| talk.add(Entry::Rested));
+    }
+
+    /// Whether a conversation was begun since this was last asked: what was shown before is out of sight.
+    pub fn take_begun(&mut self) -> bool {
+        std::mem::take(&mut self.begun)
     }
 
     /// What the owner should know of the server; empty where all is well.

@@ -42,7 +42,7 @@ fn live_until_found(
         if seen.last_said().starts_with("Call the tool echo") {
             return Say::new().plainly("I have no such tool.");
         }
-        if seen.last_said().contains("has grown too long") {
+        if seen.last_said().trim_end().ends_with("Files touched") {
             // What its last calls came to is not in the summary: they are made again.
             next = last_calls(seen);
             return Say::new().plainly(&format!("Goal: what was asked. Next: {next:?}"));
@@ -212,7 +212,7 @@ impl Reader {
             self.wanted.push(("repo.read", path.clone(), from.parse().unwrap()));
         }
         let shown = self.lines.entry(path.clone()).or_default();
-        let body = text.split_once("\n\n").map_or("", |(_, body)| body);
+        let body = text.split_once("\n\n").map_or("", |(_, body)| body.trim_end());
         for line in body.lines() {
             let line = line.trim_start();
             let (number, said) = line.split_once("  ").unwrap_or((line, ""));
@@ -225,7 +225,7 @@ impl Reader {
 #[test]
 fn every_line_of_every_source_file_is_seen() {
     loopback!();
-    for way in ways() {
+    for way in ways().into_iter().filter(|way| way.1.drops_tools || way.2 == NATIVE) {
         let name = format!("{:?} {}", way.0, way.2);
         // In a small window most of it would be read only to be summed up.
         let way = (way.0, Rules { window: 1_000_000, ..way.1 }, way.2);
