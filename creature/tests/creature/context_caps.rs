@@ -80,6 +80,7 @@ pub fn moment() -> impl Strategy<Value = Moment> {
                 checklist,
                 scratch,
                 words: words.into_iter().map(word).collect(),
+                unseen: 0,
                 news,
                 snapshot,
                 records,

@@ -246,7 +246,7 @@ async fn what_needs_more_than_its_rounds_goes_on_at_later_wakes_that_become_rare
     let goes_on = (1..asked(&script)).all(|at| script.situation(at).contains("What came of your calls"));
     assert!(goes_on, "its conversation is kept");
     let why = house.booked().into_iter().rfind(|record| record.kind == "heartbeat").unwrap();
-    assert!(why.data["why"].to_string().contains("rounds"), "{}", why.data);
+    assert!(why.data["why"].to_string().contains("ended before its work did"), "{}", why.data);
 }
 
 #[tokio::test]
@@ -294,6 +294,28 @@ async fn a_mind_that_fails_rests_longer_and_longer_though_a_word_waits() {
         }
         assert!(asked(&script) < 20, "{} calls", asked(&script));
         assert_eq!(lived.life.cursors.words.len(), 1, "the word waits on");
+    }
+}
+
+/// A line of plain text has no hour: said again, it looked like one that was said before.
+#[tokio::test]
+async fn what_is_said_or_happens_again_in_the_same_words_is_heard_again() {
+    loopback!();
+    let answer = json!([{"tool": "memory.append", "args": {"kind": "message", "data": {"text": "more"}}}]);
+    let script = Script::sighted(move |shown| match shown.new.contains("not yet answered") {
+        true => thought("answer", answer.clone(), 300),
+        false => thought("rest", json!([]), 300),
+    });
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    for times in 1..3 {
+        house.say("tell me  - one -  more");
+        lived.wake().await;
+        let said = |what: &str| (0..asked(&script)).filter(|at| script.news(*at).contains(what)).count();
+        assert_eq!(said("not yet answered\\n\\n- tell me  - one -  more"), times, "the owner's words, as they are");
+        lived.life.cursors.tell("the bell rang");
+        lived.wake().await;
+        assert_eq!(said("# Events\\n\\n- the bell rang"), times, "the bell");
     }
 }
 
