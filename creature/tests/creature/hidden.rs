@@ -73,8 +73,9 @@ async fn a_secret_in_any_part_of_a_request_is_not_sent() {
     }
     assert!(!sent.contains("plainword"));
     assert!(sent.contains("## notes.read"), "no result was put to it");
+    let times: usize = (0..=12).map(|place| sent.matches(&format!("place{place}:")).count()).sum();
     for stays in STAYS {
-        let (in_all, times) = (sent.matches(stays).count(), sent.matches("place").count());
+        let in_all = sent.matches(stays).count();
         assert!(in_all * 2 > times, "{stays} was struck: {in_all} of {times}");
     }
 }

@@ -253,7 +253,8 @@ impl Script {
 
     /// What this request has beyond the longest one before it that it goes on from; all of it where it begins anew.
     pub fn news(&self, index: usize) -> String {
-        let (all, mine) = (self.asked.lock().unwrap().clone(), messages(&self.request(index)));
+        let mine = messages(&self.request(index));
+        let all = self.asked.lock().unwrap().clone();
         let before = all[..index].iter().map(messages).filter(|before| mine.starts_with(before));
         let known = before.map(|before| before.len()).max().unwrap_or(0);
         mine[known..].iter().filter(|one| one["role"] != "assistant").map(Value::to_string).collect()
