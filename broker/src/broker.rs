@@ -6,15 +6,18 @@ use crate::house::House;
 use crate::keys::Keys;
 use crate::ledger::Ledger;
 use crate::llm::experience::Experience;
-use crate::llm::provider::{self, Providers};
+use crate::llm::offers::Providers;
+use crate::llm::provider::{self, Provider};
+use crate::money;
 use crate::outward::Outward;
 use crate::pages::Pages;
 use crate::policy::Policy;
-use crate::prices::Prices;
+use crate::prices::{Prices, Rate};
 use crate::registry::Registry;
 use crate::service::Services;
 use crate::taint::Taint;
 use crate::token::Tokens;
+use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 pub struct Broker {
@@ -60,7 +63,7 @@ impl Broker {
             services: Services::open(&house, &clock, &policy, &keys)?,
             budget,
             prices: Prices::new(&policy),
-            providers: Providers::new(chosen, outward.clone()),
+            providers: Providers::new(chosen, outward.clone(), clock.clone()),
             experience: Experience::default(),
             taint: Taint::open(&house, clock.clone()),
             pages: Pages::new()?,
@@ -72,6 +75,23 @@ impl Broker {
             clock,
             policy,
         }))
+    }
+
+    /// What a model of a provider costs.
+    pub fn rate(&self, provider: &Provider, model: &str) -> Rate {
+        match self.prices.of_owner(model) {
+            Some(rate) => rate,
+            None if provider.is_free() => Rate::FREE,
+            None => self.prices.of(model),
+        }
+    }
+
+    /// What is said of each model in `/status` besides who it is: what it costs, and what may be spent.
+    pub fn money_of(&self, provider: &Provider, model: &str) -> Value {
+        json!({
+            "cap_usd": money::dollars(self.budget.own_daily_cap()),
+            "prices": self.rate(provider, model).shown(),
+        })
     }
 
     fn keys(&self) -> RwLockReadGuard<'_, Keys> {

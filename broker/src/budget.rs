@@ -1,4 +1,4 @@
-//! The budget: reserves the worst a call can cost before it leaves, settles it once after, and says what is left.
+//! The budget: reserves what a call may cost before it leaves, settles it once after, and says what is left.
 //!
 //! Invariant: nothing leaves before its reservation is on the disk; a reservation nobody settles stays spent.
 
@@ -14,7 +14,7 @@ use crate::house::House;
 use crate::ledger::sums::{self, Stopped};
 use crate::ledger::{Entry, Ledger};
 use crate::llm::health::{Down, Health};
-use crate::money::{Caps, Class, Cost, Day, Money, NoRoom, dollars, micros};
+use crate::money::{Caps, Class, Cost, Day, Micros, Money, NoRoom, dollars, micros};
 use crate::policy;
 use crate::refusal::Refusal;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -60,7 +60,8 @@ struct State {
     money: Money,
     window: Window,
     warned_on: Option<Day>,
-    stopped: Option<Stopped>,
+    /// Who is not asked again.
+    stopped: Vec<Stopped>,
     refused_ms: i64,
     /// How costs were come by that neither a list nor an answer says.
     prices_told: Vec<String>,
@@ -90,7 +91,7 @@ impl Budget {
                 window: Window::new(&sums, policy.owner_window_s),
                 money: sums.money,
                 warned_on: sums.warned_on,
-                stopped: sums.stopped.filter(|stopped| stopped.fingerprint == print),
+                stopped: sums.stopped.into_iter().filter(|stopped| stopped.fingerprint == print).collect(),
                 refused_ms: i64::MIN,
                 prices_told: Vec::new(),
                 mind: String::new(),
@@ -108,8 +109,9 @@ impl Budget {
     /// as autonomous, which is all a client can ask.
     pub async fn reserve(&self, entry: Entry, lowered: bool, cost: Cost) -> Result<Reservation, Refusal> {
         let inner = &self.inner;
-        if let Some(stopped) = self.stopped() {
-            return Err(stop::refusal(&stopped));
+        if let Some(stopped) = inner.state().stopped.iter().find(|stopped| stopped.provider == entry.service)
+        {
+            return Err(stop::refusal(stopped));
         }
         let now = inner.clock.now();
         let today = Day::of(now);
@@ -142,11 +144,27 @@ impl Budget {
         Ok(reservation.leaves())
     }
 
-    /// A provider said that asking again will not help: nothing is asked until the owner acts.
+    /// What a call may come to that there is room for now.
+    pub fn room(&self, lowered: bool) -> Cost {
+        let mut state = self.inner.state();
+        let class = self.inner.class(&mut state, lowered);
+        state.money.room(&self.inner.caps, Day::of(self.inner.clock.now()), class)
+    }
+
+    /// What the creature may spend of its own accord in a day.
+    pub fn own_daily_cap(&self) -> Micros {
+        self.inner.caps.autonomous_daily
+    }
+
+    /// A provider said that asking again will not help: it is not asked until the owner acts.
     pub async fn stop(&self, stopped: Stopped) {
         let stopped = Stopped { fingerprint: self.inner.fingerprint.clone(), ..stopped };
-        if self.inner.state().stopped.replace(stopped.clone()).is_some() {
-            return;
+        {
+            let mut state = self.inner.state();
+            if state.stopped.iter().any(|known| known.provider == stopped.provider) {
+                return;
+            }
+            state.stopped.push(stopped.clone());
         }
         let entry = Entry {
             decision: sums::STOPPED.into(),
@@ -180,10 +198,6 @@ impl Budget {
         if self.inner.health.note(model, provider, upstream, down, self.inner.clock.now()) {
             self.inner.change();
         }
-    }
-
-    pub fn stopped(&self) -> Option<Stopped> {
-        self.inner.state().stopped.clone()
     }
 
     /// What `.self/budget.json` holds.

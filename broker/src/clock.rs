@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Instant;
 
 /// Wall-clock time, or the time a test says it is.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +22,12 @@ impl Clock {
     pub fn now(&self) -> Timestamp {
         let told = self.told_ms.as_ref().map(|told| told.load(Ordering::SeqCst));
         told.and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_else(Timestamp::now)
+    }
+
+    /// For how long something took: no setting of the clock turns it back.
+    #[allow(clippy::disallowed_methods)]
+    pub fn instant(&self) -> Instant {
+        Instant::now()
     }
 
     /// RFC 3339 with milliseconds, UTC.

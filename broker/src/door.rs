@@ -74,7 +74,7 @@ pub struct Life(pub u64);
 
 async fn status(State(broker): State<Shared>, Extension(Life(life)): Extension<Life>) -> Json<Value> {
     Json(json!({
-        "model": broker.providers.status(|name| broker.key(name)).await,
+        "model": broker.providers.status(|name| broker.key(name), |provider, model| broker.money_of(provider, model)).await,
         "budget": broker.budget.view(),
         "services": crate::service::listed(&broker),
         "tainted": broker.taint.is_tainted(life),

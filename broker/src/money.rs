@@ -1,7 +1,7 @@
 //! Budget arithmetic: what a cap still allows, counted by UTC day and ISO week, in millionths of a dollar; pure.
 //!
-//! Invariant: settled + reserved + new never exceeds a cap of the owner's, nor the creature's share of it by more than
-//! a part that is named here; no turn of the clock makes spend disappear.
+//! Invariant: when a call is let through, settled + reserved + new is within every cap of the owner's, and above the
+//! creature's share of it by no more than a part that is named here; no turn of the clock makes spend disappear.
 
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -117,9 +117,9 @@ impl Spend {
 /// What a call may come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// It cannot be more.
+    /// What is reserved.
     pub most: Micros,
-    /// What the calls before it were like; never above the most.
+    /// What the calls before it were like; never above what is reserved.
     pub likely: Micros,
 }
 
@@ -233,6 +233,23 @@ impl Money {
             }
         }
         Ok(())
+    }
+
+    /// The dearest call there is room for under every cap.
+    pub fn room(&self, caps: &Caps, today: Day, class: Class) -> Cost {
+        let left = |cap: Micros, from: Day| cap.saturating_sub(self.on(from).total);
+        let owners = left(caps.daily, today).min(left(caps.weekly, today.monday()));
+        if class == Class::Owner {
+            return Cost::at_most(owners);
+        }
+        let share = |cap: Micros, from: Day| {
+            let (counted, open) = (self.on(from).autonomous, self.reserved_on(from).autonomous);
+            let likely = counted.saturating_sub(open).saturating_add(self.likely_on(from).autonomous);
+            (cap.saturating_add(cap / BENDS).saturating_sub(counted), cap.saturating_sub(likely))
+        };
+        let (day, week) =
+            (share(caps.autonomous_daily, today), share(caps.autonomous_weekly, today.monday()));
+        Cost { most: owners.min(day.0).min(week.0), likely: day.1.min(week.1) }
     }
 
     fn fits(&self, cap: Cap, most: Micros, today: Day, cost: Cost) -> Result<(), NoRoom> {

@@ -38,9 +38,34 @@ pub struct Model {
     pub model: String,
     pub base_url: String,
     pub key_env: String,
+    /// `responses` or `chat`; empty: by the address.
+    pub wire: String,
+    /// Tokens its window holds, where its server or its name does not say.
+    pub context_tokens: Option<u64>,
     /// The creature's, told here so that they are known.
     pub deadline_s: Option<u64>,
     pub max_tokens: Option<u64>,
+    pub tools: String,
+    pub effort: String,
+    /// For what is small.
+    pub quick: Option<Besides>,
+    /// Where the first does not answer, in this order.
+    pub fallback: Vec<Besides>,
+    /// Short names of models.
+    pub aliases: BTreeMap<String, String>,
+}
+
+/// A model besides the first; what it leaves open is as with that.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Besides {
+    pub provider: String,
+    pub model: String,
+    pub base_url: String,
+    pub key_env: String,
+    pub wire: String,
+    pub context_tokens: Option<u64>,
+    pub effort: String,
 }
 
 /// `[budget]`: what may be spent on models.
@@ -288,6 +313,7 @@ impl Policy {
     pub fn key_names(&self) -> Vec<String> {
         let mut names: Vec<String> = USUAL.map(str::to_owned).to_vec();
         names.extend([self.model.key_env.clone(), self.search.key_env.clone()]);
+        names.extend(self.model.quick.iter().chain(&self.model.fallback).map(|model| model.key_env.clone()));
         for service in self.services.values() {
             names.extend(service.auth.variables());
         }

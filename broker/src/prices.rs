@@ -2,6 +2,7 @@
 
 use crate::money::Micros;
 use crate::policy::{Policy, Price};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Compiled in, so that no file can be missing.
@@ -72,6 +73,24 @@ impl Rate {
         let input = self.input.max(self.cache_write).max(self.cache_read);
         let input = if hour { input.max(self.cache_write_hour) } else { input };
         self.sum([times(input_tokens, input), times(output_tokens, self.output)], input_tokens)
+    }
+
+    /// What a call costs of which a part of the prompt is read from a cache.
+    pub fn likely(&self, fresh_tokens: u64, read_tokens: u64, output_tokens: u64, hour: bool) -> Micros {
+        let input = self.input.max(self.cache_write);
+        let input = if hour { input.max(self.cache_write_hour) } else { input };
+        let parts = [
+            times(fresh_tokens, input),
+            times(read_tokens, self.cache_read),
+            times(output_tokens, self.output),
+        ];
+        self.sum(parts, fresh_tokens.saturating_add(read_tokens))
+    }
+
+    /// USD per million tokens.
+    pub fn shown(&self) -> Value {
+        let usd = |rate: u64| rate as f64 / 1e6;
+        json!({"input": usd(self.input), "cache_read": usd(self.cache_read), "output": usd(self.output)})
     }
 
     /// What a call did cost.

@@ -14,11 +14,20 @@ pub struct Refusal {
     pub hint: String,
     /// Seconds, where waiting helps.
     pub retry_after_s: Option<u64>,
+    /// Tokens of a prompt there is room for, where one was too dear.
+    pub fits_tokens: Option<u64>,
 }
 
 impl Refusal {
     pub fn new(status: u16, kind: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { status, kind, message: message.into(), hint: hint.into(), retry_after_s: None }
+        Self {
+            status,
+            kind,
+            message: message.into(),
+            hint: hint.into(),
+            retry_after_s: None,
+            fits_tokens: None,
+        }
     }
 
     pub fn after(mut self, seconds: u64) -> Self {
@@ -30,7 +39,10 @@ impl Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let error = json!({"type": self.kind, "message": self.message, "hint": self.hint});
+        let mut error = json!({"type": self.kind, "message": self.message, "hint": self.hint});
+        if let (Some(tokens), Some(error)) = (self.fits_tokens, error.as_object_mut()) {
+            error.insert("fits_tokens".into(), tokens.into());
+        }
         let mut response = (status, Json(json!({"type": "error", "error": error}))).into_response();
         let headers = response.headers_mut();
         headers.insert("x-feral-error", HeaderValue::from_static(self.kind));

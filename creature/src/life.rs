@@ -8,6 +8,7 @@ use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
 use crate::mind::conversation::Conversation;
+use crate::mind::llm::ModelMind;
 use crate::mind::thought::Thought;
 use crate::mind::{Mind, Outcome, context};
 use crate::outage::Outage;
@@ -202,6 +203,9 @@ impl Life {
                 self.course.busy.get_or_insert_with(|| "go on with the thought that was cut".to_owned());
                 continue;
             };
+            if self.mind.talk().is_some_and(ModelMind::take_begun) {
+                self.repeats = Repeats::default();
+            }
             let odd = self.mind.talk().map_or(String::new(), |talk| talk.odd().to_owned());
             self.observe("window", &odd)?;
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));

@@ -35,8 +35,8 @@ const TOTALS: [Total; 4] = [
             .any(|name| path == format!("guardian/src/{name}.rs"))
     }),
     // The plan set no aim for it; this is what it took.
-    ("broker", 10_000, 11_460, |path| path.starts_with("broker/src/")),
-    ("creature", 6_000, 23_520, |path| path.starts_with("creature/") && path.contains("/src/")),
+    ("broker", 10_000, 12_240, |path| path.starts_with("broker/src/")),
+    ("creature", 6_000, 24_890, |path| path.starts_with("creature/") && path.contains("/src/")),
 ];
 
 /// All that the guardian may stand on: no async, no network, no model. The last two are for the walls.

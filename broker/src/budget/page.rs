@@ -88,7 +88,7 @@ pub(super) fn view(inner: &Inner) -> Value {
     });
     let stopped = state
         .stopped
-        .as_ref()
+        .first()
         .map(|stopped| json!({"provider": stopped.provider, "status": stopped.status, "hint": stopped.hint}));
     json!({
         "at": stamp,

@@ -4,6 +4,7 @@
 
 use super::Wire;
 use super::bill::Bill;
+use super::experience::Head;
 use super::health::{self, Down};
 use super::meter::Meter;
 use super::provider::Provider;
@@ -21,6 +22,8 @@ use futures_util::stream;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use jiff::Timestamp;
 use serde_json::Value;
+use std::sync::Arc;
+use std::time::Instant;
 
 /// Bytes of an answer at most; the longest reply of any model is a fraction of it.
 const LARGEST_ANSWER: usize = 32 << 20;
@@ -30,15 +33,16 @@ const LARGEST_ERROR: usize = 1 << 20;
 const PASSED: [&str; 5] = ["content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"];
 const PASSED_FAMILIES: [&str; 2] = ["anthropic-ratelimit-", "x-ratelimit-"];
 
-/// What was asked, as far as its bill goes.
+/// What was asked of whom, as far as its bill goes.
 pub struct Sent {
     pub wire: Wire,
     pub model: String,
     pub bill: Bill,
-    /// Whether it asks a model anything, and who is asked, where.
+    /// How it begins, by which the next one is known to go on from it.
+    pub head: Option<Head>,
+    /// Whether it asks a model anything.
     pub asks: bool,
-    pub provider: &'static str,
-    pub upstream: String,
+    pub provider: Provider,
 }
 
 impl Sent {
@@ -55,24 +59,29 @@ impl Sent {
 
     fn tell(&self, broker: &Broker, down: Option<Down>) {
         if self.asks {
-            broker.budget.tell_of_model(&broker.scrub(&self.model), self.provider, &self.upstream, down);
+            let (model, upstream) = (broker.scrub(&self.model), self.provider.upstream());
+            broker.budget.tell_of_model(&model, self.provider.name, &upstream, down);
         }
     }
 
     /// Settles a call by what its answer says, where that can be.
     fn by_usage(&self, broker: &Broker, reservation: Reservation, usage: &Usage, status: u16, bytes: u64) {
-        broker.experience.answered(self.wire);
+        broker.experience.answered(self.provider.base.as_str());
         if (200..300).contains(&status) {
             self.is_up(broker);
         }
         let (cost, is_beyond) = self.bill.by_usage(usage, bytes);
+        let (prompt, reserved) = (usage.prompt(), self.bill.reserved_tokens());
         if !is_beyond {
-            broker.experience.learn(&self.model, self.bill.like(usage));
-            return reservation.settle(cost, Some(status), bytes, "by usage");
+            broker.experience.learn(&self.model, self.bill.like(usage), self.head.as_ref(), usage);
+            let how = match prompt > reserved {
+                true => format!("by usage, beyond what was reserved: {prompt} tokens in of {reserved}"),
+                false => "by usage".to_owned(),
+            };
+            return reservation.settle(cost, Some(status), bytes, &how);
         }
         let claimed = format!(
-            "by usage, held at what it can have cost: the answer claims {} tokens in and {} out",
-            usage.prompt(),
+            "by usage, held at what it can have cost: the answer claims {prompt} tokens in and {} out",
             usage.output
         );
         broker.budget.tell_of_price(&broker.scrub(&format!(
@@ -91,53 +100,41 @@ impl Sent {
         bytes: u64,
         what: &str,
     ) {
-        let input = self.bill.input(broker.experience.of(&self.model)).min(reservation.amount());
-        match input > 0 && broker.experience.is_newly_silent(self.wire) {
+        let input = self.bill.input().min(reservation.amount());
+        match input > 0 && broker.experience.is_newly_silent(self.provider.base.as_str()) {
             true => reservation.settle(input, status, bytes, &format!("{what}: its prompt counts")),
             false => reservation.settle(0, status, bytes, &format!("{what}: a prompt counts already")),
         }
     }
 }
 
-pub async fn pass(
-    broker: &Shared,
-    provider: &Provider,
-    answer: reqwest::Response,
-    asked_stream: bool,
-    reservation: Reservation,
-    sent: Sent,
-) -> Result<Response, Refusal> {
-    let status = answer.status().as_u16();
-    let mut headers = passed(broker, answer.headers());
+pub async fn pass(mut flow: Flow, answer: reqwest::Response) -> Result<Response, Refusal> {
+    let (broker, status) = (flow.broker.clone(), answer.status().as_u16());
+    let mut headers = passed(&broker, answer.headers());
     // Errors name who said them, not us.
-    if let Ok(upstream) = HeaderValue::from_str(&sent.upstream) {
+    let upstream = flow.sent.provider.upstream();
+    if let Ok(upstream) = HeaderValue::from_str(&upstream) {
         headers.insert("x-feral-upstream", upstream);
     }
-    if (300..400).contains(&status) {
-        sent.is_down(broker, Some(status), &format!("{}, not followed", health::named(status, b"")), None);
+    if !(200..300).contains(&status)
+        && let Some((reservation, sent)) = flow.given_up()
+    {
+        if !(300..400).contains(&status) {
+            return Ok(error(&broker, answer, headers, reservation, &sent).await);
+        }
+        let named = health::named(status, b"");
+        sent.is_down(&broker, Some(status), &format!("{named}, not followed"), None);
         reservation.settle(0, Some(status), 0, "redirected elsewhere");
-        let message = format!("{} redirects elsewhere, which is not followed", sent.upstream);
+        let message = format!("{upstream} redirects elsewhere, which is not followed");
         let hint = "the owner sets base_url to the final address";
         return Err(Refusal::new(502, "upstream_redirect", message, hint));
     }
-    if !(200..300).contains(&status) {
-        return Ok(error(broker, provider, answer, headers, reservation, &sent).await);
-    }
     // What it is, not what was asked for, decides how it is read.
     let kind = headers.get("content-type").and_then(|kind| kind.to_str().ok());
-    let is_stream = kind.map_or(asked_stream, |kind| kind.starts_with("text/event-stream"));
-    let mut flow = Flow {
-        broker: broker.clone(),
-        meter: Meter::new(provider.wire, is_stream),
-        lines: Lines::default(),
-        reservation: Some(reservation),
-        answer: Some(answer),
-        sent,
-        status,
-        bytes: 0,
-        is_left: false,
-    };
-    if !is_stream {
+    flow.is_stream = kind.map_or(flow.is_stream, |kind| kind.starts_with("text/event-stream"));
+    flow.meter = Meter::new(flow.sent.wire, flow.is_stream);
+    (flow.status, flow.answer) = (Some(status), Some(answer));
+    if !flow.is_stream {
         let mut whole = Vec::new();
         while let Some(piece) = flow.next().await {
             let broken =
@@ -155,21 +152,45 @@ pub async fn pass(
 
 const BROKEN: &str = "the provider's answer broke off";
 
-/// A body on its way. Dropped before its end, its reservation stands, unless all that counts has passed.
-struct Flow {
+/// A call on its way, from when it is sent to the last byte of its answer. Dropped before its end, a stream is settled
+/// at the prompt and a bound on what it wrote, and what nobody saw any of stands.
+pub struct Flow {
     broker: Shared,
     answer: Option<reqwest::Response>,
     meter: Meter,
     lines: Lines,
     reservation: Option<Reservation>,
-    sent: Sent,
-    status: u16,
+    sent: Arc<Sent>,
+    is_stream: bool,
+    began: Instant,
+    status: Option<u16>,
     bytes: usize,
     /// The client did not wait for the end.
     is_left: bool,
 }
 
 impl Flow {
+    pub fn new(broker: &Shared, reservation: Reservation, sent: Sent, is_stream: bool) -> Self {
+        Self {
+            broker: broker.clone(),
+            answer: None,
+            meter: Meter::new(sent.wire, is_stream),
+            lines: Lines::default(),
+            reservation: Some(reservation),
+            sent: Arc::new(sent),
+            is_stream,
+            began: broker.clock.instant(),
+            status: None,
+            bytes: 0,
+            is_left: false,
+        }
+    }
+
+    /// The call to whoever settles it otherwise.
+    pub fn given_up(&mut self) -> Option<(Reservation, Arc<Sent>)> {
+        Some((self.reservation.take()?, self.sent.clone()))
+    }
+
     /// The next whole lines.
     async fn next(&mut self) -> Option<Result<Vec<u8>, std::io::Error>> {
         loop {
@@ -206,8 +227,8 @@ impl Flow {
     fn lost(&self) {
         let what = if self.meter.is_page() { "no model's answer, but a page" } else { BROKEN };
         if !self.is_left {
-            let error = format!("{}: {what}", health::named(self.status, b""));
-            self.sent.is_down(&self.broker, Some(self.status), &error, None);
+            let error = format!("{}: {what}", health::named(self.status.unwrap_or_default(), b""));
+            self.sent.is_down(&self.broker, self.status, &error, None);
         }
     }
 
@@ -219,25 +240,35 @@ impl Flow {
                 true => self.sent.is_up(broker),
                 false => self.lost(),
             }
-            return reservation.settle(0, Some(status), bytes, "free");
+            return reservation.settle(0, status, bytes, "free");
         }
         if let Some(usage) = self.meter.usage(is_ended) {
-            return self.sent.by_usage(broker, reservation, &usage, status, bytes);
+            return self.sent.by_usage(broker, reservation, &usage, status.unwrap_or_default(), bytes);
+        }
+        if self.is_left && self.is_stream {
+            let (said, written) = self.meter.so_far();
+            let cost = self.sent.bill.cut(said, written, self.began.elapsed().as_secs() + 1);
+            return reservation.settle(
+                cost,
+                status,
+                bytes,
+                "cut: the client left; its prompt and what was written",
+            );
         }
         // Where the client left, an answer may have been on its way.
         let is_none = (bytes == 0 && !self.is_left) || (is_ended && self.meter.is_page());
         match is_none {
             true => {
                 self.lost();
-                self.sent.unanswered(broker, reservation, Some(status), bytes, "no model's answer");
+                self.sent.unanswered(broker, reservation, status, bytes, "no model's answer");
             }
             false => {
                 match is_ended {
                     true => self.sent.is_up(broker),
                     false => self.lost(),
                 }
-                broker.experience.answered(self.sent.wire);
-                reservation.stands(Some(status), bytes, otherwise);
+                broker.experience.answered(self.sent.provider.base.as_str());
+                reservation.stands(status, bytes, otherwise);
             }
         }
     }
@@ -253,7 +284,6 @@ impl Drop for Flow {
 /// An error is read whole: it may say that asking again will not help, and its body may repeat the key.
 async fn error(
     broker: &Shared,
-    provider: &Provider,
     mut answer: reqwest::Response,
     headers: HeaderMap,
     reservation: Reservation,
@@ -269,21 +299,23 @@ async fn error(
         }
     }
     drop(answer);
-    let mut meter = Meter::new(provider.wire, false);
+    let mut meter = Meter::new(sent.wire, false);
     meter.feed(&body);
     let bytes = body.len() as u64;
     match meter.usage(true) {
         Some(usage) => sent.by_usage(broker, reservation, &usage, status, bytes),
         None => reservation.settle(0, Some(status), bytes, "refused upstream"),
     }
-    broker.experience.refused(sent.wire, status, &body);
+    if sent.wire == Wire::OpenAi {
+        broker.experience.refused(sent.provider.base.as_str(), status, &body);
+    }
     // A request that is not accepted says nothing of the model.
     if !matches!(status, 400 | 413 | 422) {
         let wait = headers.get("retry-after").and_then(|wait| wait.to_str().ok());
         let next_try = health::next_try(wait, broker.clock.now());
         sent.is_down(broker, Some(status), &health::named(status, &body), next_try);
     }
-    if let Some(stopped) = stopped(provider, status, &body) {
+    if let Some(stopped) = stopped(&sent.provider, status, &body) {
         broker.budget.stop(stopped).await;
     }
     response(status, headers, Body::from(broker.scrub_bytes(body)))
@@ -310,7 +342,7 @@ fn stopped(provider: &Provider, status: u16, body: &[u8]) -> Option<Stopped> {
         403 => "the key may not do this (403): check its rights and the model, then save .env or owner.toml",
         _ => return None,
     };
-    Some(Stopped { provider: provider.name.to_owned(), status, hint: hint.to_owned(), ..Stopped::default() })
+    Some(Stopped { provider: provider.label.clone(), status, hint: hint.to_owned(), ..Stopped::default() })
 }
 
 fn passed(broker: &Broker, headers: &HeaderMap) -> HeaderMap {

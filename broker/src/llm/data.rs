@@ -5,14 +5,18 @@
 use crate::refusal::Refusal;
 use serde_json::{Map, Value};
 
+/// What a tool was called with, and what a model quoted: words to every provider, whatever they are named.
+pub(super) const WORDS: [&str; 4] = ["input", "arguments", "annotations", "citations"];
+
 /// Refuses what would make the provider fetch an address: data would leave in it, past all that `[web]` says.
 pub fn fetches_nothing(fields: &Map<String, Value>) -> Result<(), Refusal> {
     let messages = fields.get("messages").and_then(Value::as_array).into_iter().flatten();
-    let contents = messages.map(|message| message.get("content")).chain([fields.get("system")]);
-    contents.flatten().try_for_each(holds_data)
+    let contents = messages.map(|message| message.get("content"));
+    let besides = ["system", "input", "instructions"].map(|name| fields.get(name));
+    contents.chain(besides).flatten().try_for_each(holds_data)
 }
 
-/// The same of a block, a list of them, and what blocks hold.
+/// The same of a block, a list of them, and all that they hold.
 fn holds_data(content: &Value) -> Result<(), Refusal> {
     let fields = match content {
         Value::Array(blocks) => return blocks.iter().try_for_each(holds_data),
@@ -38,6 +42,8 @@ fn holds_data(content: &Value) -> Result<(), Refusal> {
         let message = "images and documents are passed on as data only, not by an address or a number";
         return Err(Refusal::new(400, "not_data", message, hint));
     }
-    let inner = [fields.get("content"), source.and_then(|source| source.get("content"))];
-    inner.into_iter().flatten().try_for_each(holds_data)
+    fields
+        .iter()
+        .filter(|(name, _)| !WORDS.contains(&name.as_str()))
+        .try_for_each(|(_, value)| holds_data(value))
 }

@@ -2,15 +2,21 @@
 //!
 //! Absent on purpose: the disk. A broker that begins anew takes a model for a usual one until it has answered.
 
-use super::Wire;
 use super::bill::Like;
+use crate::prices::Usage;
+use ring::digest::{SHA256, digest};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Calls of a model that count.
 const CALLS: usize = 16;
-/// Models that are told apart; beyond that all is learned anew.
+/// Models that are told apart; beyond that all is learned anew. The same of servers.
 const MODELS: usize = 64;
+
+/// Quarters of a request that the next of its conversation begins with: marks for the cache stand near its end, and move.
+const SAME_QUARTERS: usize = 3;
+/// Bytes of a request that is too short to be read from a cache.
+const SHORT_BYTES: usize = 2_000;
 
 #[derive(Default)]
 pub struct Experience {
@@ -19,10 +25,45 @@ pub struct Experience {
 
 #[derive(Default)]
 struct Learned {
-    models: BTreeMap<String, VecDeque<Like>>,
-    silent: Vec<Wire>,
+    models: BTreeMap<String, Model>,
+    /// Servers that answered nothing lately.
+    silent: Vec<String>,
     /// Servers that want `max_completion_tokens`, and no `max_tokens`.
-    new_limit: Vec<Wire>,
+    new_limit: Vec<String>,
+}
+
+#[derive(Default)]
+struct Model {
+    calls: VecDeque<Like>,
+    /// Of the last call, if it was read from a cache: what begins so is likely read too.
+    cached: Option<Cached>,
+}
+
+struct Cached {
+    head: Head,
+    tokens: u64,
+}
+
+/// How a request begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    bytes: usize,
+    hash: [u8; 32],
+}
+
+impl Head {
+    pub fn of(body: &[u8]) -> Option<Self> {
+        let bytes = body.len() / 4 * SAME_QUARTERS;
+        Some(Self { bytes, hash: hash(body.get(..bytes)?)? }).filter(|head| head.bytes >= SHORT_BYTES)
+    }
+
+    fn begins(&self, body: &[u8]) -> bool {
+        body.get(..self.bytes).and_then(hash) == Some(self.hash)
+    }
+}
+
+fn hash(bytes: &[u8]) -> Option<[u8; 32]> {
+    digest(&SHA256, bytes).as_ref().try_into().ok()
 }
 
 impl Experience {
@@ -33,55 +74,66 @@ impl Experience {
     /// The dearest of a model's latest calls.
     pub fn of(&self, model: &str) -> Option<Like> {
         let learned = self.learned();
-        let calls = learned.models.get(model)?.iter();
+        let calls = learned.models.get(model)?.calls.iter();
         calls.copied().reduce(|one, other| Like {
             input_permille: one.input_permille.max(other.input_permille),
             output_tokens: one.output_tokens.max(other.output_tokens),
         })
     }
 
-    /// A call of a model was answered, and was like this.
-    pub fn learn(&self, model: &str, like: Like) {
+    /// Tokens of a request that are likely read from a cache: it begins as the last one, most of which was.
+    pub fn cached_tokens(&self, model: &str, body: &[u8]) -> u64 {
+        let learned = self.learned();
+        let cached = learned.models.get(model).and_then(|model| model.cached.as_ref());
+        cached.filter(|cached| cached.head.begins(body)).map_or(0, |cached| cached.tokens)
+    }
+
+    /// A call of a model was answered, was like this, and began like this.
+    pub fn learn(&self, model: &str, like: Like, head: Option<&Head>, usage: &Usage) {
         let mut learned = self.learned();
         if learned.models.len() >= MODELS && !learned.models.contains_key(model) {
             learned.models.clear();
         }
-        let calls = learned.models.entry(model.to_owned()).or_default();
-        calls.push_back(like);
-        while calls.len() > CALLS {
-            calls.pop_front();
+        let model = learned.models.entry(model.to_owned()).or_default();
+        model.calls.push_back(like);
+        while model.calls.len() > CALLS {
+            model.calls.pop_front();
         }
+        let tokens = usage.prompt().saturating_sub(usage.input);
+        let was_read = usage.cache_read > usage.prompt() / 2;
+        model.cached = head.filter(|_| was_read).map(|head| Cached { head: head.clone(), tokens });
     }
 
-    pub fn answered(&self, wire: Wire) {
-        self.learned().silent.retain(|silent| *silent != wire);
+    pub fn answered(&self, server: &str) {
+        self.learned().silent.retain(|silent| silent != server);
     }
 
     /// No model answered; whether that is new since one last did.
-    pub fn is_newly_silent(&self, wire: Wire) -> bool {
-        add(&mut self.learned().silent, wire)
+    pub fn is_newly_silent(&self, server: &str) -> bool {
+        add(&mut self.learned().silent, server)
     }
 
-    pub fn wants_new_limit(&self, wire: Wire) -> bool {
-        self.learned().new_limit.contains(&wire)
+    pub fn wants_new_limit(&self, server: &str) -> bool {
+        self.learned().new_limit.iter().any(|known| known == server)
     }
 
-    /// What a server said to a request it did not accept: it names the limit it wants, or the one it does not know.
-    pub fn refused(&self, wire: Wire, status: u16, body: &[u8]) {
+    /// What a server said to a chat it did not accept: it names the limit it wants, or the one it does not know.
+    pub fn refused(&self, server: &str, status: u16, body: &[u8]) {
         let says = |word: &[u8]| body.windows(word.len()).any(|text| text == word);
-        if wire == Wire::OpenAi && matches!(status, 400 | 422) && says(b"max_completion_tokens") {
+        if matches!(status, 400 | 422) && says(b"max_completion_tokens") {
             let mut learned = self.learned();
-            if !add(&mut learned.new_limit, wire) {
-                learned.new_limit.retain(|known| *known != wire);
+            if !add(&mut learned.new_limit, server) {
+                learned.new_limit.retain(|known| known != server);
             }
         }
     }
 }
 
-fn add(wires: &mut Vec<Wire>, wire: Wire) -> bool {
-    let is_new = !wires.contains(&wire);
+fn add(servers: &mut Vec<String>, server: &str) -> bool {
+    let is_new = !servers.iter().any(|known| known == server);
     if is_new {
-        wires.push(wire);
+        servers.truncate(MODELS);
+        servers.push(server.to_owned());
     }
     is_new
 }

@@ -1,4 +1,4 @@
-//! Reads what an answer says it cost while it passes: a JSON body or a stream of events, of either wire; pure.
+//! Reads what an answer says it cost while it passes: a JSON body or a stream of events, of any wire; pure.
 //!
 //! Invariant: a usage counts only once the answer is whole; a broken or silent one has none.
 
@@ -16,6 +16,8 @@ pub struct Meter {
     text: Vec<u8>,
     is_too_large: bool,
     seen: Option<Seen>,
+    /// Bytes of what the model wrote in a stream: no token of it is less than one.
+    written: u64,
     /// The stream said that it is over.
     is_over: bool,
 }
@@ -34,7 +36,15 @@ struct Seen {
 
 impl Meter {
     pub fn new(wire: Wire, is_stream: bool) -> Self {
-        Self { wire, is_stream, text: Vec::new(), is_too_large: false, seen: None, is_over: false }
+        Self {
+            wire,
+            is_stream,
+            text: Vec::new(),
+            is_too_large: false,
+            seen: None,
+            written: 0,
+            is_over: false,
+        }
     }
 
     /// Looks at bytes as they pass.
@@ -72,7 +82,17 @@ impl Meter {
             self.line(&line);
         }
         let seen = self.seen.filter(|seen| seen.is_final && (is_ended || self.is_over))?;
-        Some(match self.wire {
+        Some(self.counted(seen))
+    }
+
+    /// What a stream said so far that nobody waited for the end of, and whether that is all; with the bytes of what the
+    /// model wrote.
+    pub fn so_far(&self) -> (Option<(Usage, bool)>, u64) {
+        (self.seen.map(|seen| (self.counted(seen), seen.is_final)), self.written)
+    }
+
+    fn counted(&self, seen: Seen) -> Usage {
+        match self.wire {
             Wire::Anthropic => Usage {
                 input: seen.input,
                 output: seen.output,
@@ -81,14 +101,14 @@ impl Meter {
                 cache_write_hour: seen.cache_write_hour,
             },
             // Here the prompt's tokens include what was read from a cache.
-            Wire::OpenAi => Usage {
+            Wire::OpenAi | Wire::Responses => Usage {
                 input: seen.input.saturating_sub(seen.cache_read).saturating_sub(seen.cache_write),
                 output: seen.output,
                 cache_read: seen.cache_read.min(seen.input),
                 cache_write: seen.cache_write,
                 cache_write_hour: 0,
             },
-        })
+        }
     }
 
     /// Whether it is a page for people: that of a gateway or a login, never a model's answer.
@@ -106,11 +126,8 @@ impl Meter {
             self.is_over = true;
             return;
         }
-        let is_of_interest = |mark: &[u8]| data.windows(mark.len()).any(|text| text == mark);
-        if !is_of_interest(b"\"usage\"") && !is_of_interest(b"message_stop") {
-            return;
-        }
         let Ok(event) = serde_json::from_slice::<Value>(data) else { return };
+        self.written = self.written.saturating_add(written(&event));
         match (self.wire, event.get("type").and_then(Value::as_str)) {
             (Wire::Anthropic, Some("message_start")) => {
                 event.pointer("/message/usage").into_iter().for_each(|usage| self.see(usage, false));
@@ -119,7 +136,11 @@ impl Meter {
                 event.get("usage").into_iter().for_each(|usage| self.see(usage, true));
             }
             (Wire::Anthropic, Some("message_stop")) => self.is_over = true,
-            (Wire::Anthropic, _) => {}
+            (Wire::Responses, Some("response.completed" | "response.incomplete" | "response.failed")) => {
+                event.pointer("/response/usage").into_iter().for_each(|usage| self.see(usage, true));
+                self.is_over = true;
+            }
+            (Wire::Anthropic | Wire::Responses, _) => {}
             (Wire::OpenAi, _) => {
                 let usage = event.get("usage").filter(|usage| !usage.is_null());
                 usage.into_iter().for_each(|usage| self.see(usage, true));
@@ -130,7 +151,7 @@ impl Meter {
     fn see(&mut self, usage: &Value, is_final: bool) {
         let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
         let (input, output) = match self.wire {
-            Wire::Anthropic => (count("/input_tokens"), count("/output_tokens")),
+            Wire::Anthropic | Wire::Responses => (count("/input_tokens"), count("/output_tokens")),
             Wire::OpenAi => (count("/prompt_tokens"), count("/completion_tokens")),
         };
         // Figures that are not there are not nought.
@@ -147,6 +168,9 @@ impl Meter {
             Wire::OpenAi => {
                 ("/prompt_tokens_details/cached_tokens", "/prompt_tokens_details/cache_write_tokens", "")
             }
+            Wire::Responses => {
+                ("/input_tokens_details/cached_tokens", "/input_tokens_details/cache_write_tokens", "")
+            }
         };
         let hour = if hour.is_empty() { None } else { count(hour) };
         seen.input = seen.input.max(input.unwrap_or(0));
@@ -156,5 +180,21 @@ impl Meter {
         seen.cache_write_hour = seen.cache_write_hour.max(hour.unwrap_or(0));
         seen.is_final |= is_final;
         self.seen = Some(seen);
+    }
+}
+
+/// Bytes that a model wrote in an event: of its pieces, not of their names.
+fn written(event: &Value) -> u64 {
+    let choices = event.get("choices").and_then(Value::as_array).into_iter().flatten();
+    let deltas = choices.map(|choice| choice.get("delta")).chain([event.get("delta")]);
+    deltas.flatten().map(text).fold(0, u64::saturating_add)
+}
+
+fn text(value: &Value) -> u64 {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len() as u64,
+        Value::Array(all) => all.iter().map(text).fold(0, u64::saturating_add),
+        Value::Object(fields) => fields.values().map(text).fold(0, u64::saturating_add),
     }
 }

@@ -1,11 +1,11 @@
 //! One call: judged, reserved, sent with the key of ours in place of the client's, and handed to who passes the answer.
 
-use super::Wire;
-use super::answer::{self, Sent};
+use super::answer::{self, Flow, Sent};
 use super::bill::Bill;
-use super::data;
+use super::experience::Head;
 use super::provider::Provider;
 use super::request::{self, Judged};
+use super::{Wire, allowed, data};
 use crate::broker::{Broker, Shared};
 use crate::budget::Reservation;
 use crate::door::Life;
@@ -18,11 +18,12 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use serde_json::Value;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// One call with all its streaming; the longest deadline a creature may set is a minute less.
-const LONGEST_CALL: Duration = Duration::from_secs(1_860);
+/// One call with all its streaming: the longest reply of any model at a slow pace.
+const LONGEST_CALL: Duration = Duration::from_secs(7_200);
 
 /// MiB of request bodies held at once; more wait.
 const MOST_HELD_MIB: u32 = 48;
@@ -42,31 +43,35 @@ struct Call {
     costs: bool,
 }
 
-type Asked = (State<Shared>, Extension<Life>, Request);
+type Received = (State<Shared>, Extension<Life>, Request);
 
-pub async fn messages(asked: Asked) -> Response {
-    answered(asked, Call { wire: Wire::Anthropic, path: "/v1/messages", costs: true }).await
+pub async fn messages(received: Received) -> Response {
+    answered(received, Call { wire: Wire::Anthropic, path: "/v1/messages", costs: true }).await
 }
 
-pub async fn count_tokens(asked: Asked) -> Response {
-    answered(asked, Call { wire: Wire::Anthropic, path: "/v1/messages/count_tokens", costs: false }).await
+pub async fn count_tokens(received: Received) -> Response {
+    answered(received, Call { wire: Wire::Anthropic, path: "/v1/messages/count_tokens", costs: false }).await
 }
 
-pub async fn chat(asked: Asked) -> Response {
-    answered(asked, Call { wire: Wire::OpenAi, path: "/chat/completions", costs: true }).await
+pub async fn chat(received: Received) -> Response {
+    answered(received, Call { wire: Wire::OpenAi, path: "/chat/completions", costs: true }).await
 }
 
-pub async fn models(asked: Asked) -> Response {
-    answered(asked, Call { wire: Wire::OpenAi, path: "/models", costs: false }).await
+pub async fn responses(received: Received) -> Response {
+    answered(received, Call { wire: Wire::Responses, path: "/responses", costs: true }).await
+}
+
+pub async fn models(received: Received) -> Response {
+    answered(received, Call { wire: Wire::OpenAi, path: "/models", costs: false }).await
 }
 
 pub async fn elsewhere() -> Refusal {
     let hint = "POST /llm/anthropic/v1/messages, POST /llm/anthropic/v1/messages/count_tokens, POST \
-                /llm/openai/v1/chat/completions, GET /llm/openai/v1/models";
+                /llm/openai/v1/chat/completions, POST /llm/openai/v1/responses, GET /llm/openai/v1/models";
     Refusal::new(404, "not_found_error", "nothing of this name is passed on", hint)
 }
 
-async fn answered((State(broker), Extension(Life(life)), request): Asked, call: Call) -> Response {
+async fn answered((State(broker), Extension(Life(life)), request): Received, call: Call) -> Response {
     match carried_out(&broker, life, request, call).await {
         Ok(response) => response,
         Err(refusal) => refusal.into_response(),
@@ -74,16 +79,16 @@ async fn answered((State(broker), Extension(Life(life)), request): Asked, call: 
 }
 
 async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -> Result<Response, Refusal> {
-    let provider = broker.providers.of(call.wire).ok_or_else(|| not_there(broker, call.wire))?.clone();
+    broker.providers.of(call.wire, "").ok_or_else(|| not_there(broker, call.wire))?;
     let (parts, body) = request.into_parts();
     let held = held(&parts.headers).await;
     let body = read(body).await?;
-    let (judged, rate) = judged(broker, &provider, call, body)?;
-    let bill = Bill::new(rate, &judged);
-    let cost = bill.cost(broker.experience.of(&judged.model));
+    let Asked { provider, judged, rate } = judged(broker, call, &parts.headers, &body)?;
+    drop(body);
+    let bill = Bill::new(rate, &judged, broker.experience.of(&judged.model));
     let entry = Entry {
         life,
-        service: provider.name.to_owned(),
+        service: provider.label.clone(),
         method: parts.method.to_string(),
         path: call.path.to_owned(),
         bytes_out: judged.body.len() as u64,
@@ -91,19 +96,16 @@ async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -
         ..Entry::default()
     };
     let lowered = parts.headers.get("x-feral-class").is_some_and(|class| class == "autonomous");
-    let guess = if rate.is_free() { None } else { broker.prices.guess(&judged.model) };
-    let guess = guess.map(|guess| broker.scrub(&guess));
-    guess.iter().for_each(|guess| broker.budget.tell_of_price(guess));
-    let reservation = broker.budget.reserve(entry, lowered, cost).await.map_err(|mut refusal| {
-        if let Some(guess) = guess.as_ref().filter(|_| refusal.kind == "budget_cap") {
-            refusal.hint = format!("{guess}; {}", refusal.hint);
-        }
-        refusal
-    })?;
-    let is_stream = judged.is_stream;
-    let (model, upstream) = (judged.model, provider.upstream());
-    let asks = call.costs;
-    let sent = Sent { wire: call.wire, model, bill, asks, provider: provider.name, upstream };
+    let reservation = reserved(broker, entry, lowered, &bill, &judged).await?;
+    let head = if rate.is_free() { None } else { Head::of(&judged.body) };
+    let sent = Sent {
+        wire: call.wire,
+        model: judged.model,
+        bill,
+        head,
+        asks: call.costs,
+        provider: provider.clone(),
+    };
     let request = prepared(broker, &provider, call, parts.method, &parts.headers, judged.body);
     drop(held);
     let request = match request {
@@ -113,10 +115,36 @@ async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -
             return Err(refusal);
         }
     };
+    // From here on the client may leave at any moment.
+    let mut flow = Flow::new(broker, reservation, sent, judged.is_stream);
     match broker.outward.client(&provider.base).execute(request).await {
-        Ok(answer) => answer::pass(broker, &provider, answer, is_stream, reservation, sent).await,
-        Err(error) => Err(no_answer(broker, &error, reservation, &sent)),
+        Ok(answer) => answer::pass(flow, answer).await,
+        Err(error) => Err(match flow.given_up() {
+            Some((reservation, sent)) => no_answer(broker, &error, reservation, &sent),
+            None => not_there(broker, call.wire),
+        }),
     }
+}
+
+/// Reserves a call. A refusal says how a price was come by, and how long a prompt there is room for.
+async fn reserved(
+    broker: &Broker,
+    entry: Entry,
+    lowered: bool,
+    bill: &Bill,
+    judged: &Judged,
+) -> Result<Reservation, Refusal> {
+    let cost = bill.cost(broker.experience.cached_tokens(&judged.model, &judged.body));
+    let guess = if bill.rate.is_free() { None } else { broker.prices.guess(&judged.model) };
+    let guess = guess.map(|guess| broker.scrub(&guess));
+    guess.iter().for_each(|guess| broker.budget.tell_of_price(guess));
+    broker.budget.reserve(entry, lowered, cost).await.map_err(|mut refusal| {
+        if refusal.kind == "budget_cap" {
+            refusal.fits_tokens = Some(bill.fitting_tokens(broker.budget.room(lowered)));
+            guess.iter().for_each(|guess| refusal.hint = format!("{guess}; {}", refusal.hint));
+        }
+        refusal
+    })
 }
 
 /// Room for the body, held while it is.
@@ -136,27 +164,41 @@ async fn read(body: Body) -> Result<Bytes, Refusal> {
     })
 }
 
-fn judged(broker: &Broker, provider: &Provider, call: Call, body: Bytes) -> Result<(Judged, Rate), Refusal> {
-    if !call.costs && body.is_empty() {
-        return Ok((Judged::default(), Rate::FREE));
-    }
-    if !call.costs {
-        let fields = request::fields(&body)?;
-        data::fetches_nothing(&fields)?;
-        return Ok((Judged { is_stream: false, ..request::free(String::new(), &fields)? }, Rate::FREE));
-    }
-    let (model, fields) = request::parse(&body)?;
-    data::fetches_nothing(&fields)?;
-    let rate = match broker.prices.of_owner(&model) {
-        Some(rate) => rate,
-        None if provider.is_free() => Rate::FREE,
-        None => broker.prices.of(&model),
+/// What is asked of whom, at which price.
+struct Asked {
+    provider: Provider,
+    judged: Judged,
+    rate: Rate,
+}
+
+fn judged(broker: &Broker, call: Call, headers: &HeaderMap, body: &[u8]) -> Result<Asked, Refusal> {
+    let of = |model: &str| {
+        broker.providers.of(call.wire, model).cloned().ok_or_else(|| not_there(broker, call.wire))
     };
-    if rate.is_free() {
-        return Ok((request::free(model, &fields)?, rate));
+    if !call.costs && body.is_empty() {
+        return Ok(Asked { provider: of("")?, judged: Judged::default(), rate: Rate::FREE });
     }
-    let new_limit = provider.wants_new_limit() || broker.experience.wants_new_limit(call.wire);
-    Ok((request::judge(call.wire, model, fields, new_limit)?, rate))
+    let (mut model, mut fields) = match call.costs {
+        true => request::parse(body)?,
+        false => (String::new(), request::fields(body)?),
+    };
+    data::fetches_nothing(&fields)?;
+    if let Some(Value::String(named)) = fields.get_mut("model") {
+        *named = broker.providers.aliases().meant(named.trim()).to_owned();
+        model.clone_from(named);
+    }
+    let provider = of(&model)?;
+    if !call.costs {
+        return Ok(Asked { provider, judged: request::free(String::new(), &fields)?, rate: Rate::FREE });
+    }
+    let rate = broker.rate(&provider, &model);
+    if rate.is_free() {
+        return Ok(Asked { provider, judged: request::free(model, &fields)?, rate });
+    }
+    let betas = headers.get("anthropic-beta").filter(|_| call.wire == Wire::Anthropic);
+    betas.map_or(Ok(()), |betas| allowed::betas(betas.to_str().unwrap_or("of no name")))?;
+    let new_limit = provider.wants_new_limit() || broker.experience.wants_new_limit(provider.base.as_str());
+    Ok(Asked { judged: request::judge(call.wire, model, fields, new_limit)?, provider, rate })
 }
 
 fn prepared(
@@ -181,7 +223,7 @@ fn prepared(
     if let Some(key) = key {
         let (name, text) = match call.wire {
             Wire::Anthropic => (HeaderName::from_static("x-api-key"), key),
-            Wire::OpenAi => (header::AUTHORIZATION, format!("Bearer {key}")),
+            Wire::OpenAi | Wire::Responses => (header::AUTHORIZATION, format!("Bearer {key}")),
         };
         let mut value = HeaderValue::from_str(&text).map_err(|_| {
             let hint = "the owner checks that the key was copied whole";
@@ -212,7 +254,7 @@ fn no_answer(broker: &Broker, error: &reqwest::Error, reservation: Reservation, 
     }
     let why = format!("no answer: {}", deepest(error));
     sent.is_down(broker, None, &why, None);
-    let message = broker.scrub(&format!("no answer from {}: {}", sent.upstream, deepest(error)));
+    let message = broker.scrub(&format!("no answer from {}: {}", sent.provider.upstream(), deepest(error)));
     Refusal::new(
         502,
         "upstream_unreachable",

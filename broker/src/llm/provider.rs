@@ -1,13 +1,11 @@
-//! Which provider is behind each wire: by the owner's settings, else by the keys there are, else an Ollama on loopback.
+//! Which providers there are: by the owner's settings, else by the keys there are, else an Ollama on loopback.
 
-use super::Wire;
+use super::aliases::Aliases;
+use super::{Wire, besides};
 use crate::keys::Keys;
-use crate::outward::{Outward, is_loopback};
-use crate::policy::Model;
+use crate::outward::is_loopback;
+use crate::policy::{Besides, Model};
 use reqwest::Url;
-use serde_json::{Value, json};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// Used where neither owner nor environment names one.
 pub const ANTHROPIC_MODEL: &str = "claude-sonnet-5-5";
@@ -15,28 +13,30 @@ pub const OPENAI_MODEL: &str = "gpt-6.1-terra";
 
 const ANTHROPIC: &str = "https://api.anthropic.com";
 const OPENAI: &str = "https://api.openai.com/v1";
+const ANTHROPIC_HOST: &str = "api.anthropic.com";
+const OPENAI_HOST: &str = "api.openai.com";
 const OLLAMA: &str = "127.0.0.1:11434";
 
 /// Where the owner names an address.
 const PLACE: &str = "owner.toml [model] base_url";
 
-/// A server on loopback answers in a few milliseconds; nobody waits for one that is not there.
-const LOOK: Duration = Duration::from_millis(500);
-/// Bytes of a list of models.
-const LARGEST_LIST: usize = 4 << 20;
-
 /// A model server and how it knows us.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provider {
+    /// The wire it is offered in.
     pub wire: Wire,
     /// `anthropic`, `openai` or `ollama`.
     pub name: &'static str,
+    /// The same, with its place where there are two of a name.
+    pub label: String,
     /// Paths are added to it; without a slash at its end.
     pub base: Url,
     /// None: whatever it offers.
     pub model: Option<String>,
     /// The variable that holds its key.
     pub key_env: Option<String>,
+    /// Tokens its window holds, by the owner's word.
+    pub window: Option<u64>,
 }
 
 impl Provider {
@@ -48,7 +48,12 @@ impl Provider {
     /// Whether it is known to take `max_completion_tokens` for every model; elsewhere `max_tokens` is understood.
     pub fn wants_new_limit(&self) -> bool {
         let host = self.base.host_str().unwrap_or_default();
-        host == "api.openai.com" || host.ends_with(".openai.azure.com")
+        host == OPENAI_HOST || host.ends_with(".openai.azure.com")
+    }
+
+    /// Whether it is at a maker's own address, where what it offers is known.
+    pub fn is_makers(&self) -> bool {
+        matches!(self.base.host_str(), Some(ANTHROPIC_HOST | OPENAI_HOST))
     }
 
     /// Host and port, as errors name it.
@@ -57,36 +62,53 @@ impl Provider {
         self.base.port().map_or(host.to_owned(), |port| format!("{host}:{port}"))
     }
 
+    /// Which model at which place, in words.
+    fn told(&self) -> String {
+        let model = self.model.as_deref().unwrap_or("whatever model it offers");
+        let key = match &self.key_env {
+            Some(name) => format!("with the key in {name}"),
+            None if self.is_free() => "if it runs; no key is set, so nothing else is asked".to_owned(),
+            None => "without a key".to_owned(),
+        };
+        format!("{}: {model} at {}, {key}", self.name, self.upstream())
+    }
+
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base.as_str().trim_end_matches('/'))
     }
 }
 
-/// What was chosen: the provider `/status` names, and one more wire where its key is there too.
+/// What was chosen: the provider `/status` names, those the owner named besides, and one more wire where its key is there.
 #[derive(Clone, Debug, Default)]
 pub struct Chosen {
     pub first: Option<Provider>,
+    pub quick: Option<Provider>,
+    pub fallback: Vec<Provider>,
     pub other: Option<Provider>,
     /// What could not be followed.
     pub said: Option<String>,
+    /// The same of those named besides.
+    pub left_out: Vec<String>,
+    pub aliases: Aliases,
 }
 
 impl Chosen {
-    /// Which mind that makes and why, in a sentence; no secret is in it.
+    /// Which minds that makes and why, in a sentence; no secret is in it.
     pub fn told(&self) -> String {
         let Some(first) = &self.first else {
             let why = self.said.as_deref().unwrap_or("owner.toml [model] says provider = \"instinct\"");
             return format!("instinct: {why}");
         };
-        let model = first.model.as_deref().unwrap_or("whatever model it offers");
-        let host = first.base.host_str().unwrap_or_default();
-        let port = first.base.port().map(|port| format!(":{port}")).unwrap_or_default();
-        let key = match &first.key_env {
-            Some(name) => format!("with the key in {name}"),
-            None if first.is_free() => "if it runs; no key is set, so nothing else is asked".to_owned(),
-            None => "without a key".to_owned(),
-        };
-        format!("{}: {model} at {host}{port}, {key}", first.name)
+        let quick = self.quick.iter().map(|quick| format!("quick {}", quick.told()));
+        let fallback = self.fallback.iter().map(|fallback| format!("else {}", fallback.told()));
+        let all =
+            [first.told()].into_iter().chain(quick).chain(fallback).chain(self.left_out.iter().cloned());
+        all.collect::<Vec<_>>().join("; ")
+    }
+
+    /// In the order they are asked for a model.
+    pub fn all(&self) -> impl Iterator<Item = &Provider> {
+        self.first.iter().chain(&self.quick).chain(&self.fallback).chain(&self.other)
     }
 }
 
@@ -100,6 +122,30 @@ type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Chooses by the owner's settings, else by what there is. `keys` answers for secrets, `env` for the rest.
 pub fn pick(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
+    let mut chosen = Chosen { aliases: Aliases::new(&settings.aliases), ..main(settings, keys, env) };
+    let Some(first) = chosen.first.clone() else { return chosen };
+    let mut named = |place: &str, besides: &Besides| {
+        let picked = main(&besides::as_first(settings, &first, besides, &chosen.aliases), keys, env);
+        if let Some(said) = picked.said {
+            let said = said.replace("owner.toml [model]", "it").replace(": no model", "");
+            chosen.left_out.push(format!("owner.toml [model.{place}] is left out: {said}"));
+        }
+        picked.first
+    };
+    chosen.quick = settings.quick.as_ref().and_then(|besides| named("quick", besides));
+    chosen.fallback = settings.fallback.iter().filter_map(|besides| named("fallback", besides)).collect();
+    let (aliases, all) = (&chosen.aliases, chosen.first.iter_mut().chain(&mut chosen.quick));
+    for provider in all.chain(&mut chosen.fallback).chain(&mut chosen.other) {
+        provider.model = provider.model.take().map(|model| aliases.meant(&model).to_owned());
+        if first.name == provider.name && first.base != provider.base {
+            provider.label = format!("{} at {}", provider.name, provider.upstream());
+        }
+    }
+    chosen
+}
+
+/// The first, and one more wire where its key is there too.
+fn main(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
     let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let env = |name: &str| env(name).and_then(|value| set(&value));
     let has = |usual: &str| {
@@ -139,15 +185,15 @@ pub fn pick(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
         }
     };
     match first {
-        Ok(first) => Chosen { first: Some(first), other, said: None },
-        Err(said) => Chosen { first: None, other: None, said: Some(said) },
+        Ok(first) => Chosen { first: Some(first), other, ..Chosen::default() },
+        Err(said) => Chosen { said: Some(said), ..Chosen::default() },
     }
 }
 
 fn key_name(wire: Wire) -> &'static str {
     match wire {
         Wire::Anthropic => "ANTHROPIC_API_KEY",
-        Wire::OpenAi => "OPENAI_API_KEY",
+        Wire::OpenAi | Wire::Responses => "OPENAI_API_KEY",
     }
 }
 
@@ -160,7 +206,7 @@ fn provider(
     let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let (base, model, usual_base, usual_model) = match wire {
         Wire::Anthropic => ("ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", ANTHROPIC, ANTHROPIC_MODEL),
-        Wire::OpenAi => ("OPENAI_BASE_URL", "OPENAI_MODEL", OPENAI, OPENAI_MODEL),
+        Wire::OpenAi | Wire::Responses => ("OPENAI_BASE_URL", "OPENAI_MODEL", OPENAI, OPENAI_MODEL),
     };
     let place = if set(&settings.base_url).is_some() { PLACE } else { base };
     let base = set(&settings.base_url).or_else(|| env(base));
@@ -171,7 +217,25 @@ fn provider(
         _ => model.or_else(|| Some(usual_model.to_owned())),
     };
     let base = address(wire, &base.unwrap_or(usual_base.to_owned()), place)?;
-    Ok(Provider { wire, name: wire.name(), base, model, key_env })
+    Ok(made(wire.name(), settings, wire, base, model, key_env))
+}
+
+/// OpenAI's own address is offered in its own wire, others in chat, unless the owner says.
+fn made(
+    name: &'static str,
+    settings: &Model,
+    wire: Wire,
+    base: Url,
+    model: Option<String>,
+    key_env: Option<String>,
+) -> Provider {
+    let wire = match (wire, settings.wire.as_str()) {
+        (Wire::Anthropic, _) => Wire::Anthropic,
+        (_, "responses") => Wire::Responses,
+        (_, "") if base.host_str() == Some(OPENAI_HOST) => Wire::Responses,
+        (_, _) => Wire::OpenAi,
+    };
+    Provider { wire, name, label: name.to_owned(), base, model, key_env, window: settings.context_tokens }
 }
 
 fn ollama(settings: &Model, env: &impl Fn(&str) -> Option<String>) -> Result<Provider, String> {
@@ -179,7 +243,7 @@ fn ollama(settings: &Model, env: &impl Fn(&str) -> Option<String>) -> Result<Pro
     let place = if set(&settings.base_url).is_some() { PLACE } else { "OLLAMA_HOST" };
     let base = set(&settings.base_url).unwrap_or_else(|| ollama_base(env("OLLAMA_HOST")));
     let base = address(Wire::OpenAi, &base, place)?;
-    Ok(Provider { wire: Wire::OpenAi, name: "ollama", base, model: set(&settings.model), key_env: None })
+    Ok(made("ollama", settings, Wire::OpenAi, base, set(&settings.model), None))
 }
 
 /// `OLLAMA_HOST` as people write it: a host, a port, an address, or all with a scheme.
@@ -206,92 +270,8 @@ fn address(wire: Wire, text: &str, place: &str) -> Result<Url, String> {
     let text = url.as_str().trim_end_matches('/');
     let text = match wire {
         Wire::Anthropic => text.strip_suffix("/v1").unwrap_or(text).to_owned(),
-        Wire::OpenAi if url.path().trim_matches('/').is_empty() => format!("{text}/v1"),
-        Wire::OpenAi => text.to_owned(),
+        Wire::OpenAi | Wire::Responses if url.path().trim_matches('/').is_empty() => format!("{text}/v1"),
+        Wire::OpenAi | Wire::Responses => text.to_owned(),
     };
     Url::parse(&text).map_err(|_| bad("not an address"))
-}
-
-/// The providers of a house, and what was found out about them.
-pub struct Providers {
-    chosen: Chosen,
-    outward: Outward,
-    /// The model a server without a named one offers.
-    found: Arc<Mutex<Option<String>>>,
-}
-
-impl Providers {
-    pub fn new(chosen: Chosen, outward: Outward) -> Self {
-        if let Some(said) = &chosen.said {
-            tracing::warn!("{said}");
-        }
-        Self { chosen, outward, found: Arc::default() }
-    }
-
-    pub fn of(&self, wire: Wire) -> Option<&Provider> {
-        [&self.chosen.first, &self.chosen.other].into_iter().flatten().find(|provider| provider.wire == wire)
-    }
-
-    /// What could not be followed.
-    pub fn said(&self) -> Option<&str> {
-        self.chosen.said.as_deref()
-    }
-
-    /// What `/status` says of the model: null where there is none to ask. `key` is what the provider knows us by.
-    pub async fn status(&self, key: impl Fn(&str) -> Option<String>) -> Value {
-        let Some(provider) = &self.chosen.first else { return Value::Null };
-        let key = provider.key_env.as_deref().and_then(key);
-        let found = match (&provider.model, provider.name) {
-            (Some(model), "openai" | "anthropic") => Some(model.clone()),
-            (named, "ollama") => self.look(provider, None).await.map(|found| named.clone().unwrap_or(found)),
-            (_, _) => Some(self.look(provider, key).await.unwrap_or_else(|| OPENAI_MODEL.to_owned())),
-        };
-        let wire = provider.wire;
-        found.map_or(Value::Null, |name| json!({"wire": wire.name(), "name": name, "path": wire.path()}))
-    }
-
-    /// The first model that can talk, of those a server lists; the last one found where it does not answer just now.
-    async fn look(&self, provider: &Provider, key: Option<String>) -> Option<String> {
-        let text = provider.base.as_str().trim_end_matches('/');
-        let root = text.strip_suffix("/v1").unwrap_or(text);
-        let tags = (format!("{root}/api/tags"), "models", "name");
-        let models = (provider.url("/models"), "data", "id");
-        // Each kind of server is asked for its own list first.
-        let lists = if provider.name == "ollama" { [tags, models] } else { [models, tags] };
-        let mut found = None;
-        for (url, list, name) in lists {
-            let all = listed(&self.outward, &url, key.as_deref()).await.unwrap_or_default();
-            let models = all.get(list).and_then(Value::as_array).into_iter().flatten();
-            let mut names = models.filter_map(|model| model.get(name)?.as_str());
-            found = names.find(|name| can_talk(name)).map(str::to_owned);
-            if found.is_some() {
-                break;
-            }
-        }
-        let mut known = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.is_some() {
-            known.clone_from(&found);
-        }
-        known.clone()
-    }
-}
-
-/// Models that do something else are listed like any other.
-fn can_talk(name: &str) -> bool {
-    !["embed", "whisper", "tts", "rerank", "moderation"].iter().any(|kind| name.contains(kind))
-}
-
-async fn listed(outward: &Outward, url: &str, key: Option<&str>) -> Option<Value> {
-    let look = async {
-        let url = Url::parse(url).ok()?;
-        let request = outward.client(&url).get(url);
-        let request = key.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
-        let mut answer = request.send().await.ok()?;
-        let mut body = Vec::new();
-        while let Some(piece) = answer.chunk().await.ok()?.filter(|_| body.len() < LARGEST_LIST) {
-            body.extend_from_slice(&piece);
-        }
-        serde_json::from_slice::<Value>(&body).ok().filter(|_| answer.status().is_success())
-    };
-    tokio::time::timeout(LOOK, look).await.ok()?
 }

@@ -33,9 +33,29 @@ const MODEL: &[Field] = &[
     may("model", Shape::Text),
     may("base_url", Shape::Judged(near_url)),
     may("key_env", VARIABLE),
+    WIRE,
+    WINDOW,
+    EFFORT,
+    may("tools", Shape::Word(&["", "auto", "native", "json"])),
     may("deadline_s", Shape::Count(1, 86_400)),
     may("max_tokens", Shape::Count(1, 10_000_000)),
+    may("quick", Shape::Table(BESIDES, nothing)),
+    may("fallback", Shape::List(&Shape::Table(BESIDES, nothing))),
+    may("aliases", Shape::Names(price_name, &Shape::Judged(model_name))),
 ];
+/// What of it a model besides has.
+const BESIDES: &[Field] = &[
+    may("provider", Shape::Word(&["", "anthropic", "openai", "ollama"])),
+    must("model", Shape::Judged(model_name)),
+    may("base_url", Shape::Judged(near_url)),
+    may("key_env", VARIABLE),
+    WIRE,
+    WINDOW,
+    EFFORT,
+];
+const WIRE: Field = may("wire", Shape::Word(&["", "responses", "chat"]));
+const WINDOW: Field = may("context_tokens", Shape::Count(1_000, 100_000_000));
+const EFFORT: Field = may("effort", Shape::Text);
 const BUDGET: &[Field] = &[
     may("daily_usd", Shape::Amount(0.0, DEAREST)),
     may("weekly_usd", Shape::Amount(0.0, DEAREST)),
@@ -164,6 +184,10 @@ fn capability(name: &str) -> Verdict {
     no_secret(name)?;
     let plain = name.chars().all(|c| c.is_ascii_graphic());
     wrong(!plain || name.is_empty() || name.len() > 100, "a capability is named without spaces, or *")
+}
+
+fn model_name(name: &str) -> Verdict {
+    wrong(name.trim().is_empty() || name.len() > 200, "must be a model's name")
 }
 
 fn price_name(name: &str) -> Verdict {

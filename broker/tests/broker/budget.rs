@@ -201,7 +201,9 @@ async fn a_stop_holds_for_its_key_only() {
         Stopped { provider: "anthropic".into(), status: 402, hint: "top up".into(), ..Stopped::default() };
     budget.stop(stopped.clone()).await;
     budget.stop(stopped).await;
-    let refusal = budget.reserve(Entry::default(), false, Cost::at_most(1)).await.err().unwrap();
+    let of = |service: &str| Entry { service: service.into(), ..Entry::default() };
+    assert!(budget.reserve(of("openai"), false, Cost::at_most(1)).await.is_ok(), "others are asked still");
+    let refusal = budget.reserve(of("anthropic"), false, Cost::at_most(1)).await.err().unwrap();
     assert_eq!((refusal.status, refusal.kind, refusal.hint.as_str()), (403, "stopped_until_owner", "top up"));
     drop(budget);
     let budget = place.open("one key");

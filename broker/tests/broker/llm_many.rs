@@ -57,8 +57,8 @@ async fn call(paid: &Paid, n: u64, seen: &Seen) {
 async fn ten_thousand_mixed_calls_lose_nothing_and_stay_below_the_cap() {
     let upstream = Upstream::start();
     // Too little for all of them, so that the cap is met.
-    let cap = 5_000_000;
-    let settings = "[budget]\ndaily_usd = 5\nweekly_usd = 5\nautonomous_percent = 100\n";
+    let cap = 3_000_000;
+    let settings = "[budget]\ndaily_usd = 3\nweekly_usd = 3\nautonomous_percent = 100\n";
     let paid = Arc::new(Paid::start(settings, &upstream.url()));
     let (seen, next) = (Arc::new(Seen::default()), Arc::new(AtomicU64::new(0)));
     let started = std::time::Instant::now();

@@ -61,6 +61,7 @@ impl Paid {
     pub fn post(&self, wire: &str, body: &Value) -> reqwest::RequestBuilder {
         let path = match wire {
             "anthropic" => "/llm/anthropic/v1/messages",
+            "responses" => "/llm/openai/v1/responses",
             _ => "/llm/openai/v1/chat/completions",
         };
         self.at_path(path).body(body.to_string())
@@ -142,9 +143,11 @@ pub fn request(wire: &str, told: &Value, max_tokens: u64) -> Value {
     let is_stream = !matches!(told["do"].as_str(), None | Some("plain" | "silent" | "error"));
     let mut body = match wire {
         "anthropic" => json!({"model": "claude-sonnet-5-5", "max_tokens": max_tokens}),
+        "responses" => json!({"model": "gpt-6.1-terra", "max_output_tokens": max_tokens}),
         _ => json!({"model": "gpt-6.1-terra", "max_completion_tokens": max_tokens}),
     };
-    body["messages"] = json!([{"role": "user", "content": told.to_string()}]);
+    let said = if wire == "responses" { "input" } else { "messages" };
+    body[said] = json!([{"role": "user", "content": told.to_string()}]);
     if is_stream {
         body["stream"] = json!(true);
     }

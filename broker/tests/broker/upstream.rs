@@ -1,4 +1,4 @@
-//! A model server of both wires that does what a prompt tells it, and counts what its answers really cost.
+//! A model server of the three wires that does what a prompt tells it, and counts what its answers really cost.
 //!
 //! The first message's content is a JSON object: `do` (plain, stream, silent, broken, error, portal, slow, echo), `input`,
 //! `output`, `cache_read`, `cache_write`, `status`, `wait_ms`.
@@ -73,7 +73,8 @@ impl Upstream {
 
 /// What the prompt tells.
 pub fn told(body: &Value) -> Value {
-    let text = body.pointer("/messages/0/content").and_then(Value::as_str).unwrap_or("{}");
+    let said = body.pointer("/messages/0/content").or(body.pointer("/input/0/content"));
+    let text = said.and_then(Value::as_str).unwrap_or("{}");
     serde_json::from_str(text).unwrap_or_else(|_| json!({}))
 }
 
@@ -106,6 +107,7 @@ async fn answer(
         tokio::time::sleep(Duration::from_millis(number("wait_ms"))).await;
     }
     let is_anthropic = path.ends_with("messages");
+    let is_responses = path.ends_with("responses");
     let what = told["do"].as_str().unwrap_or("plain").to_owned();
     if what == "portal" {
         let page = Response::builder().status(403).header("content-type", "text/html");
@@ -120,13 +122,8 @@ async fn answer(
             json!({"error": {"type": "some_error", "message": format!("said with {key}")}}),
         );
     }
-    let [input, output, read, write] = if is_anthropic { SONNET } else { TERRA };
-    let cost = number("input") as f64 * input
-        + number("output") as f64 * output
-        + number("cache_read") as f64 * read
-        + number("cache_write") as f64 * write;
-    counted.cost.fetch_add(cost.ceil() as u64, Ordering::SeqCst);
-    let usage = usage(is_anthropic, &number);
+    count_cost(&counted, is_anthropic, &number);
+    let usage = usage(is_anthropic, is_responses, &number);
     let echo = told["text"].as_str().unwrap_or("well").to_owned();
     match what.as_str() {
         "silent" => whole(200, json!({"content": [{"type": "text", "text": "no word of cost"}]})),
@@ -134,21 +131,44 @@ async fn answer(
             200,
             json!({"type": "message", "content": [{"type": "text", "text": echo}], "stop_reason": "end_turn", "usage": usage}),
         ),
+        "plain" if is_responses => whole(
+            200,
+            json!({"object": "response", "status": "completed", "usage": usage,
+                "output": [{"type": "message", "content": [{"type": "output_text", "text": echo}]}]}),
+        ),
         "plain" => whole(
             200,
             json!({"choices": [{"message": {"role": "assistant", "content": echo}}], "usage": usage}),
         ),
+        "endless" if told["ping"].is_string() => {
+            flowing(vec![told["ping"].as_str().unwrap_or_default().to_owned()], &what, 0)
+        }
+        _ if is_responses => flowing(responses_events(&usage, &echo), &what, number("pause_ms")),
         _ => streamed(is_anthropic, &what, &usage, &echo, number("pause_ms")),
     }
 }
 
-fn usage(is_anthropic: bool, number: &dyn Fn(&str) -> u64) -> Value {
+fn count_cost(counted: &Counted, is_anthropic: bool, number: &dyn Fn(&str) -> u64) {
+    let [input, output, read, write] = if is_anthropic { SONNET } else { TERRA };
+    let cost = number("input") as f64 * input
+        + number("output") as f64 * output
+        + number("cache_read") as f64 * read
+        + number("cache_write") as f64 * write;
+    counted.cost.fetch_add(cost.ceil() as u64, Ordering::SeqCst);
+}
+
+fn usage(is_anthropic: bool, is_responses: bool, number: &dyn Fn(&str) -> u64) -> Value {
     match is_anthropic {
         true => json!({
             "input_tokens": number("input"), "output_tokens": number("output"),
             "cache_read_input_tokens": number("cache_read"),
             "cache_creation_input_tokens": number("cache_write"),
             "cache_creation": {"ephemeral_5m_input_tokens": number("cache_write"), "ephemeral_1h_input_tokens": 0},
+        }),
+        false if is_responses => json!({
+            "input_tokens": number("input") + number("cache_read") + number("cache_write"),
+            "output_tokens": number("output"), "output_tokens_details": {"reasoning_tokens": 0},
+            "input_tokens_details": {"cached_tokens": number("cache_read"), "cache_write_tokens": number("cache_write")},
         }),
         false => json!({
             "prompt_tokens": number("input") + number("cache_read") + number("cache_write"),
@@ -195,6 +215,28 @@ fn streamed(is_anthropic: bool, what: &str, usage: &Value, text: &str, pause_ms:
         events.push(format!("data: {}\n\n", json!({"choices": [], "usage": usage})));
         events.push("data: [DONE]\n\n".into());
     }
+    flowing(events, what, pause_ms)
+}
+
+/// As OpenAI's own wire streams.
+fn responses_events(usage: &Value, text: &str) -> Vec<String> {
+    let event = |kind: &str, more: Value| {
+        let mut data = json!({"type": kind});
+        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        format!("event: {kind}\ndata: {data}\n\n")
+    };
+    let begun = json!({"response": {"status": "in_progress", "usage": null}});
+    let mut events = vec![event("response.created", begun)];
+    for word in text.split_inclusive(' ') {
+        events.push(event("response.output_text.delta", json!({"item_id": "msg_1", "delta": word})));
+    }
+    let ended = json!({"response": {"status": "completed", "usage": usage}});
+    events.push(event("response.completed", ended));
+    events
+}
+
+/// Sends events; those that are not to come to their end stop after two.
+fn flowing(mut events: Vec<String>, what: &str, pause_ms: u64) -> Response {
     if what != "stream" {
         events.truncate(2);
     }

@@ -267,11 +267,15 @@ async fn two_hundred_faults_are_counted_as_the_server_counts_them() {
             assert!(cut_unread || counted >= costs[n], "{what}");
         } else if !matches!(fault, Fault::Status(_)) {
             silent.remove(wire);
-            assert!(counted >= costs[n] && counted <= most, "{what}");
+            // A usage may go beyond what was reserved, up to all that was sent.
+            let is_held = counted <= most || line.decision.contains("held");
+            assert!(counted >= costs[n] && is_held, "{what}");
         }
         match fault {
             Fault::Whole | Fault::WholeStream | Fault::Status(_) => assert_eq!(counted, costs[n], "{what}"),
-            Fault::Absurd(_) => assert!(counted == most && line.decision.contains("held"), "{what}"),
+            Fault::Absurd(_) => {
+                assert!(counted >= most && counted < 3 * most && line.decision.contains("held"), "{what}")
+            }
             Fault::Silent | Fault::Cut | Fault::CutStream => assert_eq!(counted, most, "{what}"),
             _ => {}
         }

@@ -29,6 +29,9 @@ pub struct Head {
     pub model: String,
     /// Hash of wire, model, system and tools.
     pub fingerprint: String,
+    /// Bytes of system and tools.
+    #[serde(default)]
+    pub head_bytes: u64,
     /// It took up another one.
     #[serde(default)]
     pub taken_up: bool,
@@ -126,6 +129,7 @@ impl Conversation {
     }
 
     fn empty(path: PathBuf, head: Head) -> Self {
+        let bytes_since = head.head_bytes;
         Self {
             path,
             head,
@@ -133,7 +137,7 @@ impl Conversation {
             shown: BTreeMap::new(),
             open: Vec::new(),
             tokens: 0,
-            bytes_since: 0,
+            bytes_since,
             at_s: 0,
             life: 0,
             rested: true,
@@ -281,7 +285,7 @@ impl Conversation {
 fn in_words(open: &[Open]) -> String {
     let told = |open: &Open| {
         let text = open.done.as_ref().map(|done| done.text.as_str()).unwrap_or_default();
-        format!("## {}\n\n{text}\n\n", open.call.tool)
+        format!("## {}\n{text}\n\n", open.call.tool)
     };
     format!("{CAME}\n\n{}", open.iter().map(told).collect::<String>())
 }

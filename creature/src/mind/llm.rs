@@ -66,6 +66,8 @@ pub fn named(
     };
     let deadline = Duration::from_secs(settings.deadline_s.unwrap_or(DEADLINE_S).clamp(5, 1_800));
     let silence = settings.deadline_s.map_or(Duration::from_secs(SILENCE_S), |_| deadline);
+    let known = offer.pointer("/window").and_then(Value::as_u64).filter(|window| *window > 0);
+    let window = settings.context_tokens.or(known).unwrap_or(USUAL_WINDOW);
     let endpoint = Endpoint {
         wire,
         base_url: format!("{}{}", broker.base(), word("path")),
@@ -73,10 +75,13 @@ pub fn named(
         token: broker.token().to_owned(),
         deadline,
         silence,
-        max_tokens: settings.max_tokens.filter(|most| *most > 0).unwrap_or(MAX_TOKENS),
+        max_tokens: settings
+            .max_tokens
+            .filter(|most| *most > 0)
+            .unwrap_or(MAX_TOKENS)
+            .min(window / 4)
+            .max(256),
     };
-    let known = offer.pointer("/window").and_then(Value::as_u64).filter(|window| *window > 0);
-    let window = settings.context_tokens.or(known).unwrap_or(USUAL_WINDOW);
     let round_tokens = number("/cap_usd").zip(number("/prices/cache_read"));
     let client = Client::new(endpoint).map_err(|error| format!("failed to {error} ({})", error.hint))?;
     let form = match (settings.tools, wire) {
@@ -96,12 +101,14 @@ pub fn named(
         system: String::new(),
         tools: Vec::new(),
         fingerprint: String::new(),
+        head_bytes: 0,
         schema: prompt::schema(wire),
         folder: house.conversations(),
         live: house.thinking(),
         servers: house.servers(),
         current: None,
         odd: String::new(),
+        begun: false,
     }
     .formed())
 }
@@ -131,6 +138,8 @@ pub struct ModelMind {
     pub(super) system: String,
     pub(super) tools: Vec<Tool>,
     pub(super) fingerprint: String,
+    /// Bytes of system and tools.
+    pub(super) head_bytes: u64,
     pub(super) schema: Value,
     pub(super) folder: PathBuf,
     /// What is being thought, for whoever follows it.
@@ -140,6 +149,8 @@ pub struct ModelMind {
     pub(super) current: Option<Conversation>,
     /// What the owner should know of the server.
     pub(super) odd: String,
+    /// A conversation was begun that nobody has heard of.
+    pub(super) begun: bool,
 }
 
 impl ModelMind {
@@ -173,6 +184,7 @@ impl ModelMind {
             |tool: &Tool| format!("{}\n{}\n{}\n{}\n", tool.name, tool.description, tool.schema, tool.strict);
         let tools: String = self.tools.iter().map(told).collect();
         let form = if native { "native" } else { "json" };
+        self.head_bytes = (self.system.len() + tools.len()) as u64;
         self.fingerprint = fingerprint(&[&self.name(), &self.address, form, &self.system, &tools]);
     }
 

@@ -151,10 +151,15 @@ impl ModelMind {
     fn head(&self, moment: &Moment) -> Head {
         let thread = if moment.thread.is_empty() { "main" } else { moment.thread.as_str() };
         let thread = moment.answers().then(|| thread.to_owned());
+        self.head_of(thread)
+    }
+
+    fn head_of(&self, thread: Option<String>) -> Head {
         Head {
             thread,
             model: self.name(),
             fingerprint: self.fingerprint.clone(),
+            head_bytes: self.head_bytes,
             taken_up: false,
             json: self.form == Some(Form::Json),
         }
@@ -178,6 +183,7 @@ impl ModelMind {
         let head = Head { taken_up: !handed.is_empty(), ..self.head(moment) };
         let path = conversation::file(&self.folder, head.thread.as_deref());
         self.current = Some(Conversation::begin(path, head)?);
+        self.begun = true;
         let parts = context::choose(moment, &Caps::default());
         // Two turns: the first is the same for every conversation, and is read from the cache for all.
         self.tell(situation::standing(&parts), moment)?;
@@ -285,14 +291,7 @@ impl ModelMind {
         {
             Some(talk) => talk,
             None => {
-                let (thread, fingerprint) = (Some(format!("apart {name}")), self.fingerprint.clone());
-                let head = Head {
-                    thread,
-                    model: self.name(),
-                    fingerprint,
-                    taken_up: false,
-                    json: self.form == Some(Form::Json),
-                };
+                let head = self.head_of(Some(format!("apart {name}")));
                 let mut talk = Conversation::begin(path, head)?;
                 talk.add(said(opening()))?;
                 talk
@@ -386,6 +385,11 @@ impl ModelMind {
     /// Its last thought rests: nothing waits to be gone on with.
     pub fn rested(&mut self) {
         self.keep(|talk| talk.add(Entry::Rested));
+    }
+
+    /// Whether a conversation was begun since this was last asked: what was shown before is out of sight.
+    pub fn take_begun(&mut self) -> bool {
+        std::mem::take(&mut self.begun)
     }
 
     /// What the owner should know of the server; empty where all is well.

@@ -21,7 +21,8 @@ pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 pub fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let words = args.text("query").to_owned();
     let most = args.number("most").unwrap_or(8);
-    let kind = args.maybe_text("kind").map(|name| kind(args, name)).transpose()?;
+    let named = |name: &str| Kind::ALL.into_iter().find(|kind| kind.name() == name);
+    let kind = args.maybe_text("kind").and_then(named);
     let house = &tools.house;
     let asked = Question { words, kind, most };
     let found =
@@ -39,12 +40,6 @@ pub fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         ));
     }
     Ok(json!({"hits": found.hits, "note": notes.join("; ")}))
-}
-
-fn kind(args: &Arguments, name: &str) -> Result<Kind, Fault> {
-    let known = Kind::ALL.into_iter().find(|kind| kind.name() == name.trim_end_matches('s'));
-    let all = || Kind::ALL.map(Kind::name).join(", ");
-    known.ok_or_else(|| args.fault(format!("takes as `kind` one of {}", all())))
 }
 
 pub fn add_fact(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {

@@ -26,7 +26,7 @@ mod repo_map;
 mod repo_run;
 mod search;
 mod service;
-mod show;
+pub mod show;
 mod skills;
 mod spawn;
 mod spill;
@@ -216,12 +216,10 @@ impl Toolbox {
 
     async fn dispatch(&mut self, args: &Arguments) -> Result<Value, Fault> {
         match args.tool() {
-            "complete_run" => {
-                self.completed = true;
-                Ok(json!({"summary": args.maybe_text("summary")}))
+            "complete_run" | "rest" => {
+                self.completed |= args.tool() == "complete_run";
+                Ok(Value::Object(args.given().clone()))
             }
-            // The loop reads it.
-            "rest" => Ok(json!({"sleep_s": args.value("sleep_s"), "intent": args.value("intent")})),
             "memory.append" => remember::append(self, args),
             "memory.snapshot" => remember::snapshot(self, args),
             "owner.message" => owner::message(self, args),

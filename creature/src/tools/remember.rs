@@ -21,8 +21,7 @@ pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     }
     let data = match (args.maybe_text("text"), args.value("data")) {
         (Some(text), None) if !text.trim().is_empty() => json!({"about": "note", "text": text}),
-        (None, Some(data @ Value::Object(_))) => data.clone(),
-        (None, Some(_)) => return Err(args.fault("takes an object as `data`")),
+        (None, Some(data)) => data.clone(),
         (Some(_), Some(_)) => return Err(args.fault("takes `text` or `data`, not both")),
         (Some(_) | None, None) => return Err(args.fault("needs `text` or `data`")),
     };

@@ -18,6 +18,8 @@ struct Block {
     lines: Vec<String>,
     /// Its lines are those of the text itself, so that they can be asked for by number.
     text: bool,
+    /// Lines of the text that are told elsewhere, before these.
+    before: usize,
 }
 
 /// The result in words. `whole` names the files where long parts are kept; `numbered` is source, shown with its line numbers.
@@ -71,12 +73,12 @@ fn parts(fields: &Map<String, Value>, whole: &Map<String, Value>, most: usize) -
         if let Some(hint) = fields.get("hint").and_then(Value::as_str) {
             text += &format!("hint: {}\n", page::cut(hint, most / 4));
         }
-        blocks.extend((!rest.trim().is_empty()).then(|| of_text("error", rest)));
+        blocks.extend((!rest.trim().is_empty()).then(|| Block { before: 1, ..of_text("error", rest) }));
     }
     let said = |name: &str| name == "ok" || (failed && matches!(name, "error" | "hint"));
     for (name, value) in fields.iter().filter(|(name, value)| !said(name) && !value.is_null()) {
         match block(name, value) {
-            one if one.lines.len() == 1 => text += &format!("{}\n", one.lines.concat()),
+            one if one.lines.len() == 1 && !one.text => text += &format!("{}\n", one.lines.concat()),
             more => blocks.push(more),
         }
     }
@@ -100,18 +102,24 @@ fn parts(fields: &Map<String, Value>, whole: &Map<String, Value>, most: usize) -
     }
     let alone = matches!(blocks.as_slice(), [one] if one.text);
     let written = blocks.iter().zip(rooms).map(|(block, room)| {
-        let name = if alone { String::new() } else { format!("{}:", block.name) };
-        format!("{name}\n{}", block.within(room, whole.get(&block.name)))
+        let name = match (alone, text.is_empty()) {
+            (true, true) => String::new(),
+            (true, false) => "\n".to_owned(),
+            _ => format!("{}:\n", block.name),
+        };
+        format!("{name}{}", block.within(room, whole.get(&block.name)))
     });
-    text + &written.collect::<String>()
+    let written: String = written.collect();
+    text + &written
 }
 
 /// A field as lines: one where it is short.
 fn block(name: &str, value: &Value) -> Block {
     if let Value::String(text) = value {
-        return match text.contains('\n') || text.chars().count() > MOST_INLINE {
+        let bare = text.strip_suffix('\n').unwrap_or(text);
+        return match bare.contains('\n') || bare.chars().count() > MOST_INLINE {
             true => of_text(name, text),
-            false => Block { name: name.to_owned(), lines: vec![format!("{name}: {text}")], text: false },
+            false => of_lines(name, vec![format!("{name}: {bare}")]),
         };
     }
     let mut lines = Vec::new();
@@ -122,11 +130,15 @@ fn block(name: &str, value: &Value) -> Block {
         [one] => lines = vec![format!("{name}:\n{one}")],
         _ => {}
     }
-    Block { name: name.to_owned(), lines, text: false }
+    of_lines(name, lines)
+}
+
+fn of_lines(name: &str, lines: Vec<String>) -> Block {
+    Block { name: name.to_owned(), lines, text: false, before: 0 }
 }
 
 fn of_text(name: &str, text: &str) -> Block {
-    Block { name: name.to_owned(), lines: text.lines().map(str::to_owned).collect(), text: true }
+    Block { text: true, ..of_lines(name, text.lines().map(str::to_owned).collect()) }
 }
 
 /// A value as lines: `name: value`, lists with dashes, what is inside something indented below it.
@@ -189,15 +201,15 @@ impl Block {
         let rest = self.lines.get(head.len()..).unwrap_or_default();
         let mut tail = taken(rest.iter().rev(), room / 3);
         tail.reverse();
-        let (first, left_out) = (head.len() + 1, rest.len() - tail.len());
+        let (first, left_out) = (self.before + head.len() + 1, rest.len() - tail.len());
         let mut text: String = head.iter().map(|line| format!("{line}\n")).collect();
         if left_out > 0 {
-            let last = head.len() + left_out;
+            let (last, total) = (first + left_out - 1, self.before + self.lines.len());
             let kept = whole.and_then(Value::as_str).map_or(String::new(), |path| match self.text {
                 true => format!("; repo.read {{path: {path}, from: {first}}} shows them"),
                 false => format!("; the whole is in {path}"),
             });
-            let mark = format!("… lines {first}-{last} of {} left out{kept} …", self.lines.len());
+            let mark = format!("… lines {first}-{last} of {total} left out{kept} …");
             text += &format!("{}\n", page::cut(&mark, MARK - 1));
         }
         tail.iter().for_each(|line| text += &format!("{line}\n"));

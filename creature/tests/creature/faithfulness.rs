@@ -4,5 +4,6 @@ mod anthropic;
 mod cache;
 mod chat;
 mod client;
+mod fields;
 mod mind;
 mod responses;

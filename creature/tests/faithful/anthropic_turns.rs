@@ -1,6 +1,6 @@
 //! What Anthropic Messages refuses of a conversation: order, pairs, empty blocks, changed turns, thinking bound elsewhere.
 
-use super::given::{Amiss, Given};
+use super::given::{Amiss, Given, mended};
 use super::models::Model;
 use super::rules::{Checked, hash, is_name, known, list, must, refuse, text, unique};
 use serde_json::{Value, json};
@@ -206,7 +206,7 @@ pub fn follow(before: u64, role: &str, block: &Value) -> u64 {
     if blank || text(block, "type") == "thinking" {
         return before;
     }
-    hash(&(before, role, unmarked(block).to_string()))
+    hash(&(before, role, mended(&unmarked(block))))
 }
 
 /// The hash of a whole conversation.
@@ -233,7 +233,9 @@ fn as_given(messages: &[Value], model: &str, given: &Given) -> Checked {
         match given.check(&parts, &seals, &mut older) {
             Ok(()) => {}
             Err(Amiss::NeverGiven) => {
-                return refuse(format!("messages.{at}: this assistant message is not as it was given out"));
+                return refuse(format!(
+                    "messages.{at}: this assistant message is not as it was given out: {message}"
+                ));
             }
             Err(_) if Some(at) == last => {
                 return refuse(format!(

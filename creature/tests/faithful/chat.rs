@@ -164,8 +164,15 @@ fn events(asked: &Asked, say: &Say, whole: &Value, message: &Value, finish: &str
             send(&mut events, json!({name: piece}), Value::Null);
         }
     }
-    for (at, call) in list(message, "tool_calls").iter().enumerate() {
-        for delta in deltas(&mut events, at, call, asked.rules, say) {
+    let calls = list(message, "tool_calls");
+    // Without ids and numbers nobody could tell where broken arguments end.
+    let is_plain = calls.iter().all(|call| match &call["function"]["arguments"] {
+        Value::String(text) => serde_json::from_str::<Value>(text).is_ok(),
+        _ => true,
+    });
+    let whole_calls = (asked.rules.no_ids || say.without_ids) && is_plain;
+    for (at, call) in calls.iter().enumerate() {
+        for delta in deltas(&mut events, at, call, asked.rules, whole_calls) {
             send(&mut events, json!({"tool_calls": [delta]}), Value::Null);
         }
     }
@@ -183,13 +190,14 @@ fn events(asked: &Asked, say: &Say, whole: &Value, message: &Value, finish: &str
 }
 
 /// One call in pieces; whole, and without a number, at servers that give no ids.
-fn deltas(events: &mut Events, at: usize, call: &Value, rules: &Rules, say: &Say) -> Vec<Value> {
+fn deltas(events: &mut Events, at: usize, call: &Value, rules: &Rules, whole: bool) -> Vec<Value> {
     let arguments = &call["function"]["arguments"];
-    let Some(text) = arguments.as_str().filter(|_| !rules.no_ids && !say.without_ids) else {
-        return vec![call.clone()];
-    };
     let mut start = call.clone();
+    if whole {
+        return vec![start];
+    }
     start["index"] = json!(at);
+    let Some(text) = arguments.as_str() else { return vec![start] };
     start["function"]["arguments"] = json!("");
     let mut deltas = vec![start];
     for piece in events.dice.pieces(text) {

@@ -51,7 +51,9 @@ pub fn check(body: &Value, model: &Model, rules: &Rules, given: &Given) -> Check
         messages.iter().enumerate().filter(|(_, message)| text(message, "role") == "assistant")
     {
         if given.check(&said(message), &[], &mut older) == Err(Amiss::NeverGiven) {
-            return refuse(format!("messages[{at}]: this assistant message is not as it was given out"));
+            return refuse(format!(
+                "messages[{at}]: this assistant message is not as it was given out: {message}"
+            ));
         }
     }
     Ok(())

@@ -81,6 +81,11 @@ pub fn arguments(given: &Value) -> Value {
     }
 }
 
+/// A part as thinking is bound to it: without what a client must mend (the exact turn is compared elsewhere).
+pub fn mended(part: &Value) -> String {
+    key(std::slice::from_ref(part), true)
+}
+
 fn key(parts: &[Value], is_loose: bool) -> String {
     let mut parts = Value::Array(parts.to_vec());
     ordered(&mut parts, is_loose);
@@ -93,7 +98,7 @@ fn ordered(value: &mut Value, is_loose: bool) {
     match value {
         Value::Object(object) => {
             if is_loose {
-                for id in ["id", "call_id", "name"] {
+                for id in ["id", "call_id", "tool_use_id", "name"] {
                     object.remove(id);
                 }
             }

@@ -1,6 +1,6 @@
 //! What OpenAI Responses refuses of its input: pairs, ids, reasoning alone or of another conversation, changed items.
 
-use super::given::{Amiss, Given, arguments};
+use super::given::{Amiss, Given, arguments, mended};
 use super::rules::{Checked, Refusal, hash, is_name, list, must, refusal, refuse, text, unique};
 use serde_json::{Value, json};
 
@@ -159,7 +159,7 @@ fn head(body: &Value) -> u64 {
 
 /// The hash with one more item; reasoning may be left out from the oldest on.
 pub fn follow(before: u64, item: &Value) -> u64 {
-    if kind(item) == "reasoning" || is_blank(item) { before } else { hash(&(before, said(item).to_string())) }
+    if kind(item) == "reasoning" || is_blank(item) { before } else { hash(&(before, mended(&said(item)))) }
 }
 
 /// A message of the model's without words, which need not come back.
@@ -222,7 +222,7 @@ fn as_given(items: &[Value], model: &str, given: &Given) -> Checked {
         let named = turn.iter().map(|item| text(item, "id")).find(|id| !id.is_empty());
         match given.check(&parts, &seals, &mut older) {
             Err(Amiss::NeverGiven) => {
-                return refuse(format!("input[{at}]: these items are not as they were given out"));
+                return refuse(format!("input[{at}]: these items are not as they were given out: {turn:?}"));
             }
             Err(_) => {
                 return refuse(format!(

@@ -135,7 +135,10 @@ fn by_name(names: &[String], text: &str) -> Vec<(String, String)> {
     let mut starts = Vec::new();
     let mut from = 0;
     for name in names {
-        let Some(at) = text[from..].find(name.as_str()) else {
+        // The heading of a result; its text may say the name again.
+        let Some(at) =
+            text[from..].find(&format!("## {name}\n")).or_else(|| text[from..].find(name.as_str()))
+        else {
             return names.iter().map(|name| (name.clone(), text.to_owned())).collect();
         };
         starts.push(from + at);

@@ -84,7 +84,7 @@ fn history_over_records_without_end_stays_small_and_tells_each() {
         said.lines().filter(|line| line.contains("self-edit refused at build: again")).count() as u64,
         lines
     );
-    assert!(said.contains(&format!("{lines} self edit")), "{}", said.lines().last().unwrap());
+    assert!(said.contains(&format!("self edit {lines}")), "{}", said.lines().last().unwrap());
     assert!(peak < MOST_MIB, "{peak} MiB");
     let (said, peak) = watched(&house, &["history", "--json", "--since", "2020-01-01T00:00:00Z"]);
     assert_eq!(said.matches("\"self_edit\"").count() as u64, lines);

@@ -225,7 +225,9 @@ impl Stream {
             None => self.calls.len().checked_sub(1),
         };
         let there = at.and_then(|at| self.calls.get_mut(at)).filter(|there| {
-            let another = index.is_none() && id.is_empty() && !args.is_empty() && complete(there);
+            // Without a number or an id: a name with arguments from their beginning is a call of its own.
+            let begins = args.trim_start().starts_with('{') || (!args.is_empty() && complete(there));
+            let another = index.is_none() && id.is_empty() && !name.is_empty() && begins;
             !other(there) && !another
         });
         if let Some(there) = there {

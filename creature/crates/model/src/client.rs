@@ -14,7 +14,8 @@ use crate::arguments::Ids;
 use crate::form::Form;
 use crate::stream::{Body, End, Fault, Hear, Speech};
 use crate::{
-    Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, error, http, responses,
+    Call, Endpoint, Error, Heard, Kind, Reply, Talk, Tool, Turn, Wire, anthropic, chat, error, http,
+    responses,
 };
 
 /// A longer wait than this is a rest, which is the caller's to take: somebody may wait for a word meanwhile.
@@ -95,7 +96,7 @@ impl Client {
             "required": ["word"], "additionalProperties": false});
         let description = "Says a word again.".to_owned();
         let tools = [Tool { name: "echo".to_owned(), description, schema, strict: false }];
-        let text = format!("Call the tool `echo` and say nothing else. Its word is {word}");
+        let text = format!("Call the tool echo with this word, and say nothing else: `{word}`");
         let turns = [Turn::Said { text }];
         let system = "You test whether tools work.";
         let talk =
@@ -104,16 +105,8 @@ impl Client {
             let mut deaf = |_: Heard<'_>| {};
             let said = timeout(self.endpoint.deadline, self.say(&talk, &mut deaf)).await;
             match said.unwrap_or_else(|_| Err(self.late(self.endpoint.deadline))) {
-                Ok(reply) => {
-                    let echoes = |args: &serde_json::Map<_, Value>| args.get("word") == Some(&json!(word));
-                    if reply
-                        .calls
-                        .iter()
-                        .any(|call| call.name == "echo" && call.args.as_ref().is_ok_and(echoes))
-                    {
-                        return Ok(true);
-                    }
-                }
+                Ok(reply) if reply.calls.iter().any(|call| echoes(call, word)) => return Ok(true),
+                Ok(_) => {}
                 // Refused for its form, as servers without a parser for tools do.
                 Err(error) if error.kind == Kind::BadRequest && error.status != Some(404) => {
                     return Ok(false);
@@ -276,6 +269,11 @@ impl Client {
         let cause = format!("the broker is away: {}", http::chain(error));
         Error::new(Kind::Unreachable, message, hint).because(&cause)
     }
+}
+
+fn echoes(call: &Call, word: &str) -> bool {
+    let args = call.args.as_ref();
+    call.name == "echo" && args.is_ok_and(|args| args.get("word").and_then(Value::as_str) == Some(word))
 }
 
 /// Of a reply that came whole, what would have been heard.

@@ -1,4 +1,4 @@
-//! HTTP as both wires need it: a checked address, a client that goes nowhere else, a body with a cap, Retry-After.
+//! HTTP as all wires need it: a checked address, a client that goes nowhere else, a body with a cap, Retry-After.
 
 use std::time::Duration;
 

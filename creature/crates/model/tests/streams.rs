@@ -9,7 +9,7 @@ mod scripts;
 use model::{Heard, Kind, Reply, Turn, Wire};
 use scripts::{Dice, Part, Script};
 use serde_json::{Value, json};
-use server::{Server, Step, WIRES, bad, talk};
+use server::{Server, Step, WIRES, bad, said, talk};
 
 const SSE: &str = "text/event-stream";
 
@@ -82,7 +82,7 @@ async fn cut_anywhere_it_is_no_reply_and_not_paid_for_twice() {
     for wire in WIRES {
         let bytes = Script::every_part().stream(wire, &mut Dice(4));
         let expected = whole(wire, &bytes).await;
-        let cut = |at: usize| Step::Pieces(SSE, vec![bytes[..at].to_vec()], at % 2 == 0);
+        let cut = |at: usize| Step::Pieces(SSE, vec![bytes[..at].to_vec()], at.is_multiple_of(2));
         let server = Server::new((1..bytes.len()).map(cut).collect());
         let client = server.client(wire);
         let mut replies = 0;
@@ -211,13 +211,11 @@ async fn a_stream_that_falls_silent_is_late_and_pings_keep_it_alive() {
     assert_eq!((error.kind, server.seen().len()), (Kind::Deadline, 1), "{error}");
 }
 
-#[tokio::test]
-async fn calls_of_chat_servers_are_put_together_however_they_come() {
-    loopback!();
-    let chunk = |calls: Value| json!({"choices": [{"delta": {"tool_calls": calls}}]});
+/// One call for `x` and one for `y`, as servers send them.
+fn two_calls() -> [(&'static str, Vec<Value>); 6] {
     let args = |text: &str| json!({"arguments": text});
     let named = |text: &str| json!({"name": "repo_read", "arguments": text});
-    let cases: [(&str, Vec<Value>); 6] = [
+    [
         (
             "by index",
             vec![
@@ -264,8 +262,14 @@ async fn calls_of_chat_servers_are_put_together_however_they_come() {
                 {"function": {"name": "repo_read", "arguments": {"path": "y"}}},
             ])],
         ),
-    ];
-    for (name, calls) in cases {
+    ]
+}
+
+#[tokio::test]
+async fn calls_of_chat_servers_are_put_together_however_they_come() {
+    loopback!();
+    let chunk = |calls: Value| json!({"choices": [{"delta": {"tool_calls": calls}}]});
+    for (name, calls) in two_calls() {
         let mut bytes = String::new();
         for call in calls {
             bytes += &format!("data: {}\n\n", chunk(call));
@@ -311,6 +315,34 @@ async fn ids_that_are_missing_or_taken_are_made_unique() {
     ids.dedup();
     assert_eq!(ids.len(), 7, "{ids:?}");
     assert!(ids.iter().all(|id| !id.is_empty() && !id.contains(' ')), "{ids:?}");
+}
+
+#[tokio::test]
+async fn thinking_that_led_to_nothing_and_empty_words_do_not_go_back() {
+    loopback!();
+    let text = |text: &str| Part::Text(text.to_owned());
+    let thinking = || Part::Thinking("hm".to_owned());
+    for wire in WIRES {
+        let kept = Script { parts: vec![thinking(), text("I look.")], stop: "max_tokens" };
+        let parts = vec![thinking(), text("I look."), text(""), thinking()];
+        let cut = Script { parts, stop: "max_tokens" };
+        let nothing = Script { parts: vec![thinking(), text(" \n")], stop: "max_tokens" };
+        let [kept, cut, nothing] = [kept, cut, nothing].map(|script| script.stream(wire, &mut Dice(1)));
+        let (kept, cut, nothing) =
+            (whole(wire, &kept).await, whole(wire, &cut).await, whole(wire, &nothing).await);
+        match wire {
+            Wire::Chat => assert_eq!(nothing.raw["content"], Value::Null),
+            _ => assert_eq!((cut.raw, nothing.raw.clone()), (kept.raw, json!([]))),
+        }
+        assert!(cut.thinking.contains("hmhm") && nothing.calls.is_empty());
+        // Nor does a turn of nothing: the talk goes on as if it had not been.
+        let server = Server::new(vec![Step::Answer(200, "", Script::every_part().plain(wire).to_string())]);
+        let mut talk = talk();
+        talk.turns.extend([Turn::Thought { raw: nothing.raw }, said("And now?")]);
+        talk.to(&server.client(wire)).await.unwrap();
+        let body = &server.seen()[0].body;
+        assert!(!body.to_string().contains("assistant") && body.to_string().contains("And now?"), "{body}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,110 @@
+//! Blocks of a conversation: counts images, and refuses what brings tokens that are not in its bytes; pure.
+//!
+//! A kind nobody here knows passes, for a model's own turns go back as they came, unless it stands for what lies elsewhere.
+
+use super::request::{malformed, refused, short};
+use super::{Wire, data};
+use crate::refusal::Refusal;
+use serde_json::{Map, Value};
+
+/// Kinds whose tokens are in their bytes, whatever their fields are called: a tool's input may well hold a `url`.
+const PLAIN: &str = "text tool_use tool_result thinking redacted_thinking refusal function custom search_result input_text \
+    output_text message function_call function_call_output custom_tool_call custom_tool_call_output reasoning";
+const IMAGES: &[&str] = &["image", "image_url", "input_image"];
+/// Kinds that are rendered or looked up at the provider.
+const UNBOUND: &str =
+    "document input_file file input_audio audio video container_upload item_reference image_generation_call";
+/// Fields of an unknown kind that stand for what lies elsewhere, or for a medium.
+const ELSEWHERE: &str =
+    "file file_id file_data container_id audio input_audio video image media_type mime_type source";
+/// Of a message, what is judged as blocks, or is a call's arguments.
+const OF_MESSAGE: [&str; 3] = ["content", "tool_calls", "function_call"];
+
+/// Counts the images of a request.
+pub fn judge(wire: Wire, fields: &Map<String, Value>) -> Result<u64, Refusal> {
+    let mut images = 0;
+    if wire == Wire::Responses {
+        match fields.get("input") {
+            Some(Value::String(_)) => {}
+            Some(Value::Array(items)) => {
+                // Without a kind and a role it is a number of what the provider keeps.
+                let is_number =
+                    |item: &&Value| item.get("type").is_none_or(Value::is_null) && item.get("role").is_none();
+                if items.iter().any(|item| is_number(&item)) {
+                    return Err(unknown("item_reference"));
+                }
+                items.iter().try_for_each(|item| block(item, &mut images))?;
+            }
+            _ => return Err(malformed("`input` must be text or a list")),
+        }
+        return Ok(images);
+    }
+    let Some(Value::Array(messages)) = fields.get("messages") else {
+        return Err(malformed("`messages` must be a list"));
+    };
+    for message in messages {
+        let besides = message.as_object().into_iter().flatten();
+        for (name, value) in besides.filter(|(name, _)| !OF_MESSAGE.contains(&name.as_str())) {
+            bound("message", name, value)?;
+        }
+        content(message.get("content"), &mut images)?;
+    }
+    content(fields.get("system"), &mut images)?;
+    Ok(images)
+}
+
+fn content(content: Option<&Value>, images: &mut u64) -> Result<(), Refusal> {
+    let Some(Value::Array(blocks)) = content else { return Ok(()) };
+    blocks.iter().try_for_each(|each| block(each, images))
+}
+
+fn block(block: &Value, images: &mut u64) -> Result<(), Refusal> {
+    let kind = block.get("type").and_then(Value::as_str).unwrap_or("text");
+    let source = block.pointer("/source/type").and_then(Value::as_str);
+    if IMAGES.contains(&kind) {
+        *images += 1;
+    } else if kind == "document" && matches!(source, Some("text" | "content")) {
+        content(block.pointer("/source/content"), images)?;
+    } else if is_of(UNBOUND, kind) {
+        return Err(unknown(kind));
+    } else if !is_of(PLAIN, kind) {
+        let fields = block.as_object().into_iter().flatten();
+        let is_blocks = |name: &str, value: &Value| matches!(name, "content" | "output") && value.is_array();
+        let besides = fields.filter(|(name, value)| !is_blocks(name, value));
+        besides.into_iter().try_for_each(|(name, value)| bound(kind, name, value))?;
+    }
+    // Results of tools hold blocks of their own.
+    content(block.get("content"), images)?;
+    content(block.get("output"), images)
+}
+
+/// Whether the tokens of a field are in its bytes, at any depth.
+fn bound(kind: &str, name: &str, value: &Value) -> Result<(), Refusal> {
+    let stands_elsewhere = name.ends_with("url") || is_of(ELSEWHERE, name);
+    match value {
+        _ if data::WORDS.contains(&name) => Ok(()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+        _ if stands_elsewhere => Err(unknown(kind)),
+        Value::String(_) => Ok(()),
+        Value::Array(all) => all.iter().try_for_each(|value| bound(kind, "", value)),
+        Value::Object(fields) => {
+            let is_medium = fields
+                .get("type")
+                .and_then(Value::as_str)
+                .is_some_and(|inner| is_of(UNBOUND, inner) || IMAGES.contains(&inner));
+            if is_medium {
+                return Err(unknown(kind));
+            }
+            fields.iter().try_for_each(|(name, value)| bound(kind, name, value))
+        }
+    }
+}
+
+fn is_of(names: &str, name: &str) -> bool {
+    names.split(' ').any(|known| known == name)
+}
+
+fn unknown(kind: &str) -> Refusal {
+    let message = format!("how many tokens a block `{}` has is not in its bytes", short(kind));
+    refused(message, "send it as text or as images")
+}

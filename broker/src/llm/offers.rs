@@ -1,0 +1,238 @@
+//! What the providers of a house offer: which one a request goes to, and what `/status` says of each model.
+
+use super::Wire;
+use super::aliases::{self, Aliases};
+use super::provider::{Chosen, OPENAI_MODEL, Provider};
+use crate::clock::Clock;
+use crate::outward::Outward;
+use reqwest::Url;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A server on loopback answers in a few milliseconds; nobody waits for one that is not there.
+const LOOK: Duration = Duration::from_millis(500);
+/// Bytes of a list of models.
+const LARGEST_LIST: usize = 4 << 20;
+/// A server that did not say how much its model holds is not asked again before.
+const ASK_AGAIN: Duration = Duration::from_secs(600);
+/// Models whose windows are kept.
+const MOST_WINDOWS: usize = 64;
+
+pub struct Providers {
+    chosen: Chosen,
+    outward: Outward,
+    clock: Clock,
+    found: Mutex<Found>,
+}
+
+/// What servers said of themselves.
+#[derive(Default)]
+struct Found {
+    /// By the server: the model it offers, where none is named.
+    models: BTreeMap<String, String>,
+    /// By server and model.
+    windows: BTreeMap<(String, String), (Option<u64>, Instant)>,
+}
+
+impl Providers {
+    pub fn new(chosen: Chosen, outward: Outward, clock: Clock) -> Self {
+        chosen.said.iter().chain(&chosen.left_out).for_each(|said| tracing::warn!("{said}"));
+        Self { chosen, outward, clock, found: Mutex::default() }
+    }
+
+    /// Who is asked for a model in a wire: the first that was named with it, else the first there is.
+    pub fn of(&self, wire: Wire, model: &str) -> Option<&Provider> {
+        let mut all = self.chosen.all().filter(|provider| provider.wire.is_beside(wire));
+        let first = all.next()?;
+        let is_named = |provider: &&Provider| provider.model.as_deref() == Some(model);
+        if is_named(&first) { Some(first) } else { all.find(is_named).or(Some(first)) }
+    }
+
+    pub fn aliases(&self) -> &Aliases {
+        &self.chosen.aliases
+    }
+
+    /// What could not be followed.
+    pub fn said(&self) -> Option<&str> {
+        self.chosen.said.as_deref()
+    }
+
+    /// What `/status` says of the models: null where there is none to ask. `key` is what a provider knows us by, `more`
+    /// what is to be said of each besides.
+    pub async fn status(
+        &self,
+        key: impl Fn(&str) -> Option<String>,
+        more: impl Fn(&Provider, &str) -> Value,
+    ) -> Value {
+        let Some(first) = &self.chosen.first else { return Value::Null };
+        let mut page = self.shown(first, &key, &more).await;
+        let mut fallback = Vec::new();
+        for provider in &self.chosen.fallback {
+            fallback.push(self.shown(provider, &key, &more).await);
+        }
+        fallback.retain(|page| !page.is_null());
+        let quick = match &self.chosen.quick {
+            Some(quick) => self.shown(quick, &key, &more).await,
+            None => Value::Null,
+        };
+        if let Some(page) = page.as_object_mut() {
+            page.insert("quick".into(), quick);
+            page.insert("fallback".into(), fallback.into());
+        }
+        page
+    }
+
+    async fn shown(
+        &self,
+        provider: &Provider,
+        key: &impl Fn(&str) -> Option<String>,
+        more: &impl Fn(&Provider, &str) -> Value,
+    ) -> Value {
+        let key = provider.key_env.as_deref().and_then(key);
+        let key = key.as_deref();
+        let found = match (&provider.model, provider.name) {
+            (Some(model), "openai" | "anthropic") => Some(model.clone()),
+            (named, "ollama") => self.look(provider, None).await.map(|found| named.clone().unwrap_or(found)),
+            (_, _) => Some(self.look(provider, key).await.unwrap_or_else(|| OPENAI_MODEL.to_owned())),
+        };
+        let Some(name) = found else { return Value::Null };
+        let mut page = json!({
+            "wire": provider.wire.name(), "name": name, "path": provider.wire.path(),
+            "address": place(provider), "window": self.window(provider, &name, key).await,
+        });
+        if let (Some(page), Value::Object(more)) = (page.as_object_mut(), more(provider, &name)) {
+            page.extend(more);
+        }
+        page
+    }
+
+    /// The first model that can talk, of those a server lists; the last one found where it does not answer just now.
+    async fn look(&self, provider: &Provider, key: Option<&str>) -> Option<String> {
+        let tags = (format!("{}/api/tags", root(provider)), "models", "name");
+        let models = (provider.url("/models"), "data", "id");
+        // Each kind of server is asked for its own list first.
+        let lists = if provider.name == "ollama" { [tags, models] } else { [models, tags] };
+        let mut found = None;
+        for (url, list, name) in lists {
+            let all = self.asked(&url, key, None).await.unwrap_or_default();
+            let models = all.get(list).and_then(Value::as_array).into_iter().flatten();
+            let mut names = models.filter_map(|model| model.get(name)?.as_str());
+            found = names.find(|name| can_talk(name)).map(str::to_owned);
+            if found.is_some() {
+                break;
+            }
+        }
+        let mut known = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let server = provider.base.to_string();
+        if let Some(found) = found {
+            known.models.insert(server.clone(), found);
+        }
+        known.models.get(&server).cloned()
+    }
+
+    /// Tokens a model's window holds: by the owner, else by its server, else by its name.
+    async fn window(&self, provider: &Provider, model: &str, key: Option<&str>) -> Option<u64> {
+        if provider.window.is_some() {
+            return provider.window;
+        }
+        if provider.is_makers() || provider.wire == Wire::Anthropic {
+            return aliases::window(model);
+        }
+        let now = self.clock.instant();
+        let of = (provider.base.to_string(), model.to_owned());
+        let known = self.found.lock().unwrap_or_else(PoisonError::into_inner).windows.get(&of).copied();
+        let is_fresh = |known: &(Option<u64>, Instant)| {
+            known.0.is_some() || now.saturating_duration_since(known.1) < ASK_AGAIN
+        };
+        let said = match known.filter(is_fresh) {
+            Some((said, _)) => said,
+            None => {
+                let said = self.asked_window(provider, model, key).await;
+                let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+                if found.windows.len() >= MOST_WINDOWS {
+                    found.windows.clear();
+                }
+                found.windows.insert(of, (said, self.clock.instant()));
+                said
+            }
+        };
+        said.or_else(|| aliases::window(model))
+    }
+
+    /// Each kind of server says it in a place of its own: Ollama, llama.cpp, vLLM and gateways.
+    async fn asked_window(&self, provider: &Provider, model: &str, key: Option<&str>) -> Option<u64> {
+        let root = root(provider);
+        if provider.name == "ollama" {
+            return of_ollama(
+                &self.asked(&format!("{root}/api/show"), None, Some(json!({"model": model}))).await?,
+            );
+        }
+        let listed = self.asked(&provider.url("/models"), key, None).await;
+        if let Some(window) = listed.as_ref().and_then(|listed| of_list(listed, model)) {
+            return Some(window);
+        }
+        let props = self.asked(&format!("{root}/props"), key, None).await;
+        if let Some(window) = props.as_ref().and_then(of_props) {
+            return Some(window);
+        }
+        of_ollama(&self.asked(&format!("{root}/api/show"), key, Some(json!({"model": model}))).await?)
+    }
+
+    async fn asked(&self, url: &str, key: Option<&str>, body: Option<Value>) -> Option<Value> {
+        let look = async {
+            let url = Url::parse(url).ok()?;
+            let client = self.outward.client(&url);
+            let request =
+                body.map_or_else(|| client.get(url.clone()), |body| client.post(url.clone()).json(&body));
+            let request = key.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
+            let mut answer = request.send().await.ok()?;
+            let mut body = Vec::new();
+            while let Some(piece) = answer.chunk().await.ok()?.filter(|_| body.len() < LARGEST_LIST) {
+                body.extend_from_slice(&piece);
+            }
+            serde_json::from_slice::<Value>(&body).ok().filter(|_| answer.status().is_success())
+        };
+        tokio::time::timeout(LOOK, look).await.ok()?
+    }
+}
+
+/// Where a server's own pages begin.
+fn root(provider: &Provider) -> &str {
+    let text = provider.base.as_str().trim_end_matches('/');
+    text.strip_suffix("/v1").unwrap_or(text)
+}
+
+/// Host and port.
+fn place(provider: &Provider) -> String {
+    let host = provider.base.host_str().unwrap_or_default();
+    let port = provider.base.port_or_known_default();
+    port.map_or(host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+/// Models that do something else are listed like any other.
+fn can_talk(name: &str) -> bool {
+    !["embed", "whisper", "tts", "rerank", "moderation"].iter().any(|kind| name.contains(kind))
+}
+
+/// What the model's file sets, else what the model was made for.
+fn of_ollama(shown: &Value) -> Option<u64> {
+    let set = shown.get("parameters").and_then(Value::as_str).unwrap_or_default();
+    let set = set.lines().find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
+    let made_for = || {
+        let info = shown.get("model_info")?.as_object()?;
+        info.iter().find(|(name, _)| name.ends_with(".context_length"))?.1.as_u64()
+    };
+    set.or_else(made_for)
+}
+
+fn of_props(props: &Value) -> Option<u64> {
+    props.pointer("/default_generation_settings/n_ctx").or(props.get("n_ctx"))?.as_u64()
+}
+
+fn of_list(listed: &Value, model: &str) -> Option<u64> {
+    let models = listed.get("data")?.as_array()?;
+    let found = models.iter().find(|found| found.get("id").and_then(Value::as_str) == Some(model))?;
+    ["max_model_len", "context_length"].iter().find_map(|name| found.get(name)?.as_u64())
+}

@@ -1,0 +1,223 @@
+//! The course of a conversation: killed anywhere, interrupted, too long, cut short, and what it costs.
+
+use super::world::{NATIVE, World};
+use crate::broker::loopback;
+use crate::faithful::ledger::{read_share, table};
+use crate::faithful::{Entry, Prices, Rules, Say, Seen, Wire};
+use crate::house::wait_for;
+use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+fn ways() -> [(Wire, Rules); 3] {
+    [(Wire::Anthropic, Rules::default()), (Wire::Responses, Rules::default()), (Wire::Chat, Rules::local())]
+}
+
+/// Writes line after line, each once: where it does not know what came of a line it looks before it goes on.
+fn writer(lines: usize) -> impl FnMut(&Seen) -> Say {
+    move |seen| {
+        let looks = || {
+            Say::new().thinks("How far am I?").says("I look.").calls("notes.read", json!({"name": "diary"}))
+        };
+        let writes = |at: usize| {
+            Say::new()
+                .says("On.")
+                .calls("notes.append", json!({"name": "diary", "text": format!("line <{at}>")}))
+        };
+        let results = seen.last_results();
+        let unsure =
+            results.iter().any(|(_, text)| text.contains("outcome unknown") || text.contains("not run"));
+        match results.last() {
+            Some((name, text)) if name.contains("read") && (unsure || text.contains("failed:")) => looks(),
+            Some((name, text)) if name.contains("read") => match (0..lines)
+                .find(|at| !text.contains(&format!("<{at}>")))
+            {
+                Some(at) => writes(at),
+                None => Say::new().says("All is written.").calls("owner.message", json!({"text": "done"})),
+            },
+            Some((name, _)) if name.contains("owner") && !unsure => Say::new().rests(300),
+            _ => looks(),
+        }
+    }
+}
+
+#[test]
+fn killed_anywhere_nothing_is_done_twice_and_no_request_is_refused() {
+    loopback!();
+    for (wire, rules) in ways() {
+        let world = World::new(wire, rules, NATIVE, writer(12));
+        world.house.say(r#"{"text": "write twelve lines into the diary"}"#);
+        let done = |world: &World| {
+            world
+                .house
+                .last_records(10_000)
+                .iter()
+                .any(|record| record.kind == "message" && record.data["text"] == "done")
+        };
+        let mut life = 0;
+        while !done(&world) {
+            life += 1;
+            assert!(life < 400, "it never gets there");
+            let before = world.server.seen().len();
+            let mut living = world.house.live(life);
+            // One that is killed later and later, until it is done.
+            let steps = life as usize % 4;
+            wait_for("some steps", || {
+                (world.server.seen().len() >= before + steps || done(&world)).then_some(())
+            });
+            std::thread::sleep(Duration::from_millis(u64::from(life as u32) * 7 % 40));
+            let _ = living.child.kill();
+            let _ = living.child.wait();
+            world.server.assert_no_violations();
+        }
+        let diary = std::fs::read_to_string(world.house.path("self/diary.md")).unwrap();
+        for at in 0..12 {
+            assert_eq!(diary.matches(&format!("<{at}>")).count(), 1, "{wire:?} after {life} lives: {diary}");
+        }
+        println!("{wire:?}: {life} lives, {} requests", world.server.seen().len());
+    }
+}
+
+#[test]
+fn the_owners_word_is_heard_in_the_middle_of_its_own_thought() {
+    loopback!();
+    let answered = Arc::new(AtomicUsize::new(0));
+    let counting = Arc::clone(&answered);
+    let world = World::new(Wire::Anthropic, Rules::default(), NATIVE, move |seen| {
+        if !seen.all_text().contains("are you there") {
+            // Its own work: thinks without end.
+            return Say::new().thinks("Long thoughts.").says(&"so much to say ".repeat(200)).pings_after(900);
+        }
+        counting.fetch_add(1, Ordering::Relaxed);
+        match seen.last_results().is_empty() {
+            true => Say::new().says("Yes.").calls("owner.message", json!({"text": "I am"})),
+            false => Say::new().rests(300),
+        }
+    });
+    let living = world.house.live(1);
+    world.server.wait_for_seen(1);
+    let live = world.house.path(".self/mind/thinking.txt");
+    wait_for("the thought to be followed", || {
+        std::fs::read_to_string(&live).ok().filter(|text| text.contains("Long"))
+    });
+    world.house.say(r#"{"text": "are you there?"}"#);
+    world.house.record("message", |data| data["text"] == "I am");
+    assert_eq!(world.server.hung_up(), 1, "the thought under way was not dropped");
+    world.server.assert_no_violations();
+    assert!(living.leave().success());
+}
+
+#[test]
+fn what_is_too_long_goes_on_from_a_summary() {
+    loopback!();
+    for (wire, rules) in ways() {
+        let sums = Arc::new(AtomicUsize::new(0));
+        let counting = Arc::clone(&sums);
+        let world = World::new(wire, Rules { window: 24_000, ..rules }, NATIVE, move |seen| {
+            if seen.last_said().contains("has grown too long") {
+                counting.fetch_add(1, Ordering::Relaxed);
+                let at = seen
+                    .last_results()
+                    .last()
+                    .map(|(_, text)| text.lines().next().unwrap_or_default().to_owned());
+                return Say::new().says(&format!(
+                    "Goal: count the pages.\nDone: up to {}\nNext: the next page",
+                    at.unwrap_or_default()
+                ));
+            }
+            let page = seen
+                .messages
+                .iter()
+                .flat_map(|message| &message.parts)
+                .filter(|part| format!("{part:?}").contains("page"))
+                .count();
+            match counting.load(Ordering::Relaxed) {
+                0 | 1 => Say::new()
+                    .says(&format!("Page after {page}."))
+                    .calls("files.read", json!({"path": format!("{page}.txt")})),
+                _ => Say::new().says("Enough.").calls("owner.message", json!({"text": "counted"})),
+            }
+        });
+        world.offer(json!({"window": 24_000}));
+        for page in 0..60 {
+            world.house.write(
+                &format!(".self/workspace/{page}.txt"),
+                format!("page {page}\n{}", "words \n".repeat(700)),
+            );
+        }
+        world.house.say(r#"{"text": "count the pages, heron by heron"}"#);
+        let living = world.house.live(1);
+        world.house.record("message", |data| data["text"] == "counted");
+        world.server.assert_no_violations();
+        let seen = world.server.seen();
+        let after: Vec<&Seen> =
+            seen.iter().filter(|seen| seen.all_text().contains("Handover of your last")).collect();
+        assert!(!after.is_empty(), "{wire:?}: no conversation began from a summary");
+        for seen in after {
+            let text = seen.all_text();
+            assert!(text.contains("Goal: count the pages.") && text.contains("heron by heron"), "{wire:?}");
+        }
+        assert!(living.leave().success());
+    }
+}
+
+#[test]
+fn a_reply_cut_at_its_limit_is_not_run_and_told_so() {
+    loopback!();
+    for (wire, rules) in ways() {
+        let world = World::new(wire, rules, NATIVE, |seen| {
+            let told = seen.last_results().pop().map(|(_, text)| text).unwrap_or_default();
+            match (seen.thoughts(), told.contains("cut at its limit")) {
+                (0, _) => Say::new()
+                    .says("A long one.")
+                    .calls("notes.write", json!({"name": "diary", "text": "x".repeat(4_000)}))
+                    .stop("max_tokens"),
+                (_, true) => {
+                    Say::new().says("Shorter.").calls("owner.message", json!({"text": "it was cut"}))
+                }
+                (_, false) => Say::new().rests(300),
+            }
+        });
+        world.house.say(r#"{"text": "write much"}"#);
+        let living = world.house.live(1);
+        world.house.record("message", |data| data["text"] == "it was cut");
+        assert!(!world.house.path("self/diary.md").exists(), "{wire:?}: a cut call was run");
+        world.server.assert_no_violations();
+        assert!(living.leave().success());
+    }
+}
+
+/// An errand of twenty rounds that reads source; its ledger.
+fn errand(wire: Wire, rules: Rules) -> Vec<Entry> {
+    let world = World::new(wire, rules, NATIVE, |seen| match seen.thoughts() {
+        at @ 0..19 => Say::new()
+            .thinks("What follows from this?")
+            .says("I read on.")
+            .calls("repo.read", json!({"path": "creature/src/life.rs", "from": 1 + at * 15, "lines": 60})),
+        _ if seen.history().iter().any(|(name, ..)| name.contains("owner")) => Say::new().rests(300),
+        _ => Say::new().says("Done.").calls("owner.message", json!({"text": "read"})),
+    })
+    .with_source();
+    world.house.say(r#"{"text": "read your life"}"#);
+    let living = world.house.live(1);
+    world.house.record("message", |data| data["text"] == "read");
+    assert!(living.leave().success());
+    world.server.assert_no_violations();
+    world.server.ledger()
+}
+
+#[test]
+fn an_errand_of_twenty_rounds_is_read_from_cache() {
+    loopback!();
+    for (wire, rules) in [(Wire::Anthropic, Rules::default()), (Wire::Responses, Rules::default())] {
+        let ledger = errand(wire, rules);
+        let prices = Prices::MIDDLE;
+        println!("{wire:?}\n{}", table(&ledger, &prices));
+        let (cost, bare): (f64, f64) = ledger.iter().fold((0.0, 0.0), |(cost, bare), entry| {
+            (cost + entry.cost_usd(&prices), bare + entry.uncached_usd(&prices))
+        });
+        assert!(ledger.len() >= 20 && read_share(&ledger) >= 0.85, "{wire:?}: {}", read_share(&ledger));
+        assert!(cost * 3.0 <= bare, "{wire:?}: {cost} of {bare}");
+    }
+}
