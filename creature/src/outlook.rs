@@ -114,8 +114,9 @@ impl Life {
         // Only what the wake began with counts as looked at: later rounds see the rest because this was done.
         let line = stack.iter().find(|line| line.ready_at <= now);
         self.course.line = line.filter(|_| round == 0 && !owner).cloned();
-        let words = self.cursors.words.iter().map(|waiting| &waiting.word);
-        let words = words.filter(|word| word.thread == thread).cloned().collect();
+        let waiting = || self.cursors.words.iter().filter(|waiting| waiting.word.thread == thread);
+        let words = waiting().map(|waiting| waiting.word.clone()).collect();
+        let unseen = waiting().filter(|waiting| waiting.seen == 0).count();
         let mut moment = Moment {
             now: self.told.clock.text(),
             life: self.told.life,
@@ -129,6 +130,7 @@ impl Life {
             checklist: checklist.text,
             scratch: papers::read(&house.papers().join("scratch.md")).text,
             words,
+            unseen,
             news: self.news(),
             snapshot,
             records,

@@ -2,6 +2,7 @@
 //!
 //! Invariant: what was put to a model is never changed; a call has one result, also where a life was killed meanwhile.
 
+use super::situation::JUST;
 use agenda::standing::redact_whole;
 use model::{Answer, Turn};
 use serde::{Deserialize, Serialize};
@@ -192,6 +193,8 @@ impl Conversation {
                 }
                 self.open = calls.into_iter().map(|call| Open { call, began: false, done: None }).collect();
                 (self.tokens, self.bytes_since, self.at_s, self.returned) = (tokens, 0, at_s, false);
+                // What was said is answered: the same words, said again, are new.
+                self.shown.values_mut().filter(|mark| *mark == JUST).for_each(String::clear);
                 self.turns.push(Turn::Thought { raw });
             }
             Entry::Began { id } => self.open.iter_mut().find(|open| open.call.id == id)?.began = true,

@@ -33,6 +33,8 @@ pub struct Moment {
     pub scratch: String,
     /// Owner's words not yet answered, oldest first.
     pub words: Vec<Word>,
+    /// How many of them, the last ones, no thought has seen.
+    pub unseen: usize,
     /// Deaths, falls and the owner's decisions not yet told of, oldest first, as plain sentences.
     pub news: Vec<String>,
     /// Text of the last snapshot, if any.

@@ -7,6 +7,9 @@ use super::conversation::fingerprint;
 use super::moment::{Moment, Word};
 use std::collections::BTreeMap;
 
+/// Marks a line that no thought has answered yet.
+pub const JUST: &str = "just";
+
 /// What is said, and what of the situation it showed: a hash of each part by its title.
 #[derive(Debug, Default, PartialEq)]
 pub struct Said {
@@ -30,13 +33,13 @@ impl Said {
         }
     }
 
-    /// Those of the lines that were not said before.
-    fn lines(&mut self, known: &BTreeMap<String, String>, title: &str, lines: &[String]) {
+    /// Those of the lines that were not said before; from `unseen` on they are new, whatever was once said alike.
+    fn lines(&mut self, known: &BTreeMap<String, String>, title: &str, lines: &[String], unseen: usize) {
         let mut new = Vec::new();
-        for line in lines {
+        for (at, line) in lines.iter().enumerate() {
             let mark = fingerprint(&[title, line]);
-            if !known.contains_key(&mark) {
-                self.shown.insert(mark, String::new());
+            if known.get(&mark).is_none_or(|mark| at >= unseen && mark != JUST) {
+                self.shown.insert(mark, JUST.to_owned());
                 new.push(line.as_str());
             }
         }
@@ -75,10 +78,7 @@ pub fn news(moment: &Moment, parts: &Parts, known: &BTreeMap<String, String>, wa
     said.part(known, "What this life was born with", &moment.born);
     match wake {
         true => situation(&mut said, known, moment, parts),
-        false => {
-            said.lines(known, "Events", &events(moment));
-            said.lines(known, "Your owner's words, not yet answered", &words(moment));
-        }
+        false => happened(&mut said, known, moment),
     }
     said
 }
@@ -86,9 +86,15 @@ pub fn news(moment: &Moment, parts: &Parts, known: &BTreeMap<String, String>, wa
 fn situation(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment, parts: &Parts) {
     said.part(known, "Where you stand with your owner and your work", &parts.state);
     said.part(known, "What there is to do, by rank", &parts.stack);
-    said.lines(known, "Events", &events(moment));
-    said.lines(known, "Your owner's words, not yet answered", &words(moment));
+    happened(said, known, moment);
     said.text += &format!("# Now\n\n{}\n", parts.runtime);
+}
+
+/// Events are taken off their queue by the thought that is shown them: each is new.
+fn happened(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment) {
+    said.lines(known, "Events", &events(moment), 0);
+    let (words, unseen) = (words(moment), moment.words.len().saturating_sub(moment.unseen));
+    said.lines(known, "Your owner's words, not yet answered", &words, unseen);
 }
 
 fn events(moment: &Moment) -> Vec<String> {
@@ -97,7 +103,10 @@ fn events(moment: &Moment) -> Vec<String> {
 
 /// The owner's words, whole.
 fn words(moment: &Moment) -> Vec<String> {
-    let line = |word: &Word| format!("- {} {}", word.at, word.text).replace("-  ", "- ");
+    let line = |word: &Word| match word.at.is_empty() {
+        true => format!("- {}", word.text),
+        false => format!("- {} {}", word.at, word.text),
+    };
     moment.words.iter().map(line).collect()
 }
 

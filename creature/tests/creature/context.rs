@@ -49,10 +49,18 @@ fn what_works_again_no_longer_outlives_newer_records() {
 #[test]
 fn the_newest_records_are_kept_and_oldest_come_first() {
     let records: Vec<Record> = (0..300).map(|n| action(&format!("tool-{n}-"), true, 10)).collect();
-    let text = choose(&Moment { records, ..Moment::default() }, &Caps::default()).records;
-    assert!(text.contains("tool-299-") && text.contains("tool-100-") && !text.contains("tool-99-"));
-    assert!(text.find("tool-298-") < text.find("tool-299-"));
-    assert!(text.contains("(100 older records left out)"), "{}", head(&text, 100));
+    let moment = Moment { records, ..Moment::default() };
+    let roomy = Caps { records: 60_000, ..Caps::default() };
+    for (caps, most) in [(Caps::default(), 199), (roomy, 200)] {
+        let text = choose(&moment, &caps).records;
+        let shown: Vec<usize> = (0..300).filter(|n| text.contains(&format!("tool-{n}-"))).collect();
+        let left = 300 - shown.len();
+        assert_eq!(shown, (left..300).collect::<Vec<_>>(), "the newest, none between missing");
+        assert!((50..=most).contains(&shown.len()) && text.chars().count() <= caps.records, "{}", shown.len());
+        assert!(text.find("tool-298-") < text.find("tool-299-"));
+        assert!(text.contains(&format!("({left} older records left out)")), "{}", head(&text, 100));
+    }
+    assert!(choose(&moment, &Caps { records: 60_000, ..Caps::default() }).records.contains("(100 older records"));
 }
 
 fn line(at: usize) -> Line {

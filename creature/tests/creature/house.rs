@@ -33,7 +33,7 @@ pub struct TempHouse {
 }
 
 impl TempHouse {
-    /// A house with a purpose, no broker and rests of 1 to 300 s.
+    /// A house with a purpose, no broker, rests of 1 to 300 s, and calls that travel in a JSON thought: scripts speak so.
     pub fn new() -> Self {
         Self::within(TempDir::new().unwrap())
     }
@@ -46,7 +46,7 @@ impl TempHouse {
     fn within(dir: TempDir) -> Self {
         let house = Self { dir, broker: None };
         house.write("PURPOSE.md", "# Purpose\n\nBe curious about small things.\n");
-        house.write("owner.toml", "[rest]\nshortest_s = 1\n");
+        house.write("owner.toml", "[model]\ntools = \"json\"\n[rest]\nshortest_s = 1\n");
         std::fs::create_dir_all(house.path("self")).unwrap();
         house
     }
@@ -214,7 +214,7 @@ impl Script {
     }
 
     /// A model whose next step depends on what stood in the request.
-    pub fn sighted(mut decide: impl FnMut(&str) -> Line + Send + 'static) -> Self {
+    pub fn sighted(mut decide: impl FnMut(&Shown) -> Line + Send + 'static) -> Self {
         let (asked, offered) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Value::Null)));
         let (noting, offering) = (Arc::clone(&asked), Arc::clone(&offered));
         let broker = StandIn::new(move |request: &Asked| {
@@ -225,7 +225,7 @@ impl Script {
                 _ => return broker::refusal(404, "not_found", None),
             };
             noting.lock().unwrap().push(request.body.clone());
-            match decide(&all_said(&request.body)) {
+            match decide(&Shown::of(&request.body)) {
                 Line::Hangs => Answer::Hangs,
                 Line::Fails(status) => broker::answer(status, &json!({"error": {"message": "no"}})),
                 Line::Refuses(status, kind, wait_s) => broker::refusal(status, kind, wait_s),
@@ -246,10 +246,46 @@ impl Script {
         wait_for("a request to the model", || self.asked.lock().unwrap().get(index).cloned())
     }
 
-    /// The text put to the model with this request, without the system prompt.
+    /// The text put to the model with this request, its whole conversation, without the system prompt.
     pub fn situation(&self, index: usize) -> String {
-        self.request(index)["messages"].to_string()
+        messages(&self.request(index)).iter().map(Value::to_string).collect()
     }
+
+    /// What this request has beyond the longest one before it that it goes on from; all of it where it begins anew.
+    pub fn news(&self, index: usize) -> String {
+        let mine = messages(&self.request(index));
+        let all = self.asked.lock().unwrap().clone();
+        let before = all[..index].iter().map(messages).filter(|before| mine.starts_with(before));
+        let known = before.map(|before| before.len()).max().unwrap_or(0);
+        mine[known..].iter().filter(|one| one["role"] != "assistant").map(Value::to_string).collect()
+    }
+}
+
+/// What a model has before it: the whole conversation, and what was said since it spoke last.
+pub struct Shown {
+    pub all: String,
+    pub new: String,
+}
+
+impl std::ops::Deref for Shown {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.all
+    }
+}
+
+impl Shown {
+    fn of(body: &Value) -> Self {
+        let messages = messages(body);
+        let spoke = messages.iter().rposition(|one| one["role"] == "assistant").map_or(0, |at| at + 1);
+        Self { all: all_said(body), new: messages[spoke..].iter().map(all_said).collect() }
+    }
+}
+
+fn messages(body: &Value) -> Vec<Value> {
+    let all = body["messages"].as_array().cloned().unwrap_or_default();
+    all.into_iter().filter(|one| one["role"] != "system").collect()
 }
 
 /// All text of a request, in either wire.

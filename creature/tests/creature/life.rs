@@ -176,10 +176,16 @@ fn a_snapshot_is_kept_every_fifty_thoughts() {
     let kept = house.record("snapshot", |data| data["thoughts"] == 50);
     let text = std::fs::read_to_string(house.path(kept.data["path"].as_str().unwrap())).unwrap();
     assert!(text.contains("## How I changed myself") && text.contains("after 50 thoughts"), "{text}");
-    wait_for("the snapshot in a thought", || {
-        let last = script.asked.lock().unwrap().last().cloned()?;
-        last["messages"].to_string().contains("after 50 thoughts").then_some(())
+    // It is shown where a conversation begins, and not said into one that goes on.
+    let shows = |request: &Value| request["messages"].to_string().contains("after 50 thoughts");
+    house.say("how many are there?");
+    let asked = wait_for("the snapshot at the begin of a conversation", || {
+        let asked = script.asked.lock().unwrap().clone();
+        asked.iter().any(shows).then_some(asked)
     });
+    let first = asked.iter().position(shows).unwrap();
+    assert!(asked[first]["messages"].to_string().contains("how many are there?"));
+    assert!(script.news(first).contains("What you remember (last snapshot)"));
     living.leave();
     let cursors = std::fs::read_to_string(house.path(".self/mind/cursors.json")).unwrap();
     assert!(cursors.contains("of_tomorrow"), "what a newer self keeps is lost: {cursors}");

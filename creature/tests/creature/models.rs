@@ -64,7 +64,10 @@ fn a_garbled_reply_is_remembered_as_garbled_and_life_goes_on() {
     assert!(garbled.data["text"].as_str().unwrap().contains("rather not"));
     let next = house.record("thought", |data| data["intent"] == "better");
     assert_eq!(next.data["thought"], 1);
-    assert!(script.situation(1).contains("garbled reply"));
+    // What it said stands in its conversation, and after it that it could not be read.
+    let after = script.situation(1);
+    assert!(after.contains("I would rather not answer in JSON today."), "{after}");
+    assert!(script.news(1).contains("Your last reply could not be read"), "{after}");
     living.leave();
 }
 

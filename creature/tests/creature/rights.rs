@@ -1,7 +1,7 @@
 //! Rights: what the owner's words allow, to whom, and for how long; the minds here go by what they are shown.
 
 use crate::broker::loopback;
-use crate::house::{Line, Script, TempHouse, thought};
+use crate::house::{Line, Script, Shown, TempHouse, thought};
 use crate::lived::Lived;
 use agenda::Change;
 use agenda::opportunities::{Move, OpportunityChange, Stage};
@@ -39,13 +39,13 @@ fn approved_usd(lived: &Lived) -> f64 {
 }
 
 /// The mind at its worst: tries to approve and begin whatever stands before it, and asks where it was told to.
-fn greedy(shown: &str) -> Line {
+fn greedy(shown: &Shown) -> Line {
     let id = json!({"id": "opportunity-1"});
     let begin = call("opportunity.move", json!({"id": "opportunity-1", "stage": "execute"}));
-    if shown.contains("Your owner approved opportunity-1") {
+    if shown.new.contains("Your owner approved opportunity-1") {
         return thought("begin", json!([begin]), 300);
     }
-    if shown.contains("Your owner's words") && !shown.contains("action: agenda.approve") {
+    if shown.new.contains("Your owner's words, not yet answered") {
         return thought("approve it myself", json!([call("agenda.approve", id), begin]), 0);
     }
     let ask = call("owner.message", json!({"kind": "approval", "text": "May I begin opportunity-1?"}));
@@ -97,15 +97,16 @@ async fn the_owners_yes_to_what_was_put_before_the_owner_approves_it_and_nothing
 }
 
 /// Answers before it works, then does what the state it is shown still asks for, then tries for more by itself.
-fn eager(shown: &str) -> Line {
+fn eager(shown: &Shown) -> Line {
     let install = json!([call("repo.install_deps", json!({}))]);
     let answer = |text: &str, done: Option<bool>| {
         json!([call("owner.message", json!({"kind": "answer", "text": text, "done": done}))])
     };
-    let tried = shown.matches("action: repo.install_deps").count();
-    match (shown.contains("Your owner's words"), shown.contains("Open request request-1")) {
+    let tried = shown.contains("action: repo.install_deps") || shown.contains("## repo.install_deps");
+    let spoken = shown.new.contains("Your owner's words, not yet answered");
+    match (spoken, shown.new.contains("Open request request-1")) {
         (true, _) => thought("say that I begin", answer("I am on it.", None), 300),
-        (false, true) if tried == 0 => thought("install", install, 300),
+        (false, true) if !tried => thought("install", install, 300),
         (false, true) => thought("say that it is done", answer("It is in.", None), 300),
         (false, false) if shown.contains("I am on it.") => thought("install more, for me", install, 300),
         (false, false) => thought("rest", json!([]), 300),
@@ -154,8 +155,7 @@ async fn an_install_the_owner_asked_for_is_no_ones_own_after_the_first_answer_an
 #[tokio::test]
 async fn a_word_that_asks_for_nothing_of_the_kind_gives_no_right() {
     loopback!();
-    let script = Script::sighted(|shown| match shown.contains("Your owner's words") {
-        true if shown.contains("action: repo.install_deps") => thought("rest", json!([]), 300),
+    let script = Script::sighted(|shown| match shown.new.contains("Your owner's words, not yet answered") {
         true => thought("install", json!([call("repo.install_deps", json!({}))]), 0),
         false => thought("rest", json!([]), 300),
     });

@@ -76,7 +76,7 @@ async fn pause_holds_all_but_the_owners_words_until_resume() {
     house.say("resume");
     lived.wake().await;
     assert_eq!(asked(&script), 3);
-    assert!(script.situation(2).contains("something happened"));
+    assert!(script.news(2).contains("something happened"));
     let answers: Vec<Value> = house
         .records()
         .into_iter()
@@ -118,7 +118,7 @@ async fn a_word_interrupts_work_is_answered_and_the_work_goes_on() {
     );
     assert!(lived.life.toolbox.owner);
     lived.wake().await;
-    let resumed = script.situation(2);
+    let resumed = script.news(2);
     assert!(resumed.contains("interrupted you") && resumed.contains("dig the garden"), "{resumed}");
     assert!(!lived.life.toolbox.owner);
     let events = feed(&house);
@@ -141,7 +141,7 @@ async fn every_event_is_shown_once_and_those_without_room_wait() {
     for _ in 0..80 {
         lived.wake().await;
     }
-    let all: String = (0..asked(&script)).map(|at| script.situation(at)).collect();
+    let all: String = (0..asked(&script)).map(|at| script.news(at)).collect();
     for number in 0..300 {
         let times = all.matches(&format!("event <{number:03}>")).count();
         assert_eq!(times, usize::from(number >= 44), "event {number}");
@@ -170,10 +170,10 @@ async fn the_checklist_wakes_it_when_it_changes_and_when_an_item_is_due() {
         lived.wake().await;
     }
     assert_eq!(asked(&script), 2);
-    assert!(script.situation(1).contains("due on the checklist: look at the mail"));
+    assert!(script.news(1).contains("due on the checklist: look at the mail"));
     house.write("self/HEARTBEAT.md", "- [ ] paint the door\n");
     lived.wake().await;
-    assert!(script.situation(2).contains("the checklist changed"));
+    assert!(script.news(2).contains("the checklist changed"));
     house.write("self/HEARTBEAT.md", "");
     lived.wake().await;
     assert_eq!(asked(&script), 4, "that nothing is left of it is news too");
@@ -229,16 +229,24 @@ async fn the_same_call_over_and_over_is_warned_of_and_then_not_made() {
 }
 
 #[tokio::test]
-async fn what_needs_more_than_its_rounds_goes_on_once_and_no_more() {
+async fn what_needs_more_than_its_rounds_goes_on_at_later_wakes_that_become_rare() {
     loopback!();
     let dig = json!([{"tool": "notes.append", "args": {"name": "diary", "text": "dug"}}]);
     let script = Script::new(vec![thought("again", dig, 0)]);
     let house = TempHouse::with_model("openai", &script, 300);
     let mut lived = Lived::born(&house, MORNING, 1).await;
+    let mut rests = Vec::new();
     for _ in 0..20 {
-        lived.wake().await;
+        rests.push(lived.wake().await.as_secs());
     }
-    assert_eq!(asked(&script), 16);
+    assert_eq!(asked(&script), 20 * 8, "eight rounds of every wake");
+    assert_eq!(rests[0], 1, "the first time it goes on at once");
+    assert!(rests[1..].iter().all(|rest| *rest >= 60), "{rests:?}");
+    assert!(rests[11..].iter().all(|rest| *rest >= 300), "work without end is slowed: {rests:?}");
+    let goes_on = (1..asked(&script)).all(|at| script.situation(at).contains("What came of your calls"));
+    assert!(goes_on, "its conversation is kept");
+    let why = house.booked().into_iter().rfind(|record| record.kind == "heartbeat").unwrap();
+    assert!(why.data["why"].to_string().contains("ended before its work did"), "{}", why.data);
 }
 
 #[tokio::test]
@@ -286,6 +294,28 @@ async fn a_mind_that_fails_rests_longer_and_longer_though_a_word_waits() {
         }
         assert!(asked(&script) < 20, "{} calls", asked(&script));
         assert_eq!(lived.life.cursors.words.len(), 1, "the word waits on");
+    }
+}
+
+/// A line of plain text has no hour: said again, it looked like one that was said before.
+#[tokio::test]
+async fn what_is_said_or_happens_again_in_the_same_words_is_heard_again() {
+    loopback!();
+    let answer = json!([{"tool": "memory.append", "args": {"kind": "message", "data": {"text": "more"}}}]);
+    let script = Script::sighted(move |shown| match shown.new.contains("not yet answered") {
+        true => thought("answer", answer.clone(), 300),
+        false => thought("rest", json!([]), 300),
+    });
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    for times in 1..3 {
+        house.say("tell me  - one -  more");
+        lived.wake().await;
+        let said = |what: &str| (0..asked(&script)).filter(|at| script.news(*at).contains(what)).count();
+        assert_eq!(said("not yet answered\\n\\n- tell me  - one -  more"), times, "the owner's words, as they are");
+        lived.life.cursors.tell("the bell rang");
+        lived.wake().await;
+        assert_eq!(said("# Events\\n\\n- the bell rang"), times, "the bell");
     }
 }
 

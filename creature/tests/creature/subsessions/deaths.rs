@@ -26,10 +26,7 @@ fn gardener(text: &str) -> Value {
         text if text.contains("Spawn a child") && !text.contains("session-5") => {
             calls("spawn", json!({"objective": "Be a child", "mode": "none"}))
         }
-        text if text.contains("thought 1 in it")
-            && !text.contains("mode none")
-            && text.contains("# Tools") =>
-        {
+        text if !text.contains("Call no tool") && !text.contains("What came of your calls") => {
             calls("notes.append", json!({"name": "diary", "text": "dug"}))
         }
         _ => says("done"),

@@ -9,23 +9,22 @@ use memory::Record;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The parts of a prompt by their headings, and the characters each may take.
-const PARTS: [(&str, usize); 11] = [
+/// The parts of what it is told by their headings, and the characters each may take; the owner's words are whole.
+const PARTS: [(&str, usize); 10] = [
     ("PURPOSE.md", 6_000),
     ("Checklist", 2_000),
     ("What you remember", 4_000),
     ("Scratch", 4_000),
     ("Goals", 4_000),
-    ("Latest records", 24_000),
+    ("Latest records", 12_000),
     ("Where you stand", 1_500),
     ("What there is to do", 2_000),
     ("Events", 2_000),
-    ("Your owner's words", 6_000),
     ("Now", 500),
 ];
 
-/// What the mind's own prompt may take beside the tools and the shape of the answer.
-const MIND: usize = 2_300;
+/// What the mind's own prompt may take beside the tools, the shape of the answer included.
+const MIND: usize = 4_900;
 
 pub fn count(text: &str) -> usize {
     text.chars().count()
@@ -35,7 +34,7 @@ pub fn count(text: &str) -> usize {
 pub fn context_within_caps(asks: &[Ask]) {
     for ask in asks.iter().filter(|ask| ask.is_thought()) {
         for (title, most) in PARTS {
-            let shown = count(ask.section(title));
+            let shown = count(ask.section(title)).max(count(ask.fresh(title)));
             assert!(shown <= most, "{title}: {shown} of {most} characters at {}", ask.at);
         }
         let mind = count(&ask.system.replace(catalogue().trim_end(), ""));

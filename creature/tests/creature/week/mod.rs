@@ -79,7 +79,7 @@ fn sessions_ended_rightly(world: &World) {
     assert_eq!(of("compare the two")[0].section("Answers you build on").matches("answer to").count(), 2);
     assert!(of("build on the impossible result").is_empty(), "it hung on what failed");
     assert!(of("look again later")[0].at >= time("2026-10-20T12:00:00Z"));
-    let reports = asks.iter().filter(|ask| ask.section("Events").contains("sub-sessions ended"));
+    let reports = asks.iter().filter(|ask| ask.fresh("Events").contains("sub-sessions ended"));
     assert_eq!(reports.count(), 1, "children of one parent are reported once, together");
 }
 
@@ -182,7 +182,7 @@ fn paused_and_resumed(asks: &[Ask]) {
 /// Every event reached a thought, chatter and what the owner did not want to hear reached nobody.
 fn told_of_everything(asks: &[Ask], records: &[Record]) {
     for title in ["Small tools that last", "Flat files, again", "Something for later"] {
-        let told = asks.iter().filter(|ask| ask.section("Events").contains(title)).count();
+        let told = asks.iter().filter(|ask| ask.fresh("Events").contains(title)).count();
         assert_eq!(told, 1, "{title}");
     }
     let quiet = (time("2026-10-23T12:01:00Z"), time("2026-10-24T20:00:00Z"));

@@ -14,46 +14,56 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub struct Ask {
     pub at: Timestamp,
     pub system: String,
+    /// All that was said to it in this conversation, and of that what it has not answered yet.
     pub text: String,
+    pub new: String,
     pub autonomous: bool,
     pub reply: Value,
 }
 
 impl Ask {
-    /// What stands under a heading; empty where there is none that begins so.
+    /// What was last said under a heading; empty where there is none that begins so.
     pub fn section(&self, title: &str) -> &str {
         section(&self.text, title)
     }
 
-    /// The owner's words in it.
+    /// The same, where it was said just now.
+    pub fn fresh(&self, title: &str) -> &str {
+        section(&self.new, title)
+    }
+
+    /// The owner's words it is about; none where it acts by itself.
     pub fn words(&self) -> &str {
-        self.section("Your owner's words")
+        script::words(&self.text)
     }
 
     /// A thought of the loop's own, no sub-session's and no dream's.
     pub fn is_thought(&self) -> bool {
-        script::is_thought(&self.text)
+        script::is_thought(&self.text) && !script::is_handover(&self.new)
     }
 }
 
-/// What stands under the first heading that begins so, up to the next known one.
+/// What stands under the last heading that begins so, up to the next known one.
 pub fn section<'a>(text: &'a str, title: &str) -> &'a str {
     let starts = |rest: &str| TITLES.iter().any(|title| rest.starts_with(title));
-    let mut headings = text.match_indices("# ").filter(|(at, _)| *at == 0 || text[..*at].ends_with("\n\n"));
-    let Some((at, _)) = headings.find(|(at, _)| text[at + 2..].starts_with(title)) else { return "" };
+    let headings = text.match_indices("# ").filter(|(at, _)| *at == 0 || text[..*at].ends_with("\n\n"));
+    let headings: Vec<usize> = headings.map(|(at, _)| at).collect();
+    let last = headings.iter().rposition(|at| text[at + 2..].starts_with(title));
+    let Some(last) = last else { return "" };
+    let at = headings[last];
     let body = text[at..].find('\n').map_or(text.len(), |line| at + line);
-    let end = headings.find(|(at, _)| starts(&text[at + 2..])).map_or(text.len(), |(at, _)| at);
-    // The last line of a situation asks for the answer.
-    text[body..end].trim().trim_end_matches(ANSWER).trim()
+    let end = headings[last + 1..].iter().find(|at| starts(&text[*at + 2..]));
+    text[body..end.copied().unwrap_or(text.len())].trim()
 }
 
-const TITLES: [&str; 14] = [
+const TITLES: [&str; 18] = [
     "PURPOSE.md",
     "Checklist (",
     "What you remember",
     "Scratch (",
     "Goals",
     "Latest records",
+    "What this life was born with",
     "Where you stand",
     "What there is to do",
     "Events",
@@ -61,9 +71,11 @@ const TITLES: [&str; 14] = [
     "Now",
     "Your objective",
     "Answers you build on",
-    "Your history",
+    "What came of your calls",
+    "Handover",
+    "How your last conversation",
+    "This conversation has grown too long",
 ];
-const ANSWER: &str = "Answer with the one JSON object.";
 
 #[derive(Default)]
 pub struct Seen {
@@ -106,17 +118,23 @@ fn answer(asked: &Asked, seen: &mut Seen, time: &Time) -> Answer {
     match asked.path.as_str() {
         "/status" => broker::status(if seen.bare { Value::Null } else { offered() }, &["mail"]),
         "/llm/openai/v1/chat/completions" => {
-            let said = |role: &str| -> String {
-                let messages = asked.body["messages"].as_array().unwrap().iter();
-                messages.filter(|m| m["role"] == role).filter_map(|m| m["content"].as_str()).collect()
+            let messages = asked.body["messages"].as_array().unwrap().as_slice();
+            let said = |role: &str, messages: &[Value]| {
+                let mine = messages.iter().filter(|one| one["role"] == role);
+                mine.filter_map(|one| one["content"].as_str()).collect::<Vec<_>>().join("\n\n")
             };
-            let (system, text, at) = (said("system"), said("user"), time.now());
-            let reply = script::reply(&system, &text);
-            let answered = in_chat(&reply.to_string());
+            let spoke = messages.iter().rposition(|one| one["role"] == "assistant").map_or(0, |at| at + 1);
+            let (system, text) = (said("system", messages), said("user", messages));
+            let (new, at) = (said("user", &messages[spoke..]), time.now());
+            let reply = script::reply(&text, &new);
+            let answer = reply.as_str().map_or_else(|| reply.to_string(), str::to_owned);
+            let mut answered = in_chat(&answer);
+            answered["usage"]["prompt_tokens"] = json!(asked.body.to_string().len() / 4);
             seen.asks.push(Ask {
                 at,
                 system,
                 text,
+                new,
                 autonomous: asked.class.as_deref() == Some("autonomous"),
                 reply,
             });

@@ -1,15 +1,18 @@
 //! The scripted model: a small rule machine that reads what it is sent, as a model would, and answers with calls.
 //!
-//! It keeps nothing: all it knows stands in the prompt, so a life that dies takes nothing with it.
+//! It keeps nothing: all it knows stands in its conversation, so a life that dies takes nothing with it.
 
 use super::outside::section;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// What the model says to a prompt.
-pub fn reply(_system: &str, text: &str) -> Value {
+/// What the model says to a conversation, of which it has not answered `new`.
+pub fn reply(text: &str, new: &str) -> Value {
+    if is_handover(new) {
+        return json!("Goal\nthe first line of the stack\nNext\ngo on");
+    }
     if is_thought(text) {
-        return think(text);
+        return think(text, new);
     }
     let objective = section(text, "Your objective");
     if objective.is_empty() {
@@ -23,11 +26,33 @@ pub fn is_thought(text: &str) -> bool {
     section(text, "Now").contains("thoughts before")
 }
 
+/// It is asked to sum up a conversation that ends here.
+pub fn is_handover(new: &str) -> bool {
+    new.contains("This conversation has grown too long and ends here.")
+}
+
+/// The owner's words that are to be answered now; none where it acts by itself.
+pub fn words(text: &str) -> &str {
+    match section(text, "Now").contains("For your owner") {
+        true => section(text, SAID),
+        false => "",
+    }
+}
+
+const SAID: &str = "Your owner's words, not yet answered";
+
 /// The owner's words first, then the first line of the stack that is ready, then events.
-fn think(text: &str) -> Value {
-    let words = section(text, "Your owner's words");
+fn think(text: &str, new: &str) -> Value {
+    let words = words(text);
     if !words.is_empty() {
-        return answer(words, section(text, "Latest records"));
+        // A life ended over these words: what it did of them stands in memory.
+        let cut = section(new, SAID).is_empty() || new.contains("outcome unknown: ") || new.contains("not run: ");
+        return match (cut, new.contains("## records\n")) {
+            (_, true) => answer(words, new),
+            (false, false) => answer(words, section(text, "Latest records")),
+            (true, false) => json!({"monologue": "What did I do of it?", "intent": "look", "sleep_s": 0,
+                "tool_calls": [{"tool": "records", "args": {}}]}),
+        };
     }
     let now = section(text, "Now").split(". ").next().unwrap_or_default();
     let now: Timestamp = now.parse().unwrap_or_else(|error| panic!("no hour in {now:?}: {error}"));
@@ -65,8 +90,10 @@ fn answer(words: &str, records: &str) -> Value {
 /// Whether records show it as done: a change of the agenda, or a result.
 fn done(args: &Value, records: &str) -> bool {
     let about = ["title", "text", "what", "place"].iter().find_map(|key| args[*key].as_str());
-    let Some(about) = about else { return records.contains(" action: spawn ") };
-    let mut lines = records.lines().filter(|line| line.contains(" agenda: ") || line.contains(" action: "));
+    // As a conversation begins with them, and as `records` has them.
+    let Some(about) = about else { return [" action: spawn ", " action spawn "].iter().any(|did| records.contains(did)) };
+    let kinds = [" agenda: ", " action: ", " agenda ", " action "];
+    let mut lines = records.lines().filter(|line| kinds.iter().any(|kind| line.contains(kind)));
     lines.any(|line| line.contains(&format!("\"{about}\"")))
 }
 
@@ -153,7 +180,7 @@ fn sell(line: &Line) -> Value {
 
 /// A sub-session: looks once, then answers by what its objective says.
 fn apart(objective: &str, text: &str) -> Value {
-    if objective.contains("look") && !text.contains("# Your history") {
+    if objective.contains("look") && !text.contains("# What came of your calls") {
         let calls = json!([{"tool": "notes.read", "args": {"name": "scratch"}}]);
         return json!({"monologue": "I look first.", "intent": "look", "tool_calls": calls, "sleep_s": 0});
     }

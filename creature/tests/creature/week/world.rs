@@ -239,9 +239,9 @@ async fn cut<T>(future: impl Future<Output = T>, mut polls: u64) -> Option<T> {
     .await
 }
 
-/// Rests of a minute to half an hour, in Berlin.
-pub const SETTINGS: &str =
-    "[rest]\nshortest_s = 1\nlongest_s = 300\n[agenda]\ntime_zone = \"Europe/Berlin\"\n";
+/// Rests of a minute to half an hour, in Berlin; calls travel in a JSON thought.
+pub const SETTINGS: &str = "[model]\ntools = \"json\"\n[rest]\nshortest_s = 1\nlongest_s = 300\n\
+    [agenda]\ntime_zone = \"Europe/Berlin\"\n";
 
 pub const PURPOSE: &str =
     "# Purpose\n\nBe curious about small things.\n\nfeed: http://news.example/feed.xml\n";
