@@ -56,11 +56,17 @@ fn the_newest_records_are_kept_and_oldest_come_first() {
         let shown: Vec<usize> = (0..300).filter(|n| text.contains(&format!("tool-{n}-"))).collect();
         let left = 300 - shown.len();
         assert_eq!(shown, (left..300).collect::<Vec<_>>(), "the newest, none between missing");
-        assert!((50..=most).contains(&shown.len()) && text.chars().count() <= caps.records, "{}", shown.len());
+        assert!(
+            (50..=most).contains(&shown.len()) && text.chars().count() <= caps.records,
+            "{}",
+            shown.len()
+        );
         assert!(text.find("tool-298-") < text.find("tool-299-"));
         assert!(text.contains(&format!("({left} older records left out)")), "{}", head(&text, 100));
     }
-    assert!(choose(&moment, &Caps { records: 60_000, ..Caps::default() }).records.contains("(100 older records"));
+    assert!(
+        choose(&moment, &Caps { records: 60_000, ..Caps::default() }).records.contains("(100 older records")
+    );
 }
 
 fn line(at: usize) -> Line {

@@ -154,8 +154,14 @@ async fn a_graph_is_worked_off_and_reported_once() {
     let asked = scene.asked();
     let first = |objective: &str| asked.iter().find(|text| text.contains(objective)).unwrap();
     let (sum, write) = (first("Sum up"), first("Write it down"));
-    assert!(sum.contains("Call no tool") && !sum.contains("Your tools"), "one of mode none is given tools: {sum}");
-    assert!(write.contains("Your tools, of all that there are") && !write.contains("Call no tool"), "{write}");
+    assert!(
+        sum.contains("Call no tool") && !sum.contains("Your tools"),
+        "one of mode none is given tools: {sum}"
+    );
+    assert!(
+        write.contains("Your tools, of all that there are") && !write.contains("Call no tool"),
+        "{write}"
+    );
     let told = life.cursors.news.len();
     let asked = asked.len();
     drop(life);

@@ -312,7 +312,11 @@ async fn what_is_said_or_happens_again_in_the_same_words_is_heard_again() {
         house.say("tell me  - one -  more");
         lived.wake().await;
         let said = |what: &str| (0..asked(&script)).filter(|at| script.news(*at).contains(what)).count();
-        assert_eq!(said("not yet answered\\n\\n- tell me  - one -  more"), times, "the owner's words, as they are");
+        assert_eq!(
+            said("not yet answered\\n\\n- tell me  - one -  more"),
+            times,
+            "the owner's words, as they are"
+        );
         lived.life.cursors.tell("the bell rang");
         lived.wake().await;
         assert_eq!(said("# Events\\n\\n- the bell rang"), times, "the bell");

@@ -46,7 +46,8 @@ fn think(text: &str, new: &str) -> Value {
     let words = words(text);
     if !words.is_empty() {
         // A life ended over these words: what it did of them stands in memory.
-        let cut = section(new, SAID).is_empty() || new.contains("outcome unknown: ") || new.contains("not run: ");
+        let cut =
+            section(new, SAID).is_empty() || new.contains("outcome unknown: ") || new.contains("not run: ");
         return match (cut, new.contains("## records\n")) {
             (_, true) => answer(words, new),
             (false, false) => answer(words, section(text, "Latest records")),
@@ -91,7 +92,9 @@ fn answer(words: &str, records: &str) -> Value {
 fn done(args: &Value, records: &str) -> bool {
     let about = ["title", "text", "what", "place"].iter().find_map(|key| args[*key].as_str());
     // As a conversation begins with them, and as `records` has them.
-    let Some(about) = about else { return [" action: spawn ", " action spawn "].iter().any(|did| records.contains(did)) };
+    let Some(about) = about else {
+        return [" action: spawn ", " action spawn "].iter().any(|did| records.contains(did));
+    };
     let kinds = [" agenda: ", " action: ", " agenda ", " action "];
     let mut lines = records.lines().filter(|line| kinds.iter().any(|kind| line.contains(kind)));
     lines.any(|line| line.contains(&format!("\"{about}\"")))
