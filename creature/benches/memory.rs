@@ -6,7 +6,7 @@
 use creature::birth::{LOOK_BACK, birth};
 use creature::config::Told;
 use creature::life::Life;
-use creature::mind::{context, prompt};
+use creature::mind::{context, situation};
 use creature::paths::House;
 use memory::{Log, Record, snapshot};
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
@@ -145,7 +145,7 @@ fn assemble(life: &mut Life) {
     let moment = life.sense(0).unwrap();
     assert_eq!(moment.records.len().min(100), 100, "too little memory was read");
     let parts = context::choose(&moment, &context::Caps::default());
-    let said = prompt::standing(&parts) + &prompt::situation(&moment, &parts);
+    let said = situation::standing(&parts).text + &situation::opening(&moment, &parts).text;
     assert!(said.len() > 10_000, "too little is said: {}", said.len());
 }
 

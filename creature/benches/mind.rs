@@ -8,7 +8,7 @@ use creature::birth::birth;
 use creature::clock::Clock;
 use creature::config::Told;
 use creature::life::{Leaving, Life};
-use creature::mind::{context, prompt};
+use creature::mind::{context, prompt, situation};
 use creature::paths::House;
 use creature::tools;
 use jiff::Timestamp;
@@ -131,9 +131,9 @@ fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
     let moment = timed("sense: papers, words, records, agenda, stack", &mut parts, || life.sense(0).unwrap());
     let shown = timed("context", &mut parts, || context::choose(&moment, &context::Caps::default()));
     let said = timed("prompt", &mut parts, || {
-        prompt::system(Wire::Chat, tools::catalogue())
-            + &prompt::standing(&shown)
-            + &prompt::situation(&moment, &shown)
+        prompt::system(Some((Wire::Chat, tools::catalogue())), 35_000)
+            + &situation::standing(&shown).text
+            + &situation::opening(&moment, &shown).text
     });
     assert!(said.len() > 10_000, "too little is said: {}", said.len());
     timed("a thought's record and the cursors kept", &mut parts, || {

@@ -1,11 +1,14 @@
 //! Minds behind one interface: instinct needs no model, the others call one.
 
+mod apart;
 pub mod context;
 pub mod conversation;
 mod handover;
 pub mod instinct;
+mod live;
 pub mod llm;
 pub mod moment;
+mod native;
 pub mod prompt;
 pub mod runtime;
 pub mod situation;

@@ -5,20 +5,18 @@
 
 use super::context::{self, Caps};
 use super::conversation::{self, Called, Conversation, Entry, Head};
+use super::live::Live;
 use super::llm::{self, Form, ModelMind};
 use super::moment::Moment;
-use super::thought::{MOST_CALLS, Thought, ToolCall};
-use super::{Down, Outcome, Why, handover, situation};
+use super::thought::{MOST_CALLS, ToolCall};
+use super::{Down, Outcome, Why, handover, native, situation};
 use crate::state;
-use crate::tools::catalogue;
 use agenda::standing::redact_whole;
 use jiff::Timestamp;
-use model::{Call, Error, Heard, Kind, Reply, Talk, Turn, Wire};
+use model::{Error, Kind, Reply, Talk, Turn, Wire};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 /// Seconds a provider's cache keeps a conversation.
@@ -27,9 +25,6 @@ const CACHED_S: [(Wire, i64); 3] = [(Wire::Anthropic, 300), (Wire::Responses, 1_
 /// A talk with the owner of fewer tokens is gone on with for a day.
 const SHORT_TOKENS: u64 = 32_000;
 const DAY_S: i64 = 86_400;
-
-/// Bytes of what is being thought that are kept.
-const MOST_LIVE: usize = 1 << 20;
 
 /// Servers whose ways are remembered.
 const MOST_SERVERS: usize = 32;
@@ -154,7 +149,7 @@ impl ModelMind {
         self.head_of(thread)
     }
 
-    fn head_of(&self, thread: Option<String>) -> Head {
+    pub(super) fn head_of(&self, thread: Option<String>) -> Head {
         Head {
             thread,
             model: self.name(),
@@ -204,7 +199,7 @@ impl ModelMind {
         current.add(Entry::Said { text, life: moment.life, at_s: now_s(moment), shown: said.shown })
     }
 
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         turns: &[Turn],
         autonomous: bool,
@@ -224,7 +219,7 @@ impl ModelMind {
     }
 
     /// Keeps what the model gave, and reads it as a thought.
-    fn took(&self, current: &mut Conversation, reply: &Reply, now_s: i64) -> io::Result<Outcome> {
+    pub(super) fn took(&self, current: &mut Conversation, reply: &Reply, now_s: i64) -> io::Result<Outcome> {
         let before = current.tokens();
         let prompt =
             reply.usage.input_tokens + reply.usage.cache_read_tokens + reply.usage.cache_write_tokens;
@@ -247,7 +242,7 @@ impl ModelMind {
             _ if reply.calls.is_empty() && reply.text.trim().is_empty() && reply.stop != "end_turn" => {
                 return Ok(llm::garbled(reply, "the reply is empty"));
             }
-            _ => (native(reply), llm::usage(reply)),
+            _ => (native::thought(reply), llm::usage(reply)),
         };
         let turn = current.turns.len();
         if self.form == Some(Form::Json) {
@@ -271,55 +266,6 @@ impl ModelMind {
         }
         thought.delivers = self.form == Some(Form::Native) && thought.tool_calls.is_empty();
         Ok(Outcome::Thought { thought, usage })
-    }
-
-    /// A sub-session's conversation, ready for its next turn: known, read, or begun with `opening`.
-    pub fn apart(
-        &self,
-        name: &str,
-        known: Option<Conversation>,
-        opening: impl FnOnce() -> String,
-        hour: &str,
-        (life, now): (u64, Timestamp),
-    ) -> io::Result<Conversation> {
-        let (path, at_s) = (self.folder.join(format!("apart-{name}.jsonl")), now.as_second());
-        let known = known.or_else(|| Conversation::load(&path));
-        let said =
-            |text: String| Entry::Said { text: redact_whole(&text), life, at_s, shown: BTreeMap::new() };
-        let most = self.window / 10 * 7;
-        let mut talk = match known.filter(|it| it.head.fingerprint == self.fingerprint && it.tokens() < most)
-        {
-            Some(talk) => talk,
-            None => {
-                let head = self.head_of(Some(format!("apart {name}")));
-                let mut talk = Conversation::begin(path, head)?;
-                talk.add(said(opening()))?;
-                talk
-            }
-        };
-        talk.close()?;
-        if !talk.is_turn_of_model() || talk.turns.len() == 1 {
-            talk.add(said(hour.to_owned()))?;
-        }
-        Ok(talk)
-    }
-
-    /// One turn of a conversation that is not the mind's own.
-    pub async fn turn(&self, talk: &mut Conversation, autonomous: bool, now: Timestamp) -> Outcome {
-        let mut bare = false;
-        loop {
-            let error = match self.ask(&talk.turns, autonomous, bare, (&|| {}, None)).await {
-                Ok(reply) => {
-                    let taken = self.took(talk, &reply, now.as_second());
-                    return taken.unwrap_or_else(|error| unkept(&error));
-                }
-                Err(error) => error,
-            };
-            if error.kind != Kind::Signature || bare {
-                return llm::failed(&error);
-            }
-            bare = true;
-        }
     }
 
     fn is_too_long(&self) -> bool {
@@ -413,47 +359,10 @@ fn misread(talk: &mut Conversation, reply: &Reply, outcome: &Outcome, now_s: i64
     talk.add(Entry::Said { text, life, at_s: now_s, shown: BTreeMap::new() })
 }
 
-fn unkept(error: &io::Error) -> Outcome {
+pub(super) fn unkept(error: &io::Error) -> Outcome {
     let error = format!("failed to keep the conversation: {error}");
     let hint = "is the disk full, or .self/mind not writable?".to_owned();
     Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 60, reset_s: None })
-}
-
-/// A reply with calls of its wire as a thought.
-fn native(reply: &Reply) -> Thought {
-    let said = if reply.text.trim().is_empty() { &reply.thinking } else { &reply.text };
-    let tool_calls: Vec<ToolCall> =
-        reply.calls.iter().take(MOST_CALLS).map(|call| called(call, reply)).collect();
-    let rest = tool_calls.iter().find(|call| call.tool == "rest" && call.refused.is_none());
-    let rest_s = rest.and_then(|rest| rest.args.get("sleep_s")?.as_u64());
-    let intent = rest.and_then(|rest| rest.args.get("intent")?.as_str()).map(str::to_owned);
-    let first = |text: &str| text.trim().lines().next().unwrap_or_default().to_owned();
-    let over = reply.calls.iter().skip(MOST_CALLS).map(|call| Value::String(call.name.clone()));
-    Thought {
-        monologue: said.trim().to_owned(),
-        intent: context::shorten(&intent.unwrap_or_else(|| first(said)), 300),
-        sleep_s: if tool_calls.is_empty() { 60 } else { rest_s.unwrap_or(0) },
-        said: rest_s.is_some(),
-        over: over.collect(),
-        tool_calls,
-        ..Thought::default()
-    }
-}
-
-fn called(call: &Call, reply: &Reply) -> ToolCall {
-    let tool = catalogue::by_wire_name(&call.name).map_or(call.name.as_str(), |tool| tool.name).to_owned();
-    let (args, refused) = match &call.args {
-        _ if call.cut => {
-            let why = format!(
-                "not run: the reply was cut at its limit of {} tokens before this call was whole; send it in smaller pieces",
-                reply.usage.output_tokens
-            );
-            (Map::new(), Some(why))
-        }
-        Ok(args) => (args.clone(), None),
-        Err(why) => (Map::new(), Some(format!("not run: its arguments are no JSON object: {why}"))),
-    };
-    ToolCall { tool, args, id: call.id.clone(), refused }
 }
 
 fn now(moment: &Moment) -> Timestamp {
@@ -462,34 +371,4 @@ fn now(moment: &Moment) -> Timestamp {
 
 fn now_s(moment: &Moment) -> i64 {
     now(moment).as_second()
-}
-
-/// The file in which a thought can be followed while it is had.
-struct Live {
-    file: Option<File>,
-    written: usize,
-    thinking: bool,
-}
-
-impl Live {
-    fn begin(path: Option<&Path>) -> Self {
-        Self { file: path.and_then(|path| File::create(path).ok()), written: 0, thinking: false }
-    }
-
-    fn take(&mut self, heard: Heard) {
-        let (text, thinking) = match heard {
-            Heard::Byte => return,
-            Heard::Thinking(text) => (text.to_owned(), true),
-            Heard::Text(text) => (text.to_owned(), false),
-            Heard::Call(name) => (format!("\n→ {name}\n"), false),
-        };
-        let mark = if thinking != self.thinking { "\n" } else { "" };
-        self.thinking = thinking;
-        self.written = self.written.saturating_add(text.len());
-        if let Some(file) = self.file.as_mut().filter(|_| self.written <= MOST_LIVE)
-            && file.write_all(format!("{mark}{text}").as_bytes()).is_err()
-        {
-            self.file = None;
-        }
-    }
 }

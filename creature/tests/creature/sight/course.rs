@@ -6,8 +6,8 @@ use crate::faithful::ledger::{read_share, table};
 use crate::faithful::{Entry, Prices, Rules, Say, Seen, Wire};
 use crate::house::wait_for;
 use serde_json::json;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 fn ways() -> [(Wire, Rules); 3] {

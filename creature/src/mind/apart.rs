@@ -1,0 +1,61 @@
+//! Conversations of sub-sessions: beside the mind's own, with its system and tools, so that a cache holds their head too.
+
+use super::conversation::{Conversation, Entry};
+use super::llm::{self, ModelMind};
+use super::{Outcome, talk};
+use agenda::standing::redact_whole;
+use jiff::Timestamp;
+use model::Kind;
+use std::collections::BTreeMap;
+use std::io;
+
+impl ModelMind {
+    /// A sub-session's conversation, ready for its next turn: known, read, or begun with `opening`.
+    pub fn apart(
+        &self,
+        name: &str,
+        known: Option<Conversation>,
+        opening: impl FnOnce() -> String,
+        hour: &str,
+        (life, now): (u64, Timestamp),
+    ) -> io::Result<Conversation> {
+        let (path, at_s) = (self.folder.join(format!("apart-{name}.jsonl")), now.as_second());
+        let known = known.or_else(|| Conversation::load(&path));
+        let said =
+            |text: String| Entry::Said { text: redact_whole(&text), life, at_s, shown: BTreeMap::new() };
+        let most = self.window / 10 * 7;
+        let mut talk = match known.filter(|it| it.head.fingerprint == self.fingerprint && it.tokens() < most)
+        {
+            Some(talk) => talk,
+            None => {
+                let head = self.head_of(Some(format!("apart {name}")));
+                let mut talk = Conversation::begin(path, head)?;
+                talk.add(said(opening()))?;
+                talk
+            }
+        };
+        talk.close()?;
+        if !talk.is_turn_of_model() || talk.turns.len() == 1 {
+            talk.add(said(hour.to_owned()))?;
+        }
+        Ok(talk)
+    }
+
+    /// One turn of a conversation that is not the mind's own.
+    pub async fn turn(&self, talk: &mut Conversation, autonomous: bool, now: Timestamp) -> Outcome {
+        let mut bare = false;
+        loop {
+            let error = match self.ask(&talk.turns, autonomous, bare, (&|| {}, None)).await {
+                Ok(reply) => {
+                    let taken = self.took(talk, &reply, now.as_second());
+                    return taken.unwrap_or_else(|error| talk::unkept(&error));
+                }
+                Err(error) => error,
+            };
+            if error.kind != Kind::Signature || bare {
+                return llm::failed(&error);
+            }
+            bare = true;
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What is being thought, in a file that can be followed while the thought is had.
+
+use model::Heard;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+/// Bytes of one thought that are kept.
+const MOST_LIVE: usize = 1 << 20;
+
+/// The file in which a thought can be followed while it is had.
+pub(super) struct Live {
+    file: Option<File>,
+    written: usize,
+    thinking: bool,
+}
+
+impl Live {
+    pub(super) fn begin(path: Option<&Path>) -> Self {
+        Self { file: path.and_then(|path| File::create(path).ok()), written: 0, thinking: false }
+    }
+
+    pub(super) fn take(&mut self, heard: Heard) {
+        let (text, thinking) = match heard {
+            Heard::Byte => return,
+            Heard::Thinking(text) => (text.to_owned(), true),
+            Heard::Text(text) => (text.to_owned(), false),
+            Heard::Call(name) => (format!("\n→ {name}\n"), false),
+        };
+        let mark = if thinking != self.thinking { "\n" } else { "" };
+        self.thinking = thinking;
+        self.written = self.written.saturating_add(text.len());
+        if let Some(file) = self.file.as_mut().filter(|_| self.written <= MOST_LIVE)
+            && file.write_all(format!("{mark}{text}").as_bytes()).is_err()
+        {
+            self.file = None;
+        }
+    }
+}
