@@ -83,7 +83,7 @@ impl<'a> Run<'a> {
         let model = Model::start();
         let suffix = if wire == "openai" { "/v1" } else { "" };
         let chosen = format!(
-            "{LIMITS}{MONEY}[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n[agenda]\nrounds = 50\n[model]\nprovider = \"{wire}\"\nmodel = \"scripted\"\nbase_url = \"{}{suffix}\"\nkey_env = \"TEST_MODEL_KEY\"\n",
+            "{LIMITS}{MONEY}[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n[agenda]\nrounds = 50\n[model]\nprovider = \"{wire}\"\nmodel = \"scripted\"\nbase_url = \"{}{suffix}\"\nkey_env = \"TEST_MODEL_KEY\"\ntools = \"json\"\n",
             model.address
         );
         house.write("owner.toml", &chosen);
@@ -291,7 +291,7 @@ fn a_mended_key_wakes_the_mind_and_the_waiting_word_is_answered() {
     let clone = Clone::new();
     let (house, model) = (&clone.house, Model::start());
     let chosen = format!("provider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"", model.address);
-    house.write("owner.toml", &format!("{LIMITS}{MONEY}[model]\n{chosen}\nkey_env = \"HOUSE_KEY\"\n"));
+    house.write("owner.toml", &format!("{LIMITS}{MONEY}[model]\n{chosen}\nkey_env = \"HOUSE_KEY\"\ntools = \"json\"\n"));
     house.write(".env", "HOUSE_KEY=a-key-of-somebody-else\n");
     let guardian = start(house);
     until_remembered(house, "the refusal", |record| record["data"]["about"] == "model");

@@ -71,10 +71,12 @@ fn shut(status: u16, kind: &str, said: &str, wait_s: Option<u64>) -> Answer {
 fn seen(body: &Value) -> String {
     let all = body["messages"].as_array().unwrap();
     let situation = all.last().unwrap()["content"].to_string();
-    let words = situation.split(WAITING).nth(1).and_then(|rest| rest.split("# Now").next());
-    let calls = match words {
-        None => json!([]),
-        Some(words) => {
+    // A life that ended before its thought had put some of them there already.
+    let words: String =
+        situation.split(WAITING).skip(1).filter_map(|rest| rest.split("# Now").next()).collect();
+    let calls = match words.is_empty() {
+        true => json!([]),
+        false => {
             let text = format!("the model read: {}", words.replace("\\n", " ").trim());
             json!([{"tool": "owner.message", "args": {"kind": "answer", "text": text}}])
         }

@@ -80,7 +80,7 @@ impl<'a> Trials<'a> {
         crate::support::broker::built();
         let (house, model) = (&clone.house, Model::start());
         let mind = format!(
-            "[model]\nprovider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nkey_env = \"TEST_MODEL_KEY\"\n",
+            "[model]\nprovider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nkey_env = \"TEST_MODEL_KEY\"\ntools = \"json\"\n",
             model.address
         );
         house.write("owner.toml", &format!("{OWNER}{MONEY}{mind}"));

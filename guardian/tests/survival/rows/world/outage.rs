@@ -190,7 +190,7 @@ pub fn move_in(trial: &mut Trial) -> Server {
     let server = Server::start();
     trial.env.push(("TEST_MODEL_KEY".into(), "test-key-of-the-house".into()));
     trial.house().settings(&format!(
-        "{MONEY}[rest]\nshortest_s = 1\n[model]\nprovider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nkey_env = \"TEST_MODEL_KEY\"\ndeadline_s = 5",
+        "{MONEY}[rest]\nshortest_s = 1\n[model]\nprovider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"\nkey_env = \"TEST_MODEL_KEY\"\ntools = \"json\"\ndeadline_s = 5",
         server.url()
     ));
     server
