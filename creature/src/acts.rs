@@ -139,7 +139,7 @@ impl Life {
 /// Whether a call answers the owner.
 fn answers(call: &ToolCall) -> bool {
     let kind = call.args.get("kind").and_then(Value::as_str).unwrap_or_default();
-    matches!((call.tool.as_str(), kind), ("memory.append", "message") | ("owner.message", "answer"))
+    matches!((call.tool.as_str(), kind), ("memory.append", "message") | ("owner.message", "answer" | ""))
 }
 
 /// A call as it is compared with others.

@@ -291,7 +291,10 @@ fn a_mended_key_wakes_the_mind_and_the_waiting_word_is_answered() {
     let clone = Clone::new();
     let (house, model) = (&clone.house, Model::start());
     let chosen = format!("provider = \"anthropic\"\nmodel = \"scripted\"\nbase_url = \"{}\"", model.address);
-    house.write("owner.toml", &format!("{LIMITS}{MONEY}[model]\n{chosen}\nkey_env = \"HOUSE_KEY\"\ntools = \"json\"\n"));
+    house.write(
+        "owner.toml",
+        &format!("{LIMITS}{MONEY}[model]\n{chosen}\nkey_env = \"HOUSE_KEY\"\ntools = \"json\"\n"),
+    );
     house.write(".env", "HOUSE_KEY=a-key-of-somebody-else\n");
     let guardian = start(house);
     until_remembered(house, "the refusal", |record| record["data"]["about"] == "model");

@@ -221,3 +221,26 @@ fn an_errand_of_twenty_rounds_is_read_from_cache() {
         assert!(cost * 3.0 <= bare, "{wire:?}: {cost} of {bare}");
     }
 }
+
+/// What the owner was answered by a mind that says the first and ends its turn with the second.
+fn answers(first: Option<&'static str>, last: &'static str) -> Vec<String> {
+    let world =
+        World::new(Wire::Anthropic, Rules::default(), NATIVE, move |seen| match (seen.thoughts(), first) {
+            (0, Some(first)) => Say::new().says("I tell it.").calls("owner.message", json!({"text": first})),
+            _ => Say::new().says(last),
+        });
+    world.house.say(r#"{"text": "how are you?"}"#);
+    let living = world.house.live(1);
+    world.house.record("thought", |data| data["monologue"] == last);
+    assert!(living.leave().success());
+    let records = world.house.records().into_iter();
+    let said = records.filter(|record| record.kind == "message" && record.data["from"] == "creature");
+    said.map(|record| record.data["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_words_that_end_a_talk_are_the_answer_where_none_was_given() {
+    loopback!();
+    assert_eq!(answers(Some("I am well"), "That is all."), ["I am well"]);
+    assert_eq!(answers(None, "I am well, thank you."), ["I am well, thank you."]);
+}
