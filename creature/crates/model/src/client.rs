@@ -26,6 +26,10 @@ const RETRIES: usize = 2;
 
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
+/// A reply may take so many times as long as it may be silent: an hour, where nobody says otherwise. The guardian takes a
+/// life without a turn in 90 minutes for hung.
+const LONGEST: u32 = 12;
+
 /// What may still come after all that must: the usage, the end of the connection.
 const AFTERWORD: Duration = Duration::from_secs(5);
 
@@ -162,7 +166,9 @@ impl Client {
         }
         let upstream = upstream(&answer);
         let mut body = Body::new(self.speech.gather());
-        self.read(answer, &mut body, &upstream, hear).await?;
+        let longest = silence * LONGEST;
+        let read = timeout(longest, self.read(answer, &mut body, &upstream, hear)).await;
+        read.unwrap_or_else(|_| Err(self.endless(longest)))?;
         let is_stream = body.streams();
         let (whole, bytes) = body.whole().map_err(|fault| self.fault(fault, &upstream))?;
         let reply = self.reply(&whole, &bytes, talk, &upstream)?;
@@ -254,6 +260,15 @@ impl Client {
             }
             .because("the reply broke off"),
         }
+    }
+
+    /// Bytes came all the time, and no end.
+    fn endless(&self, limit: Duration) -> Error {
+        let (model, limit_s) = (&self.endpoint.model, limit.as_secs());
+        let message = format!("hear {model} to its end within {limit_s} s");
+        let cause = format!("no end of a reply within {limit_s} s");
+        let error = Error::new(Kind::Deadline, message, "ask a faster model, or for a shorter reply");
+        Error { status: Some(200), ..error.because(&cause) }
     }
 
     fn late(&self, limit: Duration) -> Error {

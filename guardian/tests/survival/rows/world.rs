@@ -105,7 +105,7 @@ pub const ROWS: &[Row] = &[
     })
     .twice(),
     Row::new(WORLD, "a stream that trickles", "the model sends a byte now and then, for ever", |trial| {
-        Outage::of(Trouble::Trickle).says("within 5 s").calls(1).lived(trial);
+        Outage::of(Trouble::Trickle).says("within 60 s").calls(1).lived(trial);
     })
     .twice(),
     Row::new(WORLD, "a server that never answers", "the connection is taken and nothing is said", |trial| {
