@@ -117,6 +117,8 @@ pub struct ModelSettings {
     /// Tokens of its window, where its server does not say.
     pub context_tokens: Option<u64>,
     pub tools: ToolForm,
+    /// How much it thinks, in its maker's words.
+    pub effort: String,
 }
 
 /// How a model's calls travel.

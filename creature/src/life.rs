@@ -50,6 +50,9 @@ pub struct Life {
     pub(crate) offer: Value,
     pub(crate) asks_waiting: u64,
     pub(crate) course: Course,
+    /// Models for when the first does not answer, in their order; and the first, while another stands in for it.
+    pub(crate) others: Vec<Mind>,
+    pub(crate) first: Option<Mind>,
     /// Conversations of sub-sessions, by their names.
     pub(crate) talks: BTreeMap<String, Conversation>,
     /// What this life was born with, in words.
@@ -101,6 +104,8 @@ impl Life {
             offer: Value::Null,
             asks_waiting: 0,
             course: Course::default(),
+            others: Vec::new(),
+            first: None,
             talks: BTreeMap::new(),
             born: String::new(),
             setbacks: Setbacks::default(),
@@ -170,7 +175,9 @@ impl Life {
         if self.is_down() && self.cursors.words.is_empty() {
             return Ok(self.chosen(None));
         }
-        let next = self.rounds(leaving).await?;
+        let next = self.rounds(leaving).await;
+        self.fall_forward();
+        let next = next?;
         match next {
             Next::Rest(_) => Ok(self.meanwhile(false, leaving).await?.unwrap_or(next)),
             end => Ok(end),
@@ -212,6 +219,7 @@ impl Life {
             let next = match outcome {
                 Outcome::Thought { thought, usage } => self.thought(thought, usage, round, leaving).await?,
                 Outcome::Garbled { error, text, usage } => Some(self.garbled(&error, &text, &usage)?),
+                Outcome::Down(down) if self.falls_back(&down)? => None,
                 Outcome::Down(down) => Some(self.down(&down)?),
             };
             if let Some(next) = next {

@@ -3,11 +3,12 @@
 //! Invariant: a broker that is away or babbles changes nothing but what is observed; the mind in use stays.
 
 use crate::birth::LOOK_BACK;
+use crate::config::ModelSettings;
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Moment, main_thread};
-use crate::mind::{Mind, context, llm, standing};
+use crate::mind::{Down, Mind, Why, context, llm, standing};
 use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::{asks, budget, inbox, papers};
 use agenda::requests::Request;
@@ -68,12 +69,43 @@ impl Life {
         if said.is_empty() {
             self.offer = offer;
         }
-        self.mind = mind;
+        let others = self.offer.get("fallback").and_then(Value::as_array).cloned().unwrap_or_default();
+        // Each house has words of its own for effort.
+        let settings = ModelSettings { effort: String::new(), ..self.settings.model.clone() };
+        let named = |offer: &Value| llm::named(broker, offer, &settings, &self.told.house, None);
+        self.others = others.iter().filter_map(|offer| named(offer).ok()).map(Mind::Model).collect();
+        (self.mind, self.first) = (mind, None);
         self.take_up();
         (self.course.down_until, self.outage) = (None, None);
         self.heart.next_try(None);
         self.heart.mind(&self.mind.name());
         said
+    }
+
+    /// Whether another model of the owner's list takes this wake on, where the one in use cannot.
+    pub(crate) fn falls_back(&mut self, down: &Down) -> Result<bool, Fault> {
+        if !matches!(down.why, Why::Away | Why::Key | Why::Money | Why::Unfit) || self.others.is_empty() {
+            return Ok(false);
+        }
+        let next = self.others.remove(0);
+        let text =
+            format!("{} does not answer ({}): {} takes over", self.mind.name(), down.cause, next.name());
+        tracing::warn!("{text}");
+        let before = std::mem::replace(&mut self.mind, next);
+        // Those that failed come again with the next offer of the broker's; the first is asked first.
+        self.first.get_or_insert(before);
+        self.heart.mind(&self.mind.name());
+        self.observe("fallback", &text)?;
+        Ok(true)
+    }
+
+    /// The next wake begins with the first model again.
+    pub(crate) fn fall_forward(&mut self) {
+        if let Some(first) = self.first.take() {
+            let stood_in = std::mem::replace(&mut self.mind, first);
+            self.others.insert(0, stood_in);
+            self.heart.mind(&self.mind.name());
+        }
     }
 
     /// What the conversations of the mind left unfinished is gone on with: the owner's first.

@@ -166,9 +166,11 @@ impl Life {
                 talk.map_err(|cause| Fault::caused("keep the conversation of a sub-session", &cause, hint))?,
             );
         }
-        let mind = &*mind;
+        let (mind, heart) = (&*mind, &self.heart);
+        let alive = || heart.stage(Stage::Thinking, mind.patience() + Duration::from_secs(10));
         let asked = running.iter().zip(&mut talks);
-        let outcomes = together(asked.map(|(session, talk)| mind.turn(talk, !session.owner, now))).await;
+        let outcomes =
+            together(asked.map(|(session, talk)| mind.turn(talk, !session.owner, now, &alive))).await;
         self.talks.extend(running.iter().map(|session| session.id.clone()).zip(talks));
         Ok(outcomes)
     }

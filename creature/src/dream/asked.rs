@@ -4,6 +4,7 @@
 
 use super::night::Night;
 use super::{facts_text, keep_facts};
+use crate::config::ModelSettings;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
@@ -60,9 +61,13 @@ impl Life {
             return Ok(Some("nothing changed since it was last asked".to_owned()));
         }
         let other;
-        let mind: &ModelMind = match (&self.settings.dream.model, &self.told.broker) {
-            (Some(name), Some(broker)) => {
-                other = llm::named(broker, &self.offer, &self.settings.model, &self.told.house, Some(name))
+        let named = self.settings.dream.model.as_deref();
+        let quick = self.offer.get("quick").filter(|quick| quick.is_object() && named.is_none());
+        let mind: &ModelMind = match (&self.told.broker, named.is_some() || quick.is_some()) {
+            (Some(broker), true) => {
+                let (offer, house) = (quick.unwrap_or(&self.offer), &self.told.house);
+                let settings = ModelSettings { effort: String::new(), ..self.settings.model.clone() };
+                other = llm::named(broker, offer, &settings, house, named)
                     .map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?;
                 &other
             }
@@ -70,7 +75,8 @@ impl Life {
         };
         let latest = snapshot::latest(&self.told.house.snapshots()).ok().flatten();
         let remembered = latest.map_or(String::new(), |found| context::shorten(&found.text, MOST_SNAPSHOT));
-        self.heart.stage(Stage::Thinking, mind.patience() + Duration::from_secs(10));
+        // Nobody hears its bytes: an hour is what the longest reply may take.
+        self.heart.stage(Stage::Thinking, mind.patience() * 12 + Duration::from_secs(10));
         let system = DREAM.replace("{{shape}}", &prompt::shape(mind.wire()));
         let outcome = tokio::select! {
             biased;

@@ -42,10 +42,16 @@ impl ModelMind {
     }
 
     /// One turn of a conversation that is not the mind's own.
-    pub async fn turn(&self, talk: &mut Conversation, autonomous: bool, now: Timestamp) -> Outcome {
+    pub async fn turn(
+        &self,
+        talk: &mut Conversation,
+        autonomous: bool,
+        now: Timestamp,
+        alive: &(dyn Fn() + Sync),
+    ) -> Outcome {
         let mut bare = false;
         loop {
-            let error = match self.ask(&talk.turns, autonomous, bare, (&|| {}, None)).await {
+            let error = match self.ask(&talk.turns, autonomous, bare, (alive, None)).await {
                 Ok(reply) => {
                     let taken = self.took(talk, &reply, now.as_second());
                     return taken.unwrap_or_else(|error| talk::unkept(&error));

@@ -22,7 +22,7 @@ const DEADLINE_S: u64 = 120;
 const SILENCE_S: u64 = 300;
 
 /// Tokens of a reply: thinking and a patch of a few hundred lines fit.
-const MAX_TOKENS: u64 = 16_384;
+const MAX_TOKENS: u64 = 8_192;
 
 /// Tokens that are taken for a model's window where nobody knows it.
 const USUAL_WINDOW: u64 = 32_000;
@@ -81,6 +81,7 @@ pub fn named(
             .unwrap_or(MAX_TOKENS)
             .min(window / 4)
             .max(256),
+        effort: if settings.effort.is_empty() { word("effort") } else { &settings.effort }.to_owned(),
     };
     let round_tokens = number("/cap_usd").zip(number("/prices/cache_read"));
     let client = Client::new(endpoint).map_err(|error| format!("failed to {error} ({})", error.hint))?;

@@ -34,8 +34,15 @@ impl Speech for Anthropic {
         }
         let news = form.has(Part::SystemNews) && version(&endpoint.model).is_some_and(takes_news);
         put("messages", messages(talk, news));
+        let mut output = Map::new();
         if let (Some(schema), true, true) = (talk.schema, talk.tools.is_empty(), form.has(Part::Schema)) {
-            put("output_config", json!({"format": {"type": "json_schema", "schema": schema}}));
+            output.insert("format".to_owned(), json!({"type": "json_schema", "schema": schema}));
+        }
+        if !endpoint.effort.is_empty() {
+            output.insert("effort".to_owned(), json!(endpoint.effort));
+        }
+        if !output.is_empty() {
+            put("output_config", Value::Object(output));
         }
         put("stream", json!(true));
         Value::Object(body)

@@ -35,6 +35,9 @@ impl Speech for Chat {
             let schema = json!({"name": "thought", "schema": schema});
             put("response_format", json!({"type": "json_schema", "json_schema": schema}));
         }
+        if !endpoint.effort.is_empty() {
+            put("reasoning_effort", json!(endpoint.effort));
+        }
         put("stream", json!(true));
         if form.has(Part::StreamUsage) {
             put("stream_options", json!({"include_usage": true}));

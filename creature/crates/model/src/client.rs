@@ -27,7 +27,7 @@ const RETRIES: usize = 2;
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
 /// A reply may take so many times as long as it may be silent: an hour, where nobody says otherwise. The guardian takes a
-/// life without a turn in 90 minutes for hung.
+/// life without a turn in 150 minutes for hung.
 const LONGEST: u32 = 12;
 
 /// What may still come after all that must: the usage, the end of the connection.

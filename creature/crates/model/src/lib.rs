@@ -53,6 +53,8 @@ pub struct Endpoint {
     pub silence: Duration,
     /// The longest reply, in tokens.
     pub max_tokens: u64,
+    /// How much it thinks, in its maker's words; empty: as its maker has it.
+    pub effort: String,
 }
 
 /// One tool as the wire has it.

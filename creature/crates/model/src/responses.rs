@@ -37,9 +37,16 @@ impl Speech for Responses {
         if !talk.tools.is_empty() {
             put("tools", talk.tools.iter().map(|one| tool(one, form)).collect());
             put("parallel_tool_calls", json!(true));
-            if form.has(Part::Summary) {
-                put("reasoning", json!({"summary": "auto"}));
-            }
+        }
+        let mut reasoning = Map::new();
+        if form.has(Part::Summary) && !talk.tools.is_empty() {
+            reasoning.insert("summary".to_owned(), json!("auto"));
+        }
+        if !endpoint.effort.is_empty() {
+            reasoning.insert("effort".to_owned(), json!(endpoint.effort));
+        }
+        if !reasoning.is_empty() {
+            put("reasoning", Value::Object(reasoning));
         }
         put("input", input(talk));
         if let (Some(schema), true, true) = (talk.schema, talk.tools.is_empty(), form.has(Part::Schema)) {

@@ -45,6 +45,7 @@ fn client(server: &Faithful, wire: Wire, model: &str) -> Client {
         deadline: Duration::from_secs(20),
         silence: Duration::from_secs(20),
         max_tokens: 4_000,
+        effort: String::new(),
     };
     Client::new(endpoint).unwrap()
 }

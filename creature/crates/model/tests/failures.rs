@@ -288,6 +288,7 @@ fn settings_that_cannot_work_are_said_before_anything_is_sent() {
         deadline: Duration::from_secs(1),
         silence: Duration::from_secs(1),
         max_tokens: 9,
+        effort: String::new(),
     };
     Client::new(endpoint.clone()).unwrap();
     for base in ["", "model", "ftp://x", "http://", "https://h/v1", "http://h/v1?key=secret", "mailto:a@b"] {

@@ -244,3 +244,41 @@ fn the_words_that_end_a_talk_are_the_answer_where_none_was_given() {
     assert_eq!(answers(Some("I am well"), "That is all."), ["I am well"]);
     assert_eq!(answers(None, "I am well, thank you."), ["I am well, thank you."]);
 }
+
+#[test]
+fn another_model_takes_a_wake_on_while_the_first_is_down() {
+    loopback!();
+    let world = World::new(Wire::Anthropic, Rules::default(), NATIVE, |seen| {
+        let first = seen.model == "claude-sonnet-5-5";
+        match (first, seen.last_results().is_empty()) {
+            (true, _) => Say::new().status(503, "{}"),
+            (false, true) => {
+                Say::new().says("I stand in.").calls("owner.message", json!({"text": "here I am"}))
+            }
+            (false, false) => Say::new().rests(300),
+        }
+    });
+    let other = json!({"wire": "anthropic", "name": "claude-opus-5-5", "path": "/llm/anthropic"});
+    world.offer(json!({"fallback": [other]}));
+    world.house.say(r#"{"text": "are you there?"}"#);
+    let living = world.house.live(1);
+    world.house.record("message", |data| data["text"] == "here I am");
+    let told = world.house.record("observation", |data| data["about"] == "fallback");
+    assert!(told.data["text"].as_str().unwrap().contains("claude-opus-5-5 takes over"), "{}", told.data);
+    assert!(living.leave().success());
+    world.server.assert_no_violations();
+}
+
+#[test]
+fn the_owners_effort_goes_with_every_request() {
+    loopback!();
+    for (wire, path) in [(Wire::Anthropic, "/output_config/effort"), (Wire::Responses, "/reasoning/effort")] {
+        let world = World::new(wire, Rules::default(), NATIVE, |_| Say::new().rests(300));
+        world.house.write("owner.toml", "[model]\neffort = \"low\"\n[rest]\nshortest_s = 1\n");
+        let living = world.house.live(1);
+        world.server.wait_for_seen(1);
+        assert_eq!(world.server.seen()[0].body.pointer(path), Some(&json!("low")), "{wire:?}");
+        assert!(living.leave().success());
+        world.server.assert_no_violations();
+    }
+}

@@ -119,6 +119,7 @@ impl Server {
             deadline: Duration::from_secs(20),
             silence: Duration::from_secs(20),
             max_tokens: 900,
+            effort: String::new(),
         }
     }
 }
