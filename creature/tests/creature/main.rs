@@ -40,6 +40,7 @@ mod process;
 mod rehearsal;
 mod replace;
 mod rights;
+mod scanning;
 mod seeing;
 mod self_edit;
 mod senses;
