@@ -7,6 +7,7 @@ use crate::config::ModelSettings;
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::instinct::Instinct;
+use crate::mind::llm::ModelMind;
 use crate::mind::moment::{Moment, main_thread};
 use crate::mind::{Down, Mind, Why, context, llm, standing};
 use crate::senses::cursors::{Cursors, Heard, Waiting};
@@ -91,7 +92,8 @@ impl Life {
         let text =
             format!("{} does not answer ({}): {} takes over", self.mind.name(), down.cause, next.name());
         tracing::warn!("{text}");
-        let before = std::mem::replace(&mut self.mind, next);
+        let mut before = std::mem::replace(&mut self.mind, next);
+        before.talk().into_iter().for_each(ModelMind::let_go);
         // Those that failed come again with the next offer of the broker's; the first is asked first.
         self.first.get_or_insert(before);
         self.heart.mind(&self.mind.name());
@@ -102,7 +104,8 @@ impl Life {
     /// The next wake begins with the first model again.
     pub(crate) fn fall_forward(&mut self) {
         if let Some(first) = self.first.take() {
-            let stood_in = std::mem::replace(&mut self.mind, first);
+            let mut stood_in = std::mem::replace(&mut self.mind, first);
+            stood_in.talk().into_iter().for_each(ModelMind::let_go);
             self.others.insert(0, stood_in);
             self.heart.mind(&self.mind.name());
         }

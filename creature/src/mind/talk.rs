@@ -333,6 +333,11 @@ impl ModelMind {
         self.keep(|talk| talk.add(Entry::Rested));
     }
 
+    /// Another mind goes on: what stands in the files is read anew before this one does.
+    pub fn let_go(&mut self) {
+        self.current = None;
+    }
+
     /// Whether a conversation was begun since this was last asked: what was shown before is out of sight.
     pub fn take_begun(&mut self) -> bool {
         std::mem::take(&mut self.begun)

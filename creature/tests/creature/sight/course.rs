@@ -246,16 +246,22 @@ fn the_words_that_end_a_talk_are_the_answer_where_none_was_given() {
 }
 
 #[test]
-fn another_model_takes_a_wake_on_while_the_first_is_down() {
+fn another_model_takes_a_wake_on_while_the_first_is_down_and_the_first_goes_on_after() {
     loopback!();
-    let world = World::new(Wire::Anthropic, Rules::default(), NATIVE, |seen| {
+    let down = Arc::new(AtomicUsize::new(1));
+    let is_down = Arc::clone(&down);
+    let world = World::new(Wire::Anthropic, Rules::default(), NATIVE, move |seen| {
         let first = seen.model == "claude-sonnet-5-5";
-        match (first, seen.last_results().is_empty()) {
-            (true, _) => Say::new().status(503, "{}"),
-            (false, true) => {
-                Say::new().says("I stand in.").calls("owner.message", json!({"text": "here I am"}))
-            }
-            (false, false) => Say::new().rests(300),
+        let asked = |word: &str| seen.all_text().contains(word);
+        let result = seen.last_results().pop();
+        match (first, result) {
+            (true, _) if is_down.load(Ordering::Relaxed) > 0 => Say::new().status(503, "{}"),
+            (_, Some((name, _))) if name.contains("owner") => Say::new().rests(300),
+            (false, _) => Say::new().says("I stand in.").calls("owner.message", json!({"text": "here I am"})),
+            (true, _) if asked("and now") && asked("here I am") => Say::new()
+                .says("I know.")
+                .calls("owner.message", json!({"text": "I am back, and know of it"})),
+            (true, _) => Say::new().rests(300),
         }
     });
     let other = json!({"wire": "anthropic", "name": "claude-opus-5-5", "path": "/llm/anthropic"});
@@ -265,6 +271,11 @@ fn another_model_takes_a_wake_on_while_the_first_is_down() {
     world.house.record("message", |data| data["text"] == "here I am");
     let told = world.house.record("observation", |data| data["about"] == "fallback");
     assert!(told.data["text"].as_str().unwrap().contains("claude-opus-5-5 takes over"), "{}", told.data);
+    // Its wake ends with it.
+    world.house.record("thought", |data| data["thought"] == 2);
+    down.store(0, Ordering::Relaxed);
+    world.house.say(r#"{"text": "and now?"}"#);
+    world.house.record("message", |data| data["text"] == "I am back, and know of it");
     assert!(living.leave().success());
     world.server.assert_no_violations();
 }
