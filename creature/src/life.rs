@@ -188,6 +188,9 @@ impl Life {
     async fn rounds(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         for round in 0..MOST_OWNER_ROUNDS {
             self.heart.stage(Stage::Sensing, Duration::from_secs(30));
+            if round > 0 && !self.told.safe {
+                self.attend_hour()?;
+            }
             let moment = self.sense(round)?;
             if !moment.answers() && round >= self.settings.agenda.rounds {
                 break;

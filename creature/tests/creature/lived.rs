@@ -44,6 +44,11 @@ impl Lived {
         Self { now, life: birth(told).await.unwrap() }
     }
 
+    /// Its clock, for whoever makes time pass while it thinks.
+    pub fn hand(&self) -> Arc<Mutex<Timestamp>> {
+        Arc::clone(&self.now)
+    }
+
     /// Lets time pass.
     pub fn pass(&self, time: Duration) {
         let mut now = self.now.lock().unwrap();

@@ -7,7 +7,9 @@ use agenda::Change;
 use agenda::reminder::{ReminderChange, Schedule};
 use creature::mind::moment::Word;
 use creature::senses::cursors::Waiting;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 fn feed(house: &TempHouse) -> Vec<String> {
@@ -353,4 +355,41 @@ async fn words_of_two_threads_are_answered_each_on_its_own() {
         .map(|record| record.data["thread"].clone())
         .collect();
     assert_eq!(threads, ["mail", "main"]);
+}
+
+#[tokio::test]
+async fn a_reminder_that_comes_due_between_two_rounds_is_told_before_the_next_thought() {
+    loopback!();
+    let hand = Arc::new(OnceLock::<Arc<Mutex<Timestamp>>>::new());
+    let moves = Arc::clone(&hand);
+    let mut at = 0;
+    let script = Script::sighted(move |_| {
+        at += 1;
+        match at {
+            1 => {
+                let remind =
+                    json!([{"tool": "reminder.add", "args": {"text": "look up", "when": "in 20 min"}}]);
+                thought("remind", remind, 0)
+            }
+            2 => {
+                let mut now = moves.get().unwrap().lock().unwrap();
+                *now += SignedDuration::from_mins(21);
+                let dig = json!([{"tool": "notes.append", "args": {"name": "diary", "text": "dug"}}]);
+                thought("dig", dig, 0)
+            }
+            _ => thought("after", json!([]), 300),
+        }
+    });
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, MORNING, 1).await;
+    hand.set(lived.hand()).unwrap();
+    lived.stay().await;
+    let records = house.records();
+    let place = |what: &str, wanted: &dyn Fn(&Value) -> bool| {
+        records.iter().position(|record| record.kind == what && wanted(&record.data)).unwrap()
+    };
+    let told = place("message", &|data| data["kind"] == "reminder" && data["text"] == "look up");
+    let dug = place("thought", &|data| data["intent"] == "dig");
+    let after = place("thought", &|data| data["intent"] == "after");
+    assert!(dug < told && told < after, "{dug} {told} {after}");
 }
