@@ -54,7 +54,7 @@ impl ModelMind {
             let error = match self.ask(&talk.turns, autonomous, bare, (alive, None)).await {
                 Ok(reply) => {
                     let taken = self.took(talk, &reply, now.as_second());
-                    return taken.unwrap_or_else(|error| talk::unkept(&error));
+                    return taken.map_or_else(|error| talk::unkept(&error), |came| self.priced(came));
                 }
                 Err(error) => error,
             };

@@ -96,6 +96,8 @@ pub fn named(
         silence,
         window,
         round_tokens: round_tokens.map(|(cap, read)| (cap / 50.0 / read * 1e6) as u64),
+        prices: number("/prices/input")
+            .and_then(|input| Some([input, number("/prices/cache_read")?, number("/prices/output")?])),
         address: word("address").to_owned(),
         form,
         auto: settings.tools == ToolForm::Auto,
@@ -132,6 +134,8 @@ pub struct ModelMind {
     pub(super) window: u64,
     /// Tokens of a conversation whose reading costs a fiftieth of the day's cap.
     pub(super) round_tokens: Option<u64>,
+    /// USD per million tokens: input, read from a cache, output.
+    prices: Option<[f64; 3]>,
     pub(super) address: String,
     /// None until the server was asked what it can.
     pub(super) form: Option<Form>,
@@ -203,6 +207,22 @@ impl ModelMind {
         read.filter(Conversation::is_unfinished).map(|left| left.head.thread).collect()
     }
 
+    /// What came of a reply, with what it cost by the list: a write to a cache costs a quarter more than input.
+    pub(super) fn priced(&self, mut outcome: Outcome) -> Outcome {
+        let (Outcome::Thought { usage, .. } | Outcome::Garbled { usage, .. }) = &mut outcome else {
+            return outcome;
+        };
+        if let (Some([input, read, output]), Value::Object(usage)) = (self.prices, usage) {
+            let tokens = |key: &str| usage.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+            let cost = (tokens("input_tokens") + tokens("cache_write_tokens") * 1.25) * input
+                + tokens("cache_read_tokens") * read
+                + tokens("output_tokens") * output;
+            // To the millionth.
+            usage.insert("cost_usd".to_owned(), json!(cost.round() / 1e6));
+        }
+        outcome
+    }
+
     /// One question and its answer as a JSON thought: sub-sessions and dreams have prompts of their own. Whatever goes
     /// to a model loses here what looks like a secret.
     pub async fn say(&self, system: String, context: String, situation: String, autonomous: bool) -> Outcome {
@@ -211,7 +231,7 @@ impl ModelMind {
         let schema = Some(&self.schema);
         let talk = Talk { system: &system, tools: &[], turns: &turns, schema, autonomous, bare: false };
         match self.client.say(&talk, &mut |_| {}).await {
-            Ok(reply) => read(&reply),
+            Ok(reply) => self.priced(read(&reply)),
             Err(error) => failed(&error),
         }
     }

@@ -100,7 +100,8 @@ impl ModelMind {
         loop {
             let Some(mut current) = self.current.take() else { return Err(io::Error::other("it is gone")) };
             let asked = self.ask(&current.turns, !moment.answers(), bare, (alive, Some(&self.live))).await;
-            let taken = asked.map(|reply| self.took(&mut current, &reply, now_s(moment)));
+            let taken = asked
+                .map(|reply| self.took(&mut current, &reply, now_s(moment)).map(|came| self.priced(came)));
             self.odd = taken.as_ref().map_or(String::new(), |_| current.odd.clone());
             self.current = Some(current);
             let error = match taken {

@@ -293,3 +293,17 @@ fn the_owners_effort_goes_with_every_request() {
         world.server.assert_no_violations();
     }
 }
+
+#[test]
+fn what_a_thought_cost_stands_in_its_record() {
+    loopback!();
+    let world =
+        World::new(Wire::Anthropic, Rules::default(), NATIVE, |_| Say::new().says("Nothing.").rests(300));
+    world.offer(json!({"prices": {"input": 2.0, "cache_read": 0.2, "output": 10.0}}));
+    let living = world.house.live(1);
+    let told = world.house.record("thought", |data| data["thought"] == 1);
+    let cost = world.server.ledger()[0].cost_usd(&Prices { input: 2.0, cache_read: 0.2, output: 10.0 });
+    let said = told.data["usage"]["cost_usd"].as_f64().unwrap();
+    assert!((said - cost).abs() < 2e-6 && cost > 0.0, "{said} is not {cost}");
+    assert!(living.leave().success());
+}
