@@ -2,7 +2,7 @@
 
 use crate::broker::TOKEN;
 use crate::faithful::{Faithful, Rules, Say, Seen, Wire};
-use crate::house::TempHouse;
+use crate::house::{Living, TempHouse};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -114,6 +114,18 @@ impl World {
         model.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         *self.door.status.lock().unwrap() =
             json!({"model": model, "budget": {}, "services": [], "tainted": false, "asks_waiting": 0});
+    }
+
+    /// A creature that finds its toolchain, as the guardian would have it.
+    pub fn live(&self, life: u64) -> Living {
+        let mut command = self.house.command(life);
+        for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
+            let usual = || Some(Path::new(&std::env::var_os("HOME")?).join(folder).into_os_string());
+            command.envs(std::env::var_os(name).or_else(usual).map(|path| (name, path)));
+        }
+        let named = |name| Some((name, std::env::var_os(name)?));
+        command.envs(["RUSTUP_TOOLCHAIN", "CARGO", "CARGO_NET_OFFLINE"].into_iter().filter_map(named));
+        Living { child: command.spawn().unwrap() }
     }
 
     /// Puts a copy of the creature's source into the house.
