@@ -166,12 +166,14 @@ impl Conversation {
         Some(read)
     }
 
-    /// Writes an entry down, then counts it as so.
+    /// Writes an entry down that follows from those before. After an error the file is right, and is to be read anew.
     pub fn add(&mut self, entry: Entry) -> io::Result<()> {
+        let line = line(&entry)?;
+        self.take(entry)
+            .ok_or_else(|| io::Error::other("an entry that does not follow from those before"))?;
         let mut file = OpenOptions::new().append(true).open(&self.path)?;
-        file.write_all(&line(&entry)?)?;
-        file.sync_data()?;
-        self.take(entry).ok_or_else(|| io::Error::other("an entry that does not follow from those before"))
+        file.write_all(&line)?;
+        file.sync_data()
     }
 
     /// What an entry changes; none where it cannot stand here.

@@ -2,9 +2,10 @@
 //!
 //! Invariant: a part that stands in the conversation as it is now is not said again; what changes least comes first.
 
-use super::context::Parts;
+use super::context::{self, Caps, Parts};
 use super::conversation::fingerprint;
 use super::moment::{Moment, Word};
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 /// Marks a line that no thought has answered yet.
@@ -70,14 +71,15 @@ pub fn opening(moment: &Moment, parts: &Parts) -> Said {
 }
 
 /// What is new since; `wake`: a new wake begins, and is told the hour and its reasons.
-pub fn news(moment: &Moment, parts: &Parts, known: &BTreeMap<String, String>, wake: bool) -> Said {
+pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool) -> Said {
     let mut said = Said::default();
+    let parts = LazyCell::new(|| context::choose(moment, &Caps::default()));
     if moment.purpose_changed || !known.contains_key("PURPOSE.md") {
         said.part(known, "PURPOSE.md", &parts.purpose);
     }
     said.part(known, "What this life was born with", &moment.born);
     match wake {
-        true => situation(&mut said, known, moment, parts),
+        true => situation(&mut said, known, moment, &parts),
         false => happened(&mut said, known, moment),
     }
     said

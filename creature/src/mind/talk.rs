@@ -139,8 +139,7 @@ impl ModelMind {
         let Some(current) = &mut self.current else { return Ok(()) };
         current.close()?;
         let wake = moment.round == 0 || !current.is_turn_of_model() || current.life != moment.life;
-        let parts = context::choose(moment, &Caps::default());
-        let said = situation::news(moment, &parts, &current.shown, wake);
+        let said = situation::news(moment, &current.shown, wake);
         self.tell(said, moment)
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long an event may take on a machine that is busy with something else.
-pub const SOON: Duration = Duration::from_secs(60);
+pub const SOON: Duration = Duration::from_secs(240);
 
 /// Polls until there is a result.
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {

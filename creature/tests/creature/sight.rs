@@ -65,12 +65,25 @@ fn live_until_found(
     world.offer(json!({"window": window}));
     prepare(&world);
     let living = world.live(1);
-    let end = crate::house::wait_for("the mind to find it", || {
-        assert!(world.server.violations().is_empty(), "{wire:?} {form}: {:#?}", world.server.violations());
-        found.lock().unwrap().clone()
-    });
-    assert!(living.leave().success());
-    end
+    loop {
+        let asked = world.server.ledger().len();
+        // However long the way is, each of its steps comes soon.
+        let end = crate::house::wait_for("the mind to find it or to think on", || {
+            assert!(
+                world.server.violations().is_empty(),
+                "{wire:?} {form}: {:#?}",
+                world.server.violations()
+            );
+            match found.lock().unwrap().clone() {
+                None if world.server.ledger().len() == asked => None,
+                end => Some(end),
+            }
+        });
+        if let Some(end) = end {
+            assert!(living.leave().success());
+            return end;
+        }
+    }
 }
 
 #[test]

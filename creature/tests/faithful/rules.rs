@@ -141,21 +141,20 @@ fn parts(schema: &Value) -> Vec<&Value> {
 
 /// Whether half of a surrogate pair stands alone among the escapes of a JSON text, or the bytes are no text at all.
 pub fn is_torn(raw: &[u8]) -> bool {
-    if std::str::from_utf8(raw).is_err() {
-        return true;
-    }
+    let Ok(text) = std::str::from_utf8(raw) else { return true };
     let unit = |at: usize| {
         let escape = raw.get(at..at + 6)?;
         let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
         u32::from_str_radix(digits, 16).ok()
     };
     let mut at = 0;
-    while at < raw.len() {
-        match (raw[at], unit(at)) {
-            (b'\\', Some(0xd800..=0xdbff)) if matches!(unit(at + 6), Some(0xdc00..=0xdfff)) => at += 12,
-            (b'\\', Some(0xd800..=0xdfff)) => return true,
-            (b'\\', _) => at += 2,
-            _ => at += 1,
+    while let Some(escape) = text.get(at..).and_then(|rest| rest.find('\\')) {
+        at += escape;
+        match unit(at) {
+            Some(0xd800..=0xdbff) if matches!(unit(at + 6), Some(0xdc00..=0xdfff)) => at += 12,
+            Some(0xd800..=0xdfff) => return true,
+            // What is escaped may be of more bytes than one where this is no JSON.
+            _ => at += 1 + text[at + 1..].chars().next().map_or(1, char::len_utf8),
         }
     }
     false

@@ -300,17 +300,7 @@ fn wait(shared: &Shared, stream: &TcpStream, chunks: &mut Chunks, ping: &[u8]) -
 
 /// Puts the escape of half a pair where its mark stands.
 fn halved(bytes: &[u8]) -> Vec<u8> {
-    let mut mark = [0; 4];
-    let mark = HALF.encode_utf8(&mut mark).as_bytes();
-    let mut halved = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some(at) = rest.windows(mark.len()).position(|window| window == mark) {
-        halved.extend(&rest[..at]);
-        halved.extend(b"\\ud83d");
-        rest = &rest[at + mark.len()..];
-    }
-    halved.extend(rest);
-    halved
+    std::str::from_utf8(bytes).unwrap().replace(HALF, "\\ud83d").into_bytes()
 }
 
 fn error(wire: Wire, number: usize, refusal: &Refusal) -> Value {
