@@ -90,7 +90,9 @@ fn key(parts: &[Value], is_loose: bool) -> String {
     let mut parts = Value::Array(parts.to_vec());
     ordered(&mut parts, is_loose);
     let text = parts.to_string();
-    if is_loose { text.replace(HALF, "").replace('\u{fffd}', "") } else { text }
+    // One after the other: looking for one character is fast, also where nothing is optimised.
+    let without = |text: String, odd: char| if text.contains(odd) { text.replace(odd, "") } else { text };
+    if is_loose { without(without(text, HALF), '\u{fffd}') } else { text }
 }
 
 /// Keys in their order, so that equal means equal; without ids where it is loose.
