@@ -131,8 +131,11 @@ fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
     let moment = timed("sense: papers, words, records, agenda, stack", &mut parts, || life.sense(0).unwrap());
     let shown = timed("context", &mut parts, || context::choose(&moment, &context::Caps::default()));
     let said = timed("prompt", &mut parts, || {
-        prompt::system(Some((Wire::Chat, tools::catalogue())), 35_000)
-            + &situation::standing(&shown).text
+        prompt::system(
+            prompt::MIND,
+            &prompt::in_json(Wire::Chat, &tools::catalogue::lines(&|_| true)),
+            35_000,
+        ) + &situation::standing(&shown).text
             + &situation::opening(&moment, &shown).text
     });
     assert!(said.len() > 10_000, "too little is said: {}", said.len());

@@ -141,7 +141,7 @@ impl Life {
         }
         let said = match part {
             "facts" => Some(merged(&self.told.house)?),
-            "thought" => self.asked(night, leaving).await?,
+            "thought" => self.asked(dream, night, leaving).await?,
             "pulse" => Some(closed(&mut self.toolbox)?),
             "purge" => Some(self.purged()?),
             "snapshot" => {

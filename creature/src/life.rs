@@ -53,6 +53,9 @@ pub struct Life {
     /// Models for when the first does not answer, in their order; and the first, while another stands in for it.
     pub(crate) others: Vec<Mind>,
     pub(crate) first: Option<Mind>,
+    /// For what is small: sub-sessions but the full ones, dreams; and that it did not answer in this wake.
+    pub(crate) quick: Option<ModelMind>,
+    pub(crate) quick_is_away: bool,
     /// Conversations of sub-sessions, by their names.
     pub(crate) talks: BTreeMap<String, Conversation>,
     /// What this life was born with, in words.
@@ -106,6 +109,8 @@ impl Life {
             course: Course::default(),
             others: Vec::new(),
             first: None,
+            quick: None,
+            quick_is_away: false,
             talks: BTreeMap::new(),
             born: String::new(),
             setbacks: Setbacks::default(),
@@ -143,6 +148,7 @@ impl Life {
     /// One wake: what came due is done, then, where there is a reason, thoughts with no rest between.
     pub async fn wake(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         self.cursors.wakes = self.cursors.wakes.saturating_add(1);
+        self.quick_is_away = false;
         self.heart.stage(Stage::Sensing, Duration::from_secs(30));
         tokio::select! {
             biased;

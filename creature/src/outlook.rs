@@ -9,7 +9,7 @@ use crate::life::Life;
 use crate::mind::instinct::Instinct;
 use crate::mind::llm::ModelMind;
 use crate::mind::moment::{Moment, main_thread};
-use crate::mind::{Down, Mind, Why, context, llm, standing};
+use crate::mind::{Down, Mind, context, llm, standing};
 use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::{asks, budget, inbox, papers};
 use agenda::requests::Request;
@@ -75,6 +75,8 @@ impl Life {
         let settings = ModelSettings { effort: String::new(), ..self.settings.model.clone() };
         let named = |offer: &Value| llm::named(broker, offer, &settings, &self.told.house, None);
         self.others = others.iter().filter_map(|offer| named(offer).ok()).map(Mind::Model).collect();
+        self.quick =
+            self.offer.get("quick").filter(|quick| quick.is_object()).and_then(|quick| named(quick).ok());
         (self.mind, self.first) = (mind, None);
         self.take_up();
         (self.course.down_until, self.outage) = (None, None);
@@ -85,7 +87,7 @@ impl Life {
 
     /// Whether another model of the owner's list takes this wake on, where the one in use cannot.
     pub(crate) fn falls_back(&mut self, down: &Down) -> Result<bool, Fault> {
-        if !matches!(down.why, Why::Away | Why::Key | Why::Money | Why::Unfit) || self.others.is_empty() {
+        if !down.is_of_server() || self.others.is_empty() {
             return Ok(false);
         }
         let next = self.others.remove(0);

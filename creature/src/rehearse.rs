@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::life::Leaving;
 use crate::mind::instinct::Instinct;
 use crate::mind::{Outcome, context, prompt, situation, thought};
-use crate::tools;
+use crate::tools::catalogue;
 use model::Wire;
 use serde_json::{Value, json};
 
@@ -42,13 +42,14 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
     let moment = life.sense(0)?;
     let parts = context::choose(&moment, &context::Caps::default());
     let said = situation::standing(&parts).text + &situation::opening(&moment, &parts).text;
-    for words in [None, Some((Wire::Anthropic, tools::catalogue())), Some((Wire::Chat, tools::catalogue()))] {
-        let system = prompt::system(words, life.toolbox.most_shown);
+    let in_json = |wire| prompt::in_json(wire, &catalogue::lines(&|_| true));
+    for answer in [prompt::NATIVE.to_owned(), in_json(Wire::Anthropic), in_json(Wire::Chat)] {
+        let system = prompt::system(prompt::MIND, &answer, life.toolbox.most_shown);
         if system.is_empty() || said.is_empty() {
             return Err(Fault::new("the prompt is empty", "look at mind/prompt.rs and mind/situation.rs"));
         }
     }
-    if tools::catalogue::native().is_empty() {
+    if catalogue::native(&|_| true).is_empty() {
         return Err(Fault::new("there are no tools", "look at tools/catalogue.rs"));
     }
     match Instinct::load(&house).think(&moment) {

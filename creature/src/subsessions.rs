@@ -18,7 +18,7 @@ use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Down, Mind, Outcome};
 use crate::senses::papers;
 use crate::tools::Done;
-use agenda::sessions::{Origin, Report, Session, Status};
+use agenda::sessions::{Mode, Origin, Report, Session, Status};
 use jiff::Timestamp;
 use memory::snapshot;
 use serde_json::{Value, json};
@@ -67,6 +67,10 @@ impl Life {
                     }
                     Outcome::Garbled { error, text, usage } => {
                         self.session_misread(&session.id, &error, &text, usage)?;
+                    }
+                    // Before the next wake the first model works in its place.
+                    Outcome::Down(down) if self.is_quick(session) && down.is_of_server() => {
+                        self.quick_is_away = true;
                     }
                     Outcome::Down(Down { error, rest_s, .. }) => {
                         self.observe("sessions", &format!("sub-sessions wait: {}", shorten(&error, 500)))?;
@@ -144,33 +148,53 @@ impl Life {
         Ok(())
     }
 
-    /// Asks the model for a thought of each, all at once, each in its conversation.
+    /// Whether the quick model works on a session: all but those that act for the whole creature.
+    fn is_quick(&self, session: &Session) -> bool {
+        session.mode != Mode::Full && !self.quick_is_away && self.quick.is_some()
+    }
+
+    /// Asks a model for a thought of each, all at once, each in its conversation.
     async fn ask_all(&mut self, running: &[Session]) -> Result<Vec<Outcome>, Fault> {
         let now = self.told.clock.now();
+        let quick: Vec<bool> = running.iter().map(|session| self.is_quick(session)).collect();
         let Mind::Model(mind) = &mut self.mind else { return Ok(Vec::new()) };
-        if let Err(outcome) = mind.learn(now).await {
-            return Ok(running.iter().map(|_| outcome.clone()).collect());
+        for (mind, used) in [(Some(&mut *mind), false), (self.quick.as_mut(), true)] {
+            let Some(mind) = mind.filter(|_| quick.contains(&used)) else { continue };
+            if let Err(outcome) = mind.learn(now).await {
+                return Ok(running.iter().map(|_| outcome.clone()).collect());
+            }
         }
         let house = &self.told.house;
         let purpose = papers::read(&house.purpose()).text;
         let latest = snapshot::latest(&house.snapshots()).ok().flatten();
         let snapshot = latest.map_or(String::new(), |found| found.text);
         let (life, at) = (self.told.life, self.told.clock.text());
+        let of = |is_quick: bool| self.quick.as_ref().filter(|_| is_quick).unwrap_or(mind);
         let mut talks = Vec::new();
-        for session in running {
-            let known = self.talks.remove(&session.id);
-            let opening = || words::opening(session, &purpose, &snapshot);
-            let talk = mind.apart(&session.id, known, opening, &words::now(session, &at), (life, now));
+        for (session, is_quick) in running.iter().zip(&quick) {
+            let (mind, known) = (of(*is_quick), self.talks.remove(&session.id));
+            let frame = match is_quick {
+                true => mind.framed(&format!("{}\n{{{{answer}}}}", words::part(session)), "", &|tool| {
+                    words::may(session, tool)
+                }),
+                false => mind.frame.clone(),
+            };
+            let within = if *is_quick { String::new() } else { words::within(session) };
+            let opening = || within + &words::task(session, &purpose, &snapshot);
+            let talk =
+                mind.apart(&frame, &session.id, known, opening, &words::now(session, &at), (life, now));
             let hint = "is the disk full, or .self/mind not writable?";
-            talks.push(
-                talk.map_err(|cause| Fault::caused("keep the conversation of a sub-session", &cause, hint))?,
-            );
+            let talk =
+                talk.map_err(|cause| Fault::caused("keep the conversation of a sub-session", &cause, hint))?;
+            talks.push((mind, frame, talk));
         }
-        let (mind, heart) = (&*mind, &self.heart);
-        let alive = || heart.stage(Stage::Thinking, mind.patience() + Duration::from_secs(10));
+        let (patience, heart) = (mind.patience() + Duration::from_secs(10), &self.heart);
+        let alive = || heart.stage(Stage::Thinking, patience);
         let asked = running.iter().zip(&mut talks);
-        let outcomes =
-            together(asked.map(|(session, talk)| mind.turn(talk, !session.owner, now, &alive))).await;
+        let turns =
+            asked.map(|(session, (mind, frame, talk))| mind.turn(frame, talk, !session.owner, now, &alive));
+        let outcomes = together(turns).await;
+        let talks = talks.into_iter().map(|(_, _, talk)| talk);
         self.talks.extend(running.iter().map(|session| session.id.clone()).zip(talks));
         Ok(outcomes)
     }

@@ -9,9 +9,9 @@ use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
 use crate::mind::instinct::text::number;
-use crate::mind::llm::{self, ModelMind};
+use crate::mind::llm;
 use crate::mind::thought::ToolCall;
-use crate::mind::{Down, Mind, Outcome, context, prompt};
+use crate::mind::{Down, Mind, Outcome, context, prompt, thought};
 use crate::tools::Toolbox;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
@@ -45,12 +45,13 @@ impl Life {
     /// Asks the model, and does what it says; none where the life was asked to leave meanwhile.
     pub(super) async fn asked(
         &mut self,
+        dream: &str,
         night: &mut Night,
         leaving: &mut impl Leaving,
     ) -> Result<Option<String>, Fault> {
-        let Mind::Model(mind) = &self.mind else {
+        if !matches!(self.mind, Mind::Model(_)) {
             return Ok(Some("no model: instinct dreams without words".to_owned()));
-        };
+        }
         let (text, pulse) = (facts_text(&self.told.house)?, open(&self.toolbox));
         let facts = facts::list(&text);
         if facts.len() < 2 && pulse.is_empty() {
@@ -60,38 +61,54 @@ impl Life {
         if mark(&said) == night.asked {
             return Ok(Some("nothing changed since it was last asked".to_owned()));
         }
-        let other;
-        let named = self.settings.dream.model.as_deref();
-        let quick = self.offer.get("quick").filter(|quick| quick.is_object() && named.is_none());
-        let mind: &ModelMind = match (&self.told.broker, named.is_some() || quick.is_some()) {
-            (Some(broker), true) => {
-                let (offer, house) = (quick.unwrap_or(&self.offer), &self.told.house);
+        let now = self.told.clock.now();
+        let mut other = match (&self.settings.dream.model, &self.told.broker) {
+            (Some(name), Some(broker)) => {
                 let settings = ModelSettings { effort: String::new(), ..self.settings.model.clone() };
-                other = llm::named(broker, offer, &settings, house, named)
-                    .map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?;
-                &other
+                let named = llm::named(broker, &self.offer, &settings, &self.told.house, Some(name));
+                Some(named.map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?)
             }
-            _ => mind,
+            _ => None,
+        };
+        let (own, mind) = match (other.as_mut().or(self.quick.as_mut()), &mut self.mind) {
+            (Some(mind), _) => (true, mind),
+            (None, Mind::Model(mind)) => (false, mind),
+            (None, Mind::Instinct(_)) => return Ok(None),
+        };
+        if let Err(outcome) = mind.learn(now).await {
+            return Err(unanswered(outcome));
+        }
+        let words = DREAM.replace("{{shape}}", &prompt::shape(mind.wire()));
+        // The mind's own model reads its part within its own frame, which a cache holds.
+        let (frame, part) = match own {
+            true => (mind.framed(&words, "", &|_| false), String::new()),
+            false => (mind.frame.clone(), words + "\n"),
         };
         let latest = snapshot::latest(&self.told.house.snapshots()).ok().flatten();
         let remembered = latest.map_or(String::new(), |found| context::shorten(&found.text, MOST_SNAPSHOT));
-        // Nobody hears its bytes: an hour is what the longest reply may take.
-        self.heart.stage(Stage::Thinking, mind.patience() * 12 + Duration::from_secs(10));
-        let system = DREAM.replace("{{shape}}", &prompt::shape(mind.wire()));
+        let opening = || format!("{part}# What you remember\n\n{remembered}\n");
+        let mut talk = mind
+            .apart(&frame, &format!("dream-{dream}"), None, opening, &said, (self.told.life, now))
+            .map_err(|cause| {
+                Fault::caused("keep the conversation of a dream", &cause, "is the disk full?")
+            })?;
+        let (heart, patience) = (&self.heart, mind.patience() + Duration::from_secs(10));
+        let alive = || heart.stage(Stage::Thinking, patience);
+        alive();
         let outcome = tokio::select! {
             biased;
             () = leaving.asked() => return Ok(None),
-            outcome = mind.say(system, format!("# What you remember\n\n{remembered}\n"), said, true) => outcome,
+            outcome = mind.turn(&frame, &mut talk, true, now, &alive) => outcome,
         };
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        let (thought, usage) = match outcome {
+        let (thought, usage) = match in_json(outcome) {
             Outcome::Thought { thought, usage } => (thought, usage),
-            Outcome::Garbled { error, usage, .. } => {
-                self.remember("dream", json!({"garbled": error, "usage": usage}))?;
-                let error = format!("read the model's answer: {error}");
-                return Err(Fault::new(error, "the next night asks again"));
+            other => {
+                if let Outcome::Garbled { error, usage, .. } = &other {
+                    self.remember("dream", json!({"garbled": error, "usage": usage}))?;
+                }
+                return Err(unanswered(other));
             }
-            Outcome::Down(Down { error, hint, .. }) => return Err(Fault::new(error, hint)),
         };
         let (done, mut refused) = act(&mut self.toolbox, &facts, &pulse, &thought.tool_calls)?;
         refused.extend(thought.not_run());
@@ -101,6 +118,29 @@ impl Life {
         let facts = facts::list(&facts_text(&self.told.house)?);
         night.asked = mark(&shown(&facts, &open(&self.toolbox)));
         Ok(Some(format!("{} acts done, {} refused", done.len(), refused.len())))
+    }
+}
+
+/// A thought whose words are the JSON thought that was asked for, as that.
+fn in_json(outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::Thought { thought, usage } if thought.tool_calls.is_empty() && thought.delivers => {
+            match thought::read(&thought.monologue) {
+                Ok((thought, _)) => Outcome::Thought { thought, usage },
+                Err(error) => Outcome::Garbled { error, text: thought.monologue, usage },
+            }
+        }
+        other => other,
+    }
+}
+
+fn unanswered(outcome: Outcome) -> Fault {
+    match outcome {
+        Outcome::Down(Down { error, hint, .. }) => Fault::new(error, hint),
+        Outcome::Garbled { error, .. } => {
+            Fault::new(format!("read the model's answer: {error}"), "the next night asks again")
+        }
+        Outcome::Thought { .. } => Fault::new("ask the model", "the next night asks again"),
     }
 }
 

@@ -1,7 +1,7 @@
-//! Conversations of sub-sessions: beside the mind's own, with its system and tools, so that a cache holds their head too.
+//! Conversations of sub-sessions and dreams: with the frame of the mind's own, so that a cache holds it, or one of theirs.
 
 use super::conversation::{Conversation, Entry};
-use super::llm::{self, ModelMind};
+use super::llm::{self, Frame, ModelMind};
 use super::{Outcome, talk};
 use agenda::standing::redact_whole;
 use jiff::Timestamp;
@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use std::io;
 
 impl ModelMind {
-    /// A sub-session's conversation, ready for its next turn: known, read, or begun with `opening`.
+    /// The conversation of this name, ready for its next turn: known, read, or begun with `opening`.
     pub fn apart(
         &self,
+        frame: &Frame,
         name: &str,
         known: Option<Conversation>,
         opening: impl FnOnce() -> String,
@@ -24,11 +25,11 @@ impl ModelMind {
         let said =
             |text: String| Entry::Said { text: redact_whole(&text), life, at_s, shown: BTreeMap::new() };
         let most = self.window / 10 * 7;
-        let mut talk = match known.filter(|it| it.head.fingerprint == self.fingerprint && it.tokens() < most)
+        let mut talk = match known.filter(|it| it.head.fingerprint == frame.fingerprint && it.tokens() < most)
         {
             Some(talk) => talk,
             None => {
-                let head = self.head_of(Some(format!("apart {name}")));
+                let head = self.head_of(Some(format!("apart {name}")), frame);
                 let mut talk = Conversation::begin(path, head)?;
                 talk.add(said(opening()))?;
                 talk
@@ -44,6 +45,7 @@ impl ModelMind {
     /// One turn of a conversation that is not the mind's own.
     pub async fn turn(
         &self,
+        frame: &Frame,
         talk: &mut Conversation,
         autonomous: bool,
         now: Timestamp,
@@ -51,7 +53,7 @@ impl ModelMind {
     ) -> Outcome {
         let mut bare = false;
         loop {
-            let error = match self.ask(&talk.turns, autonomous, bare, (alive, None)).await {
+            let error = match self.ask(frame, &talk.turns, autonomous, bare, (alive, None)).await {
                 Ok(reply) => {
                     let taken = self.took(talk, &reply, now.as_second());
                     return taken.map_or_else(|error| talk::unkept(&error), |came| self.priced(came));

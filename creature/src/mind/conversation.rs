@@ -99,6 +99,8 @@ pub struct Conversation {
     /// What was last shown of each part of the situation, as a hash.
     pub shown: BTreeMap<String, String>,
     open: Vec<Open>,
+    /// Tokens up to the first thought.
+    first_tokens: Option<u64>,
     /// Tokens up to the last thought, and bytes since.
     tokens: u64,
     bytes_since: u64,
@@ -136,6 +138,7 @@ impl Conversation {
             turns: Vec::new(),
             shown: BTreeMap::new(),
             open: Vec::new(),
+            first_tokens: None,
             tokens: 0,
             bytes_since,
             at_s: 0,
@@ -194,6 +197,7 @@ impl Conversation {
                     return None;
                 }
                 self.open = calls.into_iter().map(|call| Open { call, began: false, done: None }).collect();
+                self.first_tokens.get_or_insert(tokens);
                 (self.tokens, self.bytes_since, self.at_s, self.returned) = (tokens, 0, at_s, false);
                 // What was said is answered: the same words, said again, are new.
                 self.shown.values_mut().filter(|mark| *mark == JUST).for_each(String::clear);
@@ -275,6 +279,11 @@ impl Conversation {
     /// Whether the model has something to answer to.
     pub fn is_turn_of_model(&self) -> bool {
         self.open.is_empty() && matches!(self.turns.last(), Some(Turn::Said { .. } | Turn::Results { .. }))
+    }
+
+    /// Tokens up to its first thought; none before that.
+    pub fn first_tokens(&self) -> Option<u64> {
+        self.first_tokens
     }
 
     /// Tokens of the next request, as far as is known.

@@ -10,7 +10,7 @@ use crate::paths::House;
 use crate::tools::catalogue;
 use agenda::standing::redact_whole;
 use hands::Broker;
-use model::{Client, Endpoint, Error, Kind, Reply, Talk, Tool, Turn, Wire};
+use model::{Client, Endpoint, Error, Kind, Reply, Tool, Wire};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -101,10 +101,7 @@ pub fn named(
         address: word("address").to_owned(),
         form,
         auto: settings.tools == ToolForm::Auto,
-        system: String::new(),
-        tools: Vec::new(),
-        fingerprint: String::new(),
-        head_bytes: 0,
+        frame: Frame::default(),
         schema: prompt::schema(wire),
         folder: house.conversations(),
         live: house.thinking(),
@@ -112,6 +109,7 @@ pub fn named(
         current: None,
         odd: String::new(),
         begun: false,
+        gainless: 0,
     }
     .formed())
 }
@@ -123,6 +121,17 @@ pub enum Form {
     Native,
     /// As one JSON object, the thought.
     Json,
+}
+
+/// What is put before every conversation of a kind; a cache holds it for all of them.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    pub(super) system: String,
+    pub(super) tools: Vec<Tool>,
+    /// Hash of wire, model, system and tools.
+    pub(super) fingerprint: String,
+    /// Bytes of system and tools.
+    pub(super) bytes: u64,
 }
 
 /// A model and how it is spoken to.
@@ -140,11 +149,8 @@ pub struct ModelMind {
     /// None until the server was asked what it can.
     pub(super) form: Option<Form>,
     pub(super) auto: bool,
-    pub(super) system: String,
-    pub(super) tools: Vec<Tool>,
-    pub(super) fingerprint: String,
-    /// Bytes of system and tools.
-    pub(super) head_bytes: u64,
+    /// Of its own conversations.
+    pub frame: Frame,
     pub(super) schema: Value,
     pub(super) folder: PathBuf,
     /// What is being thought, for whoever follows it.
@@ -156,6 +162,8 @@ pub struct ModelMind {
     pub(super) odd: String,
     /// A conversation was begun that nobody has heard of.
     pub(super) begun: bool,
+    /// Conversations in a row that began from a summary and are no shorter for it.
+    pub(super) gainless: u32,
 }
 
 impl ModelMind {
@@ -181,16 +189,22 @@ impl ModelMind {
     }
 
     pub(super) fn form(&mut self) {
-        let native = self.form != Some(Form::Json);
-        self.tools = if native { catalogue::native() } else { Vec::new() };
-        let words = if native { None } else { Some((self.wire, catalogue::catalogue())) };
-        self.system = redact_whole(&prompt::system(words, self.most_shown()));
+        self.frame = self.framed(prompt::MIND, prompt::NATIVE, &|_| true);
+    }
+
+    /// A frame with these words, the tools that `may` be used, and how they are called: `native` where the wire has them.
+    pub fn framed(&self, words: &str, native: &str, may: &dyn Fn(&str) -> bool) -> Frame {
+        let is_native = self.form != Some(Form::Json);
+        let tools = if is_native { catalogue::native(may) } else { Vec::new() };
+        let listed = (!is_native).then(|| prompt::in_json(self.wire, &catalogue::lines(may)));
+        let answer = listed.as_deref().unwrap_or(native);
+        let system = redact_whole(&prompt::system(words, answer, self.most_shown()));
         let told =
             |tool: &Tool| format!("{}\n{}\n{}\n{}\n", tool.name, tool.description, tool.schema, tool.strict);
-        let tools: String = self.tools.iter().map(told).collect();
-        let form = if native { "native" } else { "json" };
-        self.head_bytes = (self.system.len() + tools.len()) as u64;
-        self.fingerprint = fingerprint(&[&self.name(), &self.address, form, &self.system, &tools]);
+        let listed: String = tools.iter().map(told).collect();
+        let form = if is_native { "native" } else { "json" };
+        let fingerprint = fingerprint(&[&self.name(), &self.address, form, &system, &listed]);
+        Frame { bytes: (system.len() + listed.len()) as u64, system, tools, fingerprint }
     }
 
     /// Characters of one result: a quarter of the window, and 10,000 tokens at most.
@@ -221,19 +235,6 @@ impl ModelMind {
             usage.insert("cost_usd".to_owned(), json!(cost.round() / 1e6));
         }
         outcome
-    }
-
-    /// One question and its answer as a JSON thought: sub-sessions and dreams have prompts of their own. Whatever goes
-    /// to a model loses here what looks like a secret.
-    pub async fn say(&self, system: String, context: String, situation: String, autonomous: bool) -> Outcome {
-        let [system, context, situation] = [system, context, situation].map(|part| redact_whole(&part));
-        let turns = [context, situation].map(|text| Turn::Said { text });
-        let schema = Some(&self.schema);
-        let talk = Talk { system: &system, tools: &[], turns: &turns, schema, autonomous, bare: false };
-        match self.client.say(&talk, &mut |_| {}).await {
-            Ok(reply) => self.priced(read(&reply)),
-            Err(error) => failed(&error),
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod apart;
 pub mod context;
 pub mod conversation;
+pub mod grown;
 mod handover;
 pub mod instinct;
 mod live;
@@ -50,6 +51,13 @@ pub struct Down {
     pub rest_s: u64,
     /// In how many seconds it will be otherwise, where that is known.
     pub reset_s: Option<u64>,
+}
+
+impl Down {
+    /// Whether another model might answer where this one does not.
+    pub fn is_of_server(&self) -> bool {
+        matches!(self.why, Why::Away | Why::Key | Why::Money | Why::Unfit)
+    }
 }
 
 /// Whose fault it is that a mind gives no thought.

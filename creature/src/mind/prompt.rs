@@ -5,18 +5,22 @@
 use model::Wire;
 use serde_json::{Value, json};
 
-const MIND: &str = include_str!("../../prompts/mind.md");
+/// Who it is and how it works, for its own conversations.
+pub const MIND: &str = include_str!("../../prompts/mind.md");
 
-const NATIVE: &str = include_str!("../../prompts/native.md");
+/// How tools are called where the wire has a place for them.
+pub const NATIVE: &str = include_str!("../../prompts/native.md");
+
 const JSON: &str = include_str!("../../prompts/json.md");
 
-/// The system prompt: who it is and how it answers; the tools in words where its wire has no place for them.
-pub fn system(words: Option<(Wire, &str)>, most_shown: usize) -> String {
-    let answer = match words {
-        None => NATIVE.to_owned(),
-        Some((wire, tools)) => JSON.replace("{{shape}}", &shape(wire)).replace("{{tools}}", tools.trim_end()),
-    };
-    MIND.replace("{{answer}}", answer.trim_end()).replace("{{result}}", &most_shown.to_string())
+/// The system prompt: these words, with how to answer put into them.
+pub fn system(words: &str, answer: &str, most_shown: usize) -> String {
+    words.replace("{{answer}}", answer.trim_end()).replace("{{result}}", &most_shown.to_string())
+}
+
+/// How to answer where the wire has no place for tools: as a JSON thought, which calls these.
+pub fn in_json(wire: Wire, tools: &str) -> String {
+    JSON.replace("{{shape}}", &shape(wire)).replace("{{tools}}", tools.trim_end())
 }
 
 /// The shape of an answer, for whatever prompt asks for one.

@@ -6,7 +6,7 @@
 use super::context::{self, Caps};
 use super::conversation::{self, Called, Conversation, Entry, Head};
 use super::live::Live;
-use super::llm::{self, Form, ModelMind};
+use super::llm::{self, Form, Frame, ModelMind};
 use super::moment::Moment;
 use super::thought::{MOST_CALLS, ToolCall};
 use super::{Down, Outcome, Why, handover, native, situation};
@@ -22,8 +22,8 @@ use std::path::Path;
 /// Seconds a provider's cache keeps a conversation.
 const CACHED_S: [(Wire, i64); 3] = [(Wire::Anthropic, 300), (Wire::Responses, 1_800), (Wire::Chat, 1_800)];
 
-/// A talk with the owner of fewer tokens is gone on with for a day.
-const SHORT_TOKENS: u64 = 32_000;
+/// A talk with the owner of fewer tokens is gone on with for a day; none that has fewer is too long for its money.
+pub(super) const SHORT_TOKENS: u64 = 32_000;
 const DAY_S: i64 = 86_400;
 
 /// Servers whose ways are remembered.
@@ -91,15 +91,14 @@ impl ModelMind {
 
     async fn thought(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> io::Result<Outcome> {
         self.ready(moment)?;
-        if self.is_too_long()
-            && let Some(outcome) = self.change_over(moment, alive).await?
-        {
+        if let Some(outcome) = self.shortened(moment, alive).await? {
             return Ok(outcome);
         }
         let (mut bare, mut anew) = (false, false);
         loop {
             let Some(mut current) = self.current.take() else { return Err(io::Error::other("it is gone")) };
-            let asked = self.ask(&current.turns, !moment.answers(), bare, (alive, Some(&self.live))).await;
+            let live = (alive, Some(self.live.as_path()));
+            let asked = self.ask(&self.frame, &current.turns, !moment.answers(), bare, live).await;
             let taken = asked
                 .map(|reply| self.took(&mut current, &reply, now_s(moment)).map(|came| self.priced(came)));
             self.odd = taken.as_ref().map_or(String::new(), |_| current.odd.clone());
@@ -113,6 +112,10 @@ impl ModelMind {
                 Kind::Signature if !bare => bare = true,
                 Kind::Signature | Kind::TooLong if !anew => {
                     (bare, anew) = (false, true);
+                    self.begin(moment, None)?;
+                }
+                Kind::Withheld if !anew && self.would_fit(error.fits_tokens) => {
+                    anew = true;
                     self.begin(moment, None)?;
                 }
                 kind => {
@@ -146,15 +149,15 @@ impl ModelMind {
     fn head(&self, moment: &Moment) -> Head {
         let thread = if moment.thread.is_empty() { "main" } else { moment.thread.as_str() };
         let thread = moment.answers().then(|| thread.to_owned());
-        self.head_of(thread)
+        self.head_of(thread, &self.frame)
     }
 
-    pub(super) fn head_of(&self, thread: Option<String>) -> Head {
+    pub(super) fn head_of(&self, thread: Option<String>, frame: &Frame) -> Head {
         Head {
             thread,
             model: self.name(),
-            fingerprint: self.fingerprint.clone(),
-            head_bytes: self.head_bytes,
+            fingerprint: frame.fingerprint.clone(),
+            head_bytes: frame.bytes,
             taken_up: false,
             json: self.form == Some(Form::Json),
         }
@@ -170,7 +173,7 @@ impl ModelMind {
     }
 
     /// Begins this moment's conversation anew; what the one before came to is handed over.
-    fn begin(&mut self, moment: &Moment, summary: Option<&str>) -> io::Result<()> {
+    pub(super) fn begin(&mut self, moment: &Moment, summary: Option<&str>) -> io::Result<()> {
         let old = self.current.take();
         let handed =
             old.as_ref().filter(|old| summary.is_some() || old.is_unfinished() || old.head.thread.is_some());
@@ -190,7 +193,7 @@ impl ModelMind {
     }
 
     /// Says it, without what looks like a secret; nothing where there is nothing to say.
-    fn tell(&mut self, said: situation::Said, moment: &Moment) -> io::Result<()> {
+    pub(super) fn tell(&mut self, said: situation::Said, moment: &Moment) -> io::Result<()> {
         let Some(current) = &mut self.current else { return Ok(()) };
         let text = redact_whole(said.text.trim_end());
         if text.is_empty() {
@@ -201,13 +204,14 @@ impl ModelMind {
 
     pub(super) async fn ask(
         &self,
+        frame: &Frame,
         turns: &[Turn],
         autonomous: bool,
         bare: bool,
         (alive, live): (&(dyn Fn() + Sync), Option<&Path>),
     ) -> Result<Reply, Error> {
         let schema = (self.form == Some(Form::Json)).then_some(&self.schema);
-        let (system, tools) = (&self.system, &self.tools);
+        let Frame { system, tools, .. } = frame;
         let talk = Talk { system, tools, turns, schema, autonomous, bare };
         let mut live = Live::begin(live);
         self.client
@@ -266,48 +270,6 @@ impl ModelMind {
         }
         thought.delivers = self.form == Some(Form::Native) && thought.tool_calls.is_empty();
         Ok(Outcome::Thought { thought, usage })
-    }
-
-    fn is_too_long(&self) -> bool {
-        let most =
-            (self.window / 10 * 7).min(self.round_tokens.map_or(u64::MAX, |round| round.max(SHORT_TOKENS)));
-        self.current.as_ref().is_some_and(|current| current.tokens() > most)
-    }
-
-    /// Asks for a summary where the conversation stands, and begins the next one from it. An outcome ends the wake.
-    async fn change_over(
-        &mut self,
-        moment: &Moment,
-        alive: &(dyn Fn() + Sync),
-    ) -> io::Result<Option<Outcome>> {
-        let grown = self.current.as_ref().is_some_and(|current| current.turns.len() > 3);
-        if !grown {
-            let need = self.current.as_ref().map_or(0, Conversation::tokens);
-            let error =
-                format!("failed to fit into the window of {}: {need} tokens of {}", self.name(), self.window);
-            let hint =
-                "use a model with a larger window, or set [model] context_tokens in owner.toml".to_owned();
-            let down =
-                Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 600, reset_s: None };
-            return Ok(Some(Outcome::Down(down)));
-        }
-        let said = situation::Said { text: handover::ASK.to_owned(), ..Default::default() };
-        self.tell(said, moment)?;
-        let turns = self.current.as_ref().map_or(&[][..], |current| &current.turns);
-        let summary = match self.ask(turns, !moment.answers(), false, (alive, Some(&self.live))).await {
-            Ok(reply) => reply.text,
-            Err(error)
-                if matches!(
-                    error.kind,
-                    Kind::TooLong | Kind::Signature | Kind::BadRequest | Kind::Garbled
-                ) =>
-            {
-                String::new()
-            }
-            Err(error) => return Ok(Some(llm::failed(&error))),
-        };
-        self.begin(moment, Some(&summary))?;
-        Ok(None)
     }
 
     /// Writes into the conversation; one that cannot be written is read anew, its call of unknown outcome.

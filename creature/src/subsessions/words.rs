@@ -3,7 +3,7 @@
 //! Invariant: what a mode's prompt lists is what its calls are held to.
 
 use crate::mind::context::head;
-use crate::tools::catalogue::{TOOLS, Tool};
+use crate::tools::catalogue::TOOLS;
 use agenda::sessions::{MOST_HOPS, Mode, Session};
 
 const BASE: &str = include_str!("../../prompts/sub_base.md");
@@ -38,22 +38,35 @@ pub fn allows(mode: Mode, held: &[String], tool: &str) -> bool {
     given && (held.is_empty() || held.iter().any(|held| held == tool))
 }
 
-/// What a session's conversation begins with: its part, the tools it may use, its objective and what it builds on.
-pub fn opening(session: &Session, purpose: &str, snapshot: &str) -> String {
+/// A session's part and how it works.
+pub fn part(session: &Session) -> String {
     let rest = match session.mode {
         Mode::None => "Call no tool: answer in your words.",
         Mode::BaseOnly => "",
         Mode::Minimal => MINIMAL,
         Mode::Full => FULL,
     };
-    let may = |tool: &&Tool| {
-        allows(session.mode, &session.tools, tool.name) && (session.depth < 2 || tool.name != "spawn")
+    format!("{}\n{}\n", BASE.trim_end(), rest.trim_end())
+}
+
+/// Whether a session may use a tool.
+pub fn may(session: &Session, tool: &str) -> bool {
+    allows(session.mode, &session.tools, tool) && (session.depth < 2 || tool != "spawn")
+}
+
+/// Its part, and which of all tools it may use, where it shares the mind's own frame.
+pub fn within(session: &Session) -> String {
+    let tools: Vec<&str> = TOOLS.iter().map(|tool| tool.name).filter(|tool| may(session, tool)).collect();
+    let tools = match tools.is_empty() {
+        true => String::new(),
+        false => format!("\nYour tools, of all that there are: {}.\n", tools.join(", ")),
     };
-    let tools: Vec<&str> = TOOLS.iter().filter(may).map(|tool| tool.name).collect();
-    let mut text = format!("{}\n{}\n", BASE.trim_end(), rest.trim_end());
-    if !tools.is_empty() {
-        text += &format!("\nYour tools, of all that there are: {}.\n", tools.join(", "));
-    }
+    part(session) + &tools
+}
+
+/// Its objective and what it builds on.
+pub fn task(session: &Session, purpose: &str, snapshot: &str) -> String {
+    let mut text = String::new();
     if session.mode == Mode::Full {
         text += &format!("\n# PURPOSE.md\n\n{}\n", head(purpose, MOST_PURPOSE));
         text += &format!("\n# What you remember (last snapshot)\n\n{}\n", head(snapshot, MOST_SNAPSHOT));

@@ -12,7 +12,6 @@ pub use table::TOOLS;
 use crate::fault::Fault;
 use arg::Arg;
 use std::fmt::Write;
-use std::sync::OnceLock;
 
 /// Where a tool may be used.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,10 +53,9 @@ impl Tool {
     }
 }
 
-/// The list as a prompt has it, a line a tool.
-pub fn catalogue() -> &'static str {
-    static TEXT: OnceLock<String> = OnceLock::new();
-    TEXT.get_or_init(|| TOOLS.iter().map(Tool::line).collect())
+/// The tools that `may` be used as a prompt has them, a line each.
+pub fn lines(may: &dyn Fn(&str) -> bool) -> String {
+    TOOLS.iter().filter(|tool| may(tool.name)).map(Tool::line).collect()
 }
 
 /// Whether there is such a tool in this life; what only an earlier one had can fail no more.

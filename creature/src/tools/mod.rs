@@ -35,8 +35,6 @@ mod web;
 mod weekly;
 mod x;
 
-pub use catalogue::catalogue;
-
 use crate::books::Books;
 use crate::clock::Clock;
 use crate::config::{FileSettings, Permission, SelfEditSettings};

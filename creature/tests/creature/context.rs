@@ -126,7 +126,7 @@ fn long_texts_say_what_is_missing() {
 fn the_prompt_speaks_each_wire() {
     let tools = "- `notes.read` {name}: read a paper";
     for (wire, args) in [(Wire::Anthropic, "args_json"), (Wire::Chat, "args")] {
-        let system = prompt::system(Some((wire, tools)), 35_000);
+        let system = prompt::system(prompt::MIND, &prompt::in_json(wire, tools), 35_000);
         assert!(
             system.contains(tools) && system.contains(&format!("\"{args}\"")) && !system.contains("{{"),
             "{system}"

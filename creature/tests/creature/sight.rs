@@ -3,7 +3,9 @@
 #![allow(clippy::result_large_err)]
 
 mod course;
+mod grown;
 mod reader;
+mod several;
 mod world;
 
 use crate::broker::loopback;

@@ -53,12 +53,15 @@ pub struct Error {
     pub status: Option<u16>,
     /// How long the server asks to wait.
     pub retry_after: Option<Duration>,
+    /// Tokens of a prompt that the budget still has room for, where the broker says so.
+    pub fits_tokens: Option<u64>,
 }
 
 impl Error {
     pub(crate) fn new(kind: Kind, message: impl Into<String>, hint: impl Into<String>) -> Self {
         let message = message.into();
-        Error { kind, cause: message.clone(), message, hint: hint.into(), status: None, retry_after: None }
+        let (cause, hint) = (message.clone(), hint.into());
+        Error { kind, cause, message, hint, status: None, retry_after: None, fits_tokens: None }
     }
 
     pub(crate) fn because(self, cause: &str) -> Self {
@@ -83,7 +86,8 @@ impl Error {
             (_, what) if upstream.is_empty() => named(status, what),
             (_, what) => format!("{upstream}: {}", named(status, what)),
         };
-        Error { status: Some(status), cause, ..Error::new(kind, message, hint) }
+        let fits_tokens = said.fits_tokens;
+        Error { status: Some(status), cause, fits_tokens, ..Error::new(kind, message, hint) }
     }
 
     /// Whether the same request may succeed a little later.
@@ -205,6 +209,7 @@ pub(crate) struct Said {
     pub message: String,
     pub code: String,
     pub hint: String,
+    pub fits_tokens: Option<u64>,
 }
 
 /// Reads an error body: JSON of either wire, or the text of an HTML page.
@@ -220,7 +225,12 @@ pub(crate) fn said(body: &[u8], token: &str) -> Said {
     let message = message.map_or_else(|| json.to_string(), str::to_string);
     let code = word("code").or_else(|| word("type")).unwrap_or_default();
     let short = |text: &str| shortened(&hidden(text, token));
-    Said { message: short(&message), code: code.to_string(), hint: short(word("hint").unwrap_or_default()) }
+    Said {
+        message: short(&message),
+        code: code.to_string(),
+        hint: short(word("hint").unwrap_or_default()),
+        fits_tokens: error.get("fits_tokens").and_then(Value::as_u64),
+    }
 }
 
 /// A text without the token.

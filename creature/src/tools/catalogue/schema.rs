@@ -17,9 +17,9 @@ pub fn by_wire_name(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name || wire_name(tool.name) == name)
 }
 
-/// Every tool, in the order of the table: a cache holds it as long as nothing in it changes.
-pub fn native() -> Vec<model::Tool> {
-    TOOLS.iter().map(one).collect()
+/// The tools that `may` be used, in the order of the table: a cache holds them as long as nothing in it changes.
+pub fn native(may: &dyn Fn(&str) -> bool) -> Vec<model::Tool> {
+    TOOLS.iter().filter(|tool| may(tool.name)).map(one).collect()
 }
 
 fn one(tool: &Tool) -> model::Tool {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-fn ways() -> [(Wire, Rules); 3] {
+pub fn ways() -> [(Wire, Rules); 3] {
     [(Wire::Anthropic, Rules::default()), (Wire::Responses, Rules::default()), (Wire::Chat, Rules::local())]
 }
 
@@ -109,60 +109,6 @@ fn the_owners_word_is_heard_in_the_middle_of_its_own_thought() {
 }
 
 #[test]
-fn what_is_too_long_goes_on_from_a_summary() {
-    loopback!();
-    for (wire, rules) in ways() {
-        let sums = Arc::new(AtomicUsize::new(0));
-        let counting = Arc::clone(&sums);
-        let world = World::new(wire, Rules { window: 24_000, ..rules }, NATIVE, move |seen| {
-            if seen.last_said().contains("has grown too long") {
-                counting.fetch_add(1, Ordering::Relaxed);
-                let at = seen
-                    .last_results()
-                    .last()
-                    .map(|(_, text)| text.lines().next().unwrap_or_default().to_owned());
-                return Say::new().says(&format!(
-                    "Goal: count the pages.\nDone: up to {}\nNext: the next page",
-                    at.unwrap_or_default()
-                ));
-            }
-            let page = seen
-                .messages
-                .iter()
-                .flat_map(|message| &message.parts)
-                .filter(|part| format!("{part:?}").contains("page"))
-                .count();
-            match counting.load(Ordering::Relaxed) {
-                0 | 1 => Say::new()
-                    .says(&format!("Page after {page}."))
-                    .calls("files.read", json!({"path": format!("{page}.txt")})),
-                _ => Say::new().says("Enough.").calls("owner.message", json!({"text": "counted"})),
-            }
-        });
-        world.offer(json!({"window": 24_000}));
-        for page in 0..60 {
-            world.house.write(
-                &format!(".self/workspace/{page}.txt"),
-                format!("page {page}\n{}", "words \n".repeat(700)),
-            );
-        }
-        world.house.say(r#"{"text": "count the pages, heron by heron"}"#);
-        let living = world.house.live(1);
-        world.house.record("message", |data| data["text"] == "counted");
-        world.server.assert_no_violations();
-        let seen = world.server.seen();
-        let after: Vec<&Seen> =
-            seen.iter().filter(|seen| seen.all_text().contains("Handover of your last")).collect();
-        assert!(!after.is_empty(), "{wire:?}: no conversation began from a summary");
-        for seen in after {
-            let text = seen.all_text();
-            assert!(text.contains("Goal: count the pages.") && text.contains("heron by heron"), "{wire:?}");
-        }
-        assert!(living.leave().success());
-    }
-}
-
-#[test]
 fn a_reply_cut_at_its_limit_is_not_run_and_told_so() {
     loopback!();
     for (wire, rules) in ways() {
@@ -243,41 +189,6 @@ fn the_words_that_end_a_talk_are_the_answer_where_none_was_given() {
     loopback!();
     assert_eq!(answers(Some("I am well"), "That is all."), ["I am well"]);
     assert_eq!(answers(None, "I am well, thank you."), ["I am well, thank you."]);
-}
-
-#[test]
-fn another_model_takes_a_wake_on_while_the_first_is_down_and_the_first_goes_on_after() {
-    loopback!();
-    let down = Arc::new(AtomicUsize::new(1));
-    let is_down = Arc::clone(&down);
-    let world = World::new(Wire::Anthropic, Rules::default(), NATIVE, move |seen| {
-        let first = seen.model == "claude-sonnet-5-5";
-        let asked = |word: &str| seen.all_text().contains(word);
-        let result = seen.last_results().pop();
-        match (first, result) {
-            (true, _) if is_down.load(Ordering::Relaxed) > 0 => Say::new().status(503, "{}"),
-            (_, Some((name, _))) if name.contains("owner") => Say::new().rests(300),
-            (false, _) => Say::new().says("I stand in.").calls("owner.message", json!({"text": "here I am"})),
-            (true, _) if asked("and now") && asked("here I am") => Say::new()
-                .says("I know.")
-                .calls("owner.message", json!({"text": "I am back, and know of it"})),
-            (true, _) => Say::new().rests(300),
-        }
-    });
-    let other = json!({"wire": "anthropic", "name": "claude-opus-5-5", "path": "/llm/anthropic"});
-    world.offer(json!({"fallback": [other]}));
-    world.house.say(r#"{"text": "are you there?"}"#);
-    let living = world.house.live(1);
-    world.house.record("message", |data| data["text"] == "here I am");
-    let told = world.house.record("observation", |data| data["about"] == "fallback");
-    assert!(told.data["text"].as_str().unwrap().contains("claude-opus-5-5 takes over"), "{}", told.data);
-    // Its wake ends with it.
-    world.house.record("thought", |data| data["thought"] == 2);
-    down.store(0, Ordering::Relaxed);
-    world.house.say(r#"{"text": "and now?"}"#);
-    world.house.record("message", |data| data["text"] == "I am back, and know of it");
-    assert!(living.leave().success());
-    world.server.assert_no_violations();
 }
 
 #[test]
