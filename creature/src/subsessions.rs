@@ -29,10 +29,8 @@ use std::time::Duration;
 /// Rounds of one wake; then the creature itself thinks again.
 const MOST_ROUNDS: u32 = 8;
 
-/// Characters of a thought, of a call's arguments and of its result in a history.
-const MOST_THOUGHT: usize = 1_500;
+/// Characters of a call's arguments where it is named.
 const MOST_CALL: usize = 300;
-const MOST_RESULT: usize = 3_000;
 
 /// How a session says that its objective cannot be reached.
 const FAILED: &str = "[FAILED]";
@@ -232,9 +230,7 @@ impl Life {
             self.toolbox.turned(&changed)?;
             return Ok(None);
         }
-        let line = format!("you: {} → {}", thought.monologue, thought.intent);
-        let calls = thought.tool_calls.iter().map(called).collect();
-        sessions.thought(id, &shorten(&line, MOST_THOUGHT), calls);
+        sessions.thought(id, thought.tool_calls.iter().map(called).collect());
         self.toolbox.keep_sessions();
         for call in &thought.tool_calls {
             // An earlier call, of this session or another, may have ended it.
@@ -242,17 +238,14 @@ impl Life {
                 break;
             }
             if self.toolbox.rebirth.is_some() {
-                self.toolbox.sessions.stopped(id, "a rebirth comes first");
+                self.toolbox.sessions.stopped(id);
                 break;
             }
             if self.session_act(session, call, leaving).await? {
-                self.toolbox.sessions.stopped(id, "this life was asked to leave");
+                self.toolbox.sessions.stopped(id);
                 self.toolbox.keep_sessions();
                 return Ok(Some(Next::Leave));
             }
-        }
-        if let Some(not_run) = thought.not_run() {
-            self.toolbox.sessions.acted(id, &format!("({not_run})"));
         }
         self.toolbox.keep_sessions();
         Ok(self.toolbox.rebirth.take().map(|rebirth| Next::Reborn(rebirth.summary)))
@@ -294,12 +287,11 @@ impl Life {
         };
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let Done { result, shown } = done;
-        let line = format!("{} → {}", called(call), shorten(&result.to_string(), MOST_RESULT));
         let failed = result.get("ok") != Some(&Value::Bool(true));
         let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result});
         self.remember("action", record)?;
         self.talked(&session.id, |talk| talk.done(&call.id, &shown, failed));
-        self.toolbox.sessions.acted(&session.id, &line);
+        self.toolbox.sessions.acted(&session.id);
         self.toolbox.keep_sessions();
         Ok(left)
     }

@@ -10,7 +10,7 @@ use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
 use crate::mind::instinct::text::number;
 use crate::mind::llm;
-use crate::mind::thought::ToolCall;
+use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Down, Mind, Outcome, context, prompt, thought};
 use crate::tools::Toolbox;
 use agenda::Change;
@@ -18,7 +18,7 @@ use agenda::pulse::{Concern, PulseChange};
 use knowledge::facts::{self, Fact};
 use memory::snapshot;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 const DREAM: &str = include_str!("../../prompts/dream.md");
@@ -61,6 +61,25 @@ impl Life {
         if mark(&said) == night.asked {
             return Ok(Some("nothing changed since it was last asked".to_owned()));
         }
+        let Some((thought, usage)) = self.tidied(dream, &said, leaving).await? else { return Ok(None) };
+        let (done, mut refused) = act(&mut self.toolbox, &facts, &pulse, &thought.tool_calls)?;
+        refused.extend(thought.not_run());
+        let monologue = context::shorten(&thought.monologue, 2_000);
+        let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
+        self.remember("dream", told)?;
+        let facts = facts::list(&facts_text(&self.told.house)?);
+        night.asked = mark(&shown(&facts, &open(&self.toolbox)));
+        Ok(Some(format!("{} acts done, {} refused", done.len(), refused.len())))
+    }
+
+    /// What the owner's model for dreams, the quick one or its own thinks of what is shown; none where the life was asked
+    /// to leave meanwhile.
+    async fn tidied(
+        &mut self,
+        dream: &str,
+        said: &str,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<(Thought, Value)>, Fault> {
         let now = self.told.clock.now();
         let mut other = match (&self.settings.dream.model, &self.told.broker) {
             (Some(name), Some(broker)) => {
@@ -88,7 +107,7 @@ impl Life {
         let remembered = latest.map_or(String::new(), |found| context::shorten(&found.text, MOST_SNAPSHOT));
         let opening = || format!("{part}# What you remember\n\n{remembered}\n");
         let mut talk = mind
-            .apart(&frame, &format!("dream-{dream}"), None, opening, &said, (self.told.life, now))
+            .apart(&frame, &format!("dream-{dream}"), None, opening, said, (self.told.life, now))
             .map_err(|cause| {
                 Fault::caused("keep the conversation of a dream", &cause, "is the disk full?")
             })?;
@@ -101,23 +120,15 @@ impl Life {
             outcome = mind.turn(&frame, &mut talk, true, now, &alive) => outcome,
         };
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
-        let (thought, usage) = match in_json(outcome) {
-            Outcome::Thought { thought, usage } => (thought, usage),
+        match in_json(outcome) {
+            Outcome::Thought { thought, usage } => Ok(Some((thought, usage))),
             other => {
                 if let Outcome::Garbled { error, usage, .. } = &other {
                     self.remember("dream", json!({"garbled": error, "usage": usage}))?;
                 }
-                return Err(unanswered(other));
+                Err(unanswered(other))
             }
-        };
-        let (done, mut refused) = act(&mut self.toolbox, &facts, &pulse, &thought.tool_calls)?;
-        refused.extend(thought.not_run());
-        let monologue = context::shorten(&thought.monologue, 2_000);
-        let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
-        self.remember("dream", told)?;
-        let facts = facts::list(&facts_text(&self.told.house)?);
-        night.asked = mark(&shown(&facts, &open(&self.toolbox)));
-        Ok(Some(format!("{} acts done, {} refused", done.len(), refused.len())))
+        }
     }
 }
 

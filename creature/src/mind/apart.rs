@@ -3,7 +3,7 @@
 use super::conversation::{Conversation, Entry};
 use super::llm::{self, Frame, ModelMind};
 use super::{Outcome, talk};
-use agenda::standing::redact_whole;
+use agenda::standing::redact;
 use jiff::Timestamp;
 use model::Kind;
 use std::collections::BTreeMap;
@@ -22,8 +22,7 @@ impl ModelMind {
     ) -> io::Result<Conversation> {
         let (path, at_s) = (self.folder.join(format!("apart-{name}.jsonl")), now.as_second());
         let known = known.or_else(|| Conversation::load(&path));
-        let said =
-            |text: String| Entry::Said { text: redact_whole(&text), life, at_s, shown: BTreeMap::new() };
+        let said = |text: String| Entry::Said { text: redact(&text), life, at_s, shown: BTreeMap::new() };
         let most = self.window / 10 * 7;
         let mut talk = match known.filter(|it| it.head.fingerprint == frame.fingerprint && it.tokens() < most)
         {

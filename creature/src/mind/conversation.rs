@@ -3,7 +3,7 @@
 //! Invariant: what was put to a model is never changed; a call has one result, also where a life was killed meanwhile.
 
 use super::situation::JUST;
-use agenda::standing::redact_whole;
+use agenda::standing::redact;
 use model::{Answer, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -234,7 +234,7 @@ impl Conversation {
         if !self.waits(id) {
             return Ok(());
         }
-        let mut text = redact_whole(shown.trim_end());
+        let mut text = redact(shown.trim_end());
         if self.open.iter().filter(|open| open.done.is_none()).count() == 1 {
             text += &std::mem::take(&mut self.note);
         }

@@ -8,7 +8,7 @@ use crate::config::{ModelSettings, ToolForm};
 use crate::mind::conversation::fingerprint;
 use crate::paths::House;
 use crate::tools::catalogue;
-use agenda::standing::redact_whole;
+use agenda::standing::redact;
 use hands::Broker;
 use model::{Client, Endpoint, Error, Kind, Reply, Tool, Wire};
 use serde_json::{Value, json};
@@ -198,7 +198,7 @@ impl ModelMind {
         let tools = if is_native { catalogue::native(may) } else { Vec::new() };
         let listed = (!is_native).then(|| prompt::in_json(self.wire, &catalogue::lines(may)));
         let answer = listed.as_deref().unwrap_or(native);
-        let system = redact_whole(&prompt::system(words, answer, self.most_shown()));
+        let system = redact(&prompt::system(words, answer, self.most_shown()));
         let told =
             |tool: &Tool| format!("{}\n{}\n{}\n{}\n", tool.name, tool.description, tool.schema, tool.strict);
         let listed: String = tools.iter().map(told).collect();

@@ -11,7 +11,7 @@ use super::moment::Moment;
 use super::thought::{MOST_CALLS, ToolCall};
 use super::{Down, Outcome, Why, handover, native, situation};
 use crate::state;
-use agenda::standing::redact_whole;
+use agenda::standing::redact;
 use jiff::Timestamp;
 use model::{Error, Kind, Reply, Talk, Turn, Wire};
 use serde::{Deserialize, Serialize};
@@ -195,7 +195,7 @@ impl ModelMind {
     /// Says it, without what looks like a secret; nothing where there is nothing to say.
     pub(super) fn tell(&mut self, said: situation::Said, moment: &Moment) -> io::Result<()> {
         let Some(current) = &mut self.current else { return Ok(()) };
-        let text = redact_whole(said.text.trim_end());
+        let text = redact(said.text.trim_end());
         if text.is_empty() {
             return Ok(());
         }

@@ -40,7 +40,7 @@ pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let session = tools.sessions.get(id).ok_or_else(|| args.fault(format!("knows no sub-session {id:?}")))?;
     Ok(json!({
         "id": id, "status": session.status, "objective": session.objective, "depends_on": session.depends_on,
-        "answer": session.answer, "history": session.history, "thread": session.thread,
+        "answer": session.answer, "thread": session.thread,
     }))
 }
 

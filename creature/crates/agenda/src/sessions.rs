@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Seconds of one hop; then a continuation begins with the history.
+/// Seconds of one hop; then a continuation begins.
 pub const HOP_S: i64 = 300;
 
 /// Hops a session may take, the first counted.
@@ -31,10 +31,9 @@ pub const MOST_OPEN: usize = 64;
 /// Reported sessions that are kept to be looked at and built upon.
 pub const MOST_KEPT: usize = 32;
 
-/// Characters of an answer, of all that one is given by others, and of a history.
+/// Characters of an answer, and of all that one is given by others.
 pub const MOST_ANSWER: usize = 4_000;
 pub const MOST_GIVEN: usize = 8_000;
-pub const MOST_HISTORY: usize = 14_000;
 
 /// Characters of a report; it stands among the news of a thought.
 const MOST_REPORT: usize = 1_100;
@@ -137,10 +136,6 @@ pub struct Session {
     pub acting: Vec<String>,
     /// Answers of those it hung on.
     pub given: Vec<String>,
-    /// What it thought and saw, oldest first.
-    pub history: Vec<String>,
-    /// Lines of history dropped to stay within bounds.
-    pub forgotten: u32,
     /// What it came to, or why it did not.
     pub answer: String,
     pub ended_at: Option<Timestamp>,

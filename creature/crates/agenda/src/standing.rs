@@ -7,9 +7,8 @@ mod secrets;
 mod statements;
 mod whole;
 
-pub use secrets::redact;
 pub use statements::{actionable, sentences};
-pub use whole::redact_whole;
+pub use whole::{redact, redact_prose};
 
 use crate::Refusal;
 use crate::items::clip;
@@ -248,7 +247,7 @@ fn clean(text: &str, most: usize) -> String {
         let is_token = |letter: char| letter.is_ascii_alphanumeric() || "_-.+/=~:@".contains(letter);
         head.truncate(head.trim_end_matches(is_token).len());
     }
-    redact(&head)
+    redact_prose(&head)
 }
 
 /// The title, the first lines that fit, and how many do not; the first always stands.

@@ -239,7 +239,8 @@ fn is(kind: &str, value: &Value) -> bool {
     }
 }
 
-fn found(value: &Value) -> &'static str {
+/// What a value is, in words.
+pub fn found(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

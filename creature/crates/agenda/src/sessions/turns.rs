@@ -2,7 +2,7 @@
 //!
 //! Every turn returns the ids it changed the standing of; told of one that is not running, it does nothing.
 
-use super::{HOP_ROUNDS, HOP_S, MOST_ANSWER, MOST_GIVEN, MOST_HISTORY, MOST_HOPS, Session, Sessions, Status};
+use super::{HOP_ROUNDS, HOP_S, MOST_ANSWER, MOST_GIVEN, MOST_HOPS, Session, Sessions, Status};
 use crate::Refusal;
 use crate::items::clip;
 use jiff::{SignedDuration, Timestamp};
@@ -52,8 +52,6 @@ impl Sessions {
             }
             // A night slept through is one hop, not all of them.
             (session.hop, session.hop_began, session.hop_rounds) = (session.hop + 1, now, 0);
-            let hop = session.hop;
-            session.note(format!("({why}: hop {hop} of {MOST_HOPS} begins here; go on, and come to an end)"));
             changed.push(session.id.clone());
         }
         changed.extend(over.into_iter().flat_map(|(id, why)| self.failed(&id, &why, now)));
@@ -61,29 +59,25 @@ impl Sessions {
     }
 
     /// It thought, and makes these calls.
-    pub fn thought(&mut self, id: &str, line: &str, calls: Vec<String>) {
+    pub fn thought(&mut self, id: &str, calls: Vec<String>) {
         let Some(session) = self.at(id, Status::Running) else { return };
         session.hop_rounds = session.hop_rounds.saturating_add(1);
         session.misread = 0;
-        session.note(line.to_owned());
         session.acting = calls;
     }
 
     /// The first of its calls has a result.
-    pub fn acted(&mut self, id: &str, line: &str) {
+    pub fn acted(&mut self, id: &str) {
         let Some(session) = self.at(id, Status::Running) else { return };
         if !session.acting.is_empty() {
             session.acting.remove(0);
         }
-        session.note(line.to_owned());
     }
 
     /// Its remaining calls are not made.
-    pub fn stopped(&mut self, id: &str, why: &str) {
-        let Some(session) = self.at(id, Status::Running) else { return };
-        let calls = std::mem::take(&mut session.acting);
-        if !calls.is_empty() {
-            session.note(format!("(not run, {why}: {})", calls.join(", ")));
+    pub fn stopped(&mut self, id: &str) {
+        if let Some(session) = self.at(id, Status::Running) {
+            session.acting.clear();
         }
     }
 
@@ -92,7 +86,6 @@ impl Sessions {
         let Some(session) = self.at(id, Status::Running) else { return Vec::new() };
         session.misread = session.misread.saturating_add(1);
         session.hop_rounds = session.hop_rounds.saturating_add(1);
-        session.note(format!("(your reply could not be read: {})", clip(why, 300)));
         match session.misread >= MOST_MISREAD {
             true => self.failed(id, &format!("{MOST_MISREAD} replies could not be read: {why}"), now),
             false => Vec::new(),
@@ -134,13 +127,7 @@ impl Sessions {
         let mut lost = Vec::new();
         for session in &mut self.all {
             let calls = std::mem::take(&mut session.acting);
-            let Some((first, rest)) = calls.split_first() else { continue };
-            let mut line =
-                format!("(you were cut off: {first} may have happened or not, look before you do it again");
-            if !rest.is_empty() {
-                line += &format!("; not run: {}", rest.join(", "));
-            }
-            session.note(line + ")");
+            let Some(first) = calls.first() else { continue };
             session.cuts = session.cuts.saturating_add(1);
             // A call that kills its life must not kill the next ones too.
             if session.cuts >= MOST_CUTS {
@@ -190,23 +177,10 @@ impl Sessions {
         session.answer = answer.chars().take(MOST_ANSWER).collect();
         session.acting.clear();
         session.given.clear();
-        session.history.clear();
         vec![session.id.clone()]
     }
 
     fn at(&mut self, id: &str, status: Status) -> Option<&mut Session> {
         self.all.iter_mut().find(|session| session.id == id && session.status == status)
-    }
-}
-
-impl Session {
-    /// Adds a line to its history; the oldest go when there are too many characters.
-    fn note(&mut self, line: String) {
-        self.history.push(line.chars().take(MOST_ANSWER + 400).collect());
-        let length = |history: &[String]| history.iter().map(|line| line.chars().count() + 1).sum::<usize>();
-        while self.history.len() > 1 && length(&self.history) > MOST_HISTORY {
-            self.history.remove(0);
-            self.forgotten = self.forgotten.saturating_add(1);
-        }
     }
 }

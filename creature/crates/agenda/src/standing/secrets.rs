@@ -8,10 +8,6 @@ pub(super) const HIDDEN: &str = "[hidden]";
 const PREFIXES: &str = "sk- sk_ pk_live_ rk_live_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xoxa- xoxb- \
     xoxp- xapp- AKIA ASIA AIza ya29. eyJ hf_ npm_ pypi- SG. dop_v1_ AGE-SECRET-KEY- whsec_";
 
-/// A name with one of these in it is the name of a secret.
-const LABELS: &str = "password passwd passphrase passcode pwd secret token api_key api-key apikey access_key \
-    private_key authorization credential";
-
 /// What follows the beginning of a key at least, in characters.
 const SHORTEST: usize = 8;
 
@@ -21,103 +17,6 @@ const LONGEST_BLOCK: usize = 16_384;
 /// After these comes the name of a commit, which looks like a key and is none.
 pub(super) const COMMITS: [&str; 8] =
     ["commit", "commits", "head", "parent", "ref", "rescued", "revision", "tree"];
-
-/// What the words before say of the next.
-#[derive(Clone, Copy, PartialEq)]
-enum Next {
-    Plain,
-    Commit,
-    /// A word like "key" came: hidden if it looks odd.
-    Likely,
-    /// The name of a secret came: hidden if it looks odd, or after "is".
-    Named,
-    Secret,
-    /// Inside quotes that are hidden up to their end.
-    Until(char),
-}
-
-/// The text in one line, without what looks like a secret.
-pub fn redact(text: &str) -> String {
-    let (mut shown, mut next) = (Vec::new(), Next::Plain);
-    for word in without_blocks(text).split_whitespace() {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        let (text, then) = match next {
-            Next::Until(quote) if word.contains(quote) => (String::new(), Next::Plain),
-            Next::Until(_) => (String::new(), next),
-            Next::Likely | Next::Named if matches!(word, ":" | "=" | "->" | "=>" | ":=") => {
-                (word.to_owned(), Next::Secret)
-            }
-            Next::Named if matches!(&*bare, "is" | "was") => (word.to_owned(), Next::Secret),
-            Next::Likely if matches!(&*bare, "is" | "was") => (word.to_owned(), next),
-            // `Authorization: Bearer …` has its secret one word later.
-            Next::Secret if bare.is_empty() || matches!(&*bare, "bearer" | "basic" | "is") => {
-                (word.to_owned(), next)
-            }
-            Next::Secret => (HIDDEN.to_owned(), after(word, word, &bare)),
-            Next::Likely | Next::Named if is_odd(word) => (HIDDEN.to_owned(), after(word, word, &bare)),
-            Next::Commit if is_commit(word) => (word.to_owned(), Next::Plain),
-            Next::Commit | Next::Likely | Next::Named | Next::Plain => open(word, &bare),
-        };
-        next = then;
-        shown.extend((!text.is_empty()).then_some(text));
-    }
-    shown.join(" ")
-}
-
-/// A word that nothing before it makes a secret.
-fn open(word: &str, bare: &str) -> (String, Next) {
-    match assigned(word) {
-        Some((name, value)) if value.chars().any(char::is_alphanumeric) => {
-            (format!("{name}{HIDDEN}"), after(value, value, ""))
-        }
-        Some((_, value)) => (word.to_owned(), after(word, value, bare)),
-        None if names_commit(word) => (word.to_owned(), Next::Plain),
-        None => (scrub(&without_login(word)), after(word, "", bare)),
-    }
-}
-
-/// The name of a secret with its colon, and what stands behind it.
-fn assigned(word: &str) -> Option<(&str, &str)> {
-    let mut signs = word.char_indices().filter(|(_, letter)| matches!(letter, ':' | '='));
-    let (at, _) = signs.find(|(at, _)| word.get(..*at).is_some_and(is_label))?;
-    word.split_at_checked(at + 1)
-}
-
-/// What a word, with this value in it, says of the next.
-fn after(word: &str, value: &str, bare: &str) -> Next {
-    match quoted(value) {
-        Some(quote) => Next::Until(quote),
-        None if assigned(word).is_some_and(|(_, value)| !value.chars().any(char::is_alphanumeric)) => {
-            Next::Secret
-        }
-        None if is_label(bare) => Next::Named,
-        None if matches!(bare, "bearer" | "key" | "pin") => Next::Likely,
-        None if COMMITS.contains(&bare) => Next::Commit,
-        None => Next::Plain,
-    }
-}
-
-/// The quote a value opens and does not close.
-fn quoted(value: &str) -> Option<char> {
-    let quote = value.chars().next().filter(|letter| matches!(letter, '"' | '\'' | '`'))?;
-    (value.matches(quote).count() == 1).then_some(quote)
-}
-
-fn is_label(name: &str) -> bool {
-    let name = name.to_lowercase();
-    let from = name.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let from = from.rsplit(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').next().unwrap_or_default();
-    // Of tokens in the plural there are so and so many.
-    let from = from.replace("tokens", "");
-    LABELS.split(' ').any(|label| from.contains(label)) || from.ends_with("_key") || from.ends_with("-key")
-}
-
-fn is_odd(word: &str) -> bool {
-    let letters = word.trim_matches(|c: char| !c.is_alphanumeric());
-    let long =
-        letters.len() >= SHORTEST && letters.chars().any(|c| c.is_ascii_digit()) || letters.len() >= 24;
-    long && !(letters.contains('/') && is_path(letters))
-}
 
 pub(super) fn is_commit(word: &str) -> bool {
     let name = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -210,22 +109,6 @@ pub(super) fn without_login(word: &str) -> String {
         Some(at) => format!("{scheme}://{HIDDEN}{}", rest.get(at..).unwrap_or_default()),
         None => word.to_owned(),
     }
-}
-
-/// The word with every run of key-like letters hidden.
-fn scrub(word: &str) -> String {
-    let is_token = |letter: char| letter.is_ascii_alphanumeric() || "_-.+/=~".contains(letter);
-    let (mut text, mut run) = (String::new(), String::new());
-    for letter in word.chars() {
-        if is_token(letter) {
-            run.push(letter);
-        } else {
-            text += &key(&run);
-            run.clear();
-            text.push(letter);
-        }
-    }
-    text + &key(&run)
 }
 
 /// The run, hidden from where it looks like a key.

@@ -21,12 +21,21 @@ const CODE: [&str; 11] = ["::", "fn ", "let ", "pub ", "self.", "// ", "//!", "/
 /// The longest secret behind a label, in bytes.
 const LONGEST: usize = 1_024;
 
-/// The text without what looks like a secret.
-pub fn redact_whole(text: &str) -> String {
+/// The text without what looks like a secret; in source code a plain name behind a label is a name.
+pub fn redact(text: &str) -> String {
+    redacted(text, true)
+}
+
+/// The same of words that are no source code, in one line.
+pub fn redact_prose(text: &str) -> String {
+    redacted(text, false).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn redacted(text: &str, may_be_code: bool) -> String {
     let text = without_blocks(text);
     let mut shown = String::with_capacity(text.len());
     for line in lines(&text) {
-        named(line, &mut shown);
+        named(line, may_be_code, &mut shown);
     }
     runs(&shown)
 }
@@ -48,28 +57,41 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Hides what a label in this line names.
-fn named(line: &str, shown: &mut String) {
+fn named(line: &str, may_be_code: bool, shown: &mut String) {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let code = CODE.iter().any(|sign| line.contains(sign));
+    // `pause ` is no `use `.
+    let stands = |at: usize| !line.get(..at).is_some_and(|before| before.ends_with(char::is_alphanumeric));
+    let code = may_be_code
+        && CODE.iter().any(|sign| {
+            let word = sign.starts_with(char::is_alphabetic);
+            line.match_indices(sign).any(|(at, _)| !word || stands(at))
+        });
     let mut rest = line;
     while let Some(at) = rest.find(is_name) {
         let end = rest.get(at..).and_then(|run| run.find(|c| !is_name(c))).map_or(rest.len(), |end| at + end);
         let (before, after) = rest.split_at(end);
-        *shown += before;
-        rest = after;
-        let label = before.get(at..).unwrap_or_default().to_lowercase().replace("tokens", "");
-        let plain = PLAIN.iter().any(|name| label.contains(name));
-        if !plain && !ODD.iter().any(|name| label.contains(name)) && !label.ends_with("_key") {
-            continue;
-        }
-        let Some((lead, value, how)) = behind(after) else { continue };
-        if is_secret(&label, value, plain, how, code) {
-            *shown += after.get(..lead).unwrap_or_default();
+        (*shown, rest) = (std::mem::take(shown) + before, after);
+        let mut label = before.get(at..).unwrap_or_default();
+        // What was hidden may be a label itself, with the secret behind it.
+        while let Some((lead, value)) = secret(label, rest, code) {
+            *shown += rest.get(..lead).unwrap_or_default();
             *shown += HIDDEN;
-            rest = after.get(lead + value.len()..).unwrap_or_default();
+            rest = rest.get(lead + value.len()..).unwrap_or_default();
+            label = value;
         }
     }
     *shown += rest;
+}
+
+/// The secret that a label names: how far behind it stands, and itself.
+fn secret<'a>(label: &str, after: &'a str, code: bool) -> Option<(usize, &'a str)> {
+    let label = label.to_lowercase().replace("tokens", "");
+    let plain = PLAIN.iter().any(|name| label.contains(name));
+    if !plain && !ODD.iter().any(|name| label.contains(name)) && !label.ends_with("_key") {
+        return None;
+    }
+    let (lead, value, how) = behind(after)?;
+    is_secret(&label, value, plain, how, code).then_some((lead, value))
 }
 
 /// How a value stands behind its label.
@@ -117,7 +139,8 @@ fn behind(after: &str) -> Option<(usize, &str, How)> {
     }
     let value = bounded(from(at));
     let end = value.find(|c: char| c.is_whitespace() || ",;&\"'`\\".contains(c)).unwrap_or(value.len());
-    let value = value.get(..end).unwrap_or_default().trim_end_matches(['.', ')', ']', '}', '!', '?']);
+    let value =
+        value.get(..end).unwrap_or_default().trim_end_matches(['.', ':', '=', ')', ']', '}', '!', '?']);
     Some((at, value, how))
 }
 

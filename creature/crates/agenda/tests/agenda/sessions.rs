@@ -78,7 +78,6 @@ fn a_night_slept_through_is_one_hop_and_three_are_the_end() {
     assert_eq!(sessions.tick(at(40_000)), ["session-1"]);
     let session = sessions.get("session-1").unwrap();
     assert_eq!((session.hop, session.status), (2, Status::Running));
-    assert!(session.history[0].contains("hop 2 of 3"), "{:?}", session.history);
     sessions.tick(at(40_000 + HOP_S));
     sessions.tick(at(40_000 + 2 * HOP_S));
     let session = sessions.get("session-1").unwrap();
@@ -87,18 +86,13 @@ fn a_night_slept_through_is_one_hop_and_three_are_the_end() {
 }
 
 #[test]
-fn who_was_cut_off_is_told_so_and_a_call_that_kills_is_not_made_a_third_time() {
+fn a_call_that_kills_is_not_made_a_third_time() {
     let mut sessions = Sessions::default();
     sessions.spawn(request("thought-1", &[]), at(0)).unwrap();
     sessions.begin(at(0), 1);
-    sessions.thought("session-1", "I dig", vec!["files.write {}".to_owned(), "web.search {}".to_owned()]);
+    sessions.thought("session-1", vec!["files.write {}".to_owned(), "web.search {}".to_owned()]);
     assert!(sessions.cut_off(at(1)).is_empty());
-    let line = sessions.get("session-1").unwrap().history.last().unwrap().clone();
-    assert!(
-        line.contains("files.write {} may have happened or not") && line.contains("not run: web.search"),
-        "{line}"
-    );
-    sessions.thought("session-1", "again", vec!["files.write {}".to_owned()]);
+    sessions.thought("session-1", vec!["files.write {}".to_owned()]);
     assert_eq!(sessions.cut_off(at(2)), ["session-1"]);
     assert!(sessions.get("session-1").unwrap().answer.contains("cut off 2 times"));
 }
@@ -118,8 +112,6 @@ fn a_review_without_news_is_silent_and_all_is_bounded() {
     assert!(sessions.spawn(request("thought-1", &[]), at(1)).unwrap_err().hint.contains("cancel"));
     for _ in 0..MOST_OPEN {
         let id = sessions.begin(at(2), 1).remove(0);
-        (0..30).for_each(|_| sessions.acted(&id, &"x".repeat(4_000)));
-        assert!(sessions.get(&id).unwrap().forgotten > 0);
         sessions.answered(&id, &"y".repeat(100_000), at(3));
     }
     let report = sessions.reports().remove(0);
