@@ -148,7 +148,7 @@ impl Life {
     async fn ask_all(&mut self, running: &[Session]) -> Result<Vec<Outcome>, Fault> {
         let now = self.told.clock.now();
         let Mind::Model(mind) = &mut self.mind else { return Ok(Vec::new()) };
-        if let Err(outcome) = mind.learn(now).await {
+        if let Err(outcome) = mind.learn(now, !running.iter().any(|session| session.owner)).await {
             return Ok(running.iter().map(|_| outcome.clone()).collect());
         }
         let house = &self.told.house;
