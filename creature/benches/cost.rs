@@ -49,8 +49,8 @@ fn main() {
     ];
     for wire in [Wire::Anthropic, Wire::Responses] {
         let done = errand(wire, ROUNDS);
-        for at in [0, ROUNDS - 1] {
-            thoughts.push(thought(wire, at, &done));
+        for (name, at) in [("first", 0), ("twentieth", ROUNDS - 1)] {
+            thoughts.push(thought(&format!("{wire:?}, {name}"), at, &done));
         }
         totals(wire, &done.ledger);
         let many = errand(wire, MANY_ROUNDS).ledger;
@@ -94,7 +94,7 @@ fn bought(ledger: &[Entry], prices: &Prices) -> usize {
 }
 
 /// A line of the table: the prompt by its parts, and what the server counted.
-fn thought(wire: Wire, at: usize, done: &Errand) -> String {
+fn thought(name: &str, at: usize, done: &Errand) -> String {
     let (seen, entry) = (&done.seen[at], &done.ledger[at]);
     assert_eq!(seen.number, entry.number);
     let [head, standing, situation] = parts(seen);
@@ -102,12 +102,9 @@ fn thought(wire: Wire, at: usize, done: &Errand) -> String {
     let micro = |usd: f64| (usd * 1e6).round();
     let [spent, bare] = [entry.cost_usd(&Prices::MIDDLE), entry.uncached_usd(&Prices::MIDDLE)].map(micro);
     let (counted, out) = (&entry.tokens, entry.output);
+    let faithful::Tokens { read, written, uncached, .. } = counted;
     format!(
-        "| {wire:?}, {} | {head} | {standing} | {situation} | {so_far} | {} | {} | {} | {out} | {spent} | {bare} |",
-        at + 1,
-        counted.read,
-        counted.written,
-        counted.uncached,
+        "| {name} | {head} | {standing} | {situation} | {so_far} | {read} | {written} | {uncached} | {out} | {spent} | {bare} |"
     )
 }
 

@@ -9,7 +9,7 @@ pub fn page(facts: &Value, tables: &[Table], quick: bool) -> String {
     let text = |name: &str| facts[name].to_string().trim_matches('"').to_owned();
     let versions: Vec<&str> =
         facts["versions"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    let mut page = format!(
+    let page = format!(
         "# What survival costs\n\nWritten by `scripts/bench`; what it measures stands in `guardian/benches/survival/` and \
          `creature/benches/`.\n\n\
          - machine: {}, {} cores, {} GB of memory, Linux {}, {}; load {} before it began\n\

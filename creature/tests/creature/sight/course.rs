@@ -199,6 +199,10 @@ fn an_errand_of_twenty_rounds_is_read_from_cache() {
         let (cost, bare) = cost(&ledger, &prices);
         assert!(ledger.len() >= 20 && read_share(&ledger) >= 0.85, "{wire:?}: {}", read_share(&ledger));
         assert!(cost * 3.0 <= bare, "{wire:?}: {cost} of {bare}");
+        for two in ledger.windows(2) {
+            let held = two[0].tokens.read + two[0].tokens.written;
+            assert!(two[1].tokens.read >= held, "{wire:?}: {held} tokens were held: {:?}", two[1]);
+        }
     }
 }
 
