@@ -156,9 +156,10 @@ impl Life {
         let now = self.told.clock.now();
         let quick: Vec<bool> = running.iter().map(|session| self.is_quick(session)).collect();
         let Mind::Model(mind) = &mut self.mind else { return Ok(Vec::new()) };
+        let autonomous = !running.iter().any(|session| session.owner);
         for (mind, used) in [(Some(&mut *mind), false), (self.quick.as_mut(), true)] {
             let Some(mind) = mind.filter(|_| quick.contains(&used)) else { continue };
-            if let Err(outcome) = mind.learn(now).await {
+            if let Err(outcome) = mind.learn(now, autonomous).await {
                 return Ok(running.iter().map(|_| outcome.clone()).collect());
             }
         }

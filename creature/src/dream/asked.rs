@@ -94,7 +94,7 @@ impl Life {
             (None, Mind::Model(mind)) => (false, mind),
             (None, Mind::Instinct(_)) => return Ok(None),
         };
-        if let Err(outcome) = mind.learn(now).await {
+        if let Err(outcome) = mind.learn(now, true).await {
             return Err(unanswered(outcome));
         }
         let words = DREAM.replace("{{shape}}", &prompt::shape(mind.wire()));

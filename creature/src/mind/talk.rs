@@ -39,7 +39,7 @@ struct Server {
 impl ModelMind {
     /// One thought. `alive` is called with every sign of life of the model.
     pub async fn think(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> Outcome {
-        if let Err(outcome) = self.learn(now(moment)).await {
+        if let Err(outcome) = self.learn(now(moment), !moment.answers()).await {
             return outcome;
         }
         match self.thought(moment, alive).await {
@@ -52,7 +52,7 @@ impl ModelMind {
     }
 
     /// Finds out whether the server takes tools, once for each address and model.
-    pub(crate) async fn learn(&mut self, now: Timestamp) -> Result<(), Outcome> {
+    pub(crate) async fn learn(&mut self, now: Timestamp, autonomous: bool) -> Result<(), Outcome> {
         if self.form.is_some() {
             return Ok(());
         }
@@ -63,8 +63,8 @@ impl ModelMind {
             None => {
                 let (found_at, word) =
                     (now.to_string(), conversation::fingerprint(&[&now.to_string(), &key]));
-                let takes_tools =
-                    self.client.takes_tools(&word).await.map_err(|error| llm::failed(&error))?;
+                let takes_tools = self.client.takes_tools(&word, autonomous).await;
+                let takes_tools = takes_tools.map_err(|error| llm::failed(&error))?;
                 while known.len() >= MOST_SERVERS {
                     known.pop_first();
                 }

@@ -3,6 +3,7 @@
 #![allow(clippy::result_large_err)]
 
 mod course;
+mod errand;
 mod grown;
 mod reader;
 mod several;

@@ -346,3 +346,19 @@ async fn what_the_owner_asked_for_is_not_asked_as_its_own() {
     let classes: Vec<Option<&str>> = asked.iter().map(|asked| asked.class.as_deref()).collect();
     assert_eq!(classes, [None, Some("autonomous")]);
 }
+
+#[tokio::test]
+async fn the_question_whether_tools_are_had_is_paid_as_the_sub_session_it_precedes() {
+    loopback!();
+    for (owner, class) in [(true, None), (false, Some("autonomous"))] {
+        let scene = Scene::new(|_| says("done"));
+        scene.house.write("owner.toml", "[model]\ntools = \"auto\"\n");
+        let mut life = scene.born(1).await;
+        life.spawn_session(Request { owner, ..objective(Origin::Dream, "look") }).unwrap();
+        assert!(work(&mut life).await.is_none());
+        let asked = scene.broker.heard("/llm/openai/v1/chat/completions");
+        assert!(asked[0].body.to_string().contains("Call the tool echo"), "{:?}", asked[0].body);
+        let classes: Vec<Option<&str>> = asked.iter().map(|asked| asked.class.as_deref()).collect();
+        assert!(classes.len() >= 2 && classes.iter().all(|asked| *asked == class), "{classes:?}");
+    }
+}

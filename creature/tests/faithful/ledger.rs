@@ -39,18 +39,24 @@ pub fn read_share(entries: &[Entry]) -> f64 {
     read as f64 / total.max(1) as f64
 }
 
+/// Dollars of all, and of the same without a cache.
+pub fn cost(entries: &[Entry], prices: &Prices) -> (f64, f64) {
+    let add =
+        |(cost, bare), entry: &Entry| (cost + entry.cost_usd(prices), bare + entry.uncached_usd(prices));
+    entries.iter().fold((0.0, 0.0), add)
+}
+
 /// A table of every request, and of all.
 pub fn table(entries: &[Entry], prices: &Prices) -> String {
     let mut table = String::from("request | read | written | uncached | output | USD | USD uncached\n");
-    let (mut cost, mut bare) = (0.0, 0.0);
     for entry in entries {
         let Tokens { read, written, uncached, .. } = entry.tokens;
         let (spent, without) = (entry.cost_usd(prices), entry.uncached_usd(prices));
-        (cost, bare) = (cost + spent, bare + without);
         let (number, output) = (entry.number, entry.output);
         table +=
             &format!("{number} | {read} | {written} | {uncached} | {output} | {spent:.5} | {without:.5}\n");
     }
+    let (cost, bare) = cost(entries, prices);
     table
         + &format!("all: {:.1} % read, {cost:.4} USD, uncached {bare:.4} USD\n", read_share(entries) * 100.0)
 }

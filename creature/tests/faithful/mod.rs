@@ -31,6 +31,7 @@ pub mod say;
 pub mod seen;
 mod serve;
 
+pub use cache::{Tokens, tokens};
 pub use ledger::Entry;
 pub use models::Prices;
 pub use rules::{Refusal, Why};

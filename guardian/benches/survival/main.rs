@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 type Measure = fn(&Plan) -> Table;
 
 /// Name, title and how it is measured, in the order of the page.
-const MEASURES: [(&str, &str, Measure); 9] = [
+const MEASURES: [(&str, &str, Measure); 11] = [
     ("restart", "Exit → next exec", restart::measure),
     ("silence", "Silence → killed", silence::measure),
     ("fall", "Crash loop → living creature", fall::measure),
@@ -43,6 +43,8 @@ const MEASURES: [(&str, &str, Measure); 9] = [
     ("flat", "After thousands of restarts", idle::flat),
     ("memory", "Memory: append, and what a thought reads", memory),
     ("mind", "A thought, beside its model", mind),
+    ("cost", "An errand, in tokens and dollars", cost),
+    ("first", "Start → first model request", first),
     ("broker", "A model call through the broker", broker),
     ("rewrite", "The real creature: self-edit, and crash loop", rewrite::measure),
 ];
@@ -52,11 +54,16 @@ pub struct Plan {
     pub quick: bool,
     only: Option<String>,
     json: bool,
+    /// What was measured takes its place on the page that stands.
+    renew: bool,
     /// The guardian built with --release.
     pub release: PathBuf,
     /// The creature's benches.
     memory: PathBuf,
     mind: PathBuf,
+    cost: PathBuf,
+    /// Built with --release, as the creature it starts.
+    first: PathBuf,
     /// The broker's bench.
     broker: PathBuf,
     measure: &'static str,
@@ -136,31 +143,46 @@ fn main() -> ExitCode {
 }
 
 fn arguments() -> Result<Option<Plan>, lexopt::Error> {
-    let (mut release, mut memory, mut mind, mut broker) = <(PathBuf, PathBuf, PathBuf, PathBuf)>::default();
+    let mut plan = Plan {
+        quick: false,
+        only: None,
+        json: false,
+        renew: false,
+        release: PathBuf::new(),
+        memory: PathBuf::new(),
+        mind: PathBuf::new(),
+        cost: PathBuf::new(),
+        first: PathBuf::new(),
+        broker: PathBuf::new(),
+        measure: "",
+        begun: Instant::now(),
+    };
     let mut is_bench = false;
-    let (mut quick, mut only, mut json) = (false, None, false);
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
         match argument {
-            Long("quick") => quick = true,
-            Long("json") => json = true,
-            Long("only") => only = Some(parser.value()?.string()?),
-            Long("release-guardian") => release = parser.value()?.into(),
-            Long("memory-bench") => memory = parser.value()?.into(),
-            Long("mind-bench") => mind = parser.value()?.into(),
-            Long("broker-bench") => broker = parser.value()?.into(),
+            Long("quick") => plan.quick = true,
+            Long("json") => plan.json = true,
+            Long("renew") => plan.renew = true,
+            Long("only") => plan.only = Some(parser.value()?.string()?),
+            Long("release-guardian") => plan.release = parser.value()?.into(),
+            Long("memory-bench") => plan.memory = parser.value()?.into(),
+            Long("mind-bench") => plan.mind = parser.value()?.into(),
+            Long("cost-bench") => plan.cost = parser.value()?.into(),
+            Long("first-bench") => plan.first = parser.value()?.into(),
+            Long("broker-bench") => plan.broker = parser.value()?.into(),
             Long("bench") => is_bench = true,
             other => return Err(other.unexpected()),
         }
     }
-    if let Some(only) = &only
+    if let Some(only) = &plan.only
         && !MEASURES.iter().any(|(name, ..)| name.contains(only.as_str()))
     {
         return Err(format!("no measure has {only:?} in its name").into());
     }
-    let is_whole = is_bench && [&release, &memory, &mind, &broker].into_iter().all(|file| file.is_file());
-    let begun = Instant::now();
-    Ok(is_whole.then_some(Plan { quick, only, json, release, memory, mind, broker, measure: "", begun }))
+    let needs = [&plan.release, &plan.memory, &plan.mind, &plan.cost, &plan.first, &plan.broker];
+    let is_whole = is_bench && needs.into_iter().all(|file| file.is_file());
+    Ok(is_whole.then_some(plan))
 }
 
 /// The figures for programs always; the page, if it is whole, for the repository.
@@ -178,8 +200,17 @@ fn write(plan: &Plan, facts: Value, tables: &[Table], sound: bool) {
     fs::write(folder.join("bench.json"), &all).unwrap();
     let page = page::page(&facts, tables, plan.quick);
     print!("{}", if plan.json { &all } else { &page });
-    if sound && !plan.quick && plan.only.is_none() {
-        fs::write(root.join("BENCH.md"), page).unwrap();
+    let file = root.join("BENCH.md");
+    let page = match (&plan.only, plan.renew) {
+        (None, _) => page,
+        (Some(_), false) => return,
+        (Some(_), true) => {
+            let order: Vec<&str> = MEASURES.iter().map(|(_, title, _)| *title).collect();
+            page::renewed(&fs::read_to_string(&file).unwrap(), &facts, tables, &order)
+        }
+    };
+    if sound && !plan.quick {
+        fs::write(file, page).unwrap();
         eprintln!("bench: wrote BENCH.md");
     }
 }
@@ -191,6 +222,14 @@ fn memory(plan: &Plan) -> Table {
 
 fn mind(plan: &Plan) -> Table {
     told_by(&plan.mind, plan)
+}
+
+fn cost(plan: &Plan) -> Table {
+    told_by(&plan.cost, plan)
+}
+
+fn first(plan: &Plan) -> Table {
+    told_by(&plan.first, plan)
 }
 
 /// What the broker's own bench measures.

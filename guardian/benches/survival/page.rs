@@ -9,7 +9,7 @@ pub fn page(facts: &Value, tables: &[Table], quick: bool) -> String {
     let text = |name: &str| facts[name].to_string().trim_matches('"').to_owned();
     let versions: Vec<&str> =
         facts["versions"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    let mut page = format!(
+    let page = format!(
         "# What survival costs\n\nWritten by `scripts/bench`; what it measures stands in `guardian/benches/survival/` and \
          `creature/benches/`.\n\n\
          - machine: {}, {} cores, {} GB of memory, Linux {}, {}; load {} before it began\n\
@@ -27,33 +27,58 @@ pub fn page(facts: &Value, tables: &[Table], quick: bool) -> String {
         if quick { ", a quick run with few rounds" } else { "" },
         versions.join(", "),
     );
+    page + &tables.iter().map(section).collect::<String>()
+}
+
+/// A page with these tables in place of what it said of them, each with what it was measured on; others stay.
+pub fn renewed(page: &str, facts: &Value, tables: &[Table], order: &[&str]) -> String {
+    let text = |name: &str| facts[name].to_string().trim_matches('"').to_owned();
+    let alone = format!(
+        "\nMeasured alone: commit {}, {}, load {} before it began.\n",
+        text("commit"),
+        text("date"),
+        text("load_before")
+    );
+    let mut parts = page.split("\n## ");
+    let head = parts.next().unwrap_or_default().to_owned();
+    let mut sections: Vec<(String, String)> = parts
+        .map(|part| {
+            (part.lines().next().unwrap_or_default().to_owned(), format!("\n## {}\n", part.trim_end()))
+        })
+        .collect();
     for table in tables {
-        write!(page, "\n## {}\n\n", table.title).unwrap();
-        page += "| what | ours | aim | against | theirs | ratio | n |\n|---|---|---|---|---|---|---|\n";
-        let mut before = "";
-        for row in &table.rows {
-            page += &line(row, row.what == before);
-            before = &row.what;
+        sections.retain(|(title, _)| title != table.title);
+        sections.push((table.title.to_owned(), section(table) + &alone));
+    }
+    sections.sort_by_key(|(title, _)| order.iter().position(|known| known == title));
+    let sections: String = sections.into_iter().map(|(_, text)| text).collect();
+    format!("{}\n{sections}", head.trim_end())
+}
+
+fn section(table: &Table) -> String {
+    let mut page = format!("\n## {}\n\n", table.title);
+    page += "| what | ours | aim | against | theirs | ratio | n |\n|---|---|---|---|---|---|---|\n";
+    let mut before = "";
+    for row in &table.rows {
+        page += &line(row, row.what == before);
+        before = &row.what;
+    }
+    page.push('\n');
+    let mut told = Vec::new();
+    for row in table.rows.iter().filter(|row| !row.method.is_empty()) {
+        if !told.contains(&&row.method) {
+            let same = table.rows.iter().filter(|other| other.method == row.method);
+            let mut shared: Vec<&str> = same.map(|row| &*row.what).collect();
+            shared.dedup();
+            writeln!(page, "- *{}*: {}", shared.join("; "), row.method).unwrap();
+            told.push(&row.method);
         }
-        page.push('\n');
-        let mut told = Vec::new();
-        for row in table.rows.iter().filter(|row| !row.method.is_empty()) {
-            if !told.contains(&&row.method) {
-                let shared: Vec<&str> = table
-                    .rows
-                    .iter()
-                    .filter(|other| other.method == row.method)
-                    .map(|row| &*row.what)
-                    .collect();
-                let mut shared = shared;
-                shared.dedup();
-                writeln!(page, "- *{}*: {}", shared.join("; "), row.method).unwrap();
-                told.push(&row.method);
-            }
-        }
-        for note in &table.notes {
-            write!(page, "\n{note}\n").unwrap();
-        }
+    }
+    let mut in_table = false;
+    for note in &table.notes {
+        let gap = if in_table && note.starts_with('|') { "" } else { "\n" };
+        writeln!(page, "{gap}{note}").unwrap();
+        in_table = note.starts_with('|');
     }
     page
 }

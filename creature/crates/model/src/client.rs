@@ -94,8 +94,9 @@ impl Client {
         }
     }
 
-    /// Whether tools arrive and come back: a tool that must echo a random word, asked twice at most.
-    pub async fn takes_tools(&self, word: &str) -> Result<bool, Error> {
+    /// Whether tools arrive and come back: a tool that must echo a random word, asked twice at most. It
+    /// is paid as what it is asked for is: `autonomous` as in [`Talk`].
+    pub async fn takes_tools(&self, word: &str, autonomous: bool) -> Result<bool, Error> {
         let schema = json!({"type": "object", "properties": {"word": {"type": "string"}},
             "required": ["word"], "additionalProperties": false});
         let description = "Says a word again.".to_owned();
@@ -103,8 +104,7 @@ impl Client {
         let text = format!("Call the tool echo with this word, and say nothing else: `{word}`");
         let turns = [Turn::Said { text }];
         let system = "You test whether tools work.";
-        let talk =
-            Talk { system, tools: &tools, turns: &turns, schema: None, autonomous: false, bare: false };
+        let talk = Talk { system, tools: &tools, turns: &turns, schema: None, autonomous, bare: false };
         for _ in 0..2 {
             let mut deaf = |_: Heard<'_>| {};
             let said = timeout(self.endpoint.deadline, self.say(&talk, &mut deaf)).await;

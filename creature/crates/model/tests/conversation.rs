@@ -271,7 +271,7 @@ async fn tools_are_probed_where_they_are_dropped_too() {
             let rules = Rules { drops_tools, local: wire == Wire::Chat, ..Rules::default() };
             let server = Faithful::start(theirs(wire), rules, |_| Say::new().says("Gladly."));
             let client = client(&server, wire, theirs(wire).model());
-            let takes = client.takes_tools("otter71").await.unwrap();
+            let takes = client.takes_tools("otter71", false).await.unwrap();
             server.assert_no_violations();
             assert_eq!(takes, !drops_tools, "{wire:?} {:?} {:?}", server.refusals(), server.ledger());
         }

@@ -364,10 +364,10 @@ async fn tools_are_had_where_the_word_comes_back() {
     ];
     for (steps, takes, asked) in cases {
         let server = Server::new(steps);
-        assert_eq!(server.client(Wire::Chat).takes_tools("otter7").await.unwrap(), takes);
+        assert_eq!(server.client(Wire::Chat).takes_tools("otter7", false).await.unwrap(), takes);
         assert_eq!(server.seen().len(), asked);
         assert!(server.seen()[0].body.to_string().contains("otter7"));
     }
     let server = Server::new(vec![bad(401, "", "", "no key")]);
-    assert_eq!(server.client(Wire::Chat).takes_tools("otter7").await.unwrap_err().kind, Kind::Refused);
+    assert_eq!(server.client(Wire::Chat).takes_tools("otter7", false).await.unwrap_err().kind, Kind::Refused);
 }

@@ -1,9 +1,10 @@
 //! The course of a conversation: killed anywhere, interrupted, too long, cut short, and what it costs.
 
-use super::world::{NATIVE, World};
+use super::errand::{Errand, errand};
+use super::world::{AUTO, NATIVE, World};
 use crate::broker::loopback;
-use crate::faithful::ledger::{read_share, table};
-use crate::faithful::{Entry, Prices, Rules, Say, Seen, Wire};
+use crate::faithful::ledger::{cost, read_share, table};
+use crate::faithful::{Prices, Rules, Say, Seen, Wire};
 use crate::house::wait_for;
 use serde_json::json;
 use std::sync::Arc;
@@ -134,37 +135,20 @@ fn a_reply_cut_at_its_limit_is_not_run_and_told_so() {
     }
 }
 
-/// An errand of twenty rounds that reads source; its ledger.
-fn errand(wire: Wire, rules: Rules) -> Vec<Entry> {
-    let world = World::new(wire, rules, NATIVE, |seen| match seen.thoughts() {
-        at @ 0..19 => Say::new()
-            .thinks("What follows from this?")
-            .says("I read on.")
-            .calls("repo.read", json!({"path": "creature/src/life.rs", "from": 1 + at * 15, "lines": 60})),
-        _ if seen.history().iter().any(|(name, ..)| name.contains("owner")) => Say::new().rests(300),
-        _ => Say::new().says("Done.").calls("owner.message", json!({"text": "read"})),
-    })
-    .with_source();
-    world.house.say(r#"{"text": "read your life"}"#);
-    let living = world.house.live(1);
-    world.house.record("message", |data| data["text"] == "read");
-    assert!(living.leave().success());
-    world.server.assert_no_violations();
-    world.server.ledger()
-}
-
 #[test]
 fn an_errand_of_twenty_rounds_is_read_from_cache() {
     loopback!();
-    for (wire, rules) in [(Wire::Anthropic, Rules::default()), (Wire::Responses, Rules::default())] {
-        let ledger = errand(wire, rules);
-        let prices = Prices::MIDDLE;
+    for wire in [Wire::Anthropic, Wire::Responses] {
+        let (Errand { seen, ledger }, prices) = (errand(wire, 20), Prices::MIDDLE);
+        assert_eq!(seen.len(), ledger.len(), "{wire:?}: a request beside the thoughts");
         println!("{wire:?}\n{}", table(&ledger, &prices));
-        let (cost, bare): (f64, f64) = ledger.iter().fold((0.0, 0.0), |(cost, bare), entry| {
-            (cost + entry.cost_usd(&prices), bare + entry.uncached_usd(&prices))
-        });
+        let (cost, bare) = cost(&ledger, &prices);
         assert!(ledger.len() >= 20 && read_share(&ledger) >= 0.85, "{wire:?}: {}", read_share(&ledger));
         assert!(cost * 3.0 <= bare, "{wire:?}: {cost} of {bare}");
+        for two in ledger.windows(2) {
+            let held = two[0].tokens.read + two[0].tokens.written;
+            assert!(two[1].tokens.read >= held, "{wire:?}: {held} tokens were held: {:?}", two[1]);
+        }
     }
 }
 
@@ -217,4 +201,21 @@ fn what_a_thought_cost_stands_in_its_record() {
     let said = told.data["usage"]["cost_usd"].as_f64().unwrap();
     assert!((said - cost).abs() < 2e-6 && cost > 0.0, "{said} is not {cost}");
     assert!(living.leave().success());
+}
+
+#[test]
+fn the_question_whether_tools_are_had_is_paid_as_the_thought_it_precedes() {
+    loopback!();
+    for by_itself in [true, false] {
+        let world = World::new(Wire::Chat, Rules::local(), AUTO, |_| Say::new().rests(300));
+        if !by_itself {
+            world.house.say(r#"{"text": "are you there?"}"#);
+        }
+        let living = world.house.live(1);
+        world.house.record("thought", |data| data["thought"] == 1);
+        let ledger = world.server.ledger();
+        assert_eq!(ledger.len() - world.server.seen().len(), 1, "one question before the first thought");
+        assert!(ledger.iter().take(2).all(|entry| entry.autonomous == by_itself), "{ledger:#?}");
+        assert!(living.leave().success());
+    }
 }
