@@ -174,9 +174,15 @@ impl ModelMind {
         let old = self.current.take();
         let handed =
             old.as_ref().filter(|old| summary.is_some() || old.is_unfinished() || old.head.thread.is_some());
-        let handed = handed.map(|old| handover::told(summary, &old.turns, moment)).unwrap_or_default();
-        let head = Head { taken_up: !handed.is_empty(), ..self.head(moment) };
+        let mut handed = handed.map(|old| handover::told(summary, &old.turns, moment)).unwrap_or_default();
+        let head = self.head(moment);
         let path = conversation::file(&self.folder, head.thread.as_deref());
+        let none = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        if old.is_none() && !path.symlink_metadata().is_err_and(none) {
+            tracing::warn!("{} cannot be gone on with: a conversation begins anew", path.display());
+            handed = handover::LOST.to_owned();
+        }
+        let head = Head { taken_up: !handed.is_empty(), ..head };
         self.current = Some(Conversation::begin(path, head)?);
         self.begun = true;
         let parts = context::choose(moment, &Caps::default());
@@ -280,7 +286,8 @@ impl ModelMind {
         moment: &Moment,
         alive: &(dyn Fn() + Sync),
     ) -> io::Result<Option<Outcome>> {
-        let grown = self.current.as_ref().is_some_and(|current| current.turns.len() > 3);
+        let is_thought = |turn: &Turn| matches!(turn, Turn::Thought { .. });
+        let grown = self.current.as_ref().is_some_and(|current| current.turns.iter().any(is_thought));
         if !grown {
             let need = self.current.as_ref().map_or(0, Conversation::tokens);
             let error =

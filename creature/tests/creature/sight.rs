@@ -3,7 +3,10 @@
 #![allow(clippy::result_large_err)]
 
 mod course;
+mod journal;
+mod odd_replies;
 mod reader;
+mod storm;
 mod world;
 
 use crate::broker::loopback;

@@ -1,0 +1,253 @@
+//! Random events, faults and kills over lives and conversations: no request is refused for its form, nothing is done twice.
+
+use super::world::{JSON, NATIVE, World};
+use crate::broker::loopback;
+use crate::faithful::{Rules, Say, Seen, Wire};
+use agenda::Change;
+use agenda::reminder::{ReminderChange, Schedule};
+use creature::birth::birth;
+use creature::clock::Clock;
+use creature::config::Told;
+use creature::life::{Leaving, Life, Next};
+use creature::paths::House;
+use hands::Broker;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+/// Lines to be written, each once.
+const LINES: usize = 16;
+
+/// Events until the world is calm.
+const EVENTS: usize = 45;
+
+const NOON: &str = "2026-03-02T12:00:00Z";
+
+/// Numbers that look like chance and are the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % most
+    }
+}
+
+/// A mind that writes what is missing and looks where it does not know; in a storm its replies come broken.
+fn writer(seed: u64, calm: Arc<Mutex<bool>>) -> impl FnMut(&Seen) -> Say + Send {
+    let mut dice = Dice(seed);
+    move |seen| {
+        let say = writes(seen, &mut dice);
+        if *calm.lock().unwrap() {
+            return say;
+        }
+        match dice.below(16) {
+            0 => say.cut_after(dice.below(3_000) as usize),
+            1 => Say::new().status(401, r#"{"error": {"message": "no"}}"#),
+            2 => Say::new().thinks("What was I to say?").stop("refusal"),
+            3 => Say::new(),
+            4 => say.stop("max_tokens"),
+            5 => say.duplicate_ids(),
+            6 => say.lone_surrogate(),
+            7 => say.broken_arguments("notes.read", "{\"name\": "),
+            8 => say.calls("notes.burn", json!({"name": "diary"})),
+            _ => say,
+        }
+    }
+}
+
+fn writes(seen: &Seen, dice: &mut Dice) -> Say {
+    // The same look again and again is refused: each is another.
+    let mut looks = |say: Say| {
+        let lines = 200 + dice.below(100_000);
+        say.thinks("How far am I?")
+            .says("I look.")
+            .calls("notes.read", json!({"name": "diary", "lines": lines}))
+    };
+    if seen.autonomous || !seen.all_text().contains("write sixteen lines") {
+        return if seen.last_results().is_empty() { looks(Say::new()) } else { Say::new().rests(300) };
+    }
+    let results = seen.last_results();
+    let unsure = results
+        .iter()
+        .any(|(_, text)| ["outcome unknown", "not run", "failed:"].iter().any(|sign| text.contains(sign)));
+    let read = results.iter().find(|(name, _)| name.replace('_', ".") == "notes.read");
+    match (read, results.first()) {
+        // Of a reply that could not be read no call was made, though it names some.
+        (Some((_, text)), _) if !unsure && text.contains("missing: ") => {
+            let missing: Vec<usize> = (0..LINES).filter(|at| !text.contains(&format!("<{at}>"))).collect();
+            let line = |at: &usize| json!({"name": "diary", "text": format!("line <{at}>")});
+            // One or two at once, and a look after them.
+            let some = missing.iter().take(1 + dice.below(2) as usize);
+            match missing.is_empty() {
+                true => Say::new().says("All is written.").calls("owner.message", json!({"text": "done"})),
+                false => some.fold(Say::new().says("On."), |say, at| say.calls("notes.append", line(at))),
+            }
+        }
+        (_, Some((name, _))) if name.contains("owner") && !unsure => Say::new().rests(300),
+        _ => looks(Say::new()),
+    }
+}
+
+/// Asked to leave once so many looks were taken.
+struct Soon(u64);
+
+impl Leaving for Soon {
+    async fn asked(&mut self) {
+        poll_fn(|_| match self.0 {
+            0 => Poll::Ready(()),
+            _ => {
+                self.0 -= 1;
+                Poll::Pending
+            }
+        })
+        .await;
+    }
+}
+
+struct Storm {
+    world: World,
+    now: Arc<Mutex<Timestamp>>,
+    life: Option<Life>,
+    lives: u64,
+    dice: Dice,
+    events: usize,
+}
+
+impl Storm {
+    async fn born(&mut self) -> Life {
+        self.lives += 1;
+        // In some lives the model's window is another, and with it the words of the prompt.
+        self.world.offer(json!({"window": 200_000 - 40_000 * self.dice.below(2)}));
+        let now = Arc::clone(&self.now);
+        let told = Told {
+            house: House::new(self.world.house.path("")),
+            life: self.lives,
+            commit: format!("c0ffee{:034}", self.lives),
+            safe: false,
+            rehearsal: false,
+            broker: Some(
+                Broker::new(self.world.house.broker.as_ref().unwrap(), crate::broker::TOKEN).unwrap(),
+            ),
+            lifeline: creature::lifeline::Lifeline::default(),
+            clock: Clock::told(move || *now.lock().unwrap()),
+        };
+        birth(told).await.unwrap()
+    }
+
+    fn pass(&self, seconds: u64) {
+        let mut now = self.now.lock().unwrap();
+        *now = now.checked_add(SignedDuration::from_secs(seconds as i64)).unwrap();
+    }
+
+    /// One wake: killed somewhere in it, asked to leave, or with whatever else happens before.
+    async fn turn(&mut self, is_calm: bool) {
+        let mut life = match self.life.take() {
+            Some(life) => life,
+            None => self.born().await,
+        };
+        let (mut polls, mut leaving) = (u64::MAX, Soon(u64::MAX));
+        let event = if is_calm { u64::MAX } else { self.dice.below(14) };
+        match event {
+            0..=3 => polls = self.dice.below(40),
+            4 | 5 => leaving = Soon(self.dice.below(60)),
+            _ => self.happens(event, &mut life),
+        }
+        let turned = {
+            let mut wake = pin!(life.wake(&mut leaving));
+            poll_fn(|context| {
+                if polls == 0 {
+                    return Poll::Ready(None);
+                }
+                polls -= 1;
+                wake.as_mut().poll(context).map(Some)
+            })
+            .await
+        };
+        match turned {
+            None | Some(Ok(Next::Leave)) => self.pass(1),
+            Some(Ok(Next::Rest(rest))) => {
+                self.pass(rest.as_secs().max(1));
+                self.life = Some(life);
+            }
+            Some(Ok(Next::Reborn(summary))) => panic!("nobody edits: {summary}"),
+            Some(Err(fault)) => panic!("failed to {} ({})", fault.error, fault.hint),
+        }
+    }
+
+    fn happens(&mut self, event: u64, life: &mut Life) {
+        self.events += 1;
+        let (number, house) = (self.events, &self.world.house);
+        let says = |text: &str| {
+            let at = self.now.lock().unwrap().to_string();
+            house.say(&json!({"at": at, "text": text}).to_string());
+        };
+        match event {
+            6 => says(&format!("and be quick about it, {number}")),
+            7 => says("pause"),
+            8 => says("resume"),
+            9 => {
+                let outcome = json!({"id": format!("ask-{number}"), "event": "executed", "kind": "post", "result": "it went"});
+                house.add(".self/asks.jsonl", &format!("{outcome}\n"));
+            }
+            10 => house.write("PURPOSE.md", format!("# Purpose\n\nBe curious, {number}.\n")),
+            11 => {
+                let schedule = Schedule::Daily { time: "13:30".parse().unwrap() };
+                let (text, zone) = (format!("tea {number}"), Some("UTC".to_owned()));
+                life.toolbox
+                    .change(&Change::Reminder(ReminderChange::Add { text, prompt: None, schedule, zone }))
+                    .unwrap();
+            }
+            12 => self.pass(self.dice.0 % 7_200),
+            _ => {}
+        }
+    }
+}
+
+async fn weathered(wire: Wire, rules: Rules, form: &str, seed: u64) {
+    println!("{wire:?} {form}: FERAL_SEED={seed}");
+    let calm = Arc::new(Mutex::new(false));
+    let world = World::new(wire, Rules { seed, ..rules }, form, writer(seed, Arc::clone(&calm)));
+    world.house.say(&json!({"at": NOON, "text": "write sixteen lines into the diary"}).to_string());
+    let now = Arc::new(Mutex::new(NOON.parse().unwrap()));
+    let mut storm = Storm { world, now, life: None, lives: 0, dice: Dice(seed ^ 0xfeed), events: 0 };
+    for _ in 0..EVENTS {
+        storm.turn(false).await;
+        storm.world.server.assert_no_violations();
+    }
+    *calm.lock().unwrap() = true;
+    storm.world.house.say(r#"{"text": "resume"}"#);
+    storm.world.house.say(r#"{"text": "write sixteen lines into the diary: are they all there?"}"#);
+    let (house, mut turns) = (storm.world.house.path("self/diary.md"), 0);
+    let diary = || std::fs::read_to_string(&house).unwrap_or_default();
+    while (0..LINES).any(|at| !diary().contains(&format!("<{at}>"))) {
+        turns += 1;
+        assert!(turns < 60, "it never gets there: {}\n{:#?}", diary(), storm.world.house.records().last());
+        storm.turn(true).await;
+        storm.world.server.assert_no_violations();
+    }
+    for at in 0..LINES {
+        assert_eq!(diary().matches(&format!("<{at}>")).count(), 1, "line {at}: {}", diary());
+    }
+    let asked = storm.world.server.seen().len();
+    println!("{} lives, {} events, {asked} requests, {turns} calm wakes", storm.lives, storm.events);
+}
+
+/// A seed or two of each wire; as many more as `FERAL_STORMS` says, and `FERAL_SEED` for the same again.
+#[tokio::test]
+async fn in_any_storm_no_request_is_refused_for_its_form_and_nothing_is_written_twice() {
+    loopback!();
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let (first, storms) = (number("FERAL_SEED").unwrap_or(1), number("FERAL_STORMS").unwrap_or(1));
+    for seed in first..first + storms {
+        weathered(Wire::Anthropic, Rules::default(), NATIVE, seed).await;
+        weathered(Wire::Responses, Rules::default(), NATIVE, seed).await;
+        weathered(Wire::Chat, Rules::local(), NATIVE, seed).await;
+        weathered(Wire::Anthropic, Rules::default(), JSON, seed).await;
+    }
+}
