@@ -1,22 +1,24 @@
 //! Random events, faults and kills over lives and conversations: no request is refused for its form, nothing is done twice.
 
 use super::world::{JSON, NATIVE, World};
-use crate::broker::loopback;
+use crate::broker::{TOKEN, loopback};
 use crate::faithful::{Rules, Say, Seen, Wire};
+use crate::week::clock::{Chance, Killed, Time};
+use crate::week::world::cut;
 use agenda::Change;
 use agenda::reminder::{ReminderChange, Schedule};
 use creature::birth::birth;
-use creature::clock::Clock;
 use creature::config::Told;
 use creature::life::{Leaving, Life, Next};
 use creature::paths::House;
 use hands::Broker;
-use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
 
 /// Lines to be written, each once.
 const LINES: usize = 16;
@@ -26,21 +28,9 @@ const EVENTS: usize = 45;
 
 const NOON: &str = "2026-03-02T12:00:00Z";
 
-/// Numbers that look like chance and are the same for the same seed.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % most
-    }
-}
-
 /// A mind that writes what is missing and looks where it does not know; in a storm its replies come broken.
 fn writer(seed: u64, calm: Arc<Mutex<bool>>) -> impl FnMut(&Seen) -> Say + Send {
-    let mut dice = Dice(seed);
+    let mut dice = Chance::of(seed);
     move |seen| {
         let say = writes(seen, &mut dice);
         if *calm.lock().unwrap() {
@@ -61,7 +51,7 @@ fn writer(seed: u64, calm: Arc<Mutex<bool>>) -> impl FnMut(&Seen) -> Say + Send 
     }
 }
 
-fn writes(seen: &Seen, dice: &mut Dice) -> Say {
+fn writes(seen: &Seen, dice: &mut Chance) -> Say {
     // The same look again and again is refused: each is another.
     let mut looks = |say: Say| {
         let lines = 200 + dice.below(100_000);
@@ -112,79 +102,75 @@ impl Leaving for Soon {
 
 struct Storm {
     world: World,
-    now: Arc<Mutex<Timestamp>>,
+    time: Arc<Time>,
     life: Option<Life>,
     lives: u64,
-    dice: Dice,
+    dice: Chance,
     events: usize,
+    runtime: Runtime,
 }
 
 impl Storm {
-    async fn born(&mut self) -> Life {
+    /// The next life; in some the model's window is another, and with it the words of the prompt.
+    fn told(&mut self) -> Told {
         self.lives += 1;
-        // In some lives the model's window is another, and with it the words of the prompt.
         self.world.offer(json!({"window": 200_000 - 40_000 * self.dice.below(2)}));
-        let now = Arc::clone(&self.now);
-        let told = Told {
+        Told {
             house: House::new(self.world.house.path("")),
             life: self.lives,
             commit: format!("c0ffee{:034}", self.lives),
             safe: false,
             rehearsal: false,
-            broker: Some(
-                Broker::new(self.world.house.broker.as_ref().unwrap(), crate::broker::TOKEN).unwrap(),
-            ),
+            broker: Some(Broker::new(self.world.house.broker.as_ref().unwrap(), TOKEN).unwrap()),
             lifeline: creature::lifeline::Lifeline::default(),
-            clock: Clock::told(move || *now.lock().unwrap()),
-        };
-        birth(told).await.unwrap()
-    }
-
-    fn pass(&self, seconds: u64) {
-        let mut now = self.now.lock().unwrap();
-        *now = now.checked_add(SignedDuration::from_secs(seconds as i64)).unwrap();
-    }
-
-    /// One wake: killed somewhere in it, asked to leave, or with whatever else happens before.
-    async fn turn(&mut self, is_calm: bool) {
-        let mut life = match self.life.take() {
-            Some(life) => life,
-            None => self.born().await,
-        };
-        let (mut polls, mut leaving) = (u64::MAX, Soon(u64::MAX));
-        let event = if is_calm { u64::MAX } else { self.dice.below(14) };
-        match event {
-            0..=3 => polls = self.dice.below(40),
-            4 | 5 => leaving = Soon(self.dice.below(60)),
-            _ => self.happens(event, &mut life),
+            clock: self.time.clock(),
         }
-        let turned = {
-            let mut wake = pin!(life.wake(&mut leaving));
-            poll_fn(|context| {
-                if polls == 0 {
-                    return Poll::Ready(None);
+    }
+
+    /// One wake: killed between two writes or where it waits, asked to leave, or with whatever else happens before.
+    fn turn(&mut self, is_calm: bool) {
+        let (mut polls, mut readings, mut leaving) = (u64::MAX, -1, Soon(u64::MAX));
+        match if is_calm { u64::MAX } else { self.dice.below(16) } {
+            0 | 1 => polls = self.dice.below(40),
+            2..=4 => readings = self.dice.below(60) as i64,
+            5 => leaving = Soon(self.dice.below(60)),
+            event => self.happens(event),
+        }
+        let mut life = self.life.take();
+        let told = life.is_none().then(|| self.told());
+        self.time.spare(readings);
+        let runtime = &self.runtime;
+        let turned = catch_unwind(AssertUnwindSafe(|| {
+            let turn = async {
+                if let Some(told) = told {
+                    life = Some(birth(told).await.unwrap());
                 }
-                polls -= 1;
-                wake.as_mut().poll(context).map(Some)
-            })
-            .await
+                life.as_mut().unwrap().wake(&mut leaving).await
+            };
+            runtime.block_on(cut(turn, polls))
+        }));
+        let turned = match turned {
+            Ok(turned) if !self.time.dead() => turned,
+            Err(fall) if !fall.is::<Killed>() => resume_unwind(fall),
+            _ => None,
         };
+        self.time.spare(-1);
         match turned {
-            None | Some(Ok(Next::Leave)) => self.pass(1),
+            None | Some(Ok(Next::Leave)) => self.time.pass(Duration::from_secs(1)),
             Some(Ok(Next::Rest(rest))) => {
-                self.pass(rest.as_secs().max(1));
-                self.life = Some(life);
+                self.time.pass(rest.max(Duration::from_secs(1)));
+                self.life = life;
             }
             Some(Ok(Next::Reborn(summary))) => panic!("nobody edits: {summary}"),
             Some(Err(fault)) => panic!("failed to {} ({})", fault.error, fault.hint),
         }
     }
 
-    fn happens(&mut self, event: u64, life: &mut Life) {
+    fn happens(&mut self, event: u64) {
         self.events += 1;
         let (number, house) = (self.events, &self.world.house);
         let says = |text: &str| {
-            let at = self.now.lock().unwrap().to_string();
+            let at = self.time.now().to_string();
             house.say(&json!({"at": at, "text": text}).to_string());
         };
         match event {
@@ -199,25 +185,25 @@ impl Storm {
             11 => {
                 let schedule = Schedule::Daily { time: "13:30".parse().unwrap() };
                 let (text, zone) = (format!("tea {number}"), Some("UTC".to_owned()));
-                life.toolbox
-                    .change(&Change::Reminder(ReminderChange::Add { text, prompt: None, schedule, zone }))
-                    .unwrap();
+                let add = Change::Reminder(ReminderChange::Add { text, prompt: None, schedule, zone });
+                self.life.iter_mut().for_each(|life| _ = life.toolbox.change(&add).unwrap());
             }
-            12 => self.pass(self.dice.0 % 7_200),
+            12 => self.time.pass(Duration::from_secs(self.dice.below(7_200))),
             _ => {}
         }
     }
 }
 
-async fn weathered(wire: Wire, rules: Rules, form: &str, seed: u64) {
+fn weathered(wire: Wire, rules: Rules, form: &str, seed: u64) {
     println!("{wire:?} {form}: FERAL_SEED={seed}");
     let calm = Arc::new(Mutex::new(false));
     let world = World::new(wire, Rules { seed, ..rules }, form, writer(seed, Arc::clone(&calm)));
     world.house.say(&json!({"at": NOON, "text": "write sixteen lines into the diary"}).to_string());
-    let now = Arc::new(Mutex::new(NOON.parse().unwrap()));
-    let mut storm = Storm { world, now, life: None, lives: 0, dice: Dice(seed ^ 0xfeed), events: 0 };
+    let (time, dice) = (Time::at(NOON), Chance::of(seed ^ 0xfeed));
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let mut storm = Storm { world, time, life: None, lives: 0, dice, events: 0, runtime };
     for _ in 0..EVENTS {
-        storm.turn(false).await;
+        storm.turn(false);
         storm.world.server.assert_no_violations();
     }
     *calm.lock().unwrap() = true;
@@ -228,7 +214,7 @@ async fn weathered(wire: Wire, rules: Rules, form: &str, seed: u64) {
     while (0..LINES).any(|at| !diary().contains(&format!("<{at}>"))) {
         turns += 1;
         assert!(turns < 60, "it never gets there: {}\n{:#?}", diary(), storm.world.house.records().last());
-        storm.turn(true).await;
+        storm.turn(true);
         storm.world.server.assert_no_violations();
     }
     for at in 0..LINES {
@@ -239,15 +225,15 @@ async fn weathered(wire: Wire, rules: Rules, form: &str, seed: u64) {
 }
 
 /// A seed or two of each wire; as many more as `FERAL_STORMS` says, and `FERAL_SEED` for the same again.
-#[tokio::test]
-async fn in_any_storm_no_request_is_refused_for_its_form_and_nothing_is_written_twice() {
+#[test]
+fn in_any_storm_no_request_is_refused_for_its_form_and_nothing_is_written_twice() {
     loopback!();
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let (first, storms) = (number("FERAL_SEED").unwrap_or(1), number("FERAL_STORMS").unwrap_or(1));
     for seed in first..first + storms {
-        weathered(Wire::Anthropic, Rules::default(), NATIVE, seed).await;
-        weathered(Wire::Responses, Rules::default(), NATIVE, seed).await;
-        weathered(Wire::Chat, Rules::local(), NATIVE, seed).await;
-        weathered(Wire::Anthropic, Rules::default(), JSON, seed).await;
+        weathered(Wire::Anthropic, Rules::default(), NATIVE, seed);
+        weathered(Wire::Responses, Rules::default(), NATIVE, seed);
+        weathered(Wire::Chat, Rules::local(), NATIVE, seed);
+        weathered(Wire::Anthropic, Rules::default(), JSON, seed);
     }
 }
