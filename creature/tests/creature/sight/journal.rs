@@ -199,7 +199,7 @@ fn harms() -> Vec<Harm> {
             std::fs::write(file(&world.house), text).unwrap();
         }),
         ("a file that may not be read", |world, _| {
-            std::fs::set_permissions(file(&world.house), PermissionsExt::from_mode(0)).unwrap();
+            std::fs::set_permissions(file(&world.house), PermissionsExt::from_mode(0o0)).unwrap();
         }),
         ("a folder with something in it", |world, _| {
             let folder = instead(world);
