@@ -9,6 +9,20 @@ use serde_json::json;
 const ASKED: &str = "Give yourself a tool files.words that counts the words of a workspace file, with tests; then tell me how many words notes.txt has.";
 const NOTES: &str = "three herons stood\nin the reed\tand one flew\n";
 
+/// The test that goes with it.
+const TEST: &str = r#"//! Words of a workspace file are counted.
+
+use crate::yard::Yard;
+use serde_json::json;
+
+#[tokio::test] async fn the_words_of_a_file_are_counted() {
+    let mut yard = Yard::new();
+    yard.put(".self/workspace/a.txt", "one two\n three\n");
+    assert_eq!(yard.call("files.words", json!({"path": "a.txt"})).await["words"], json!(3));
+    assert_eq!(yard.call("files.words", json!({"path": "no.txt"})).await["ok"], json!(false));
+}
+"#;
+
 /// Thoughts it may take.
 const MOST_THOUGHTS: usize = 8;
 
@@ -110,17 +124,13 @@ fn written(shown: &str) -> Say {
          let words = String::from_utf8_lossy(&text).split_whitespace().count();\n    Ok(json!({{\"path\": path, \"words\": words}}))\n}}\n\n",
         signature.replace("fn read(", "fn words(")
     );
-    let test = "//! Words of a workspace file are counted.\n\nuse crate::yard::Yard;\nuse serde_json::json;\n\n#[tokio::test]\n\
-        async fn the_words_of_a_file_are_counted() {\n    let mut yard = Yard::new();\n    yard.put(\".self/workspace/a.txt\", \"one two\\n three\\n\");\n    \
-        assert_eq!(yard.call(\"files.words\", json!({\"path\": \"a.txt\"})).await[\"words\"], json!(3));\n    \
-        assert_eq!(yard.call(\"files.words\", json!({\"path\": \"no.txt\"})).await[\"ok\"], json!(false));\n}\n";
     let entered = "tool(\"files.words\", &[PATH], House, \"count the words of a file of your workspace\"),";
     let edits = json!([
         {"path": dispatch.replace("mod.rs", "files.rs"), "old": signature, "new": format!("{tool}{signature}")},
         {"path": table, "old": entry, "new": format!("{entry}\n    {entered}")},
         {"path": dispatch, "old": arm, "new": format!("{arm}\n            {}", arm.replace("list", "words"))},
         {"path": main, "old": listed, "new": format!("{listed}\nmod words;")},
-        {"path": main.replace("main.rs", "words.rs"), "old": "", "new": test},
+        {"path": main.replace("main.rs", "words.rs"), "old": "", "new": TEST},
     ]);
     let edit =
         json!({"edits": edits, "summary": "count the words of a file: the owner asked for it", "hold": null});
