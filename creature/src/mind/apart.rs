@@ -29,9 +29,7 @@ impl ModelMind {
             Some(talk) => talk,
             None => {
                 let head = self.head_of(Some(format!("apart {name}")), frame);
-                let mut talk = Conversation::begin(path, head)?;
-                talk.add(said(opening()))?;
-                talk
+                Conversation::begin(path, head, vec![said(opening())])?
             }
         };
         talk.close()?;

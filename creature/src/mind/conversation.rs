@@ -8,7 +8,7 @@ use model::{Answer, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -117,16 +117,21 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Begins one in place of what the file held.
-    pub fn begin(path: PathBuf, head: Head) -> io::Result<Self> {
+    /// Begins one in place of what the file held, with all that is said first in one write.
+    pub fn begin(path: PathBuf, head: Head, first: Vec<Entry>) -> io::Result<Self> {
         if let Some(folder) = path.parent() {
+            clear(folder, fs::Metadata::is_dir)?;
             fs::create_dir_all(folder)?;
+            clear(&path, fs::Metadata::is_file)?;
             prune(folder, &path);
         }
         let mut new = Self::empty(path, head.clone());
-        let line = line(&Entry::Head { head })?;
-        memory::replace(&new.path, &line).map_err(|error| io::Error::other(error.to_string()))?;
-        new.rested = true;
+        let mut lines = line(&Entry::Head { head })?;
+        for entry in first {
+            lines.extend(line(&entry)?);
+            new.take(entry).ok_or_else(odd)?;
+        }
+        memory::replace(&new.path, &lines).map_err(|error| io::Error::other(error.to_string()))?;
         Ok(new)
     }
 
@@ -152,7 +157,9 @@ impl Conversation {
 
     /// Reads one; a torn last line is cut off. None where there is none, or none that can be gone on with.
     pub fn load(path: &Path) -> Option<Self> {
-        if fs::metadata(path).ok()?.len() > MOST_BYTES {
+        let found = fs::metadata(path).ok()?;
+        // A pipe would be waited for, a device read without end.
+        if !found.is_file() || found.len() > MOST_BYTES {
             return None;
         }
         let bytes = fs::read(path).ok()?;
@@ -169,17 +176,21 @@ impl Conversation {
         Some(read)
     }
 
-    /// Writes an entry down that follows from those before. After an error the file is right, and is to be read anew.
+    /// Writes an entry down that follows from those before; after an error neither file nor conversation has it.
     pub fn add(&mut self, entry: Entry) -> io::Result<()> {
         let line = line(&entry)?;
-        self.take(entry)
-            .ok_or_else(|| io::Error::other("an entry that does not follow from those before"))?;
         let mut file = OpenOptions::new().append(true).open(&self.path)?;
-        file.write_all(&line)?;
-        file.sync_data()
+        let before = file.metadata()?.len();
+        let written = file.write_all(&line).and_then(|()| file.sync_data());
+        let kept = written.and_then(|()| self.take(entry).ok_or_else(odd));
+        if kept.is_err() {
+            // Half a line would make the whole file unreadable with the next one.
+            let _ = file.set_len(before);
+        }
+        kept
     }
 
-    /// What an entry changes; none where it cannot stand here.
+    /// What an entry changes; none, and nothing is changed, where it cannot stand here.
     fn take(&mut self, entry: Entry) -> Option<()> {
         match entry {
             Entry::Head { .. } => return None,
@@ -205,8 +216,8 @@ impl Conversation {
             }
             Entry::Began { id } => self.open.iter_mut().find(|open| open.call.id == id)?.began = true,
             Entry::Done { id, text, failed } => {
-                self.bytes_since += text.len() as u64;
                 let open = self.open.iter_mut().find(|open| open.call.id == id && open.done.is_none())?;
+                self.bytes_since += text.len() as u64;
                 open.done = Some(Answer { id, text, failed });
                 if self.open.iter().all(|open| open.done.is_some()) {
                     let open = std::mem::take(&mut self.open);
@@ -310,6 +321,10 @@ pub fn estimate(bytes: u64) -> u64 {
     (bytes as f64 / BYTES_A_TOKEN).ceil() as u64
 }
 
+fn odd() -> io::Error {
+    io::Error::other("an entry that does not follow from those before")
+}
+
 fn line(entry: &Entry) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(entry)?;
     line.push(b'\n');
@@ -337,6 +352,14 @@ pub fn fingerprint(texts: &[&str]) -> String {
     format!("{hash:016x}")
 }
 
+/// Moves aside what stands in the way and is not what should be there.
+fn clear(path: &Path, is_right: impl Fn(&fs::Metadata) -> bool) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !is_right(&found) => memory::set_aside(path),
+        _ => Ok(()),
+    }
+}
+
 /// The oldest conversations go, but for the one that begins.
 fn prune(folder: &Path, spared: &Path) {
     let mut found: Vec<_> = fs::read_dir(folder)
@@ -349,8 +372,6 @@ fn prune(folder: &Path, spared: &Path) {
     found.sort();
     let over = (found.len() + 1).saturating_sub(MOST_KEPT);
     for (_, path) in found.into_iter().take(over) {
-        let _ = fs::remove_file(path);
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
     }
-    // What is renamed into a folder is kept once the folder is.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }

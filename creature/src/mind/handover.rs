@@ -16,6 +16,10 @@ pub const ASK: &str = "This conversation has grown too long and ends here. Call 
 under these headings, as exact as you can (paths, names, numbers, errors word for word), nothing else:\n\n\
 Goal\nConstraints\nDone\nIn progress\nBlocked\nDecisions\nNext\nFiles touched";
 
+/// Told where the one before cannot be read.
+pub const LOST: &str = "# Your last conversation is lost: its file cannot be read\n\nWhat you did stands in your records. \
+Look at what is there before you do it again.\n";
+
 /// What a new conversation is told of the one before: its summary, or its last words where there is none.
 pub fn told(summary: Option<&str>, turns: &[Turn], moment: &Moment) -> String {
     let mut text = match summary.filter(|summary| !summary.trim().is_empty()) {

@@ -266,6 +266,9 @@ pub(super) fn usage(reply: &Reply) -> Value {
     if let Value::Object(usage) = &mut usage {
         usage.insert("model".to_owned(), json!(reply.model));
         usage.insert("attempts".to_owned(), json!(reply.attempts));
+        if !matches!(reply.stop.as_str(), "end_turn" | "tool_use") {
+            usage.insert("stop".to_owned(), json!(reply.stop));
+        }
     }
     usage
 }

@@ -177,29 +177,32 @@ impl ModelMind {
         let old = self.current.take();
         let handed =
             old.as_ref().filter(|old| summary.is_some() || old.is_unfinished() || old.head.thread.is_some());
-        let handed = handed.map(|old| handover::told(summary, &old.turns, moment)).unwrap_or_default();
-        let head = Head { taken_up: !handed.is_empty(), ..self.head(moment) };
+        let mut handed = handed.map(|old| handover::told(summary, &old.turns, moment)).unwrap_or_default();
+        let head = self.head(moment);
         let path = conversation::file(&self.folder, head.thread.as_deref());
-        self.current = Some(Conversation::begin(path, head)?);
-        self.begun = true;
+        let none = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        if old.is_none() && !path.symlink_metadata().is_err_and(none) {
+            tracing::warn!("{} cannot be gone on with: a conversation begins anew", path.display());
+            handed = handover::LOST.to_owned();
+        }
+        let head = Head { taken_up: !handed.is_empty(), ..head };
         let parts = context::choose(moment, &Caps::default());
-        // Two turns: the first is the same for every conversation, and is read from the cache for all.
-        self.tell(situation::standing(&parts), moment)?;
         let mut opening = situation::opening(moment, &parts);
         if !handed.is_empty() {
             opening.text = format!("{handed}\n{}", opening.text);
         }
-        self.tell(opening, moment)
+        // Two turns: the first is the same for every conversation, and is read from the cache for all.
+        let first = [situation::standing(&parts), opening].into_iter().filter_map(|said| put(said, moment));
+        self.current = Some(Conversation::begin(path, head, first.collect())?);
+        self.begun = true;
+        Ok(())
     }
 
-    /// Says it, without what looks like a secret; nothing where there is nothing to say.
     pub(super) fn tell(&mut self, said: situation::Said, moment: &Moment) -> io::Result<()> {
-        let Some(current) = &mut self.current else { return Ok(()) };
-        let text = redact(said.text.trim_end());
-        if text.is_empty() {
-            return Ok(());
+        match (&mut self.current, put(said, moment)) {
+            (Some(current), Some(entry)) => current.add(entry),
+            _ => Ok(()),
         }
-        current.add(Entry::Said { text, life: moment.life, at_s: now_s(moment), shown: said.shown })
     }
 
     pub(super) async fn ask(
@@ -309,6 +312,13 @@ impl ModelMind {
     pub fn odd(&self) -> &str {
         &self.odd
     }
+}
+
+/// Words of ours, without what looks like a secret; none where there is nothing to say.
+fn put(said: situation::Said, moment: &Moment) -> Option<Entry> {
+    let text = redact(said.text.trim_end());
+    let (life, at_s, shown) = (moment.life, now_s(moment), said.shown);
+    Some(Entry::Said { text, life, at_s, shown }).filter(|_| !said.text.trim().is_empty())
 }
 
 /// A reply that cannot be read stays as it came, and is told what it should have been.

@@ -5,8 +5,11 @@
 mod course;
 mod errand;
 mod grown;
+mod journal;
+mod odd_replies;
 mod reader;
 mod several;
+mod storm;
 mod world;
 
 use crate::broker::loopback;

@@ -83,6 +83,11 @@ impl Chance {
         Self(seed)
     }
 
+    /// Of this seed.
+    pub fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// Below `most`.
     pub fn below(&mut self, most: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

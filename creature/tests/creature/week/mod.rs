@@ -1,12 +1,12 @@
 //! A week of life in seconds: a virtual clock, a scripted model over real HTTP, an owner, a feed and a mailbox.
 
 mod checks;
-mod clock;
+pub mod clock;
 mod crash;
 mod outside;
 mod owner;
 mod script;
-mod world;
+pub mod world;
 
 use crate::broker::loopback;
 use clock::{Chance, time};

@@ -227,7 +227,7 @@ impl Leaving for Never {
 }
 
 /// The future, dropped at this poll of it.
-async fn cut<T>(future: impl Future<Output = T>, mut polls: u64) -> Option<T> {
+pub async fn cut<T>(future: impl Future<Output = T>, mut polls: u64) -> Option<T> {
     let mut future = pin!(future);
     std::future::poll_fn(|context| {
         if polls == 0 {
