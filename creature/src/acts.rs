@@ -43,11 +43,16 @@ impl Life {
             talk.began(&call.id);
         }
         let own = self.knows_checklist(call);
-        let calling = guarded(&call.tool, self.toolbox.call(call));
-        let done = tokio::select! {
-            biased;
-            () = leaving.asked() => None,
-            done = self.watch.own(calling) => Some(done),
+        let done = match self.is_long(call) {
+            true => self.beside(call, leaving).await?,
+            false => {
+                let calling = guarded(&call.tool, self.toolbox.call(call));
+                tokio::select! {
+                    biased;
+                    () = leaving.asked() => None,
+                    done = self.watch.own(calling) => Some(done),
+                }
+            }
         };
         let left = done.is_none();
         let done = done.unwrap_or_else(|| {

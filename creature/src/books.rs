@@ -26,6 +26,11 @@ impl Books {
         Self { path: house.books(), log: None, hidden: String::new() }
     }
 
+    /// Another writer of the same file.
+    pub fn again(&self) -> Self {
+        Self { path: self.path.clone(), log: None, hidden: self.hidden.clone() }
+    }
+
     /// From now on no line holds this word.
     pub fn hide(&mut self, secret: &str) {
         self.hidden = secret.to_owned();

@@ -1,6 +1,7 @@
 //! The creature: senses, thinks, acts, remembers, rests, and rewrites itself.
 
 pub mod acts;
+mod beside;
 pub mod birth;
 pub mod books;
 pub mod clock;

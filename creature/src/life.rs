@@ -191,14 +191,14 @@ impl Life {
     }
 
     /// Thoughts until one wants to rest, as many as the owner allows in one wake.
-    async fn rounds(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
+    pub(crate) async fn rounds(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         for round in 0..MOST_OWNER_ROUNDS {
             self.heart.stage(Stage::Sensing, Duration::from_secs(30));
             if round > 0 && !self.told.safe {
                 self.attend_hour()?;
             }
             let moment = self.sense(round)?;
-            if !moment.answers() && round >= self.settings.agenda.rounds {
+            if !moment.answers() && (self.course.beside || round >= self.settings.agenda.rounds) {
                 break;
             }
             // The owner's pause is heard between rounds.

@@ -74,6 +74,8 @@ pub(crate) struct Course {
     pub stands_in: bool,
     /// The owner's word stopped sub-sessions.
     pub stopped: bool,
+    /// The owner is answered while a call of its own work runs: no other work meanwhile.
+    pub beside: bool,
     /// The dream is due and cannot be had: no wake comes sooner for it.
     pub dreamless: bool,
 }

@@ -298,6 +298,15 @@ impl ModelMind {
         self.keep(|talk| talk.add(Entry::Rested));
     }
 
+    /// Puts the conversation aside while another is held; `take_up` goes on with it.
+    pub fn park(&mut self) -> Option<Conversation> {
+        self.current.take()
+    }
+
+    pub fn take_up(&mut self, parked: Option<Conversation>) {
+        self.current = parked;
+    }
+
     /// Another mind goes on: what stands in the files is read anew before this one does.
     pub fn let_go(&mut self) {
         self.current = None;

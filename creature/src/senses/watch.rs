@@ -101,15 +101,25 @@ impl Watch {
 
     /// Takes the creature's own changes for known: what was as known before `act` is so after it.
     pub async fn own<T>(&mut self, act: impl Future<Output = T>) -> T {
-        let known: Vec<bool> = self.files.iter().map(|(path, stamp)| Stamp::of(path) == *stamp).collect();
+        let known = self.known();
         let done = act.await;
+        self.own_since(&known);
+        done
+    }
+
+    /// Which files are as they are known.
+    pub fn known(&self) -> Vec<bool> {
+        self.files.iter().map(|(path, stamp)| Stamp::of(path) == *stamp).collect()
+    }
+
+    /// Takes for known what was `known` before the creature itself changed it.
+    pub fn own_since(&mut self, known: &[bool]) {
         for ((path, stamp), known) in self.files.iter_mut().zip(known) {
             // The inbox is never the creature's own.
-            if known && !path.ends_with("inbox.jsonl") {
+            if *known && !path.ends_with("inbox.jsonl") {
                 *stamp = Stamp::of(path);
             }
         }
-        done
     }
 
     /// The name of a file that is not as it was known.

@@ -6,6 +6,7 @@
 mod agenda;
 mod arguments;
 pub mod asked;
+mod beside;
 pub mod catalogue;
 mod directives;
 mod feeds;
@@ -57,6 +58,8 @@ use hands::{Broker, Held};
 use memory::{Log, Record};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// What a mind is shown of one result unless its window says otherwise, in characters: 10,000 tokens.
@@ -118,7 +121,9 @@ pub struct Toolbox {
     pub session: Option<String>,
     /// Characters that a mind is shown of one result at most; by the window of its model.
     pub most_shown: usize,
-    spills: u32,
+    spills: Arc<AtomicU32>,
+    /// Tools of the owner's request that were used, while this works beside the life's own.
+    used: Option<Vec<String>>,
 }
 
 /// A self-edit that passed rehearsal and waits to be born.
@@ -156,7 +161,8 @@ impl Toolbox {
             patience: guardian_post::PATIENCE,
             broker: None,
             most_shown: MOST_SHOWN,
-            spills: 0,
+            spills: Arc::default(),
+            used: None,
         }
     }
 
@@ -180,8 +186,7 @@ impl Toolbox {
             Some(broker) => hide(result, broker.token()),
             None => result,
         };
-        self.spills += 1;
-        let id = format!("{}-{}", self.life, self.spills);
+        let id = format!("{}-{}", self.life, self.spills.fetch_add(1, Ordering::Relaxed) + 1);
         let (kept, whole) = spill::fit(&self.house, &id, &call.tool, self.most_shown, result.clone());
         let shown = show::shown(&result, &whole, call.tool == "repo.read", self.most_shown);
         Done { result: kept, shown }
@@ -209,6 +214,10 @@ impl Toolbox {
 
     /// Notes that a tool of the owner's did what the owner asked for.
     fn used(&mut self, tool: &str) -> Result<(), Fault> {
+        if let Some(used) = &mut self.used {
+            used.push(tool.to_owned());
+            return Ok(());
+        }
         self.change(&Change::Request(RequestChange::Used { tool: tool.to_owned() })).map(drop)
     }
 

@@ -2,6 +2,7 @@
 // A step is given once a thought.
 #![allow(clippy::result_large_err)]
 
+mod beside;
 mod course;
 mod errand;
 mod grown;

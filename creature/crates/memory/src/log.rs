@@ -47,6 +47,12 @@ impl Log {
         Ok((Log { path, file, hidden: String::new() }, mended))
     }
 
+    /// Another hand on the same open file, with the same word hidden.
+    pub fn again(&self) -> Result<Log, Error> {
+        let file = self.file.try_clone().map_err(Error::on(&self.path, "open once more"))?;
+        Ok(Log { path: self.path.clone(), file, hidden: self.hidden.clone() })
+    }
+
     /// From now on no line holds this word, whoever wrote it; one of less than 16 bytes is not hidden.
     pub fn hide(&mut self, secret: &str) {
         self.hidden = if secret.len() < 16 { String::new() } else { secret.to_owned() };

@@ -1,0 +1,106 @@
+//! Beside: while a long call of its own work runs, the life hears its owner, its reminders and a pause.
+//!
+//! Invariant: one call runs so at a time, with a toolbox of its own, and what it did is taken over when it ends. Stopped, it
+//! leaves no process behind and no file half changed.
+
+use crate::acts::patience;
+use crate::fault::Fault;
+use crate::heartbeat::Stage;
+use crate::last_words::guarded;
+use crate::life::{Leaving, Life, Next};
+use crate::mind::thought::ToolCall;
+use crate::tools::{Done, Rebirth};
+use std::time::Duration;
+
+/// Between looks at the hour.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How a call beside the life came to be ended by it.
+enum Ends {
+    Left,
+    Paused,
+}
+
+impl Life {
+    /// Whether a call may take minutes, so that the life goes on meanwhile; what answers the owner is waited for.
+    pub(crate) fn is_long(&self, call: &ToolCall) -> bool {
+        let builds =
+            ["repo.build", "repo.check", "repo.test", "repo.edit", "repo.apply_patch", "repo.commit"];
+        let runs = ["repo.run", "repo.install_deps"];
+        !self.course.beside && builds.iter().chain(&runs).any(|tool| *tool == call.tool)
+    }
+
+    /// Runs a call while the life goes on; none where it was asked to leave.
+    pub(crate) async fn beside(
+        &mut self,
+        call: &ToolCall,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<Done>, Fault> {
+        let (mut tools, own, known) = (self.toolbox.beside()?, call.clone(), self.watch.known());
+        let mut running = Box::pin(async move {
+            let done = guarded(&own.tool, tools.call(&own)).await;
+            (done, tools)
+        });
+        loop {
+            let due = self.toolbox.desk.agenda.reminders.next_at(self.told.clock.now());
+            tokio::select! {
+                biased;
+                () = leaving.asked() => return Ok(None),
+                (done, tools) = &mut running => {
+                    self.toolbox.take_over(tools);
+                    self.watch.own_since(&known);
+                    return Ok(Some(done));
+                }
+                () = self.watch.word() => {}
+                () = tokio::time::sleep(LOOK), if due.is_some() => {
+                    if due.is_some_and(|due| due > self.told.clock.now()) {
+                        continue;
+                    }
+                }
+            }
+            match self.meantime(leaving).await? {
+                None => self.heart.stage(Stage::Acting, patience(&call.tool)),
+                Some(Ends::Left) => return Ok(None),
+                Some(Ends::Paused) => {
+                    let why = format!("{} was stopped: your owner paused you", call.tool);
+                    return Ok(Some(Done::failed(why, "call it again when you work again")));
+                }
+            }
+        }
+    }
+
+    /// What came due or was said while a call runs is done, and the owner answered.
+    async fn meantime(&mut self, leaving: &mut impl Leaving) -> Result<Option<Ends>, Fault> {
+        self.watch.know();
+        self.hear()?;
+        if !self.told.safe {
+            self.attend_hour()?;
+        }
+        if self.paused() && !self.toolbox.owner {
+            return Ok(Some(Ends::Paused));
+        }
+        if self.toolbox.owner || self.cursors.words.is_empty() {
+            return Ok(None);
+        }
+        tracing::info!("the owner speaks: answered beside the call under way");
+        let parked = self.mind.talk().and_then(|talk| talk.park());
+        let (line, busy) = (self.course.line.take(), self.course.busy.take());
+        let thread = self.toolbox.thread.clone();
+        self.course.beside = true;
+        let next = Box::pin(self.rounds(leaving)).await;
+        self.course.beside = false;
+        (self.course.line, self.course.busy) = (line, busy);
+        (self.toolbox.owner, self.toolbox.thread, self.toolbox.completed) = (false, thread, false);
+        if let Some(talk) = self.mind.talk() {
+            talk.take_up(parked);
+        }
+        match next? {
+            Next::Leave => Ok(Some(Ends::Left)),
+            Next::Reborn(summary) => {
+                self.toolbox.rebirth = Some(Rebirth { summary });
+                Ok(None)
+            }
+            Next::Rest(_) => Ok(None),
+        }
+    }
+}
