@@ -10,6 +10,7 @@ use crate::last_words::guarded;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::thought::ToolCall;
 use crate::tools::{Done, Rebirth};
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 /// Between looks at the hour.
@@ -37,20 +38,16 @@ impl Life {
         leaving: &mut impl Leaving,
     ) -> Result<Option<Done>, Fault> {
         let (mut tools, own, known) = (self.toolbox.beside()?, call.clone(), self.watch.known());
-        let mut running = Box::pin(async move {
+        let mut running = pin!(async move {
             let done = guarded(&own.tool, tools.call(&own)).await;
             (done, tools)
         });
-        loop {
+        let (done, tools) = loop {
             let due = self.toolbox.desk.agenda.reminders.next_at(self.told.clock.now());
             tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(None),
-                (done, tools) = &mut running => {
-                    self.toolbox.take_over(tools);
-                    self.watch.own_since(&known);
-                    return Ok(Some(done));
-                }
+                ended = &mut running => break ended,
                 () = self.watch.word() => {}
                 () = tokio::time::sleep(LOOK), if due.is_some() => {
                     if due.is_some_and(|due| due > self.told.clock.now()) {
@@ -58,15 +55,24 @@ impl Life {
                     }
                 }
             }
-            match self.meantime(leaving).await? {
-                None => self.heart.stage(Stage::Acting, patience(&call.tool)),
+            // It runs on while the owner is answered.
+            let (ends, ended) = both(self.meantime(leaving), running.as_mut()).await;
+            let ends = ends?;
+            if let Some(ended) = ended {
+                break ended;
+            }
+            match ends {
                 Some(Ends::Left) => return Ok(None),
                 Some(Ends::Paused) => {
                     let why = format!("{} was stopped: your owner paused you", call.tool);
                     return Ok(Some(Done::failed(why, "call it again when you work again")));
                 }
+                None => self.heart.stage(Stage::Acting, patience(&call.tool)),
             }
-        }
+        };
+        self.toolbox.take_over(tools);
+        self.watch.own_since(&known);
+        Ok(Some(done))
     }
 
     /// What came due or was said while a call runs is done, and the owner answered.
@@ -101,6 +107,21 @@ impl Life {
                 Ok(None)
             }
             Next::Rest(_) => Ok(None),
+        }
+    }
+}
+
+/// Waits for the first, and goes on with the second meanwhile; what that came to, if it did.
+async fn both<A, B>(
+    first: impl Future<Output = A>,
+    mut second: Pin<&mut impl Future<Output = B>>,
+) -> (A, Option<B>) {
+    let (mut first, mut ended) = (pin!(first), None);
+    loop {
+        tokio::select! {
+            biased;
+            came = &mut first => return (came, ended),
+            came = second.as_mut(), if ended.is_none() => ended = Some(came),
         }
     }
 }
