@@ -5,20 +5,22 @@ use super::aliases::{self, Aliases};
 use super::provider::{Chosen, OPENAI_MODEL, Provider};
 use crate::clock::Clock;
 use crate::outward::Outward;
+use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A server on loopback answers in a few milliseconds; nobody waits for one that is not there.
 const LOOK: Duration = Duration::from_millis(500);
 /// Bytes of a list of models.
 const LARGEST_LIST: usize = 4 << 20;
-/// A server that did not say how much its model holds is not asked again before.
-const ASK_AGAIN: Duration = Duration::from_secs(600);
-/// Models whose windows are kept.
+/// A server is not asked again before how much its model holds; a new build of it is noticed then.
+const ASK_AGAIN: SignedDuration = SignedDuration::from_secs(600);
+/// Models of which is kept what was said, and characters of a build's name.
 const MOST_WINDOWS: usize = 64;
+const MOST_BUILD: usize = 100;
 
 pub struct Providers {
     chosen: Chosen,
@@ -33,7 +35,15 @@ struct Found {
     /// By the server: the model it offers, where none is named.
     models: BTreeMap<String, String>,
     /// By server and model.
-    windows: BTreeMap<(String, String), (Option<u64>, Instant)>,
+    said: BTreeMap<(String, String), (Said, Timestamp)>,
+}
+
+/// What a server said of one model.
+#[derive(Clone, Default)]
+struct Said {
+    /// Tokens its window holds.
+    window: Option<u64>,
+    build: Option<String>,
 }
 
 impl Providers {
@@ -98,10 +108,14 @@ impl Providers {
             (_, _) => Some(self.look(provider, key).await.unwrap_or_else(|| OPENAI_MODEL.to_owned())),
         };
         let Some(name) = found else { return Value::Null };
+        let said = self.said_of(provider, &name, key).await;
         let mut page = json!({
             "wire": provider.wire.name(), "name": name, "path": provider.wire.path(),
-            "address": place(provider), "window": self.window(provider, &name, key).await,
+            "address": place(provider), "window": provider.window.or(said.window).or_else(|| aliases::window(&name)),
         });
+        if let (Some(page), Some(build)) = (page.as_object_mut(), said.build) {
+            page.insert("build".into(), build.into());
+        }
         if let (Some(page), Value::Object(more)) = (page.as_object_mut(), more(provider, &name)) {
             page.extend(more);
         }
@@ -132,52 +146,46 @@ impl Providers {
         known.models.get(&server).cloned()
     }
 
-    /// Tokens a model's window holds: by the owner, else by its server, else by its name.
-    async fn window(&self, provider: &Provider, model: &str, key: Option<&str>) -> Option<u64> {
-        if provider.window.is_some() {
-            return provider.window;
-        }
+    /// What a server says of a model, asked now and then; what it said before where it does not answer.
+    async fn said_of(&self, provider: &Provider, model: &str, key: Option<&str>) -> Said {
         if provider.is_makers() || provider.wire == Wire::Anthropic {
-            return aliases::window(model);
+            return Said::default();
         }
-        let now = self.clock.instant();
+        let now = self.clock.now();
         let of = (provider.base.to_string(), model.to_owned());
-        let known = self.found.lock().unwrap_or_else(PoisonError::into_inner).windows.get(&of).copied();
-        let is_fresh = |known: &(Option<u64>, Instant)| {
-            known.0.is_some() || now.saturating_duration_since(known.1) < ASK_AGAIN
-        };
-        let said = match known.filter(is_fresh) {
+        let known = self.found.lock().unwrap_or_else(PoisonError::into_inner).said.get(&of).cloned();
+        let before = match known {
+            Some((said, at)) if now.duration_since(at).abs() < ASK_AGAIN => return said,
             Some((said, _)) => said,
-            None => {
-                let said = self.asked_window(provider, model, key).await;
-                let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-                if found.windows.len() >= MOST_WINDOWS {
-                    found.windows.clear();
-                }
-                found.windows.insert(of, (said, self.clock.instant()));
-                said
-            }
+            None => Said::default(),
         };
-        said.or_else(|| aliases::window(model))
+        let said = self.ask(provider, model, key).await.unwrap_or(before);
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.said.len() >= MOST_WINDOWS {
+            found.said.clear();
+        }
+        found.said.insert(of, (said.clone(), self.clock.now()));
+        said
     }
 
     /// Each kind of server says it in a place of its own: Ollama, llama.cpp, vLLM and gateways.
-    async fn asked_window(&self, provider: &Provider, model: &str, key: Option<&str>) -> Option<u64> {
+    async fn ask(&self, provider: &Provider, model: &str, key: Option<&str>) -> Option<Said> {
         let root = root(provider);
+        let show =
+            async |key| self.asked(&format!("{root}/api/show"), key, Some(json!({"model": model}))).await;
         if provider.name == "ollama" {
-            return of_ollama(
-                &self.asked(&format!("{root}/api/show"), None, Some(json!({"model": model}))).await?,
-            );
+            return Some(of_ollama(&show(None).await?));
         }
         let listed = self.asked(&provider.url("/models"), key, None).await;
-        if let Some(window) = listed.as_ref().and_then(|listed| of_list(listed, model)) {
-            return Some(window);
+        let window = listed.as_ref().and_then(|listed| of_list(listed, model));
+        if window.is_some() {
+            return Some(Said { window, build: None });
         }
         let props = self.asked(&format!("{root}/props"), key, None).await;
-        if let Some(window) = props.as_ref().and_then(of_props) {
-            return Some(window);
+        if let Some(said) = props.as_ref().map(of_props).filter(|said| said.window.is_some()) {
+            return Some(said);
         }
-        of_ollama(&self.asked(&format!("{root}/api/show"), key, Some(json!({"model": model}))).await?)
+        Some(of_ollama(&show(key).await?))
     }
 
     async fn asked(&self, url: &str, key: Option<&str>, body: Option<Value>) -> Option<Value> {
@@ -217,18 +225,23 @@ fn can_talk(name: &str) -> bool {
 }
 
 /// What the model's file sets, else what the model was made for.
-fn of_ollama(shown: &Value) -> Option<u64> {
+fn of_ollama(shown: &Value) -> Said {
     let set = shown.get("parameters").and_then(Value::as_str).unwrap_or_default();
     let set = set.lines().find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
     let made_for = || {
         let info = shown.get("model_info")?.as_object()?;
         info.iter().find(|(name, _)| name.ends_with(".context_length"))?.1.as_u64()
     };
-    set.or_else(made_for)
+    Said { window: set.or_else(made_for), build: word(shown, "modified_at") }
 }
 
-fn of_props(props: &Value) -> Option<u64> {
-    props.pointer("/default_generation_settings/n_ctx").or(props.get("n_ctx"))?.as_u64()
+fn of_props(props: &Value) -> Said {
+    let window = props.pointer("/default_generation_settings/n_ctx").or(props.get("n_ctx"));
+    Said { window: window.and_then(Value::as_u64), build: word(props, "build_info") }
+}
+
+fn word(page: &Value, name: &str) -> Option<String> {
+    Some(page.get(name)?.as_str()?.chars().take(MOST_BUILD).collect())
 }
 
 fn of_list(listed: &Value, model: &str) -> Option<u64> {

@@ -1,12 +1,16 @@
 //! Several models: which one a request goes to, short names, windows, and what `/status` says of each.
 
+use crate::errands::Home;
 use crate::paid::{OPENAI_KEY, Paid, house, request};
 use crate::upstream::Upstream;
 use axum::Router;
 use axum::routing::{get, post};
+use broker::clock::Clock;
 use broker::llm::provider::{Chosen, pick};
 use broker::policy::Policy;
 use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 const RICH: &str = "[budget]\ndaily_usd = 100\nweekly_usd = 400\nautonomous_percent = 100\n";
 
@@ -139,6 +143,37 @@ async fn a_window_is_asked_of_its_server() {
         let paid = Paid::start(&format!("{settings}context_tokens = 50000\n"), &url);
         assert_eq!(paid.status().await["model"]["window"], 50_000, "the owner's word: {provider} {path}");
     }
+}
+
+#[tokio::test]
+async fn a_new_build_of_a_server_is_noticed_and_one_that_is_away_forgets_nothing() {
+    let page = |build: &str, window: u64| json!({"build_info": build, "default_generation_settings": {"n_ctx": window}});
+    let props = Arc::new(Mutex::new(page("b1-old", 8_192).to_string()));
+    let says = {
+        let props = Arc::clone(&props);
+        move || {
+            let said = props.lock().unwrap().clone();
+            async move { said }
+        }
+    };
+    let url = server(Router::new().route("/props", get(says)));
+    let home = Home::new(&format!("[model]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{url}\"\n"));
+    let (clock, told) = Clock::told(1_800_000_000_000);
+    let open = home.open_at(clock).await;
+    let mut later = 0;
+    for (said, hours, window, build) in [
+        (page("b1-old", 8_192).to_string(), 0, 8_192, "b1-old"),
+        (page("b2-new", 4_096).to_string(), 0, 8_192, "b1-old"),
+        (String::new(), 1, 8_192, "b1-old"),
+        (page("b2-new", 4_096).to_string(), 1, 4_096, "b2-new"),
+    ] {
+        *props.lock().unwrap() = said;
+        later += hours * 3_600_000;
+        told.store(1_800_000_000_000 + later, Ordering::SeqCst);
+        let model = open.get("/status").await["model"].clone();
+        assert_eq!((&model["window"], &model["build"]), (&json!(window), &json!(build)), "{model}");
+    }
+    open.end().await;
 }
 
 #[tokio::test]

@@ -99,6 +99,7 @@ pub fn named(
         prices: number("/prices/input")
             .and_then(|input| Some([input, number("/prices/cache_read")?, number("/prices/output")?])),
         address: word("address").to_owned(),
+        build: word("build").to_owned(),
         form,
         auto: settings.tools == ToolForm::Auto,
         frame: Frame::default(),
@@ -146,6 +147,8 @@ pub struct ModelMind {
     /// USD per million tokens: input, read from a cache, output.
     prices: Option<[f64; 3]>,
     pub(super) address: String,
+    /// Of the server, where it says so.
+    pub(super) build: String,
     /// None until the server was asked what it can.
     pub(super) form: Option<Form>,
     pub(super) auto: bool,

@@ -57,7 +57,7 @@ impl ModelMind {
             return Ok(());
         }
         let mut known: BTreeMap<String, Server> = state::read(&self.servers).unwrap_or_default();
-        let key = format!("{} {}", self.address, self.name());
+        let key = self.server();
         let takes_tools = match known.get(&key) {
             Some(server) => server.takes_tools,
             None => {
@@ -78,13 +78,17 @@ impl ModelMind {
         Ok(())
     }
 
+    fn server(&self) -> String {
+        format!("{} {} {}", self.address, self.name(), self.build).trim_end().to_owned()
+    }
+
     /// A server that refuses a request is another one than it was: it is asked again what it takes.
     fn unlearn(&mut self) {
         if !self.auto || self.wire != Wire::Chat {
             return;
         }
         let mut known: BTreeMap<String, Server> = state::read(&self.servers).unwrap_or_default();
-        known.remove(&format!("{} {}", self.address, self.name()));
+        known.remove(&self.server());
         state::keep(&self.servers, &known);
         self.form = None;
     }

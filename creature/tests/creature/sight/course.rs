@@ -219,3 +219,23 @@ fn the_question_whether_tools_are_had_is_paid_as_the_thought_it_precedes() {
         assert!(living.leave().success());
     }
 }
+
+#[test]
+fn a_new_build_of_a_server_is_asked_again_whether_it_takes_tools() {
+    loopback!();
+    let world = World::new(Wire::Chat, Rules::local(), AUTO, |_| Say::new().rests(300));
+    let mut questions = 0;
+    for (life, build, more) in [(1, "b1", 1), (2, "b1", 0), (3, "b2", 1)] {
+        world.offer(json!({"window": 32_768, "build": build}));
+        world.house.say(&format!(r#"{{"text": "are you there, life {life}?"}}"#));
+        let living = world.house.live(life);
+        world.house.record("thought", |data| data["wake"] == life);
+        assert!(living.leave().success());
+        questions += more;
+        assert_eq!(
+            world.server.ledger().len() - world.server.seen().len(),
+            questions,
+            "life {life}, {build}"
+        );
+    }
+}
