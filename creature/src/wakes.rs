@@ -11,6 +11,7 @@ use crate::life::{Leaving, Life, Next};
 use crate::mind::instinct::checklist;
 use crate::mind::moment::main_thread;
 use crate::mind::{Mind, context};
+use crate::self_edit::draft::Draft;
 use crate::senses::{budget, cursors::Interrupted, papers};
 use agenda::repeat::Repeats;
 use agenda::rest::{self, Bounds, Situation};
@@ -74,6 +75,8 @@ pub(crate) struct Course {
     pub stands_in: bool,
     /// The owner's word stopped sub-sessions.
     pub stopped: bool,
+    /// When a thought last had the unfinished draft before it.
+    pub draft_seen: Option<Timestamp>,
     /// The dream is due and cannot be had: no wake comes sooner for it.
     pub dreamless: bool,
 }
@@ -142,6 +145,7 @@ impl Life {
             line: stack::ready(&self.stack(), now)
                 .next()
                 .map(|line| format!("{} {}", line.id, context::shorten(&line.title, 100))),
+            draft: self.draft_due().filter(|(at, _)| *at <= now).map(|(_, line)| line),
             unfinished: self.course.overran > 0 || self.course.on.is_some(),
             paused: self.paused(),
             down: self.is_down(),
@@ -196,6 +200,7 @@ impl Life {
             return;
         }
         self.course.purpose_changed = false;
+        self.course.draft_seen = Some(self.told.clock.now());
         self.cursors.take_news(std::mem::take(&mut self.course.shown));
         self.cursors.checklist = std::mem::take(&mut self.course.checklist);
         if let Some(line) = self.course.line.take() {
@@ -237,6 +242,22 @@ impl Life {
     /// Whether the owner's word is that it pauses.
     pub(crate) fn paused(&self) -> bool {
         self.toolbox.desk.agenda.directives.paused(self.told.clock.now()).is_some()
+    }
+
+    /// The unfinished draft of its source.
+    pub(crate) fn draft(&self) -> Option<Draft> {
+        if self.told.safe || self.told.rehearsal {
+            return None;
+        }
+        let draft = Draft::open(&self.told.house).inspect_err(|fault| tracing::warn!("{fault}"));
+        draft.ok().flatten().filter(|draft| !draft.state.files.is_empty() || !draft.state.missed.is_empty())
+    }
+
+    /// When it is to be looked at again, and how it stands.
+    fn draft_due(&self) -> Option<(Timestamp, String)> {
+        let draft = self.draft()?;
+        let touched = draft.state.touched.parse().ok()?;
+        Some((waking::draft_due(touched, self.course.draft_seen), draft.line()))
     }
 
     /// The stack as it is now.
@@ -358,13 +379,14 @@ impl Life {
         let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         // A thought that had the stack before it and chose its rest meant it.
-        let ready = match self.course.chose || self.situation() == Situation::Poor {
-            true => None,
-            false => stack::next_ready(&self.stack(), now),
+        let (ready, draft) = match self.course.chose || self.situation() == Situation::Poor {
+            true => (None, None),
+            false => (stack::next_ready(&self.stack(), now), self.draft_due().map(|(at, _)| at)),
         };
         let emptied = self.course.emptied.holds(&waking::reasons(&self.found(now)), now);
         let dream = (!self.course.dreamless).then(|| self.next_dream(now));
-        let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(self.next_look());
+        let all =
+            recurring.filter(|at| *at > now).chain(look).chain(ready).chain(draft).chain(self.next_look());
         all.chain(self.next_session(now)).chain(hour).chain(dream).chain(emptied).min()
     }
 

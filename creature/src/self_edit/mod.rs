@@ -4,12 +4,17 @@ pub mod boundary;
 pub mod cargo;
 pub mod change;
 pub mod diagnostics;
+pub mod draft;
 pub mod hunks;
 pub mod packages;
 pub mod patch;
+pub mod plan;
 pub mod protocol;
+pub mod rebase;
 pub mod rehearse;
 pub mod replace;
+pub mod testing;
+pub mod unified;
 
 use crate::fault::Fault;
 

@@ -13,8 +13,11 @@ mod config;
 mod context;
 mod context_caps;
 mod digest;
+mod draft;
 mod dream;
 mod endings;
+mod errand;
+mod evidence;
 #[path = "../faithful/mod.rs"]
 mod faithful;
 mod faithfulness;
