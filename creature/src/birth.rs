@@ -113,6 +113,22 @@ fn tidy(house: &House) {
     }
 }
 
+/// What fell was proven once; as a draft that goes on it would be born and die again with the next edit.
+fn put_dead_draft_aside(house: &House) {
+    let proven = |draft: &Draft| {
+        draft
+            .state
+            .last
+            .as_ref()
+            .is_some_and(|last| last.ok && last.step == "proof" && draft.state.touched <= last.at)
+    };
+    let put = match Draft::open(house) {
+        Ok(Some(draft)) if proven(&draft) => Draft::put_aside(house).map(drop),
+        found => found.map(drop),
+    };
+    put.unwrap_or_else(|fault| tracing::warn!("{fault} ({})", fault.hint));
+}
+
 /// Clears what earlier lives left in `TMPDIR`: killed, they could not. Beside the life, for there may be much of it.
 fn clear_temporary(house: &House) {
     let folder = house.temporary();
@@ -225,6 +241,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     }
     for fall in &standing.falls {
         if life.cursors.first_telling(fall.key()) {
+            put_dead_draft_aside(&life.told.house);
             let died = born::change(&life.told.house, Some(&fall.to_commit), &fall.from_commit);
             if !died.patch.is_empty() {
                 life.born = format!("The change that was put back, as it died:\n{}\n", died.patch);

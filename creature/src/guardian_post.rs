@@ -38,6 +38,8 @@ pub enum Kind {
     Commit,
     /// Keep `creature/` under a rescue ref, then put it back to the commit this life runs.
     Reset,
+    /// Keep the draft under a rescue ref.
+    Draft,
     /// Commit everything of the creature's, build and run it; written just before exit status 0.
     Rebirth,
 }

@@ -7,11 +7,12 @@ use crate::dream;
 use crate::emptied::Emptied;
 use crate::fault::Fault;
 use crate::feed::Event;
+use crate::guardian_post::{self, Kind};
 use crate::life::{Leaving, Life, Next};
 use crate::mind::instinct::checklist;
 use crate::mind::moment::main_thread;
 use crate::mind::{Mind, context};
-use crate::self_edit::draft::Draft;
+use crate::self_edit::draft::{self, Draft};
 use crate::senses::{budget, cursors::Interrupted, papers};
 use agenda::repeat::Repeats;
 use agenda::rest::{self, Bounds, Situation};
@@ -94,6 +95,7 @@ impl Life {
             return Ok(());
         }
         self.attend_hour()?;
+        self.put_old_draft_away().await?;
         self.course.changed = dream::changed(&self.told.house);
         self.scan().await
     }
@@ -242,22 +244,6 @@ impl Life {
     /// Whether the owner's word is that it pauses.
     pub(crate) fn paused(&self) -> bool {
         self.toolbox.desk.agenda.directives.paused(self.told.clock.now()).is_some()
-    }
-
-    /// The unfinished draft of its source.
-    pub(crate) fn draft(&self) -> Option<Draft> {
-        if self.told.safe || self.told.rehearsal {
-            return None;
-        }
-        let draft = Draft::open(&self.told.house).inspect_err(|fault| tracing::warn!("{fault}"));
-        draft.ok().flatten().filter(|draft| !draft.state.files.is_empty() || !draft.state.missed.is_empty())
-    }
-
-    /// When it is to be looked at again, and how it stands.
-    fn draft_due(&self) -> Option<(Timestamp, String)> {
-        let draft = self.draft()?;
-        let touched = draft.state.touched.parse().ok()?;
-        Some((waking::draft_due(touched, self.course.draft_seen), draft.line()))
     }
 
     /// The stack as it is now.

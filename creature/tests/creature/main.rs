@@ -57,6 +57,7 @@ mod subsessions;
 mod table;
 mod thought;
 mod tools;
+mod unfinished;
 mod unneeded;
 mod upkeep;
 mod wakes;

@@ -107,3 +107,17 @@ fn a_subject_has_at_most_72_characters_of_whole_words_and_the_rest_stands_below(
     let exactly = "x".repeat(66);
     assert_eq!(request(&exactly).message("self"), format!("self: {exactly}"));
 }
+
+#[test]
+fn a_draft_is_kept_under_a_ref_and_nothing_of_the_house_is_touched() {
+    let house = House::new("live");
+    assert_eq!(open(&house).keep_draft().unwrap(), None, "there is none");
+    house.write(".self/workspace/draft/creature/src/new.rs", "//! New.\n");
+    house.write(".self/workspace/draft/draft.json", "{}");
+    let before = house.git(&["status", "--porcelain"]);
+    let kept = open(&house).keep_draft().unwrap().unwrap().to_string();
+    assert_eq!(house.git(&["show", &format!("{kept}:creature/src/new.rs")]), "//! New.\n");
+    assert!(house.git(&["for-each-ref", "refs/guardian/rescued"]).contains(&kept));
+    assert_eq!(house.git(&["status", "--porcelain"]), before);
+    assert!(house.path(".self/workspace/draft/creature/src/new.rs").exists());
+}

@@ -164,7 +164,11 @@ impl<'a> Trials<'a> {
         let falls = self.house.told("fall").len();
         let mut memory = Reader::new(self.house.path(".self/memory.jsonl"));
         self.model.forget();
-        let call = json!([{"tool": "repo.apply_patch", "args": {"patch": mutant.patch, "summary": summary}}]);
+        // What an earlier one left is not built upon.
+        let call = json!([
+            {"tool": "repo.drop", "args": {}},
+            {"tool": "repo.apply_patch", "args": {"patch": mutant.patch, "summary": summary}},
+        ]);
         self.model.will_think(summary, call, 0);
         // A mind that costs money thinks for a reason.
         self.house.say(&format!("the model is ready for {}", summary.split(':').next().unwrap_or(summary)));
@@ -239,6 +243,7 @@ impl<'a> Trials<'a> {
             {"tool": "repo.read", "args": {"path": "creature/src/pace.rs"}},
             {"tool": "repo.edit", "args": {"edits": foreign, "summary": "not mine to touch"}},
             {"tool": "web.fetch_text", "args": {"url": page}},
+            {"tool": "repo.drop", "args": {}},
             {"tool": "repo.apply_patch", "args": {"patch": broken, "summary": "does not build"}},
         ]);
         self.model.will_think(&format!("an ordinary thought after {tag}"), calls, 1);
