@@ -36,7 +36,7 @@ const TOTALS: [Total; 4] = [
     }),
     // The plan set no aim for it; this is what it took.
     ("broker", 10_000, 12_240, |path| path.starts_with("broker/src/")),
-    ("creature", 6_000, 29_200, |path| path.starts_with("creature/") && path.contains("/src/")),
+    ("creature", 6_000, 29_300, |path| path.starts_with("creature/") && path.contains("/src/")),
 ];
 
 /// All that the guardian may stand on: no async, no network, no model. The last two are for the walls.

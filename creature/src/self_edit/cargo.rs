@@ -1,13 +1,13 @@
 //! Cargo as the creature calls it: from the repository root, the target directory named, a deadline on each call.
 
-use super::{diagnostics, draft};
+use super::{diagnostics, draft, seed};
 use crate::config::SelfEditSettings;
 use crate::fault::Fault;
 use crate::paths::House;
 use crate::process::{self, Ended, Job};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Characters of errors and failing tests that are told whole: a quarter of what a mind is shown of one result.
@@ -44,6 +44,8 @@ pub struct Tree {
     root: PathBuf,
     source: PathBuf,
     target: PathBuf,
+    /// Where the tree that lives is built.
+    living: PathBuf,
     draft: bool,
 }
 
@@ -54,17 +56,18 @@ impl Tree {
             root: house.root().to_path_buf(),
             source: house.source(),
             target: house.target(),
+            living: house.target(),
             draft: false,
         }
     }
 
     pub fn draft(house: &House) -> Self {
-        let target = house.target().join("draft");
-        Self { root: house.root().to_path_buf(), source: house.draft().join("creature"), target, draft: true }
-    }
-
-    pub fn is_draft(&self) -> bool {
-        self.draft
+        Self {
+            source: house.draft().join("creature"),
+            target: house.target().join("draft"),
+            draft: true,
+            ..Self::living(house)
+        }
     }
 
     /// Makes new what is not as cargo last saw it here: another draft may hold older files of the same names.
@@ -78,6 +81,10 @@ impl Tree {
         let sources = draft::hashes(root);
         if sources == known {
             return Ok(());
+        }
+        if known.is_empty() {
+            let own: Vec<String> = packages(&self.source);
+            seed::take_over(&self.living.join("debug"), &self.target.join("debug"), &own);
         }
         for (path, _) in sources.iter().filter(|(path, hash)| known.get(*path) != Some(hash)) {
             let file = File::options().append(true).open(root.join(path)).map_err(failed)?;
@@ -194,6 +201,13 @@ async fn cargo(tree: &Tree, verb: &str, args: &[&str], deadline: Duration) -> Re
         // Else a failure would be written among the sources.
         .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
     process::run(Job { most_bytes: MOST_BYTES, ..job }).await
+}
+
+/// Packages of a workspace: the creature, and a crate a folder.
+fn packages(source: &Path) -> Vec<String> {
+    let crates = std::fs::read_dir(source.join("crates")).into_iter().flatten().flatten();
+    let names = crates.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.chain(std::iter::once("creature".to_owned())).collect()
 }
 
 fn program() -> std::ffi::OsString {

@@ -65,8 +65,18 @@ pub struct Draft {
     pub state: State,
 }
 
+/// The draft is held.
+pub struct Alone(File);
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        // Closed alone it would stay held for as long as a process forked meanwhile has not become another program.
+        let _ = self.0.unlock();
+    }
+}
+
 /// Whoever holds this acts on the draft or proves it, alone; a process that is killed holds nothing.
-pub fn hold(house: &House) -> Result<File, Fault> {
+pub fn hold(house: &House) -> Result<Alone, Fault> {
     let path = house.draft_lock();
     let open = || {
         fs::create_dir_all(house.workspace())?;
@@ -75,7 +85,7 @@ pub fn hold(house: &House) -> Result<File, Fault> {
     let file =
         open().map_err(|cause| Fault::caused("open the lock of the draft", &cause, "is the disk full?"))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Alone(file)),
         Err(_) => {
             let hint = "wait for what came of it, then edit again; repo.status tells how far it is";
             Err(Fault::new("an edit or a proof of the draft is under way", hint))

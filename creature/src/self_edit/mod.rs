@@ -13,6 +13,7 @@ pub mod protocol;
 pub mod rebase;
 pub mod rehearse;
 pub mod replace;
+mod seed;
 pub mod testing;
 pub mod unified;
 

@@ -79,7 +79,7 @@ pub async fn prove(
     proof.build_ms = millis(started);
     let started = Instant::now();
     let scope = if crates { Scope::All } else { Scope::Own };
-    let tested = testing::run(house, &tree, &scope, None, limits).await;
+    let tested = testing::run(house, &tree, &scope, None, limits, None).await;
     let tested = tested.map_err(|fault| Stage::Test.failed(fault))?;
     (proof.passed, proof.flaky) = (tested.passed, tested.flaky);
     proof.test_ms = millis(started);

@@ -65,19 +65,19 @@ impl Known {
     }
 }
 
-/// Runs the tests; a fault names all that fail.
+/// Runs the tests; a fault names all that fail. `unchanged`, the time, where the tree is one without a change.
 pub async fn run(
     house: &House,
     tree: &Tree,
     scope: &Scope<'_>,
     filter: Option<&str>,
     limits: Limits,
+    unchanged: Option<&str>,
 ) -> Result<Tested, Fault> {
     let ended = cargo::test(tree, scope, filter, limits.test).await?;
     let tests = diagnostics::tests(&ended.stdout.text(), &ended.stderr.text());
-    if !tree.is_draft() && !ended.ok() && tests.whole && filter.is_none() {
-        // What fails in the tree that lives fails without any change.
-        let mut known = Known::load(house);
+    if let (Some(now), false, true) = (unchanged, ended.ok(), tests.whole && filter.is_none()) {
+        let mut known = Known { at: now.to_owned(), ..Known::load(house) };
         known.failed = tests.failing().iter().map(|name| (*name).to_owned()).collect();
         known.passed.retain(|name| !known.failed.contains(name));
         known.save(house);

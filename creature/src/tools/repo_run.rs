@@ -39,9 +39,11 @@ pub async fn test(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault>
         true => vec![Scope::All],
         false => vec![Scope::Of(&changed), Scope::But(&changed)],
     };
+    let now = tools.clock.text();
+    let unchanged = draft.is_none().then_some(now.as_str());
     let (mut all, mut failure) = (Tested::default(), None);
     for scope in scopes {
-        match testing::run(&tools.house, &tree, &scope, filter, tools.limits).await {
+        match testing::run(&tools.house, &tree, &scope, filter, tools.limits, unchanged).await {
             Ok(tested) => {
                 all.results.extend(tested.results);
                 all.flaky.extend(tested.flaky);

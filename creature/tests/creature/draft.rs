@@ -8,6 +8,7 @@ use git2::{Repository, Signature};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -306,7 +307,18 @@ async fn cargo_never_takes_one_tree_s_artefact_for_the_other_s() {
     yard.call("repo.edit", held(json!([edit("creature/src/lib.rs", "\"life\"", "\"first\"")]))).await;
     same_time();
     assert_eq!(built_of(&life).await, "life");
+    // What was built of other packages is taken over: large files shared, what cargo writes into is a copy as old.
+    let built = |folder: &str, file: &str| house.target().join(folder).join("debug").join(file);
+    let files = ["deps/libother-1.rlib", ".fingerprint/other-1/invoked.timestamp", "deps/libcreature-x.rlib"];
+    files.iter().for_each(|file| yard.put(&format!("target/creature/debug/{file}"), "x"));
+    files.iter().for_each(|file| as_old_as(&built(".", file), long_ago));
     assert_eq!(built_of(&drafts).await, "first");
+    let [shared, copied] = [files[0], files[1]].map(|file| {
+        let [one, other] = [".", "draft"].map(|folder| built(folder, file).metadata().unwrap());
+        assert_eq!(one.modified().unwrap(), other.modified().unwrap(), "{file}");
+        one.ino() == other.ino()
+    });
+    assert!(shared && !copied && !built("draft", files[2]).exists());
     same_time();
     assert_eq!(built_of(&life).await, "life");
     // Another draft, of files as old as those before it.

@@ -132,7 +132,13 @@ async fn a_failure_that_passes_when_tried_again_is_called_flaky_and_refuses_noth
     let tested = yard.call("repo.test", json!({"filter": "always"})).await;
     let error = tested["error"].as_str().unwrap();
     assert!(error.contains("- always: fails without the change as well"), "{tested}");
+    // A proof that fails says nothing of the tree without the change, though it runs in its place.
+    let proven = yard.call("repo.commit", json!({"summary": "s"})).await;
+    assert!(proven["error"].as_str().unwrap().starts_with("cargo test failed"), "{proven}");
+    assert_eq!(yard.text("creature/src/lib.rs").lines().next(), Some("//! L."));
+    let known: serde_json::Value = serde_json::from_str(&yard.text(".self/mind/tests.json")).unwrap();
+    assert_eq!(known["failed"], json!(["always"]), "{known}");
     assert!(yard.shown("repo.status", json!({})).await.contains("failed: git says"), "no repository here");
     let draft = yard.shown("repo.read", json!({"path": "creature/src/lib.rs"})).await;
-    assert!(draft.contains("1 file, test always fails, always: fails without"), "{draft}");
+    assert!(draft.contains("1 file, proof fails, always: fails without"), "{draft}");
 }

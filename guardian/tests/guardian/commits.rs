@@ -116,7 +116,7 @@ fn a_draft_is_kept_under_a_ref_and_nothing_of_the_house_is_touched() {
     house.write(".self/workspace/draft/draft.json", "{}");
     let before = house.git(&["status", "--porcelain"]);
     let kept = open(&house).keep_draft().unwrap().unwrap().to_string();
-    assert_eq!(house.git(&["show", &format!("{kept}:creature/src/new.rs")]), "//! New.\n");
+    assert_eq!(house.git(&["show", &format!("{kept}:creature/src/new.rs")]), "//! New.");
     assert!(house.git(&["for-each-ref", "refs/guardian/rescued"]).contains(&kept));
     assert_eq!(house.git(&["status", "--porcelain"]), before);
     assert!(house.path(".self/workspace/draft/creature/src/new.rs").exists());

@@ -164,12 +164,7 @@ impl<'a> Trials<'a> {
         let falls = self.house.told("fall").len();
         let mut memory = Reader::new(self.house.path(".self/memory.jsonl"));
         self.model.forget();
-        // What an earlier one left is not built upon.
-        let call = json!([
-            {"tool": "repo.drop", "args": {}},
-            {"tool": "repo.apply_patch", "args": {"patch": mutant.patch, "summary": summary}},
-        ]);
-        self.model.will_think(summary, call, 0);
+        self.model.will_think(summary, anew(mutant, summary), 0);
         // A mind that costs money thinks for a reason.
         self.house.say(&format!("the model is ready for {}", summary.split(':').next().unwrap_or(summary)));
         let mut told = Value::Null;
@@ -286,6 +281,14 @@ impl<'a> Trials<'a> {
         ];
         Ok(able.into_iter().filter(|(_, can)| !can).map(|(what, _)| what).collect())
     }
+}
+
+/// The mutant as a call; what an earlier one left is not built upon.
+fn anew(mutant: &Mutant, summary: &str) -> Value {
+    json!([
+        {"tool": "repo.drop", "args": {}},
+        {"tool": "repo.apply_patch", "args": {"patch": mutant.patch, "summary": summary}},
+    ])
 }
 
 /// The stage that refused, and the test or the words that say why.
