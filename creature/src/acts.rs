@@ -154,7 +154,15 @@ fn key(call: &ToolCall) -> String {
 
 /// Whether a tool changes the house, so that every other call is worth another try.
 fn changes(tool: &str) -> bool {
-    matches!(tool, "repo.edit" | "repo.apply_patch" | "repo.reset_hard" | "repo.install_deps" | "files.write")
+    matches!(
+        tool,
+        "repo.edit"
+            | "repo.apply_patch"
+            | "repo.drop"
+            | "repo.reset_hard"
+            | "repo.install_deps"
+            | "files.write"
+    )
 }
 
 /// Arguments as they are remembered.

@@ -25,8 +25,7 @@ enum Ends {
 impl Life {
     /// Whether a call may take minutes, so that the life goes on meanwhile; what answers the owner is waited for.
     pub(crate) fn is_long(&self, call: &ToolCall) -> bool {
-        let builds =
-            ["repo.build", "repo.check", "repo.test", "repo.edit", "repo.apply_patch", "repo.commit"];
+        let builds = ["repo.check", "repo.test", "repo.edit", "repo.apply_patch", "repo.commit"];
         let runs = ["repo.run", "repo.install_deps"];
         !self.course.beside && builds.iter().chain(&runs).any(|tool| *tool == call.tool)
     }

@@ -14,6 +14,7 @@ use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Word, main_thread};
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
+use crate::self_edit::draft::Draft;
 use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
@@ -42,7 +43,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
         })?;
     }
     if !told.rehearsal {
-        clear_temporary(&house);
+        tidy(&house);
     }
     let heart = Heart::start(&house.heartbeat(), told.life, WAKING)
         .map_err(|cause| Fault::caused("start the heartbeat", &cause, "are there too many threads?"))?;
@@ -102,6 +103,30 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;
     Ok(life)
+}
+
+/// Clears away what earlier lives left. What was born of a draft needs it no more: it can be taken up after a fall.
+fn tidy(house: &House) {
+    clear_temporary(house);
+    if let Err(fault) = Draft::unborn(house) {
+        tracing::warn!("{fault} ({})", fault.hint);
+    }
+}
+
+/// What fell was proven once; as a draft that goes on it would be born and die again with the next edit.
+fn put_dead_draft_aside(house: &House) {
+    let proven = |draft: &Draft| {
+        draft
+            .state
+            .last
+            .as_ref()
+            .is_some_and(|last| last.ok && last.step == "proof" && draft.state.touched <= last.at)
+    };
+    let put = match Draft::open(house) {
+        Ok(Some(draft)) if proven(&draft) => Draft::put_aside(house).map(drop),
+        found => found.map(drop),
+    };
+    put.unwrap_or_else(|fault| tracing::warn!("{fault} ({})", fault.hint));
 }
 
 /// Clears what earlier lives left in `TMPDIR`: killed, they could not. Beside the life, for there may be much of it.
@@ -216,9 +241,13 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     }
     for fall in &standing.falls {
         if life.cursors.first_telling(fall.key()) {
+            put_dead_draft_aside(&life.told.house);
             let died = born::change(&life.told.house, Some(&fall.to_commit), &fall.from_commit);
             if !died.patch.is_empty() {
                 life.born = format!("The change that was put back, as it died:\n{}\n", died.patch);
+                if life.told.house.draft_aside().is_dir() {
+                    life.born += "repo.drop {back: true} takes up the draft that was put aside last.\n";
+                }
             }
             life.cursors.tell(fall.told());
             life.remember("death", fall.record())?;

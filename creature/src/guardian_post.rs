@@ -14,7 +14,7 @@ const POLL: Duration = Duration::from_millis(100);
 /// Longest wait for an answer; the guardian looks about once a second.
 pub const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Characters of a summary: all that a commit message holds. Its subject takes whole words of the first 200.
+/// Characters of a summary: all that a commit message holds. Its subject takes whole words of the first 72.
 const MOST_SUMMARY: usize = 4_000;
 
 static ASKED: AtomicU32 = AtomicU32::new(0);
@@ -38,6 +38,8 @@ pub enum Kind {
     Commit,
     /// Keep `creature/` under a rescue ref, then put it back to the commit this life runs.
     Reset,
+    /// Keep the draft under a rescue ref.
+    Draft,
     /// Commit everything of the creature's, build and run it; written just before exit status 0.
     Rebirth,
 }

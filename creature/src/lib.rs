@@ -37,4 +37,5 @@ pub mod setbacks;
 mod state;
 pub mod subsessions;
 pub mod tools;
+mod unfinished;
 pub mod wakes;

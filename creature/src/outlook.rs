@@ -175,6 +175,7 @@ impl Life {
             budget: budget::read(&house.budget()).line,
             born: self.born.clone(),
             asks_waiting: self.asks_waiting,
+            draft: self.draft().map_or(String::new(), |draft| draft.line()),
             owner,
             thread,
             reasons: self.course.why.clone(),

@@ -184,6 +184,25 @@ impl House {
         self.root.join(".self/workspace/results")
     }
 
+    /// How the tests of the tree that lives went.
+    pub fn tests(&self) -> PathBuf {
+        self.root.join(".self/mind/tests.json")
+    }
+
+    /// The copy of the source on which edits gather.
+    pub fn draft(&self) -> PathBuf {
+        self.root.join(".self/workspace/draft")
+    }
+
+    /// The draft that was put aside last.
+    pub fn draft_aside(&self) -> PathBuf {
+        self.root.join(".self/workspace/draft.aside")
+    }
+
+    pub fn draft_lock(&self) -> PathBuf {
+        self.root.join(".self/workspace/draft.lock")
+    }
+
     /// Cargo's target directory for the creature, shared with the guardian's builds.
     pub fn target(&self) -> PathBuf {
         self.root.join("target/creature")

@@ -76,6 +76,8 @@ pub(crate) struct Course {
     pub stopped: bool,
     /// The owner is answered while a call of its own work runs: no other work meanwhile.
     pub beside: bool,
+    /// When a thought last had the unfinished draft before it.
+    pub draft_seen: Option<Timestamp>,
     /// The dream is due and cannot be had: no wake comes sooner for it.
     pub dreamless: bool,
 }
@@ -93,6 +95,7 @@ impl Life {
             return Ok(());
         }
         self.attend_hour()?;
+        self.put_old_draft_away().await?;
         self.course.changed = dream::changed(&self.told.house);
         self.scan().await
     }
@@ -144,6 +147,7 @@ impl Life {
             line: stack::ready(&self.stack(), now)
                 .next()
                 .map(|line| format!("{} {}", line.id, context::shorten(&line.title, 100))),
+            draft: self.draft_due().filter(|(at, _)| *at <= now).map(|(_, line)| line),
             unfinished: self.course.overran > 0 || self.course.on.is_some(),
             paused: self.paused(),
             down: self.is_down(),
@@ -198,6 +202,7 @@ impl Life {
             return;
         }
         self.course.purpose_changed = false;
+        self.course.draft_seen = Some(self.told.clock.now());
         self.cursors.take_news(std::mem::take(&mut self.course.shown));
         self.cursors.checklist = std::mem::take(&mut self.course.checklist);
         if let Some(line) = self.course.line.take() {
@@ -360,13 +365,14 @@ impl Life {
         let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
         // A thought that had the stack before it and chose its rest meant it.
-        let ready = match self.course.chose || self.situation() == Situation::Poor {
-            true => None,
-            false => stack::next_ready(&self.stack(), now),
+        let (ready, draft) = match self.course.chose || self.situation() == Situation::Poor {
+            true => (None, None),
+            false => (stack::next_ready(&self.stack(), now), self.draft_due().map(|(at, _)| at)),
         };
         let emptied = self.course.emptied.holds(&waking::reasons(&self.found(now)), now);
         let dream = (!self.course.dreamless).then(|| self.next_dream(now));
-        let all = recurring.filter(|at| *at > now).chain(look).chain(ready).chain(self.next_look());
+        let all =
+            recurring.filter(|at| *at > now).chain(look).chain(ready).chain(draft).chain(self.next_look());
         all.chain(self.next_session(now)).chain(hour).chain(dream).chain(emptied).min()
     }
 

@@ -107,8 +107,10 @@ impl Guardian {
         let answer = match request.kind.as_str() {
             "commit" => self.commit_papers(&request),
             "reset" => self.tidy().map(|()| request.done(None)),
+            "draft" => self.repo.keep_draft().map(|kept| request.done(kept.map(|commit| commit.to_string()))),
             other => {
-                Ok(request.refused(format!("no request is called `{other}`"), "commit, reset or rebirth"))
+                Ok(request
+                    .refused(format!("no request is called `{other}`"), "commit, reset, draft or rebirth"))
             }
         };
         if let Err(error) = &answer

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// Longest first line of a commit message, and longest whole of what was said, in characters.
+/// Longest summary for people, longest first line of a commit message, and longest whole of what was said, in characters.
 const SUMMARY_CHARS: usize = 200;
+const SUBJECT_CHARS: usize = 72;
 const WHOLE_CHARS: usize = 4_000;
 /// Characters of a kind of request that there is not.
 const KIND_CHARS: usize = 60;
@@ -29,30 +30,25 @@ impl Request {
         self.kind == "rebirth" && self.life == life
     }
 
-    /// One line for a commit message, whatever was written; cut between two words.
+    /// One line for people, whatever was written; cut between two words.
     pub fn summary(&self) -> String {
         let line = self.line();
-        if line.is_empty() {
-            return "no summary given".into();
-        }
-        if !is_long(&line) {
-            return line;
-        }
-        let most: String = line.chars().take(SUMMARY_CHARS - 2).collect();
-        let words = most.rsplit_once(' ').map_or(most.as_str(), |(words, _)| words);
-        format!("{words} …")
+        let (head, rest) = parted(&line, SUMMARY_CHARS);
+        if rest.is_empty() { head.to_owned() } else { format!("{head} …") }
     }
 
-    /// A whole commit message: the summary, and all that was said where that is more.
+    /// A whole commit message: a subject of whole words, and in the body what did not fit into it.
     pub fn message(&self, who: &str) -> String {
-        let (summary, line) = (self.summary(), self.line());
-        if is_long(&line) { format!("{who}: {summary}\n\n{line}\n") } else { format!("{who}: {summary}") }
+        let line = format!("{who}: {}", self.line());
+        let (subject, rest) = parted(&line, SUBJECT_CHARS);
+        if rest.is_empty() { line } else { format!("{subject} …\n\n… {rest}\n") }
     }
 
     /// All that was said, bounded, on one line that is harmless.
     fn line(&self) -> String {
         let line = self.summary.split_whitespace().collect::<Vec<_>>().join(" ");
-        line.chars().filter(|letter| !letter.is_control()).take(WHOLE_CHARS).collect()
+        let line: String = line.chars().filter(|letter| !letter.is_control()).take(WHOLE_CHARS).collect();
+        if line.is_empty() { "no summary given".into() } else { line }
     }
 
     pub fn done(&self, commit: Option<String>) -> Value {
@@ -65,8 +61,16 @@ impl Request {
     }
 }
 
-fn is_long(line: &str) -> bool {
-    line.chars().nth(SUMMARY_CHARS).is_some()
+/// The whole line, or its whole words that leave room for ` …`, and the rest. Only a word too long for a line is cut.
+fn parted(line: &str, most: usize) -> (&str, &str) {
+    if line.chars().nth(most).is_none() {
+        return (line, "");
+    }
+    let at = |chars: usize| line.char_indices().nth(chars).map_or(line.len(), |(at, _)| at);
+    let words = line.get(..at(most - 1)).and_then(|head| head.rsplit_once(' ')).map(|(words, _)| words);
+    let end = words.filter(|words| !words.ends_with(':')).map_or(at(most - 2), str::len);
+    let (head, rest) = line.split_at(end);
+    (head.trim_end(), rest.trim_start())
 }
 
 /// The request that lies there, if any.

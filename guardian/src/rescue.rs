@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 
 const RESCUED: &str = "refs/guardian/rescued/";
 
+/// Where the creature's draft lies.
+const DRAFT: &str = ".self/workspace/draft/creature";
+
 impl Repo {
     /// Paths in `creature/` that are not as `version` has them.
     pub fn dirty(&self, version: Version) -> Result<Vec<PathBuf>> {
@@ -103,6 +106,23 @@ impl Repo {
         let name = format!("{RESCUED}{}", clock::name());
         self.point(&name, commit, &message)?;
         Ok(Some(name))
+    }
+
+    /// Keeps the creature's draft under a ref of its own; its commit, if there is a draft. What git cannot hold of it stays.
+    pub fn keep_draft(&self) -> Result<Option<Oid>> {
+        if !fs::symlink_metadata(self.house.root().join(DRAFT)).is_ok_and(|found| found.is_dir()) {
+            return Ok(None);
+        }
+        let kept = keep::folder(&self.git, DRAFT, None, Rule::Look)?;
+        let parent = self.git.head()?.peel_to_commit()?;
+        let mut builder = self.git.treebuilder(Some(&parent.tree()?))?;
+        builder.insert("creature", kept.tree, FileMode::Tree.into())?;
+        let whole = self.git.find_tree(builder.write()?)?;
+        let guardian = Signature::now("guardian", "guardian@feral.invalid")?;
+        let message = "guardian: a draft of the creature's that nobody touched for long";
+        let commit = self.git.commit(None, &guardian, &guardian, message, &whole, &[&parent])?;
+        self.point(&format!("{RESCUED}{}", clock::name()), commit, message)?;
+        Ok(Some(commit))
     }
 
     /// What cannot be kept name by name is kept as it lies. Not where only the time is wrong, or the disk full.

@@ -36,7 +36,7 @@ const TOTALS: [Total; 4] = [
     }),
     // The plan set no aim for it; this is what it took.
     ("broker", 10_000, 12_240, |path| path.starts_with("broker/src/")),
-    ("creature", 6_000, 28_020, |path| path.starts_with("creature/") && path.contains("/src/")),
+    ("creature", 6_000, 29_600, |path| path.starts_with("creature/") && path.contains("/src/")),
 ];
 
 /// Stands in for the providers of models, knows nothing of the creature, and so serves the tests of the whole too.

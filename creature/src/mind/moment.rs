@@ -49,6 +49,8 @@ pub struct Moment {
     pub outage: String,
     /// What this life was born with: the change it came of, or the one that was put back; empty where neither.
     pub born: String,
+    /// The unfinished draft of its source, in a line; empty where there is none.
+    pub draft: String,
     /// Acts that wait for the owner's yes.
     pub asks_waiting: u64,
     /// The owner's own request is worked on; else the creature acts by itself.

@@ -65,6 +65,7 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
     let ready = moment.stack.iter().map(|line| line.ready_at).min();
     input.cooling_until = input.cooling_until.max(ready.filter(|at| *at > now));
     input.awaiting = moment.asks_waiting;
+    input.draft.clone_from(&moment.draft);
     input
 }
 

@@ -1,11 +1,23 @@
 //! Cargo as the creature calls it: from the repository root, the target directory named, a deadline on each call.
 
-use super::diagnostics;
+use super::{diagnostics, draft, seed};
 use crate::config::SelfEditSettings;
 use crate::fault::Fault;
 use crate::paths::House;
 use crate::process::{self, Ended, Job};
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Characters of errors and failing tests that are told whole: a quarter of what a mind is shown of one result.
+const MOST_EVIDENCE: usize = 8_000;
+
+/// The cases of property tests are the same in every run: chance neither lets an edit pass nor refuses another one.
+const SEED: &str = "1";
+
+/// Bytes of what a run of tests says.
+const MOST_BYTES: usize = 2 << 20;
 
 /// Deadlines of the steps of a self-edit.
 #[derive(Clone, Copy, Debug)]
@@ -25,46 +37,146 @@ impl From<&SelfEditSettings> for Limits {
     }
 }
 
-/// `cargo build` of the creature.
-pub async fn build(house: &House, deadline: Duration) -> Result<Ended, Fault> {
-    let args = ["--message-format=json-render-diagnostics"];
-    cargo(house, "build", &args, deadline).await
+/// A tree that cargo builds, and where its artefacts go. Cargo names what is in a workspace by its path from the
+/// workspace's root and takes for fresh what is older than its artefact: two trees in one folder would pass for each other.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    root: PathBuf,
+    source: PathBuf,
+    target: PathBuf,
+    /// Where the tree that lives is built.
+    living: PathBuf,
+    draft: bool,
 }
 
-/// `cargo test` of the creature, of its crates too where `crates`; `filter` picks tests by name. The simulated week is
-/// left to `scripts/check`: a minute of a busy machine is more than an edit may cost.
+impl Tree {
+    /// The one that lives; the guardian builds it in the same folder.
+    pub fn living(house: &House) -> Self {
+        Self {
+            root: house.root().to_path_buf(),
+            source: house.source(),
+            target: house.target(),
+            living: house.target(),
+            draft: false,
+        }
+    }
+
+    pub fn draft(house: &House) -> Self {
+        Self {
+            source: house.draft().join("creature"),
+            target: house.target().join("draft"),
+            draft: true,
+            ..Self::living(house)
+        }
+    }
+
+    /// Makes new what is not as cargo last saw it here: another draft may hold older files of the same names.
+    fn settle(&self) -> Result<(), Fault> {
+        let kept = self.target.join("sources.json");
+        let hint = "is the disk full?";
+        let failed = |cause: std::io::Error| Fault::caused("prepare the build of the draft", &cause, hint);
+        let known: BTreeMap<String, String> =
+            std::fs::read(&kept).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        let root = self.source.parent().unwrap_or(&self.root);
+        let sources = draft::hashes(root);
+        if sources == known {
+            return Ok(());
+        }
+        if known.is_empty() {
+            let own: Vec<String> = packages(&self.source);
+            seed::take_over(&self.living.join("debug"), &self.target.join("debug"), &own);
+        }
+        for (path, _) in sources.iter().filter(|(path, hash)| known.get(*path) != Some(hash)) {
+            let file = File::options().append(true).open(root.join(path)).map_err(failed)?;
+            file.set_modified(SystemTime::now()).map_err(failed)?;
+        }
+        let text = serde_json::to_vec(&sources).unwrap_or_default();
+        memory::replace(&kept, &text)
+            .map_err(|cause| Fault::caused("prepare the build of the draft", &cause, hint))
+    }
+}
+
+/// `cargo build` of the creature.
+pub async fn build(tree: &Tree, deadline: Duration) -> Result<Ended, Fault> {
+    let args = ["--message-format=json-render-diagnostics"];
+    cargo(tree, "build", &args, deadline).await
+}
+
+/// `cargo check` of all there is, tests too.
+pub async fn check(tree: &Tree, deadline: Duration) -> Result<Ended, Fault> {
+    cargo(tree, "check", &["--workspace", "--bins", "--tests"], deadline).await
+}
+
+/// Whose tests are run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scope<'a> {
+    /// The creature's own.
+    Own,
+    All,
+    /// Of these packages.
+    Of(&'a [&'a str]),
+    /// Of all but these.
+    But(&'a [&'a str]),
+}
+
+impl Scope<'_> {
+    fn args(&self) -> Vec<&str> {
+        match self {
+            Scope::Own => Vec::new(),
+            Scope::All => vec!["--workspace"],
+            Scope::Of(names) => names.iter().flat_map(|name| ["-p", *name]).collect(),
+            Scope::But(names) => std::iter::once("--workspace")
+                .chain(names.iter().flat_map(|name| ["--exclude", *name]))
+                .collect(),
+        }
+    }
+}
+
+/// `cargo test`, to the end whatever fails; `filter` picks tests by name. The simulated week is left to `scripts/check`:
+/// a minute of a busy machine is more than an edit may cost.
 pub async fn test(
-    house: &House,
-    crates: bool,
+    tree: &Tree,
+    scope: &Scope<'_>,
     filter: Option<&str>,
     deadline: Duration,
 ) -> Result<Ended, Fault> {
-    let mut args = Vec::new();
-    if crates {
-        args.push("--workspace");
-    }
-    args.extend(["--", "--skip", "week::"]);
+    let mut args = scope.args();
+    args.extend(["--no-fail-fast", "--", "--skip", "week::"]);
     args.extend(filter);
-    cargo(house, "test", &args, deadline).await
+    cargo(tree, "test", &args, deadline).await
+}
+
+/// The tests of these names once more.
+pub async fn again(
+    tree: &Tree,
+    scope: &Scope<'_>,
+    names: &[&str],
+    deadline: Duration,
+) -> Result<Ended, Fault> {
+    let mut args = scope.args();
+    args.extend(["--no-fail-fast", "--", "--exact"]);
+    args.extend(names);
+    cargo(tree, "test", &args, deadline).await
 }
 
 /// `cargo fetch`: gets what the manifest names.
-pub async fn fetch(house: &House, deadline: Duration) -> Result<Ended, Fault> {
-    let manifest = house.source().join("Cargo.toml");
-    let job = Job::new(program(), house.root(), deadline).args(["fetch", "--manifest-path"]);
+pub async fn fetch(tree: &Tree, deadline: Duration) -> Result<Ended, Fault> {
+    let manifest = tree.source.join("Cargo.toml");
+    let job = Job::new(program(), &tree.root, deadline).args(["fetch", "--manifest-path"]);
     process::run(job.args([manifest])).await
 }
 
 /// Brings the lock up to what the manifests name, from what is on this disk; nothing is fetched.
-pub async fn resolve(house: &House, deadline: Duration) -> Result<Ended, Fault> {
-    let manifest = house.source().join("Cargo.toml");
+pub async fn resolve(tree: &Tree, deadline: Duration) -> Result<Ended, Fault> {
+    let manifest = tree.source.join("Cargo.toml");
     let args = ["update", "--workspace", "--offline", "--quiet", "--manifest-path"];
-    process::run(Job::new(program(), house.root(), deadline).args(args).args([manifest])).await
+    process::run(Job::new(program(), &tree.root, deadline).args(args).args([manifest])).await
 }
 
-/// A failed step as the mind is told of it: how it ended, and the lines that say why.
-pub fn fault(step: &str, ended: &Ended) -> Fault {
-    let lines = diagnostics::wrong(&ended.stdout.text(), &ended.stderr.text());
+/// A failed step as the mind is told of it: how it ended, and the lines that say why; `known` says of a test how it is
+/// without the change.
+pub fn fault(step: &str, ended: &Ended, known: &dyn Fn(&str) -> String) -> Fault {
+    let lines = diagnostics::wrong(&ended.stdout.text(), &ended.stderr.text(), MOST_EVIDENCE, known);
     let hint = match ended.timed_out {
         true => "something in it hangs or is far too slow",
         false => "mend what these lines name and try again",
@@ -72,17 +184,30 @@ pub fn fault(step: &str, ended: &Ended) -> Fault {
     Fault::new(format!("{step} failed: {}\n{lines}", ended.how()), hint)
 }
 
-async fn cargo(house: &House, verb: &str, args: &[&str], deadline: Duration) -> Result<Ended, Fault> {
+async fn cargo(tree: &Tree, verb: &str, args: &[&str], deadline: Duration) -> Result<Ended, Fault> {
+    if tree.draft {
+        tree.settle()?;
+    }
     // From the root the creature's own .cargo/config.toml and rust-toolchain.toml are inert, as for the guardian.
-    let job = Job::new(program(), house.root(), deadline)
+    let job = Job::new(program(), &tree.root, deadline)
         .args([verb, "--manifest-path"])
-        .args([house.source().join("Cargo.toml")])
-        .args(["--target-dir".into(), house.target()])
+        .args([tree.source.join("Cargo.toml")])
+        .args(["--target-dir".as_ref(), tree.target.as_os_str()])
         .args(args)
         // Most tests wait for something, so more of them than there are processors run at once.
         .env("RUST_TEST_THREADS", "8")
-        .env("RUST_BACKTRACE", "0");
-    process::run(job).await
+        .env("RUST_BACKTRACE", "0")
+        .env("PROPTEST_RNG_SEED", SEED)
+        // Else a failure would be written among the sources.
+        .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
+    process::run(Job { most_bytes: MOST_BYTES, ..job }).await
+}
+
+/// Packages of a workspace: the creature, and a crate a folder.
+fn packages(source: &Path) -> Vec<String> {
+    let crates = std::fs::read_dir(source.join("crates")).into_iter().flatten().flatten();
+    let names = crates.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.chain(std::iter::once("creature".to_owned())).collect()
 }
 
 fn program() -> std::ffi::OsString {

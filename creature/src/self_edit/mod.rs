@@ -4,12 +4,18 @@ pub mod boundary;
 pub mod cargo;
 pub mod change;
 pub mod diagnostics;
+pub mod draft;
 pub mod hunks;
 pub mod packages;
 pub mod patch;
+pub mod plan;
 pub mod protocol;
+pub mod rebase;
 pub mod rehearse;
 pub mod replace;
+mod seed;
+pub mod testing;
+pub mod unified;
 
 use crate::fault::Fault;
 

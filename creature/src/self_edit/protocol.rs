@@ -1,41 +1,37 @@
 //! The protocol of a self-edit: to disk, build, tests, rehearsal; kept when all pass, put back when one fails.
 
-use super::boundary::Area;
-use super::cargo::{self, Limits};
-use super::change::{self, Plan};
+use super::cargo::{self, Limits, Scope, Tree};
+use super::change::{self, Change};
 use super::packages;
-use super::rehearse;
 use super::{Failed, Stage};
+use super::{rehearse, testing};
 use crate::fault::Fault;
 use crate::paths::House;
 use std::time::Instant;
 
 /// What a passed protocol took, in milliseconds: the creature's reaction time, for its own records.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Proof {
     pub build_ms: u64,
     pub test_ms: u64,
     pub rehearsal_ms: u64,
+    /// Tests by name; those that failed, and passed when they were tried again, among them.
+    pub passed: Vec<String>,
+    pub flaky: Vec<String>,
 }
 
-/// Applies the plan; source is proven first and put back when the proof fails, papers need none.
-/// `judge` says of the lock that came of it whether it may be.
+/// Writes the changes into the tree that lives and proves it as it is then; put back when the proof fails. `judge` says of
+/// the lock that came of it whether it may be.
 pub async fn try_out(
     house: &House,
     life: u64,
     limits: Limits,
-    plan: Plan,
+    changes: Vec<Change>,
     judge: &dyn Fn() -> Result<(), Fault>,
 ) -> Result<Proof, Failed> {
-    let source = plan.touches(Area::Source);
-    let crates = plan.changes.iter().any(|change| change.path.starts_with("creature/crates/"));
-    let manifests = plan.changes.iter().any(|change| packages::is_paper(&change.path));
-    let failed = |fault| Stage::Apply.failed(fault);
-    let mut written = change::write(house.root(), plan.changes).map_err(failed)?;
-    if !source {
-        written.keep();
-        return Ok(Proof::default());
-    }
+    let crates = changes.iter().any(|change| change.path.starts_with("creature/crates/"));
+    let manifests = changes.iter().any(|change| packages::is_paper(&change.path));
+    let mut written = change::write(house.root(), changes).map_err(|fault| Stage::Apply.failed(fault))?;
     written.guard("creature/Cargo.lock");
     match prove(house, life, limits, crates, manifests.then_some(judge)).await {
         Ok(proof) => {
@@ -44,7 +40,7 @@ pub async fn try_out(
         }
         Err(mut failed) => {
             match written.put_back() {
-                Ok(()) => failed.fault.hint.push_str("; every file is as it was"),
+                Ok(()) => {}
                 Err(fault) => {
                     let worse = format!("\nand not everything could be put back: {fault}");
                     failed.fault.error.push_str(&worse);
@@ -66,20 +62,26 @@ pub async fn prove(
     judge: Option<&dyn Fn() -> Result<(), Fault>>,
 ) -> Result<Proof, Failed> {
     let judged = || judge.map_or(Ok(()), |judge| judge()).map_err(|fault| Stage::Boundary.failed(fault));
-    let mut proof = Proof::default();
+    let (mut proof, tree) = (Proof::default(), Tree::living(house));
     let started = Instant::now();
     if judge.is_some() {
         // What it cannot find here fails the build too, or is judged after it.
-        cargo::resolve(house, limits.build).await.map_err(|fault| Stage::Build.failed(fault))?;
+        cargo::resolve(&tree, limits.build).await.map_err(|fault| Stage::Build.failed(fault))?;
         judged()?;
     }
-    let built = cargo::build(house, limits.build).await;
+    let built = cargo::build(&tree, limits.build).await;
     judged()?;
-    passed(built, "cargo build").map_err(|fault| Stage::Build.failed(fault))?;
+    let built = built.and_then(|ended| match ended.ok() {
+        true => Ok(()),
+        false => Err(cargo::fault("cargo build", &ended, &|_| String::new())),
+    });
+    built.map_err(|fault| Stage::Build.failed(fault))?;
     proof.build_ms = millis(started);
     let started = Instant::now();
-    let tested = cargo::test(house, crates, None, limits.test).await;
-    passed(tested, "cargo test").map_err(|fault| Stage::Test.failed(fault))?;
+    let scope = if crates { Scope::All } else { Scope::Own };
+    let tested = testing::run(house, &tree, &scope, None, limits, None).await;
+    let tested = tested.map_err(|fault| Stage::Test.failed(fault))?;
+    (proof.passed, proof.flaky) = (tested.passed, tested.flaky);
     proof.test_ms = millis(started);
     let started = Instant::now();
     let rehearsed = match rehearse::prepare(house) {
@@ -89,13 +91,6 @@ pub async fn prove(
     rehearsed.map_err(|fault| Stage::Rehearsal.failed(fault))?;
     proof.rehearsal_ms = millis(started);
     Ok(proof)
-}
-
-fn passed(ended: Result<crate::process::Ended, Fault>, step: &str) -> Result<(), Fault> {
-    match ended? {
-        ended if ended.ok() => Ok(()),
-        ended => Err(cargo::fault(step, &ended)),
-    }
 }
 
 fn millis(since: Instant) -> u64 {

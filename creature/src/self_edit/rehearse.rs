@@ -14,6 +14,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Characters of its last words.
+const MOST_SAID: usize = 4_000;
+
 /// Memory copied, in bytes from its end; a thought sees far less.
 const MOST_MEMORY: u64 = 8 * 1024 * 1024;
 
@@ -121,7 +124,8 @@ pub async fn run(house: &House, copy: &House, life: u64, deadline: Duration) -> 
         .env("FERAL_REHEARSAL", "1");
     let ended = process::run(job).await?;
     if !ended.ok() {
-        let said = diagnostics::wrong(&ended.stdout.text(), &ended.stderr.text());
+        let said =
+            diagnostics::wrong(&ended.stdout.text(), &ended.stderr.text(), MOST_SAID, &|_| String::new());
         let hint = match ended.timed_out {
             true => "the new binary hangs: one canned thought takes a second",
             false => "the new binary dies in its first thought; these are its last words",

@@ -8,8 +8,11 @@ pub struct Replaced {
     pub line: usize,
 }
 
+/// Why a passage found no place, and the lines of the text it comes nearest to, numbered.
+pub type Miss = (String, String);
+
 /// Replaces `old`, which must stand once exactly, or once when spaces at the ends of lines are ignored.
-pub fn replace(text: &str, old: &str, new: &str) -> Result<Replaced, String> {
+pub fn replace(text: &str, old: &str, new: &str) -> Result<Replaced, Miss> {
     // A text that ends every line with \r\n is edited as if it did not, and given them back.
     let crlf = text.contains('\n') && text.matches('\n').count() == text.matches("\r\n").count();
     if !crlf {
@@ -21,21 +24,21 @@ pub fn replace(text: &str, old: &str, new: &str) -> Result<Replaced, String> {
     Ok(replaced)
 }
 
-fn plain(text: &str, old: &str, new: &str) -> Result<Replaced, String> {
+fn plain(text: &str, old: &str, new: &str) -> Result<Replaced, Miss> {
     if old == new {
-        return Err("`old` and `new` are the same: nothing would change".to_owned());
+        return Err(bare("`old` and `new` are the same: nothing would change"));
     }
     if old.is_empty() {
         return match text.is_empty() {
             true => Ok(Replaced { text: new.to_owned(), pass: "new text", line: 1 }),
-            false => Err("`old` is empty, but the file is not; quote the passage to replace".to_owned()),
+            false => Err(bare("`old` is empty, but the file is not; quote the passage to replace")),
         };
     }
     let exact = overlapping(text, old);
     match exact.as_slice() {
         [at] => return Ok(cut(text, *at, at + old.len(), new, "exact")),
         [] => {}
-        several => return Err(many(text, several)),
+        several => return Err(bare(many(text, several))),
     }
     let near = nearly(text, old);
     match near.as_slice() {
@@ -43,7 +46,7 @@ fn plain(text: &str, old: &str, new: &str) -> Result<Replaced, String> {
         [] => Err(missing(text, old, new)),
         several => {
             let starts: Vec<usize> = several.iter().map(|(from, _)| *from).collect();
-            Err(many(text, &starts))
+            Err(bare(many(text, &starts)))
         }
     }
 }
@@ -96,12 +99,14 @@ fn many(text: &str, starts: &[usize]) -> String {
 }
 
 /// Says how the passage is not there: where its first telling line is, and where the texts part.
-fn missing(text: &str, old: &str, new: &str) -> String {
+fn missing(text: &str, old: &str, new: &str) -> Miss {
     if let [at] = overlapping(text, new).as_slice()
         && new.trim().len() >= 8
     {
         let line = line_of(text, *at);
-        return format!("`old` is not there, but `new` is already, at line {line}; was it edited before?");
+        return bare(format!(
+            "`old` is not there, but `new` is already, at line {line}; was it edited before?"
+        ));
     }
     let file: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> = old.lines().collect();
@@ -115,14 +120,48 @@ fn missing(text: &str, old: &str, new: &str) -> String {
             let differs =
                 |i: &usize| wanted.get(*i).map(|a| a.trim_end()) != file.get(start + i).map(|b| b.trim_end());
             let i = (0..wanted.len()).find(differs).unwrap_or(0);
-            format!(
+            let why = format!(
                 "`old` is not there; the nearest block starts at line {}, first difference at line {}: expected `{}`, found `{}`",
                 start + 1,
                 start + i + 1,
                 wanted.get(i).unwrap_or(&""),
                 file.get(start + i).unwrap_or(&"(end of file)"),
-            )
+            );
+            let near = file.iter().enumerate().skip(start).take(wanted.len().clamp(3, 12));
+            let near: Vec<String> = near.map(|(at, line)| format!("{}: {line}", at + 1)).collect();
+            (why, near.join("\n"))
         }
-        _ => "`old` is not there, nor any whole line of it".to_owned(),
+        _ => alike(&file, &wanted),
     }
+}
+
+/// The lines that come nearest to a misquoted passage of which no line is there whole.
+fn alike(file: &[&str], wanted: &[&str]) -> Miss {
+    let nothing = || bare("`old` is not there, nor any whole line of it");
+    let Some((at, line)) = wanted.iter().enumerate().find(|(_, line)| !line.trim().is_empty()) else {
+        return nothing();
+    };
+    let line = line.trim();
+    let shared = |other: &str| {
+        let other = other.trim();
+        let same = |(a, b): &(char, char)| a == b;
+        let head = line.chars().zip(other.chars()).take_while(same).count();
+        let tail = line.chars().rev().zip(other.chars().rev()).take_while(same).count();
+        (head + tail).min(line.chars().count())
+    };
+    let best = file.iter().enumerate().map(|(at, other)| (shared(other), std::cmp::Reverse(at)));
+    match best.max() {
+        // Half of it is no accident.
+        Some((chars, std::cmp::Reverse(found))) if chars * 2 >= line.chars().count() && chars > 3 => {
+            let why = format!("`old` is not there; the nearest to its line {} is line {}", at + 1, found + 1);
+            let near = file.iter().enumerate().skip(found.saturating_sub(at)).take(wanted.len().clamp(1, 12));
+            let near: Vec<String> = near.map(|(at, line)| format!("{}: {line}", at + 1)).collect();
+            (why, near.join("\n"))
+        }
+        _ => nothing(),
+    }
+}
+
+fn bare(why: impl Into<String>) -> Miss {
+    (why.into(), String::new())
 }

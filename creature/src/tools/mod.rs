@@ -260,20 +260,7 @@ impl Toolbox {
             "files.search" => search::workspace(self, args),
             "files.write" => files::write(self, args),
             "files.create_workspace" => files::create_workspace(self, args),
-            "repo.status" => repo_look::status(self),
-            "repo.diff" => repo_look::diff(self, args),
-            "repo.map" => repo_map::map(self, args),
-            "repo.outline" => repo_map::outline(self, args),
-            "repo.search" => search::repo(self, args),
-            "repo.read" => repo_look::read(self, args),
-            "repo.edit" => repo_edit::edit(self, args).await,
-            "repo.apply_patch" => repo_edit::apply_patch(self, args).await,
-            "repo.commit" => repo_edit::commit(self, args).await,
-            "repo.reset_hard" => repo_edit::reset_hard(self, args).await,
-            "repo.build" => repo_run::build(self).await,
-            "repo.test" => repo_run::test(self, args).await,
-            "repo.install_deps" => repo_run::install_deps(self).await,
-            "repo.run" => repo_run::run(self, args).await,
+            tool if tool.starts_with("repo.") => self.repository(args).await,
             "web.fetch_text" => web::fetch_text(self, args).await,
             "web.search" => web::search(self, args).await,
             "feed.read" => feeds::read(self, args).await,
@@ -288,7 +275,29 @@ impl Toolbox {
             "spawn" => spawn::spawn(self, args),
             "sessions.list" => spawn::list(self, args),
             "sessions.cancel" => spawn::cancel(self, args),
-            other => Err(Fault::new(format!("{other} is listed but not built"), "mend tools/mod.rs")),
+            other => Err(unbuilt(other)),
+        }
+    }
+
+    /// What looks at the creature's source, and what changes it.
+    async fn repository(&mut self, args: &Arguments) -> Result<Value, Fault> {
+        match args.tool() {
+            "repo.status" => repo_look::status(self),
+            "repo.diff" => repo_look::diff(self, args),
+            "repo.map" => repo_map::map(self, args),
+            "repo.outline" => repo_map::outline(self, args),
+            "repo.search" => search::repo(self, args),
+            "repo.read" => repo_look::read(self, args),
+            "repo.edit" => repo_edit::edit(self, args).await,
+            "repo.apply_patch" => repo_edit::apply_patch(self, args).await,
+            "repo.commit" => repo_edit::commit(self, args).await,
+            "repo.drop" => repo_edit::drop_draft(self, args),
+            "repo.reset_hard" => repo_edit::reset_hard(self, args).await,
+            "repo.check" => repo_run::check(self).await,
+            "repo.test" => repo_run::test(self, args).await,
+            "repo.install_deps" => repo_run::install_deps(self).await,
+            "repo.run" => repo_run::run(self, args).await,
+            other => Err(unbuilt(other)),
         }
     }
 
@@ -322,6 +331,10 @@ impl Toolbox {
     fn at_present(&self, kind: &str, data: Value) -> Record {
         Record { at: self.clock.text(), life: self.life, kind: kind.to_owned(), data }
     }
+}
+
+fn unbuilt(tool: &str) -> Fault {
+    Fault::new(format!("{tool} is listed but not built"), "mend tools/mod.rs")
 }
 
 fn unwritten(kind: &str, cause: &memory::Error) -> Fault {

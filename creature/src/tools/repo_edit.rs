@@ -1,34 +1,49 @@
-//! `repo.*` that change the creature: edits and patches by the protocol, commits and resets by the guardian.
+//! `repo.*` that change the creature: edits gather in the draft and are born by the protocol; commits and resets by the guardian.
 
 use super::arguments::Arguments;
 use super::{Rebirth, Toolbox, new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
 use crate::mind::context::shorten;
+use crate::paths::House;
 use crate::self_edit::boundary::Area;
-use crate::self_edit::change::{self, Edit, Plan};
-use crate::self_edit::packages;
+use crate::self_edit::change::{self, Change};
+use crate::self_edit::draft::{self, Draft};
+use crate::self_edit::plan::{self, Edit, Missed, Plan, Roots};
 use crate::self_edit::protocol::{self, Proof};
-use crate::self_edit::{Failed, Stage};
+use crate::self_edit::testing::Known;
+use crate::self_edit::{Failed, Stage, packages, rebase};
 use serde_json::{Map, Value, json};
 
 /// Characters of an error in a record of its own; that of the action has more.
 const MOST_ERROR: usize = 3_000;
 
+/// Characters of the line that says why a draft fails.
+const MOST_LINE: usize = 160;
+
 pub async fn edit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let summary = args.summary("summary");
-    let plan = change::from_edits(tools.house.root(), &edits(args));
-    make(tools, plan, summary, args.flag("hold")).await
+    let _alone = draft::hold(&tools.house)?;
+    let draft = Draft::unborn(&tools.house)?;
+    let edits = edits(args, draft.as_ref()).map_err(|why| args.fault(why))?;
+    let plan = plan::from_edits(roots(&tools.house, draft.as_ref()), &edits);
+    make(tools, draft, plan, args).await
 }
 
 pub async fn apply_patch(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (patch, summary) = (args.text("patch"), args.summary("summary"));
-    let plan = change::from_patch(tools.house.root(), patch);
-    make(tools, plan, summary, args.flag("hold")).await
+    let _alone = draft::hold(&tools.house)?;
+    let draft = Draft::unborn(&tools.house)?;
+    let plan = plan::from_patch(roots(&tools.house, draft.as_ref()), args.text("patch"));
+    make(tools, draft, plan, args).await
 }
 
 pub async fn commit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let summary = args.summary("summary");
+    let _alone = draft::hold(&tools.house)?;
+    if let Some(draft) = Draft::unborn(&tools.house)?
+        && !draft.changes(&tools.house)?.is_empty()
+    {
+        return born(tools, draft, Vec::new(), &summary).await;
+    }
     let changed = repo_look::changed(&repo_look::open(tools)?, Some("creature"))?;
     if changed.is_empty() {
         let (house, patience) = (&tools.house, tools.patience);
@@ -45,12 +60,33 @@ pub async fn commit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Faul
     match protocol::prove(&tools.house, tools.life, tools.limits, crates, judge).await {
         Ok(proof) => {
             note(tools, owners)?;
-            asked(tools, summary, files, json!([]), proof)
+            asked(tools, &summary, &files, proof)
         }
         Err(mut failed) => {
             failed.fault.hint.push_str("; the files stay as they are, repo.reset_hard puts them back");
             Err(told(tools, &summary, &files, failed))
         }
+    }
+}
+
+/// The draft goes, or the one that went last is taken up again.
+pub fn drop_draft(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let _alone = draft::hold(&tools.house)?;
+    let there = Draft::open(&tools.house);
+    if args.flag("back") {
+        if !matches!(there, Ok(None)) {
+            let hint = "drop it without `back`: then it takes the place of the one that was put aside";
+            return Err(Fault::new("there is a draft already", hint));
+        }
+        let draft = Draft::take_up(&tools.house)?;
+        return Ok(json!({"draft": draft.line(), "files": draft.state.files}));
+    }
+    let files = there.ok().flatten().map_or(Vec::new(), |draft| draft.state.files);
+    match Draft::put_aside(&tools.house)? {
+        true => Ok(
+            json!({"dropped": files, "note": "it is kept aside until the next one goes: repo.drop {back: true} takes it up again"}),
+        ),
+        false => Ok(json!({"note": "there is no draft"})),
     }
 }
 
@@ -66,74 +102,209 @@ pub async fn reset_hard(tools: &mut Toolbox, args: &Arguments) -> Result<Value, 
     Ok(json!({"commit": answer.commit, "note": "what was there is kept under refs/guardian/rescued"}))
 }
 
-fn edits(args: &Arguments) -> Vec<Edit> {
-    let field =
-        |edit: &Value, name: &str| edit.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let edits = args.value("edits").and_then(Value::as_array).into_iter().flatten();
-    edits
-        .map(|edit| Edit { path: field(edit, "path"), old: field(edit, "old"), new: field(edit, "new") })
-        .collect()
+fn roots<'a>(house: &'a House, draft: Option<&'a Draft>) -> Roots<'a> {
+    Roots { source: draft.map_or(house.root(), Draft::root), papers: house.root() }
 }
 
-/// Takes a plan through the protocol and records what came of it.
+/// The edits as they are meant: one without `new` is one that missed before, with another `old`.
+fn edits(args: &Arguments, draft: Option<&Draft>) -> Result<Vec<Edit>, String> {
+    let mut missed = draft.map_or(Vec::new(), |draft| draft.state.missed.clone());
+    let field = |edit: &Value, name: &str| edit.get(name).and_then(Value::as_str).map(str::to_owned);
+    let given = args.value("edits").and_then(Value::as_array).into_iter().flatten();
+    let edit = |edit: &Value| {
+        let (path, old) = (field(edit, "path").unwrap_or_default(), field(edit, "old").unwrap_or_default());
+        let new = field(edit, "new").or_else(|| {
+            let known = missed.iter().position(|known| known.path == path)?;
+            Some(missed.remove(known).new)
+        });
+        let why = || {
+            format!(
+                "needs `new` for {path}: no edit of it missed whose `new` could be used; empty removes `old`"
+            )
+        };
+        Ok(Edit { new: new.ok_or_else(why)?, path, old })
+    };
+    given.map(edit).collect()
+}
+
+/// Takes a plan into the draft and, unless it is to be held, through the protocol; records what came of it.
 async fn make(
     tools: &mut Toolbox,
+    draft: Option<Draft>,
     plan: Result<Plan, Failed>,
-    summary: String,
-    hold: bool,
+    args: &Arguments,
 ) -> Result<Value, Fault> {
+    let (summary, hold) = (args.summary("summary"), args.flag("hold"));
     let plan = match plan {
         Ok(plan) => plan,
         Err(failed) => return Err(told(tools, &summary, &[], failed)),
     };
+    let files = plan.files();
+    if let Err(failed) = allowed(tools, draft.as_ref(), &plan).await {
+        return Err(told(tools, &summary, &files, failed));
+    }
+    if files.is_empty() && plan.missed.is_empty() {
+        let note = match draft {
+            None => "everything is there already; nothing was built",
+            Some(_) => "everything is in the draft already; nothing was built: repo.commit proves it",
+        };
+        return Ok(json!({"already": true, "applied": plan.report, "note": note}));
+    }
+    let refusal = plan.refusal();
+    let (source, papers): (Vec<Change>, Vec<Change>) =
+        plan.changes.into_iter().partition(|change| change.area == Area::Source);
+    let shown: String = source.iter().map(Change::diff).collect();
+    let draft = into_draft(tools, draft, source, plan.missed);
+    let draft = draft.map_err(|fault| told(tools, &summary, &files, Stage::Apply.failed(fault)))?;
+    if let Some(failed) = refusal {
+        return Err(told(tools, &summary, &files, failed));
+    }
+    let mut result =
+        Map::from_iter([("files".to_owned(), json!(files)), ("applied".to_owned(), plan.report)]);
+    if !shown.is_empty() {
+        result.insert("diff".to_owned(), json!(shown));
+    }
+    match draft {
+        Some(draft) if !hold && !shown.is_empty() => {
+            let Value::Object(born) = born(tools, draft, papers, &summary).await? else {
+                return Ok(Value::Null);
+            };
+            result.extend(born);
+        }
+        draft => {
+            held(tools, &summary, &files, papers, hold)?;
+            result.insert("held".to_owned(), json!(hold));
+            result.extend(
+                draft.filter(|_| !shown.is_empty()).map(|draft| ("draft".to_owned(), json!(draft.line()))),
+            );
+        }
+    }
+    Ok(Value::Object(result))
+}
+
+/// Whether these changes may be made here, by whom they are made.
+async fn allowed(tools: &Toolbox, draft: Option<&Draft>, plan: &Plan) -> Result<(), Failed> {
+    let refused = |fault| Stage::Boundary.failed(fault);
     if tools.broker.is_some() && plan.touches(Area::Purpose) {
         let hint = "use purpose.rewrite: the broker writes it, after your owner where need be";
-        let fault = Fault::new("PURPOSE.md is not yours to write as a file", hint);
-        return Err(told(tools, &summary, &[], Stage::Boundary.failed(fault)));
+        return Err(refused(Fault::new("PURPOSE.md is not yours to write as a file", hint)));
     }
-    let (files, report) = (plan.files(), plan.report.clone());
-    if files.is_empty() {
-        return Ok(
-            json!({"already": true, "applied": report, "note": "everything is there already; nothing was built"}),
-        );
-    }
-    // What a command left among the prompts would be born with this edit.
-    let left = (!hold).then(|| repo_look::changed(&repo_look::open(tools)?, Some("creature/prompts")));
-    let left = left.and_then(Result::ok).into_iter().flatten().map(|(_, path)| path);
-    let touched: Vec<String> = files.iter().cloned().chain(left).collect();
-    if let Err(fault) = permission::identity(tools, &touched).await {
-        return Err(told(tools, &summary, &files, Stage::Boundary.failed(fault)));
-    }
-    let owners = match new_packages::judge(tools, &plan.changes) {
-        Ok(owners) => owners,
-        Err(fault) => return Err(told(tools, &summary, &files, Stage::Boundary.failed(fault))),
+    permission::identity(tools, &plan.files()).await.map_err(refused)?;
+    let mut changes = match draft {
+        Some(draft) => draft.changes(&tools.house).map_err(refused)?,
+        None => Vec::new(),
     };
-    let mut extra = Map::new();
-    if let Some(purpose) = plan.changes.iter().find(|change| change.area == Area::Purpose) {
-        let before = purpose.before.as_deref().map(String::from_utf8_lossy);
-        extra.insert("previous".to_owned(), json!(before.unwrap_or_default()));
+    changes.extend(plan.changes.iter().cloned());
+    new_packages::judge(tools, &changes).map(drop).map_err(refused)
+}
+
+/// Writes source into the draft, which begins with its first edit; what missed is kept beside it.
+fn into_draft(
+    tools: &Toolbox,
+    draft: Option<Draft>,
+    source: Vec<Change>,
+    missed: Vec<Missed>,
+) -> Result<Option<Draft>, Fault> {
+    let (now, missed) = (tools.clock.text(), missed.into_iter().filter_map(|missed| missed.edit));
+    let missed: Vec<Edit> = missed.filter(|edit| edit.path.starts_with("creature/")).collect();
+    if source.is_empty() && missed.is_empty() {
+        return Ok(draft);
     }
-    if hold || !plan.touches(Area::Source) {
-        // Recorded first: what PURPOSE.md said must be remembered before it is gone.
-        let done = json!({"ok": true, "stage": Stage::Apply.name(), "summary": summary, "files": files, "held": hold});
-        tools.record("self_change", with(done, extra))?;
-        change::write(tools.house.root(), plan.changes)
-            .map_err(|fault| told(tools, &summary, &files, Stage::Apply.failed(fault)))?
-            .keep();
-        return Ok(json!({"files": files, "applied": report, "held": hold}));
+    let mut draft = draft.map_or_else(|| Draft::begin(&tools.house, &now), Ok)?;
+    draft.state.missed = missed;
+    draft.write(source.into_iter().map(|change| (change.path, change.after)).collect(), &now)?;
+    Ok(Some(draft))
+}
+
+/// Papers take effect at once; source waits in the draft.
+fn held(
+    tools: &mut Toolbox,
+    summary: &str,
+    files: &[String],
+    papers: Vec<Change>,
+    held: bool,
+) -> Result<(), Fault> {
+    // Recorded first: what PURPOSE.md said must be remembered before it is gone.
+    let done =
+        json!({"ok": true, "stage": Stage::Apply.name(), "summary": summary, "files": files, "held": held});
+    tools.record("self_change", with(done, previous(&papers)))?;
+    let written = change::write(tools.house.root(), papers);
+    written.map_err(|fault| told(tools, summary, files, Stage::Apply.failed(fault)))?.keep();
+    Ok(())
+}
+
+/// What PURPOSE.md says before these changes of it.
+fn previous(papers: &[Change]) -> Map<String, Value> {
+    let purpose = papers.iter().find(|change| change.area == Area::Purpose);
+    let before = purpose.map(|change| String::from_utf8_lossy(change.before.as_deref().unwrap_or_default()));
+    before.map(|before| ("previous".to_owned(), json!(before))).into_iter().collect()
+}
+
+/// Takes the draft, and these papers, into the tree that lives through the protocol; a failure leaves the draft as it is.
+async fn born(
+    tools: &mut Toolbox,
+    mut draft: Draft,
+    papers: Vec<Change>,
+    summary: &str,
+) -> Result<Value, Fault> {
+    let proven = proven(tools, &mut draft, papers).await;
+    let failure = proven.as_ref().err().map(|(_, failed)| gist(&failed.fault.error));
+    let said = draft.came_to("proof", &tools.clock.text(), failure);
+    match proven {
+        Ok((files, brought, proof)) => {
+            said?;
+            let mut result = asked(tools, summary, &files, proof)?;
+            if let (false, Value::Object(fields)) = (brought.is_empty(), &mut result) {
+                fields.insert("rebased".to_owned(), json!(brought));
+            }
+            Ok(result)
+        }
+        Err((files, mut failed)) => {
+            failed.fault.hint.push_str(
+                "; the draft stays as it is and the tree that lives as it was: edit what is wrong alone, then repo.commit",
+            );
+            Err(told(tools, summary, &files, failed))
+        }
     }
+}
+
+type Proven = Result<(Vec<String>, Vec<String>, Proof), (Vec<String>, Failed)>;
+
+/// Proves the draft in the place of the tree that lives; its files, and those that were brought into it first.
+async fn proven(tools: &mut Toolbox, draft: &mut Draft, papers: Vec<Change>) -> Proven {
+    let none = |stage: Stage| move |fault| (Vec::new(), stage.failed(fault));
+    let brought = rebase::rebase(&tools.house, draft, &tools.clock.text()).map_err(none(Stage::Apply))?;
+    let mut changes = draft.changes(&tools.house).map_err(none(Stage::Apply))?;
+    let extra = previous(&papers);
+    changes.extend(papers);
+    let files: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
+    let failed = |failed| (files.clone(), failed);
+    let refused = |fault| failed(Stage::Boundary.failed(fault));
+    // What a command left among the prompts would be born with this edit.
+    let left = repo_look::open(tools).and_then(|repo| repo_look::changed(&repo, Some("creature/prompts")));
+    let left = left.into_iter().flatten().map(|(_, path)| path);
+    let touched: Vec<String> = files.iter().cloned().chain(left).collect();
+    permission::identity(tools, &touched).await.map_err(refused)?;
+    let owners = new_packages::judge(tools, &changes).map_err(refused)?;
     if !extra.is_empty() {
         let about = json!({"about": "purpose", "text": "a self-edit is about to change PURPOSE.md"});
-        tools.record("observation", with(about, extra))?;
+        tools.record("observation", with(about, extra)).map_err(refused)?;
     }
     let judge = || new_packages::judge(tools, &[]).map(drop);
-    match protocol::try_out(&tools.house, tools.life, tools.limits, plan, &judge).await {
-        Ok(proof) => {
-            note(tools, owners)?;
-            asked(tools, summary, files, report, proof)
-        }
-        Err(failed) => Err(told(tools, &summary, &files, failed)),
-    }
+    let proof = protocol::try_out(&tools.house, tools.life, tools.limits, changes, &judge).await;
+    let proof = proof.map_err(failed)?;
+    note(tools, owners).map_err(refused)?;
+    Ok((files, brought, proof))
+}
+
+/// Where and why something failed, in a line: the first error that names a place, else how it ended.
+pub(super) fn gist(error: &str) -> String {
+    let told =
+        |line: &&str| line.starts_with("error[") || line.starts_with("error:") || line.starts_with("- ");
+    let line = error.lines().find(told).or_else(|| error.lines().next()).unwrap_or_default();
+    let place = error.lines().find_map(|line| line.trim_start().strip_prefix("--> "));
+    let at = place.map_or(String::new(), |place| format!("at {place}: "));
+    shorten(&format!("{at}{}", line.trim_start_matches("- ")), MOST_LINE)
 }
 
 /// What the owner asked to be installed is there.
@@ -142,23 +313,23 @@ fn note(tools: &mut Toolbox, owners: bool) -> Result<(), Fault> {
 }
 
 /// Records that everything passed and leaves the rebirth to the life.
-fn asked(
-    tools: &mut Toolbox,
-    summary: String,
-    files: Vec<String>,
-    report: Value,
-    proof: Proof,
-) -> Result<Value, Fault> {
-    let Proof { build_ms, test_ms, rehearsal_ms } = proof;
+fn asked(tools: &mut Toolbox, summary: &str, files: &[String], proof: Proof) -> Result<Value, Fault> {
+    let Proof { build_ms, test_ms, rehearsal_ms, passed, flaky } = proof;
+    // From here on this is what lives: what fails later and stands here was broken later.
+    Known::load(&tools.house).green(tools.clock.text(), passed).save(&tools.house);
     let took = json!({"build_ms": build_ms, "test_ms": test_ms, "rehearsal_ms": rehearsal_ms});
-    let data =
+    let mut data =
         json!({"ok": true, "stage": Stage::Asked.name(), "summary": summary, "files": files, "took": took});
+    if let (false, Value::Object(fields)) = (flaky.is_empty(), &mut data) {
+        fields.insert("flaky".to_owned(), json!(flaky));
+    }
     tools.record("self_change", data)?;
     // Two edits that passed before the rebirth are born together and named together.
-    let before = tools.rebirth.take().map(|rebirth| rebirth.summary).filter(|before| *before != summary);
-    let summary = before.map_or(summary.clone(), |before| format!("{before}; {summary}"));
+    let before = tools.rebirth.take().map(|rebirth| rebirth.summary).filter(|before| before != summary);
+    let summary = before.map_or(summary.to_owned(), |before| format!("{before}; {summary}"));
     tools.rebirth = Some(Rebirth { summary });
-    Ok(json!({"stage": Stage::Asked.name(), "files": files, "applied": report, "took": took,
+    let flaky = Some(flaky).filter(|flaky| !flaky.is_empty());
+    Ok(json!({"stage": Stage::Asked.name(), "files": files, "took": took, "flaky": flaky,
         "note": "built, tested and rehearsed; rebirth follows when this life is blessed"}))
 }
 

@@ -1,14 +1,17 @@
 //! `repo.*` that only look: status, diff and read, through git2 and the file system.
 //!
-//! Invariant: nothing of `.git` is written, and nothing that may hold secrets is shown.
+//! Invariant: nothing of `.git` is written, and nothing that may hold secrets is shown. Where there is a draft, source is
+//! shown as it is there, and that is said.
 
 use super::Toolbox;
 use super::arguments::Arguments;
 use super::outline::{self, Item};
 use super::page::{self, head};
 use crate::fault::Fault;
+use crate::self_edit::change::Change;
+use crate::self_edit::draft::Draft;
 use git2::{ConfigLevel, Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -30,7 +33,41 @@ pub fn status(tools: &mut Toolbox) -> Result<Value, Fault> {
     let changed: Vec<String> =
         changed.into_iter().take(MOST_LISTED).map(|(how, path)| format!("{how} {path}")).collect();
     let said = head.summary().ok().flatten().unwrap_or_default();
-    Ok(json!({"commit": head.id().to_string(), "said": said, "changed": changed, "left_out": left_out}))
+    let mut status =
+        json!({"commit": head.id().to_string(), "said": said, "changed": changed, "left_out": left_out});
+    if let (Some(draft), Value::Object(fields)) = (Draft::open(&tools.house)?, &mut status) {
+        let files = draft.changes(&tools.house)?.into_iter().take(MOST_LISTED);
+        let files: Vec<String> = files.map(|change| format!("{} {}", change.how(), change.path)).collect();
+        fields.insert("draft".to_owned(), json!(draft.line()));
+        fields.insert("of_the_draft_against_what_lives".to_owned(), json!(files));
+        let missed: Vec<&str> = draft.state.missed.iter().map(|edit| edit.path.as_str()).collect();
+        if !missed.is_empty() {
+            fields.insert("edits_that_missed".to_owned(), json!(missed));
+        }
+    }
+    Ok(status)
+}
+
+/// Where a path of the repository is read, and which tree that is where it is the draft.
+pub(super) fn tree(tools: &Toolbox, path: &str) -> (PathBuf, Option<String>) {
+    let source = path == "creature" || path.starts_with("creature/");
+    let draft = source.then(|| Draft::open(&tools.house).ok().flatten()).flatten();
+    match draft {
+        None => (tools.house.root().to_path_buf(), None),
+        Some(draft) => (draft.root().to_path_buf(), Some(draft.line())),
+    }
+}
+
+/// The answer with the tree it shows, in its first line.
+pub(super) fn of_tree(answer: Value, tree: Option<String>) -> Value {
+    match (answer, tree) {
+        (Value::Object(fields), Some(tree)) => {
+            let mut all = Map::from_iter([("tree".to_owned(), json!(tree))]);
+            all.extend(fields);
+            Value::Object(all)
+        }
+        (answer, _) => answer,
+    }
 }
 
 /// Paths that differ from HEAD, new ones included, each with how.
@@ -56,6 +93,13 @@ fn how(status: Status) -> &'static str {
 
 pub fn diff(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let (path, staged) = (args.maybe_text("path"), args.flag("staged"));
+    if let (Some(draft), false) = (Draft::open(&tools.house)?, staged) {
+        let path = path.map(|path| readable(args, path)).transpose()?;
+        let source = path.as_deref().is_none_or(|path| path.split('/').next() == Some("creature"));
+        if source {
+            return diff_of(tools, &draft, path.as_deref());
+        }
+    }
     let repo = open(tools)?;
     let mut options = DiffOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).show_untracked_content(true);
@@ -86,18 +130,40 @@ pub fn diff(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"files": files, "diff": String::from_utf8_lossy(&text), "cut": cut}))
 }
 
+/// The draft against the tree that lives.
+fn diff_of(tools: &Toolbox, draft: &Draft, path: Option<&str>) -> Result<Value, Fault> {
+    let below = |change: &Change| {
+        path.is_none_or(|path| {
+            change.path == path || change.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+        })
+    };
+    let changes: Vec<Change> = draft.changes(&tools.house)?.into_iter().filter(below).collect();
+    let mut text: String = changes.iter().map(Change::diff).collect();
+    let cut = text.len() > MOST_DIFF;
+    if cut {
+        text = head(&text, MOST_DIFF);
+    }
+    let of = format!("{}, against the tree that lives", draft.line());
+    Ok(of_tree(json!({"files": changes.len(), "diff": text, "cut": cut}), Some(of)))
+}
+
 pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = text_of(tools, args, args.text("path"))?;
+    let (_, tree) = tree(tools, &path);
+    shown(args, &path, &text).map(|answer| of_tree(answer, tree))
+}
+
+fn shown(args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
     let Some(name) = args.maybe_text("item") else {
-        return page::page(args, &path, &text);
+        return page::page(args, path, text);
     };
-    let items = outline::items(&text);
+    let items = outline::items(text);
     let named: Vec<&Item> = items.iter().filter(|item| item.is(name.trim())).collect();
     match named.as_slice() {
         [item] => {
             let from = args.number("from").unwrap_or(item.top).clamp(item.top, item.last);
             let most = args.number("lines").unwrap_or(usize::MAX).min(item.last + 1 - from);
-            page::span(args, &path, &text, from, most)
+            page::span(args, path, text, from, most)
         }
         [] => {
             Err(args.fault(format!("finds no item `{}` in {path}; repo.outline shows them", head(name, 80))))
@@ -132,7 +198,8 @@ pub(super) fn text_of(tools: &Toolbox, args: &Arguments, path: &str) -> Result<(
 /// What a path leads to: a link may lead to another name of the house's, never out of it or to what is hidden.
 pub(super) fn real(tools: &Toolbox, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
     let hint = "repo.map shows what is there";
-    let real = tools.house.root().join(path).canonicalize();
+    let (at, _) = tree(tools, path);
+    let real = at.join(path).canonicalize();
     let real = real.map_err(|cause| Fault::caused(format!("read {path}"), &cause, hint))?;
     let root = tools.house.root().canonicalize().unwrap_or_default();
     let inner = real

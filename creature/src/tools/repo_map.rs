@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::page::{self, head};
 use super::repo_look::{readable, text_of};
-use super::{Toolbox, outline, tree};
+use super::{Toolbox, outline, repo_look, tree};
 use crate::fault::Fault;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -43,7 +43,8 @@ impl Folder {
 
 pub fn map(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let path = readable(args, args.maybe_text("folder").unwrap_or("creature"))?;
-    let top = tools.house.root().join(&path);
+    let (root, shown) = repo_look::tree(tools, &path);
+    let top = root.join(&path);
     if !top.exists() {
         return Err(args.fault(format!("finds nothing at {path}")));
     }
@@ -67,7 +68,7 @@ pub fn map(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
             fields.insert("note".to_owned(), json!("there are more files than can be walked: map a folder"));
         }
     }
-    Ok(map)
+    Ok(repo_look::of_tree(map, shown))
 }
 
 /// Folds the longest folder, tests first, until the rest fits; what was asked for itself stays.
@@ -107,5 +108,6 @@ pub fn outline(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     if lines.is_empty() {
         return Err(Fault::new(format!("{path} has no items or headings to show"), "repo.read reads it"));
     }
-    page::page(args, &path, &lines.join("\n"))
+    let (_, shown) = repo_look::tree(tools, &path);
+    Ok(repo_look::of_tree(page::page(args, &path, &lines.join("\n"))?, shown))
 }

@@ -1,37 +1,113 @@
 //! `repo.*` that run commands: cargo, and the shell, each with a deadline and its whole tree ended after it.
 
 use super::arguments::Arguments;
-use super::{Toolbox, new_packages};
+use super::{Toolbox, new_packages, repo_edit, repo_look};
 use crate::fault::Fault;
-use crate::process::{self, Ended, Job};
-use crate::self_edit::cargo;
+use crate::process::{self, Job};
+use crate::self_edit::cargo::{self, Scope, Tree};
+use crate::self_edit::draft::{self, Draft};
+use crate::self_edit::testing::{self, Tested};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-pub async fn build(tools: &mut Toolbox) -> Result<Value, Fault> {
-    new_packages::judge(tools, &[])?;
-    let ended = cargo::build(&tools.house, tools.limits.build).await?;
-    passed("cargo build", &ended)?;
-    Ok(json!({"took_ms": took(&ended)}))
+/// `cargo check` of all source and tests: of the draft where there is one.
+pub async fn check(tools: &mut Toolbox) -> Result<Value, Fault> {
+    let _alone = draft::hold(&tools.house)?;
+    let (tree, draft) = tree(tools)?;
+    let ended = cargo::check(&tree, tools.limits.build).await?;
+    let passed = match ended.ok() {
+        true => Ok(json!({"took_ms": took(ended.took)})),
+        false => Err(cargo::fault("cargo check", &ended, &|_| String::new())),
+    };
+    came_to(tools, draft, "check", passed)
 }
 
+/// Tests of the draft where there is one: first those of the packages it changes, then the rest.
 pub async fn test(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let filter = args.maybe_text("filter").map(str::trim).filter(|filter| !filter.is_empty());
     if filter.is_some_and(|filter| filter.starts_with('-')) {
         return Err(args.fault("takes part of a test's name as `filter`, not an option"));
     }
-    new_packages::judge(tools, &[])?;
-    let ended = cargo::test(&tools.house, true, filter, tools.limits.test).await?;
-    passed("cargo test", &ended)?;
-    let said = ended.stdout.text();
-    let results: Vec<&str> = said.lines().filter(|line| line.starts_with("test result:")).collect();
-    Ok(json!({"results": results, "took_ms": took(&ended)}))
+    let _alone = draft::hold(&tools.house)?;
+    let (tree, draft) = tree(tools)?;
+    let changed = match (&draft, filter) {
+        (Some(draft), None) => packages(tools, draft)?,
+        _ => Vec::new(),
+    };
+    let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
+    let scopes = match changed.is_empty() {
+        true => vec![Scope::All],
+        false => vec![Scope::Of(&changed), Scope::But(&changed)],
+    };
+    let now = tools.clock.text();
+    let unchanged = draft.is_none().then_some(now.as_str());
+    let (mut all, mut failure) = (Tested::default(), None);
+    for scope in scopes {
+        match testing::run(&tools.house, &tree, &scope, filter, tools.limits, unchanged).await {
+            Ok(tested) => {
+                all.results.extend(tested.results);
+                all.flaky.extend(tested.flaky);
+                all.took += tested.took;
+            }
+            Err(fault) => {
+                failure = Some(fault);
+                break;
+            }
+        }
+    }
+    let flaky = Some(all.flaky).filter(|flaky| !flaky.is_empty());
+    let passed = json!({"results": all.results, "flaky": flaky, "took_ms": took(all.took)});
+    let step = filter.map_or("test".to_owned(), |filter| format!("test {filter}"));
+    came_to(tools, draft, &step, failure.map_or(Ok(passed), Err))
+}
+
+/// What cargo is to look at.
+fn tree(tools: &Toolbox) -> Result<(Tree, Option<Draft>), Fault> {
+    let draft = Draft::unborn(&tools.house)?;
+    let changes = draft.as_ref().map_or(Ok(Vec::new()), |draft| draft.changes(&tools.house))?;
+    new_packages::judge(tools, &changes)?;
+    let tree = if draft.is_some() { Tree::draft(&tools.house) } else { Tree::living(&tools.house) };
+    Ok((tree, draft))
+}
+
+/// Packages whose files the draft changes, as cargo knows them.
+fn packages(tools: &Toolbox, draft: &Draft) -> Result<Vec<String>, Fault> {
+    let package = |path: &str| {
+        let folder = path.strip_prefix("creature/crates/").and_then(|rest| rest.split('/').next());
+        let manifest = match folder {
+            Some(folder) => format!("creature/crates/{folder}/Cargo.toml"),
+            None => "creature/Cargo.toml".to_owned(),
+        };
+        let text = std::fs::read_to_string(draft.root().join(manifest)).ok()?;
+        let manifest: toml::Table = text.parse().ok()?;
+        Some(manifest.get("package")?.get("name")?.as_str()?.to_owned())
+    };
+    let changes = draft.changes(&tools.house)?;
+    let mut names: Vec<String> = changes.iter().filter_map(|change| package(&change.path)).collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+/// Notes with the draft what came of a step, and says what was looked at.
+fn came_to(
+    tools: &Toolbox,
+    draft: Option<Draft>,
+    step: &str,
+    came: Result<Value, Fault>,
+) -> Result<Value, Fault> {
+    let Some(mut draft) = draft else { return came };
+    let failure = came.as_ref().err().map(|fault| repo_edit::gist(&fault.error));
+    draft.came_to(step, &tools.clock.text(), failure)?;
+    came.map(|came| repo_look::of_tree(came, Some(draft.line())))
 }
 
 pub async fn install_deps(tools: &mut Toolbox) -> Result<Value, Fault> {
-    let ended = cargo::fetch(&tools.house, tools.limits.test).await?;
-    passed("cargo fetch", &ended)?;
-    Ok(json!({"took_ms": took(&ended)}))
+    let ended = cargo::fetch(&Tree::living(&tools.house), tools.limits.test).await?;
+    match ended.ok() {
+        true => Ok(json!({"took_ms": took(ended.took)})),
+        false => Err(cargo::fault("cargo fetch", &ended, &|_| String::new())),
+    }
 }
 
 pub async fn run(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
@@ -43,7 +119,7 @@ pub async fn run(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> 
         "status": ended.status,
         "stdout": ended.stdout.text(),
         "stderr": ended.stderr.text(),
-        "took_ms": took(&ended),
+        "took_ms": took(ended.took),
         "strays_ended": ended.strays,
     });
     if let (false, Value::Object(fields)) = (ended.ok(), &mut result) {
@@ -57,10 +133,6 @@ pub async fn run(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> 
     Ok(result)
 }
 
-fn passed(step: &str, ended: &Ended) -> Result<(), Fault> {
-    if ended.ok() { Ok(()) } else { Err(cargo::fault(step, ended)) }
-}
-
-fn took(ended: &Ended) -> u64 {
-    ended.took.as_millis().try_into().unwrap_or(u64::MAX)
+fn took(took: Duration) -> u64 {
+    took.as_millis().try_into().unwrap_or(u64::MAX)
 }

@@ -32,17 +32,22 @@ struct Finds {
 }
 
 pub fn repo(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let mut places = Vec::new();
+    let (mut places, mut shown) = (Vec::new(), None);
     for path in args.maybe_text("path").map_or(vec!["creature", "self"], |path| vec![path]) {
         let path = repo_look::readable(args, path)?;
         match repo_look::real(tools, args, &path) {
-            Ok(_) => places.push((tools.house.root().join(&path), path)),
+            Ok(_) => {
+                let (root, of) = repo_look::tree(tools, &path);
+                shown = shown.or(of);
+                places.push((root.join(&path), path));
+            }
             Err(fault) if args.maybe_text("path").is_some() => return Err(fault),
             Err(_) => {}
         }
     }
     let found = places.iter().map(|(at, name)| tree::files(at, name));
-    search(args, &places.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", "), found)
+    let names = places.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ");
+    Ok(repo_look::of_tree(search(args, &names, found)?, shown))
 }
 
 pub fn workspace(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {

@@ -67,6 +67,7 @@ pub fn moment() -> impl Strategy<Value = Moment> {
             Moment {
                 outage: String::new(),
                 born: String::new(),
+                draft: String::new(),
                 now,
                 life: numbers[0],
                 commit,

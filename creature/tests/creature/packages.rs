@@ -103,7 +103,7 @@ async fn what_a_command_wrote_into_a_manifest_is_judged_before_cargo_runs() {
     let mut yard = yard();
     yard.put("creature/Cargo.toml", &format!("{MANIFEST}regex = \"1\"\n"));
     for (tool, args) in
-        [("repo.build", json!({})), ("repo.test", json!({})), ("repo.commit", json!({"summary": "more"}))]
+        [("repo.check", json!({})), ("repo.test", json!({})), ("repo.commit", json!({"summary": "more"}))]
     {
         let result = yard.call(tool, args).await;
         assert!(refused(&result), "{tool}: {result}");

@@ -14,7 +14,7 @@ fn a_passage_is_found_exactly_or_by_its_lines_and_only_once() {
         ("é one\n", "one", "two", "é two\n", "exact"),
         ("a\nb\n", "b\n", "", "a\n", "exact"),
     ] {
-        let done = replace(text, old, new).unwrap_or_else(|why| panic!("{old:?}: {why}"));
+        let done = replace(text, old, new).unwrap_or_else(|(why, _)| panic!("{old:?}: {why}"));
         assert_eq!((done.text.as_str(), done.pass), (wanted, pass), "{old:?}");
     }
 }
@@ -34,10 +34,12 @@ fn refusals_say_where() {
             "first difference at line 2: expected `    2`, found `    1`",
         ),
         ("fn one() {}\n", "nothing like it", "x", "nor any whole line"),
+        ("fn one() {\n    first(1)\n}\n", "    first(2)", "x", "the nearest to its line 1 is line 2"),
         ("fn changed() {}\n", "fn old() {}", "fn changed() {}", "already, at line 1"),
         ("a\n", "  \n", "x", "not there"),
     ] {
-        let said = replace(text, old, new).expect_err(old);
+        let (said, near) = replace(text, old, new).expect_err(old);
+        assert_eq!(near.is_empty(), !said.contains("nearest"), "{near}");
         assert!(said.contains(why), "{old:?}: {said}");
     }
 }

@@ -144,8 +144,8 @@ async fn a_compile_error_is_shown_whole() {
     yard.put("creature/Cargo.lock", "version = 4\n\n[[package]]\nname = \"creature\"\nversion = \"0.1.0\"\n");
     let uses: String = (0..12).map(|at| format!("    let x{at}: u32 = missing_{at}();\n")).collect();
     yard.put("creature/src/main.rs", &format!("//! Wrong.\nfn main() {{\n{uses}}}\n"));
-    let shown = yard.shown("repo.build", json!({})).await;
-    assert!(shown.starts_with("failed: cargo build failed: exit status 101\nhint: "), "{shown}");
+    let shown = yard.shown("repo.check", json!({})).await;
+    assert!(shown.starts_with("failed: cargo check failed: exit status 101\nhint: "), "{shown}");
     for at in 0..12 {
         assert!(shown.contains(&format!("cannot find function `missing_{at}`")), "error {at}: {shown}");
         assert!(shown.contains(&format!("src/main.rs:{}:", at + 3)), "place {at}: {shown}");

@@ -1,8 +1,8 @@
 //! Tests of the protocol on a throwaway creature without dependencies: passes, and every way to fail puts all files back.
 
 use crate::yard::Yard;
-use creature::self_edit::change::{self, Edit};
-use creature::self_edit::diagnostics;
+use creature::self_edit::plan::{self, Edit, Roots};
+use creature::self_edit::{change, diagnostics};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -136,6 +136,12 @@ async fn an_edit_is_proven_or_leaves_no_trace() {
         assert!(error.lines().count() <= 21, "{error}");
         assert_eq!(tree(yard.root()), before, "after a failed {stage}");
         assert_eq!(yard.tools.rebirth, None);
+        let draft = yard.text(".self/workspace/draft/creature/src/main.rs");
+        assert!(
+            draft.contains(new) && done["hint"].as_str().unwrap().contains("the draft stays as it is"),
+            "{done}"
+        );
+        assert_eq!(yard.call("repo.drop", json!({})).await["ok"], json!(true));
     }
 
     // Dropped half way, as when this life is asked to leave, it leaves no trace either.
@@ -163,11 +169,12 @@ async fn papers_need_no_proof_and_held_edits_wait() {
     assert_eq!((&again["ok"], &again["already"]), (&json!(true), &json!(true)), "{again}");
     let held = json!({"edits": [edit("    42\n", "    broken\n")], "summary": "later", "hold": true});
     assert_eq!(yard.call("repo.edit", held).await["held"], json!(true));
-    assert!(yard.text("creature/src/main.rs").contains("broken") && yard.tools.rebirth.is_none());
+    assert!(yard.text(".self/workspace/draft/creature/src/main.rs").contains("broken"));
+    assert!(yard.text("creature/src/main.rs").contains("    42\n") && yard.tools.rebirth.is_none());
 }
 
 #[tokio::test]
-async fn all_files_or_none() {
+async fn nothing_reaches_the_tree_that_lives_without_proof() {
     let mut yard = Yard::new();
     yard.put("creature/src/main.rs", MAIN);
     let before = tree(yard.root());
@@ -206,18 +213,18 @@ fn the_lines_that_say_what_is_wrong_come_first() {
     let error = "   Compiling creature v0.1.0\nerror[E0425]: cannot find `x`\n  --> src/life.rs:1:1\n";
     let hung = "test a ... ok\ntest life::b has been running for over 60 seconds\n";
     for (stdout, stderr, first) in [
-        (failed, "error: test failed, to rerun pass `--test creature`\n", "---- b::c stdout ----"),
+        (failed, "error: test failed, to rerun pass `--test creature`\n", "1 test fails:"),
         ("{\"reason\":\"compiler-message\"}\n", error, "error[E0425]: cannot find `x`"),
         (hung, running, "test life::b has been running for over 60 seconds"),
         ("test a ... ok\n", running, running.trim_end()),
         ("test a ... ok\n", "", "test a ... ok"),
         ("", "", ""),
     ] {
-        let said = diagnostics::wrong(stdout, stderr);
+        let said = diagnostics::wrong(stdout, stderr, 8_000, &|_| "known".to_owned());
         assert_eq!(said.lines().next().unwrap_or_default(), first, "{said}");
     }
     let long = format!("error: {}\n{}", "x".repeat(1_000), "and more\n".repeat(100));
-    let said = diagnostics::wrong("", &long);
+    let said = diagnostics::wrong("", &long, 8_000, &|_| String::new());
     assert_eq!(said, long.trim_end(), "nothing of it is cut here");
 }
 
@@ -233,7 +240,7 @@ fn what_is_gone_already_is_put_back_too() {
     };
     let edits =
         [edit("creature/src/main.rs", "42", "43"), edit("creature/src/deep/new.rs", "", "//! New.\n")];
-    let plan = change::from_edits(yard.root(), &edits).unwrap();
+    let plan = plan::from_edits(Roots { source: yard.root(), papers: yard.root() }, &edits).unwrap();
     let mut written = change::write(yard.root(), plan.changes).unwrap();
     written.guard("creature/Cargo.lock");
     assert!(yard.text("creature/src/main.rs").contains("    43\n"));

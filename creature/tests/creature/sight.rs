@@ -11,7 +11,7 @@ mod odd_replies;
 mod reader;
 mod several;
 mod storm;
-mod world;
+pub mod world;
 
 use crate::broker::loopback;
 use crate::faithful::{Rules, Say, Seen, Shown, Wire};
@@ -268,10 +268,10 @@ fn a_compile_error_is_mended_by_what_was_shown_of_it() {
             |seen| {
                 if let Some(text) = results(seen, "repo.edit").pop() {
                     assert!(!text.contains("failed:"), "{text}");
-                    return Err(Say::new().says("Now?").calls("repo.build", json!({})));
+                    return Err(Say::new().says("Now?").calls("repo.check", json!({})));
                 }
-                let Some(text) = results(seen, "repo.build").pop() else {
-                    return Err(Say::new().says("I build.").calls("repo.build", json!({})));
+                let Some(text) = results(seen, "repo.check").pop() else {
+                    return Err(Say::new().says("I build.").calls("repo.check", json!({})));
                 };
                 if !text.contains("failed:") {
                     return Ok(text);

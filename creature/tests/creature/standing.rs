@@ -180,3 +180,18 @@ fn what_it_does_by_itself_says_so_and_shows_the_state_and_an_answer_neither() {
     let title = "Where you stand with your owner and your work";
     assert!(script.situation(0).contains(title) && !script.situation(1).contains(title));
 }
+
+#[test]
+fn an_unfinished_draft_is_told_first_wherever_it_acts_by_itself() {
+    let draft =
+        "a draft since 2026-03-02 11:02: 3 files, check fails: error[E0425] at src/life.rs:7:1".to_owned();
+    let by_itself = Moment { now: NOW.to_owned(), draft: draft.clone(), ..Moment::default() };
+    let text = standing(&by_itself).unwrap().text;
+    assert!(text.contains(&format!("Your work:\n- {draft}\n")), "{text}");
+    let without = standing(&Moment { draft: String::new(), ..by_itself.clone() }).unwrap().text;
+    assert!(!without.contains("draft"), "{without}");
+    assert!(
+        standing(&Moment { owner: true, ..by_itself }).is_none(),
+        "the owner is answered with full attention"
+    );
+}

@@ -20,7 +20,7 @@ async fn bad_arguments_are_named() {
         ("repo.read", json!({"path": "PURPOSE.md", "from": [1]}), "takes a number as `from`, not a list"),
         ("files.write", json!({"path": "a"}), "needs `text`"),
         ("files.write", json!({"path": "", "text": "x"}), "`path`"),
-        ("repo.edit", json!({"edits": "x", "summary": "s"}), "a list of {path, old, new}"),
+        ("repo.edit", json!({"edits": "x", "summary": "s"}), "a list of {path, old, new?}"),
         ("repo.edit", json!({"edits": [], "summary": "s"}), "1 to 64"),
         ("repo.edit", json!({"edits": [{"path": "a"}], "summary": "s"}), "needs `old` in edits[0]"),
         (

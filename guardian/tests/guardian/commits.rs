@@ -78,7 +78,7 @@ fn what_rotted_in_a_pack_is_written_anew() {
 }
 
 #[test]
-fn a_long_summary_is_cut_between_words_and_stands_whole_below() {
+fn a_subject_has_at_most_72_characters_of_whole_words_and_the_rest_stands_below() {
     let request = |summary: &str| Request { summary: summary.into(), ..Request::default() };
     let long = "a word and another ".repeat(20);
     let (summary, message) = (request(&long).summary(), request(&long).message("self"));
@@ -87,11 +87,37 @@ fn a_long_summary_is_cut_between_words_and_stands_whole_below() {
         summary.ends_with("word …") || summary.ends_with("and …") || summary.ends_with("another …"),
         "{summary}"
     );
-    assert_eq!(message, format!("self: {summary}\n\n{}\n", long.trim()));
+    let (subject, body) = message.split_once(" …\n\n… ").unwrap();
+    assert!((60..=70).contains(&subject.chars().count()), "{subject}");
+    assert_eq!(
+        format!("{subject} {body}"),
+        format!("self: {}\n", long.trim()),
+        "nothing is lost, no word is cut"
+    );
+    let wide = request(&"größer ".repeat(40)).message("self");
+    assert!(
+        wide.lines().next().unwrap().chars().count() <= 72 && wide.contains("größer …\n\n… größer"),
+        "{wide}"
+    );
     assert_eq!(request("short and\n sweet\u{7}").message("self"), "self: short and sweet");
     assert_eq!(request(" \n").message("self"), "self: no summary given");
     let endless = request(&"x".repeat(1_000_000)).message("self");
     assert!(endless.chars().count() < 4_300 && endless.starts_with("self: xxx"));
-    let exactly = "x".repeat(200);
+    assert_eq!(endless.lines().next().unwrap().chars().count(), 72);
+    let exactly = "x".repeat(66);
     assert_eq!(request(&exactly).message("self"), format!("self: {exactly}"));
+}
+
+#[test]
+fn a_draft_is_kept_under_a_ref_and_nothing_of_the_house_is_touched() {
+    let house = House::new("live");
+    assert_eq!(open(&house).keep_draft().unwrap(), None, "there is none");
+    house.write(".self/workspace/draft/creature/src/new.rs", "//! New.\n");
+    house.write(".self/workspace/draft/draft.json", "{}");
+    let before = house.git(&["status", "--porcelain"]);
+    let kept = open(&house).keep_draft().unwrap().unwrap().to_string();
+    assert_eq!(house.git(&["show", &format!("{kept}:creature/src/new.rs")]), "//! New.");
+    assert!(house.git(&["for-each-ref", "refs/guardian/rescued"]).contains(&kept));
+    assert_eq!(house.git(&["status", "--porcelain"]), before);
+    assert!(house.path(".self/workspace/draft/creature/src/new.rs").exists());
 }

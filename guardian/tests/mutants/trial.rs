@@ -164,8 +164,7 @@ impl<'a> Trials<'a> {
         let falls = self.house.told("fall").len();
         let mut memory = Reader::new(self.house.path(".self/memory.jsonl"));
         self.model.forget();
-        let call = json!([{"tool": "repo.apply_patch", "args": {"patch": mutant.patch, "summary": summary}}]);
-        self.model.will_think(summary, call, 0);
+        self.model.will_think(summary, anew(mutant, summary), 0);
         // A mind that costs money thinks for a reason.
         self.house.say(&format!("the model is ready for {}", summary.split(':').next().unwrap_or(summary)));
         let mut told = Value::Null;
@@ -239,6 +238,7 @@ impl<'a> Trials<'a> {
             {"tool": "repo.read", "args": {"path": "creature/src/pace.rs"}},
             {"tool": "repo.edit", "args": {"edits": foreign, "summary": "not mine to touch"}},
             {"tool": "web.fetch_text", "args": {"url": page}},
+            {"tool": "repo.drop", "args": {}},
             {"tool": "repo.apply_patch", "args": {"patch": broken, "summary": "does not build"}},
         ]);
         self.model.will_think(&format!("an ordinary thought after {tag}"), calls, 1);
@@ -281,6 +281,14 @@ impl<'a> Trials<'a> {
         ];
         Ok(able.into_iter().filter(|(_, can)| !can).map(|(what, _)| what).collect())
     }
+}
+
+/// The mutant as a call; what an earlier one left is not built upon.
+fn anew(mutant: &Mutant, summary: &str) -> Value {
+    json!([
+        {"tool": "repo.drop", "args": {}},
+        {"tool": "repo.apply_patch", "args": {"patch": mutant.patch, "summary": summary}},
+    ])
 }
 
 /// The stage that refused, and the test or the words that say why.

@@ -97,6 +97,8 @@ pub struct Input {
     pub cooling_until: Option<Timestamp>,
     /// What is open, the first goes first.
     pub open: Vec<String>,
+    /// What is unfinished of its own source, in a line; empty where nothing is.
+    pub draft: String,
     /// Acts that wait for the owner's yes.
     pub awaiting: u64,
     /// The owner said pause, and it holds.
@@ -179,6 +181,9 @@ fn owner_side(input: &Input, statements: &[Statement]) -> (String, usize) {
 fn loop_side(input: &Input) -> (String, usize) {
     let now = input.now;
     let mut lines = Vec::new();
+    if !input.draft.is_empty() {
+        lines.push(format!("- {}", gist(&input.draft, 150)));
+    }
     if let Some(failure) = &input.failure {
         let (age, what) = (age(now, failure.at), gist(&failure.text, 150));
         lines.push(format!("- latest failure, {age}: {what}"));

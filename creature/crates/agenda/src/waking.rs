@@ -2,8 +2,13 @@
 //!
 //! Invariant: a mind that costs money is asked for a reason that can be named, or not at all.
 
+use jiff::{SignedDuration, Timestamp};
+
 /// Characters one event takes at most where a thought is shown it, its mark and the end of its line included.
 const MOST_EVENT: usize = 1_203;
+
+/// The first wait for an edit of a draft.
+const DRAFT_WAITS: SignedDuration = SignedDuration::from_secs(300);
 
 /// How things stand when a wake asks whether to think.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +25,8 @@ pub struct Found {
     pub items_due: Vec<String>,
     /// The first line of the stack that is ready.
     pub line: Option<String>,
+    /// A draft of its source that nobody has looked at for a while, in a line.
+    pub draft: Option<String>,
     /// The last wake ended before its work did.
     pub unfinished: bool,
     /// The owner paused it.
@@ -54,9 +61,17 @@ pub fn reasons(found: &Found) -> Vec<String> {
         so(found.checklist_changed, "the checklist changed"),
         due,
         found.line.as_ref().map(|line| format!("ready: {line}")),
+        found.draft.as_ref().map(|draft| format!("unfinished: {draft}")),
         so(found.unfinished, "the last wake ended before its work did"),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// When an unfinished draft is looked at again: the longer nobody edits it, the more rarely.
+pub fn draft_due(touched: Timestamp, looked: Option<Timestamp>) -> Timestamp {
+    let last = looked.map_or(touched, |looked| looked.max(touched));
+    let idle = last.duration_since(touched).max(DRAFT_WAITS);
+    last.saturating_add(idle).unwrap_or(Timestamp::MAX)
 }
 
 /// How many events a thought is shown: the newest that fit into `most` characters. The others wait for the next.

@@ -103,7 +103,8 @@ fn may_change(turn: &Turn, wakes: &[Wake]) -> bool {
         own && word(&record.data, "stage") != "born"
     });
     let tried = tried || change.last_life == Some(moment.life) || change.trial.is_some();
-    cooled && quiet && !tried && here >= SETTLED_WAKES
+    // A draft is another mind's work, unfinished.
+    cooled && quiet && !tried && here >= SETTLED_WAKES && moment.draft.is_empty()
 }
 
 fn failed_before(turn: &Turn, edit: &str) -> bool {
@@ -128,6 +129,8 @@ pub fn settled(result: &Value, turn: &mut Turn) {
     };
     turn.state.change.trial = None;
     turn.intend("write down why my edit failed");
+    // It mends nothing: another edit begins anew.
+    turn.call("repo.drop", json!({}));
     turn.say(format!("My edit, {edit}, failed: {error}."));
     turn.diary(&format!("- I tried {edit}, for {}. It failed: {error}", trial.why));
     // Cut off by an end of the life, it has proven nothing against itself.

@@ -26,7 +26,7 @@ const METHOD: Arg = words("method");
 const REASON: Arg = text("reason").maybe();
 const BODY: Arg = json_of("body", &["object", "array", "string"]).maybe();
 
-const EDIT: Kind = Kind::Record(&[PATH, text("old"), text("new")]);
+const EDIT: Kind = Kind::Record(&[PATH, text("old"), text("new").maybe()]);
 const STEPS: Arg = list("checkpoints", &Kind::Words, 1_000);
 const STATUS: Arg = one_of("status", &["active", "done", "failed", "blocked", "pending"]);
 const STAGES: &[&str] = &["scan", "evaluate", "propose", "execute", "collect", "report"];
@@ -238,7 +238,7 @@ pub const TOOLS: &[Tool] = &[
         "repo.edit",
         &[list("edits", &EDIT, 64), SUMMARY, HOLD],
         Outward,
-        "change yourself: `old` quoted exactly and standing once, empty for a new file; builds, tests, rehearses, then you are reborn; hold:true only applies",
+        "change yourself: `old` quoted exactly and standing once, empty for a new file; gathers in a draft, which is then built, tested and rehearsed, and you are reborn; hold:true only edits the draft",
     ),
     tool(
         "repo.apply_patch",
@@ -246,14 +246,25 @@ pub const TOOLS: &[Tool] = &[
         Outward,
         "the same with a unified diff",
     ),
-    tool("repo.build", &[], Outward, "cargo build of your source as it is"),
-    tool("repo.test", &[text("filter").maybe()], Outward, "cargo test of your source as it is"),
+    tool("repo.check", &[], Outward, "whether your draft, else your source, compiles, its tests too: seconds"),
+    tool(
+        "repo.test",
+        &[text("filter").maybe()],
+        Outward,
+        "tests of your draft, else of your source, those of the changed crates first; `filter` is part of a name",
+    ),
     tool("repo.install_deps", &[], Outward, "cargo fetch: get what creature/Cargo.toml names"),
     tool(
         "repo.commit",
         &[SUMMARY],
         Outward,
-        "keep what is there: source is built, tested and rehearsed, then you are reborn; papers are committed at once",
+        "the draft is built, tested and rehearsed, then you are reborn; without one papers are committed at once",
+    ),
+    tool(
+        "repo.drop",
+        &[flag("back").maybe()],
+        Outward,
+        "the draft goes, kept aside until the next one does; back:true takes up the last that went",
     ),
     tool(
         "repo.reset_hard",

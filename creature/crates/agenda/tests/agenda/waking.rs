@@ -1,12 +1,13 @@
 //! Waking as data: a model is asked for a reason, paused only by the owner's word, and events wait until shown.
 
-use agenda::waking::{Found, reasons, shown};
+use agenda::waking::{Found, draft_due, reasons, shown};
+use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
 #[test]
 fn nothing_is_no_reason_and_each_thing_is_one() {
     assert!(reasons(&Found::default()).is_empty());
-    let table: [(Found, &str); 8] = [
+    let table: [(Found, &str); 9] = [
         (Found { newborn: true, ..Found::default() }, "the first thought of this life"),
         (Found { words: 1, ..Found::default() }, "your owner's word waits"),
         (Found { words: 3, ..Found::default() }, "3 words of your owner's wait"),
@@ -18,10 +19,28 @@ fn nothing_is_no_reason_and_each_thing_is_one() {
             "due on the checklist: a; b",
         ),
         (Found { line: Some("goal-1 tea".to_owned()), ..Found::default() }, "ready: goal-1 tea"),
+        (Found { draft: Some("a draft".to_owned()), ..Found::default() }, "unfinished: a draft"),
     ];
     for (found, why) in table {
         assert_eq!(reasons(&found), [why]);
     }
+}
+
+#[test]
+fn an_unfinished_draft_is_looked_at_the_more_rarely_the_longer_it_lies() {
+    let touched: Timestamp = "2026-11-23T14:02:00Z".parse().unwrap();
+    let (mut looked, mut waits) = (None, Vec::new());
+    for _ in 0..6 {
+        let due = draft_due(touched, looked);
+        waits.push(due.duration_since(looked.unwrap_or(touched)).as_secs() / 60);
+        looked = Some(due);
+    }
+    assert_eq!(waits, [5, 5, 10, 20, 40, 80]);
+    // Seen before it was edited, it waits from the edit on.
+    assert_eq!(
+        draft_due(touched, Some(touched - SignedDuration::from_hours(9))),
+        touched + SignedDuration::from_mins(5)
+    );
 }
 
 fn any_found() -> impl Strategy<Value = Found> {
@@ -42,6 +61,7 @@ fn any_found() -> impl Strategy<Value = Found> {
                     purpose_changed,
                     checklist_changed,
                     items_due,
+                    draft: line.clone().filter(|_| events == 2),
                     line,
                     unfinished,
                     paused,
@@ -62,7 +82,8 @@ proptest! {
             prop_assert_eq!(why.len(), usize::from(found.words > 0) + usize::from(found.newborn));
         } else {
             let all = [found.words > 0, found.newborn, found.events > 0, found.purpose_changed,
-                found.checklist_changed, !found.items_due.is_empty(), found.line.is_some(), found.unfinished];
+                found.checklist_changed, !found.items_due.is_empty(), found.line.is_some(), found.draft.is_some(),
+                found.unfinished];
             prop_assert_eq!(why.len(), all.into_iter().filter(|is| *is).count());
         }
     }
