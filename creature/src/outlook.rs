@@ -154,6 +154,7 @@ impl Life {
         let waiting = || self.cursors.words.iter().filter(|waiting| waiting.word.thread == thread);
         let words = waiting().map(|waiting| waiting.word.clone()).collect();
         let unseen = waiting().filter(|waiting| waiting.seen == 0).count();
+        let money = budget::read(&house.budget());
         let mut moment = Moment {
             now: self.told.clock.text(),
             life: self.told.life,
@@ -172,7 +173,8 @@ impl Life {
             snapshot,
             records,
             rest_s: (self.settings.rest.shortest_s, self.settings.rest.longest_s),
-            budget: budget::read(&house.budget()).line,
+            budget: money.line,
+            alarm: money.alarm,
             born: self.born.clone(),
             asks_waiting: self.asks_waiting,
             draft: self.draft().map_or(String::new(), |draft| draft.line()),

@@ -83,6 +83,7 @@ pub fn named(
             .max(256),
         effort: if settings.effort.is_empty() { word("effort") } else { &settings.effort }.to_owned(),
     };
+    let effort = endpoint.effort.clone();
     let round_tokens = number("/cap_usd").zip(number("/prices/cache_read"));
     let client = Client::new(endpoint).map_err(|error| format!("failed to {error} ({})", error.hint))?;
     let form = match (settings.tools, wire) {
@@ -100,6 +101,7 @@ pub fn named(
             .and_then(|input| Some([input, number("/prices/cache_read")?, number("/prices/output")?])),
         address: word("address").to_owned(),
         build: word("build").to_owned(),
+        effort,
         form,
         auto: settings.tools == ToolForm::Auto,
         frame: Frame::default(),
@@ -129,7 +131,7 @@ pub enum Form {
 pub struct Frame {
     pub(super) system: String,
     pub(super) tools: Vec<Tool>,
-    /// Hash of wire, model, system and tools.
+    /// Hash of wire, model, effort, system and tools.
     pub(super) fingerprint: String,
     /// Bytes of system and tools.
     pub(super) bytes: u64,
@@ -149,6 +151,7 @@ pub struct ModelMind {
     pub(super) address: String,
     /// Of the server, where it says so.
     pub(super) build: String,
+    effort: String,
     /// None until the server was asked what it can.
     pub(super) form: Option<Form>,
     pub(super) auto: bool,
@@ -206,7 +209,7 @@ impl ModelMind {
             |tool: &Tool| format!("{}\n{}\n{}\n{}\n", tool.name, tool.description, tool.schema, tool.strict);
         let listed: String = tools.iter().map(told).collect();
         let form = if is_native { "native" } else { "json" };
-        let fingerprint = fingerprint(&[&self.name(), &self.address, form, &system, &listed]);
+        let fingerprint = fingerprint(&[&self.name(), &self.address, &self.effort, form, &system, &listed]);
         Frame { bytes: (system.len() + listed.len()) as u64, system, tools, fingerprint }
     }
 

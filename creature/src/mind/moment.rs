@@ -45,6 +45,8 @@ pub struct Moment {
     pub rest_s: (u64, u64),
     /// How the money stands, in one line; empty where nobody said.
     pub budget: String,
+    /// What of it is alarming, or why calls are stopped; empty when all is well.
+    pub alarm: String,
     /// Why the mind that reads gives no answer; empty where it does, or is none.
     pub outage: String,
     /// What this life was born with: the change it came of, or the one that was put back; empty where neither.

@@ -34,6 +34,18 @@ impl Said {
         }
     }
 
+    /// What the money forbids, said when that changes; its figures change with every call and are no news.
+    fn money(&mut self, known: &BTreeMap<String, String>, alarm: &str) {
+        let (title, plain) = ("Money", alarm.replace(|c: char| c.is_ascii_digit(), ""));
+        let mark = if plain.is_empty() { String::new() } else { fingerprint(&[&plain]) };
+        if known.get(title).map_or("", String::as_str) == mark {
+            return;
+        }
+        let said = if alarm.is_empty() { "it is as it should be again" } else { alarm };
+        self.text += &format!("# {title}\n\n{said}\n\n");
+        self.shown.insert(title.to_owned(), mark);
+    }
+
     /// Those of the lines that were not said before; from `unseen` on they are new, whatever was once said alike.
     fn lines(&mut self, known: &BTreeMap<String, String>, title: &str, lines: &[String], unseen: usize) {
         let mut new = Vec::new();
@@ -94,6 +106,7 @@ fn situation(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment,
 
 /// Events are taken off their queue by the thought that is shown them: each is new.
 fn happened(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment) {
+    said.money(known, &moment.alarm);
     said.lines(known, "Events", &events(moment), 0);
     let (words, unseen) = (words(moment), moment.words.len().saturating_sub(moment.unseen));
     said.lines(known, "Your owner's words, not yet answered", &words, unseen);

@@ -2,7 +2,7 @@
 
 use agenda::stack::{Category, Line};
 use agenda::standing::Standing;
-use creature::mind::context::{Caps, choose, head, shorten};
+use creature::mind::context::{Caps, Parts, choose, head, shorten};
 use creature::mind::moment::{Moment, Word};
 use creature::mind::{prompt, situation};
 use jiff::Timestamp;
@@ -151,5 +151,27 @@ fn the_prompt_speaks_each_wire() {
         ["safe mode", "PURPOSE.md changed", "commit 0123456,", "round 1 of 8", "Awake for: goal-7 is ready"]
     {
         assert!(text.contains(part), "{part} is not in {text}");
+    }
+}
+
+#[test]
+fn what_the_money_forbids_is_said_when_it_changes_and_not_with_every_figure() {
+    let moment = |alarm: &str| Moment { alarm: alarm.to_owned(), ..Moment::default() };
+    let first = situation::opening(&moment(""), &Parts::default());
+    assert!(!first.text.contains("# Money"), "{}", first.text);
+    let mut known = first.shown;
+    for (alarm, said) in [
+        ("81 % of $0.75 is spent", Some("81 % of")),
+        ("84 % of $0.75 is spent", None),
+        ("calls are stopped", Some("calls are stopped")),
+        ("", Some("as it should be again")),
+        ("", None),
+    ] {
+        let news = situation::news(&moment(alarm), &known, false);
+        match said {
+            Some(said) => assert!(news.text.contains("# Money") && news.text.contains(said), "{}", news.text),
+            None => assert!(!news.text.contains("# Money"), "{alarm}: {}", news.text),
+        }
+        known.extend(news.shown);
     }
 }

@@ -87,6 +87,7 @@ pub fn moment() -> impl Strategy<Value = Moment> {
                 records,
                 rest_s: (numbers[2], numbers[3]),
                 budget,
+                alarm: String::new(),
                 asks_waiting: numbers[0],
                 owner: flags[3],
                 thread,

@@ -239,3 +239,21 @@ fn a_new_build_of_a_server_is_asked_again_whether_it_takes_tools() {
         );
     }
 }
+
+#[test]
+fn another_effort_begins_another_conversation() {
+    loopback!();
+    let world =
+        World::new(Wire::Anthropic, Rules::default(), NATIVE, |_| Say::new().says("Nothing.").rests(300));
+    for (life, effort, thoughts) in [(1, "low", 0), (2, "low", 1), (3, "high", 0)] {
+        let settings =
+            format!("[model]\neffort = \"{effort}\"\ntools = \"native\"\n[rest]\nshortest_s = 1\n");
+        world.house.write("owner.toml", settings);
+        world.house.say(&format!(r#"{{"text": "are you there, life {life}?"}}"#));
+        let living = world.house.live(life);
+        world.house.record("thought", |data| data["wake"] == life);
+        assert!(living.leave().success());
+        assert_eq!(world.server.seen().last().unwrap().thoughts(), thoughts, "life {life}, {effort}");
+    }
+    world.server.assert_no_violations();
+}
