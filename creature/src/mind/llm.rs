@@ -75,12 +75,7 @@ pub fn named(
         token: broker.token().to_owned(),
         deadline,
         silence,
-        max_tokens: settings
-            .max_tokens
-            .filter(|most| *most > 0)
-            .unwrap_or(MAX_TOKENS)
-            .min(window / 4)
-            .max(256),
+        max_tokens: most_tokens(settings, window),
         effort: if settings.effort.is_empty() { word("effort") } else { &settings.effort }.to_owned(),
     };
     let effort = endpoint.effort.clone();
@@ -115,6 +110,11 @@ pub fn named(
         gainless: 0,
     }
     .formed())
+}
+
+/// Tokens of a reply; a quarter of the window at most.
+fn most_tokens(settings: &ModelSettings, window: u64) -> u64 {
+    settings.max_tokens.filter(|most| *most > 0).unwrap_or(MAX_TOKENS).min(window / 4).max(256)
 }
 
 /// How calls travel.
