@@ -125,6 +125,10 @@ impl World {
         }
         let named = |name| Some((name, std::env::var_os(name)?));
         command.envs(["RUSTUP_TOOLCHAIN", "CARGO", "CARGO_NET_OFFLINE"].into_iter().filter_map(named));
+        // Within walls no other place is writable.
+        let temporary = self.house.path(".self/workspace/tmp");
+        std::fs::create_dir_all(&temporary).unwrap();
+        command.env("TMPDIR", temporary);
         Living { child: command.spawn().unwrap() }
     }
 
