@@ -84,7 +84,9 @@ impl Life {
         if self.paused() && !self.toolbox.owner {
             return Ok(Some(Ends::Paused));
         }
-        if self.toolbox.owner || self.cursors.words.is_empty() {
+        // A word that found the mind away is not put to it again with every look at the hour.
+        let away = self.is_down();
+        if self.toolbox.owner || self.cursors.words.is_empty() || !(away || self.unheard()) {
             return Ok(None);
         }
         tracing::info!("the owner speaks: answered beside the call under way");
@@ -92,7 +94,10 @@ impl Life {
         let (line, busy) = (self.course.line.take(), self.course.busy.take());
         let thread = self.toolbox.thread.clone();
         self.course.beside = true;
-        let next = Box::pin(self.rounds(leaving)).await;
+        let next = match away {
+            true => Box::pin(self.meanwhile(false, leaving)).await,
+            false => Box::pin(self.minded(leaving)).await.map(Some),
+        };
         self.course.beside = false;
         (self.course.line, self.course.busy) = (line, busy);
         (self.toolbox.owner, self.toolbox.thread, self.toolbox.completed) = (false, thread, false);
@@ -100,12 +105,12 @@ impl Life {
             talk.take_up(parked);
         }
         match next? {
-            Next::Leave => Ok(Some(Ends::Left)),
-            Next::Reborn(summary) => {
+            Some(Next::Leave) => Ok(Some(Ends::Left)),
+            Some(Next::Reborn(summary)) => {
                 self.toolbox.rebirth = Some(Rebirth { summary });
                 Ok(None)
             }
-            Next::Rest(_) => Ok(None),
+            Some(Next::Rest(_)) | None => Ok(None),
         }
     }
 }

@@ -174,7 +174,7 @@ impl Life {
     }
 
     /// Thoughts, unless the mind is away and its owner asks for nothing but what can be done without it.
-    async fn minded(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
+    pub(crate) async fn minded(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         if let Some(end) = self.meanwhile(true, leaving).await? {
             return Ok(end);
         }
@@ -191,7 +191,7 @@ impl Life {
     }
 
     /// Thoughts until one wants to rest, as many as the owner allows in one wake.
-    pub(crate) async fn rounds(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
+    async fn rounds(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         for round in 0..MOST_OWNER_ROUNDS {
             self.heart.stage(Stage::Sensing, Duration::from_secs(30));
             if round > 0 && !self.told.safe {

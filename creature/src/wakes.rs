@@ -155,7 +155,7 @@ impl Life {
     }
 
     /// Whether the owner said something that no thought has seen.
-    fn unheard(&self) -> bool {
+    pub(crate) fn unheard(&self) -> bool {
         self.cursors.words.iter().any(|waiting| waiting.seen == 0)
     }
 

@@ -111,3 +111,39 @@ fn a_pause_stops_a_long_call() {
     assert!(living.leave().success());
     assert!(!world.house.path("self/diary.md").exists());
 }
+
+#[test]
+fn a_word_that_finds_the_mind_away_beside_a_long_call_is_told_so_and_costs_one_question() {
+    loopback!();
+    let (wire, rules) = ways()[0].clone();
+    let world =
+        World::new(wire, rules, NATIVE, move |seen| match seen.all_text().contains("are you there") {
+            true => Say::new().status(401, "{}"),
+            false => mind(seen),
+        });
+    let now = jiff::Timestamp::now();
+    // Late by the time the word comes: the hour is looked at again and again.
+    let schedule = Schedule::Once { at: now + jiff::SignedDuration::from_secs(1) };
+    let add = ReminderChange::Add {
+        text: "water".to_owned(),
+        prompt: Some("look".to_owned()),
+        schedule,
+        zone: None,
+    };
+    let (mut agenda, rules) = (Agenda::default(), Rules::default());
+    agenda.apply(&Change::Reminder(add), When { now, thread: "main", owner: true, rules: &rules }).unwrap();
+    world.house.write(".self/mind/agenda.json", agenda.to_json());
+    let living = world.house.live(1);
+    begun(&world);
+    world.house.say(r#"{"text": "are you there?"}"#);
+    let told = world.house.record("message", |data| data["kind"] == "waiting");
+    assert!(told.data["text"].as_str().unwrap().contains("the key is refused"), "{}", told.data);
+    let asked =
+        || world.server.seen().iter().filter(|seen| seen.all_text().contains("are you there")).count();
+    let before = asked();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert_eq!(asked(), before, "the mind was asked again while it was known to be away");
+    world.house.write(".self/workspace/go", "low");
+    world.house.record("action", |data| data["tool"] == "repo.run");
+    assert!(living.leave().success());
+}
