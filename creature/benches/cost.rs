@@ -13,13 +13,13 @@
 
 #[path = "../tests/creature/broker.rs"]
 mod broker;
-#[path = "../tests/creature/sight/errand.rs"]
+#[path = "../tests/creature/probation/sight/errand.rs"]
 mod errand;
 #[path = "../tests/faithful/mod.rs"]
 mod faithful;
 #[path = "../tests/creature/house.rs"]
 mod house;
-#[path = "../tests/creature/sight/world.rs"]
+#[path = "../tests/creature/probation/sight/world.rs"]
 mod world;
 
 use errand::{DAY_USD, Errand, errand};

@@ -17,7 +17,7 @@ mod broker;
 mod faithful;
 #[path = "../tests/creature/house.rs"]
 mod house;
-#[path = "../tests/creature/sight/world.rs"]
+#[path = "../tests/creature/probation/sight/world.rs"]
 mod world;
 
 use faithful::{Rules, Say, Wire};

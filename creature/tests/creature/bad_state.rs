@@ -65,38 +65,42 @@ fn a_memory_that_cannot_be_written_is_a_clear_end() {
     assert!(house.log().contains("memory.jsonl"), "{}", house.log());
 }
 
-/// Idle 6: what killed lives left in TMPDIR was never cleared, 1,106 files in 15 minutes of kills.
-#[test]
-fn what_earlier_lives_left_in_their_temporary_folder_is_cleared_and_nothing_else() {
-    let house = TempHouse::new();
-    for at in 0..50 {
-        house.write(&format!(".self/workspace/tmp/left-{at}/deep/a.o"), "x");
-        house.write(&format!(".self/workspace/tmp/{at}.tmp"), "x");
+mod probation {
+    use super::*;
+
+    /// Idle 6: what killed lives left in TMPDIR was never cleared, 1,106 files in 15 minutes of kills.
+    #[test]
+    fn what_earlier_lives_left_in_their_temporary_folder_is_cleared_and_nothing_else() {
+        let house = TempHouse::new();
+        for at in 0..50 {
+            house.write(&format!(".self/workspace/tmp/left-{at}/deep/a.o"), "x");
+            house.write(&format!(".self/workspace/tmp/{at}.tmp"), "x");
+        }
+        house.write(".self/workspace/work.txt", "mine");
+        house.write("self/notes/n.md", "mine");
+        house.write("owners/paper.txt", "the owner's");
+        std::os::unix::fs::symlink(house.path("owners"), house.path(".self/workspace/tmp/link")).unwrap();
+        // Times of change cannot be set back: what is to be old has to get old.
+        std::thread::sleep(std::time::Duration::from_millis(2_100));
+        let living = house.live(1);
+        let left = || std::fs::read_dir(house.path(".self/workspace/tmp")).unwrap().count();
+        wait_for("an empty folder", || (left() == 0).then_some(()));
+        for kept in [".self/workspace/work.txt", "self/notes/n.md", "owners/paper.txt"] {
+            assert!(house.path(kept).exists(), "{kept}");
+        }
+        // What this life makes there is its own.
+        house.write(".self/workspace/tmp/new.tmp", "x");
+        house.record("thought", |_| true);
+        living.leave();
+        assert_eq!(left(), 1);
+        // A folder elsewhere that is linked in its place is another's.
+        std::fs::remove_dir_all(house.path(".self/workspace/tmp")).unwrap();
+        std::os::unix::fs::symlink(house.path("owners"), house.path(".self/workspace/tmp")).unwrap();
+        let living = house.live(2);
+        house.record("thought", |_| {
+            house.records().iter().any(|record| record.life == 2 && record.kind == "thought")
+        });
+        living.leave();
+        assert!(house.path("owners/paper.txt").exists());
     }
-    house.write(".self/workspace/work.txt", "mine");
-    house.write("self/notes/n.md", "mine");
-    house.write("owners/paper.txt", "the owner's");
-    std::os::unix::fs::symlink(house.path("owners"), house.path(".self/workspace/tmp/link")).unwrap();
-    // Times of change cannot be set back: what is to be old has to get old.
-    std::thread::sleep(std::time::Duration::from_millis(2_100));
-    let living = house.live(1);
-    let left = || std::fs::read_dir(house.path(".self/workspace/tmp")).unwrap().count();
-    wait_for("an empty folder", || (left() == 0).then_some(()));
-    for kept in [".self/workspace/work.txt", "self/notes/n.md", "owners/paper.txt"] {
-        assert!(house.path(kept).exists(), "{kept}");
-    }
-    // What this life makes there is its own.
-    house.write(".self/workspace/tmp/new.tmp", "x");
-    house.record("thought", |_| true);
-    living.leave();
-    assert_eq!(left(), 1);
-    // A folder elsewhere that is linked in its place is another's.
-    std::fs::remove_dir_all(house.path(".self/workspace/tmp")).unwrap();
-    std::os::unix::fs::symlink(house.path("owners"), house.path(".self/workspace/tmp")).unwrap();
-    let living = house.live(2);
-    house.record("thought", |_| {
-        house.records().iter().any(|record| record.life == 2 && record.kind == "thought")
-    });
-    living.leave();
-    assert!(house.path("owners/paper.txt").exists());
 }

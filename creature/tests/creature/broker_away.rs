@@ -6,34 +6,6 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 #[test]
-fn at_the_end_of_the_budget_it_rests_until_the_owner_speaks() {
-    loopback!();
-    let script = Script::new(vec![
-        Line::Refuses(429, "budget_cap", Some(40_000)),
-        Line::Refuses(429, "budget_cap", Some(40_000)),
-        thought("on the owner's behalf", json!([]), 300),
-    ]);
-    let house = TempHouse::with_model("openai", &script, 300);
-    let living = house.live(1);
-    let down = house.record("observation", |data| data["about"] == "model");
-    assert_eq!((&down.data["rest_s"], &down.data["hint"]), (&json!(3_600), &json!("look at budget.json")));
-    std::thread::sleep(Duration::from_millis(1_500));
-    assert_eq!(script.asked.lock().unwrap().len(), 1, "neither the client nor the loop asks again");
-    house.say("are you there?");
-    script.request(1);
-    // Two words within the same moment are one wake.
-    house.record("heartbeat", |data| data["wake"] == 2);
-    house.say("please");
-    house.record("thought", |data| data["intent"] == "on the owner's behalf");
-    house.record("observation", |data| {
-        data["about"] == "model" && data["text"].as_str().is_some_and(|text| text.contains("again"))
-    });
-    let told = house.records().iter().filter(|r| r.data["about"] == "model").count();
-    assert_eq!(told, 2, "once that it ended, once that it is over");
-    living.leave();
-}
-
-#[test]
 fn a_budget_that_resets_soon_is_waited_for() {
     loopback!();
     for (status, kind, wait_s, rest_s) in [
@@ -69,23 +41,6 @@ fn a_model_that_appears_is_thought_with_in_the_same_life() {
     house.say("status");
     house.record("message", |data| data["text"].as_str().is_some_and(|text| text.contains("on instinct")));
     living.leave();
-}
-
-#[test]
-fn a_broker_that_is_away_ends_no_life() {
-    loopback!();
-    let refused = StandIn::new(|_| refusal(503, "starting", None));
-    let mut house = TempHouse::new();
-    house.broker = Some(refused.base());
-    drop(refused);
-    let mut living = house.live(1);
-    let told = house.record("observation", |data| data["about"] == "broker");
-    assert!(told.data["text"].as_str().unwrap().contains("the broker is away"), "{}", told.data);
-    house.record("thought", |data| data["mind"] == "instinct");
-    assert!(living.ended().is_none());
-    living.leave();
-    let (log, memory) = (house.log(), std::fs::read_to_string(house.path(".self/memory.jsonl")).unwrap());
-    assert!(!log.contains(TOKEN) && !memory.contains(TOKEN));
 }
 
 #[test]
@@ -149,4 +104,56 @@ fn neither_its_shell_nor_its_log_knows_the_token() {
     let (log, memory) = (house.log(), std::fs::read_to_string(house.path(".self/memory.jsonl")).unwrap());
     assert!(log.contains("look at [hidden]") && !log.contains(TOKEN), "{log}");
     assert!(!memory.contains(TOKEN));
+}
+
+mod probation {
+    use super::*;
+
+    #[test]
+    fn at_the_end_of_the_budget_it_rests_until_the_owner_speaks() {
+        loopback!();
+        let script = Script::new(vec![
+            Line::Refuses(429, "budget_cap", Some(40_000)),
+            Line::Refuses(429, "budget_cap", Some(40_000)),
+            thought("on the owner's behalf", json!([]), 300),
+        ]);
+        let house = TempHouse::with_model("openai", &script, 300);
+        let living = house.live(1);
+        let down = house.record("observation", |data| data["about"] == "model");
+        assert_eq!(
+            (&down.data["rest_s"], &down.data["hint"]),
+            (&json!(3_600), &json!("look at budget.json"))
+        );
+        std::thread::sleep(Duration::from_millis(1_500));
+        assert_eq!(script.asked.lock().unwrap().len(), 1, "neither the client nor the loop asks again");
+        house.say("are you there?");
+        script.request(1);
+        // Two words within the same moment are one wake.
+        house.record("heartbeat", |data| data["wake"] == 2);
+        house.say("please");
+        house.record("thought", |data| data["intent"] == "on the owner's behalf");
+        house.record("observation", |data| {
+            data["about"] == "model" && data["text"].as_str().is_some_and(|text| text.contains("again"))
+        });
+        let told = house.records().iter().filter(|r| r.data["about"] == "model").count();
+        assert_eq!(told, 2, "once that it ended, once that it is over");
+        living.leave();
+    }
+
+    #[test]
+    fn a_broker_that_is_away_ends_no_life() {
+        loopback!();
+        let refused = StandIn::new(|_| refusal(503, "starting", None));
+        let mut house = TempHouse::new();
+        house.broker = Some(refused.base());
+        drop(refused);
+        let mut living = house.live(1);
+        let told = house.record("observation", |data| data["about"] == "broker");
+        assert!(told.data["text"].as_str().unwrap().contains("the broker is away"), "{}", told.data);
+        house.record("thought", |data| data["mind"] == "instinct");
+        assert!(living.ended().is_none());
+        living.leave();
+        let (log, memory) = (house.log(), std::fs::read_to_string(house.path(".self/memory.jsonl")).unwrap());
+        assert!(!log.contains(TOKEN) && !memory.contains(TOKEN));
+    }
 }

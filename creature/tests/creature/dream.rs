@@ -329,30 +329,6 @@ async fn a_model_acts_within_bounds() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_away_costs_only_its_part() {
-    loopback!();
-    for line in [
-        crate::house::Line::Fails(500),
-        crate::house::Line::Says("what a night".to_owned()),
-        crate::house::Line::Refuses(402, "budget_exhausted", Some(60)),
-    ] {
-        let script = Script::new(vec![line]);
-        let mut bed = Bed::new(TempHouse::with_model("anthropic", &script, 60));
-        bed.house.write("self/facts.md", TWICE);
-        let mut life = bed.born().await;
-        asleep(&mut life).await;
-        bed.wait(1.hour());
-        asleep(&mut life).await;
-        let dream = bed.dreams().remove(0);
-        assert_eq!(
-            (came(&dream, "thought")["ok"].as_bool(), came(&dream, "purge")["ok"].as_bool()),
-            (Some(false), Some(true))
-        );
-        assert_eq!(bed.facts(), ONCE);
-    }
-}
-
-#[tokio::test]
 async fn what_grew_too_long_is_said_once() {
     let mut bed = Bed::new(TempHouse::new());
     let mut life = bed.born().await;
@@ -377,4 +353,32 @@ async fn what_grew_too_long_is_said_once() {
         "{:?}",
         life.cursors.news
     );
+}
+
+mod probation {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_model_that_is_away_costs_only_its_part() {
+        loopback!();
+        for line in [
+            crate::house::Line::Fails(500),
+            crate::house::Line::Says("what a night".to_owned()),
+            crate::house::Line::Refuses(402, "budget_exhausted", Some(60)),
+        ] {
+            let script = Script::new(vec![line]);
+            let mut bed = Bed::new(TempHouse::with_model("anthropic", &script, 60));
+            bed.house.write("self/facts.md", TWICE);
+            let mut life = bed.born().await;
+            asleep(&mut life).await;
+            bed.wait(1.hour());
+            asleep(&mut life).await;
+            let dream = bed.dreams().remove(0);
+            assert_eq!(
+                (came(&dream, "thought")["ok"].as_bool(), came(&dream, "purge")["ok"].as_bool()),
+                (Some(false), Some(true))
+            );
+            assert_eq!(bed.facts(), ONCE);
+        }
+    }
 }

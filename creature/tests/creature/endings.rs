@@ -91,11 +91,15 @@ fn a_guardian_is_known_by_its_pipe_whatever_its_number() {
     assert!(!Lifeline::default().holds(), "nobody started this life");
 }
 
-#[test]
-fn without_a_guardian_it_says_so_and_lives_on() {
-    let house = TempHouse::new();
-    lives(&house, After(Some(Duration::from_millis(1_500))), 5, Lifeline::default());
-    let told = house.records().into_iter().find(|r| r.data["about"] == "rebirth").unwrap();
-    assert!(told.data["text"].as_str().unwrap().contains("rest longer"));
-    assert!(!house.path(".self/mind/request.json").exists());
+mod probation {
+    use super::*;
+
+    #[test]
+    fn without_a_guardian_it_says_so_and_lives_on() {
+        let house = TempHouse::new();
+        lives(&house, After(Some(Duration::from_millis(1_500))), 5, Lifeline::default());
+        let told = house.records().into_iter().find(|r| r.data["about"] == "rebirth").unwrap();
+        assert!(told.data["text"].as_str().unwrap().contains("rest longer"));
+        assert!(!house.path(".self/mind/request.json").exists());
+    }
 }

@@ -3,7 +3,6 @@
 
 mod agenda;
 mod answers;
-mod attacks;
 mod bad_state;
 mod books;
 mod boundary;
@@ -11,12 +10,10 @@ mod broker;
 mod broker_away;
 mod config;
 mod context;
-mod context_caps;
 mod digest;
 mod draft;
 mod dream;
 mod endings;
-mod errand;
 mod evidence;
 #[path = "../faithful/mod.rs"]
 mod faithful;
@@ -39,6 +36,7 @@ mod packages;
 mod patch;
 mod patch_damage;
 mod permission;
+mod probation;
 mod process;
 mod rehearsal;
 mod replace;
@@ -49,8 +47,6 @@ mod self_edit;
 mod senses;
 mod services;
 mod setbacks;
-mod showing;
-mod sight;
 mod spawning;
 mod standing;
 mod subsessions;

@@ -83,74 +83,6 @@ async fn an_edit_that_passes_is_asked_for(yard: &mut Yard) {
     assert!(tested["results"].to_string().contains("0 passed"), "{tested}");
 }
 
-/// One after the other in one house: a second one would build everything twice.
-#[tokio::test]
-async fn an_edit_is_proven_or_leaves_no_trace() {
-    let mut yard = Yard::new();
-    yard.put("creature/Cargo.toml", MANIFEST);
-    yard.put("creature/src/main.rs", MAIN);
-    yard.put("self/diary.md", "dear diary\n");
-    let note = yard.call("memory.append", json!({"text": "real memory"})).await;
-    assert_eq!(note["ok"], json!(true), "{note}");
-
-    an_edit_that_passes_is_asked_for(&mut yard).await;
-
-    yard.put(
-        "creature/Cargo.lock",
-        &(std::fs::read_to_string(yard.root().join("creature/Cargo.lock")).unwrap() + "# kept\n"),
-    );
-    let before = tree(yard.root());
-    let new_file = json!({"path": "creature/src/deep/er/x.rs", "old": "", "new": "//! X.\n"});
-    let purpose = json!({"path": "PURPOSE.md", "old": "Be", "new": "Do not be"});
-    for (stage, old, new, says) in [
-        ("build", "    43\n", "    forty\n", "cannot find value `forty`"),
-        ("build", "    43\n", "    43\n}\n}\n", "unexpected closing delimiter"),
-        ("test", "    43\n", "    57\n", "it_answers"),
-        (
-            "rehearsal",
-            "    println!(",
-            "    eprintln!(\"last words\");\n    std::process::exit(1);\n    #[allow(unreachable_code)]\n    println!(",
-            "last words",
-        ),
-        (
-            "rehearsal",
-            "    println!(",
-            "    std::thread::sleep(std::time::Duration::from_secs(600));\n    println!(",
-            "deadline",
-        ),
-        (
-            "rehearsal",
-            "    writeln!(memory",
-            "    let mut memory = std::io::sink();\n    writeln!(memory",
-            "no readable thought",
-        ),
-    ] {
-        yard.tools.limits.rehearsal = Duration::from_secs(if says == "deadline" { 1 } else { 30 });
-        let edits = json!([edit(old, new), new_file, purpose]);
-        let done = yard.call("repo.edit", json!({"edits": edits, "summary": "break it"})).await;
-        assert_eq!(done["ok"], json!(false), "{done}");
-        let record = yard.last("self_change");
-        let error = record["error"].as_str().unwrap();
-        assert_eq!((&record["ok"], &record["stage"]), (&json!(false), &json!(stage)), "{record}");
-        assert!(error.contains(says), "{stage}: {error}");
-        assert!(error.lines().count() <= 21, "{error}");
-        assert_eq!(tree(yard.root()), before, "after a failed {stage}");
-        assert_eq!(yard.tools.rebirth, None);
-        let draft = yard.text(".self/workspace/draft/creature/src/main.rs");
-        assert!(
-            draft.contains(new) && done["hint"].as_str().unwrap().contains("the draft stays as it is"),
-            "{done}"
-        );
-        assert_eq!(yard.call("repo.drop", json!({})).await["ok"], json!(true));
-    }
-
-    // Dropped half way, as when this life is asked to leave, it leaves no trace either.
-    let edits = json!([edit("    43\n", "    44\n"), new_file]);
-    let call = yard.call("repo.edit", json!({"edits": edits, "summary": "cut off"}));
-    assert!(tokio::time::timeout(Duration::from_millis(30), call).await.is_err());
-    assert_eq!(tree(yard.root()), before);
-}
-
 #[tokio::test]
 async fn papers_need_no_proof_and_held_edits_wait() {
     let mut yard = Yard::new();
@@ -249,4 +181,76 @@ fn what_is_gone_already_is_put_back_too() {
     std::fs::remove_file(yard.root().join("creature/src/main.rs")).unwrap();
     assert_eq!(written.put_back(), Ok(()));
     assert_eq!(tree(yard.root()), before);
+}
+
+mod probation {
+    use super::*;
+
+    /// One after the other in one house: a second one would build everything twice.
+    #[tokio::test]
+    async fn an_edit_is_proven_or_leaves_no_trace() {
+        let mut yard = Yard::new();
+        yard.put("creature/Cargo.toml", MANIFEST);
+        yard.put("creature/src/main.rs", MAIN);
+        yard.put("self/diary.md", "dear diary\n");
+        let note = yard.call("memory.append", json!({"text": "real memory"})).await;
+        assert_eq!(note["ok"], json!(true), "{note}");
+
+        an_edit_that_passes_is_asked_for(&mut yard).await;
+
+        yard.put(
+            "creature/Cargo.lock",
+            &(std::fs::read_to_string(yard.root().join("creature/Cargo.lock")).unwrap() + "# kept\n"),
+        );
+        let before = tree(yard.root());
+        let new_file = json!({"path": "creature/src/deep/er/x.rs", "old": "", "new": "//! X.\n"});
+        let purpose = json!({"path": "PURPOSE.md", "old": "Be", "new": "Do not be"});
+        for (stage, old, new, says) in [
+            ("build", "    43\n", "    forty\n", "cannot find value `forty`"),
+            ("build", "    43\n", "    43\n}\n}\n", "unexpected closing delimiter"),
+            ("test", "    43\n", "    57\n", "it_answers"),
+            (
+                "rehearsal",
+                "    println!(",
+                "    eprintln!(\"last words\");\n    std::process::exit(1);\n    #[allow(unreachable_code)]\n    println!(",
+                "last words",
+            ),
+            (
+                "rehearsal",
+                "    println!(",
+                "    std::thread::sleep(std::time::Duration::from_secs(600));\n    println!(",
+                "deadline",
+            ),
+            (
+                "rehearsal",
+                "    writeln!(memory",
+                "    let mut memory = std::io::sink();\n    writeln!(memory",
+                "no readable thought",
+            ),
+        ] {
+            yard.tools.limits.rehearsal = Duration::from_secs(if says == "deadline" { 1 } else { 30 });
+            let edits = json!([edit(old, new), new_file, purpose]);
+            let done = yard.call("repo.edit", json!({"edits": edits, "summary": "break it"})).await;
+            assert_eq!(done["ok"], json!(false), "{done}");
+            let record = yard.last("self_change");
+            let error = record["error"].as_str().unwrap();
+            assert_eq!((&record["ok"], &record["stage"]), (&json!(false), &json!(stage)), "{record}");
+            assert!(error.contains(says), "{stage}: {error}");
+            assert!(error.lines().count() <= 21, "{error}");
+            assert_eq!(tree(yard.root()), before, "after a failed {stage}");
+            assert_eq!(yard.tools.rebirth, None);
+            let draft = yard.text(".self/workspace/draft/creature/src/main.rs");
+            assert!(
+                draft.contains(new) && done["hint"].as_str().unwrap().contains("the draft stays as it is"),
+                "{done}"
+            );
+            assert_eq!(yard.call("repo.drop", json!({})).await["ok"], json!(true));
+        }
+
+        // Dropped half way, as when this life is asked to leave, it leaves no trace either.
+        let edits = json!([edit("    43\n", "    44\n"), new_file]);
+        let call = yard.call("repo.edit", json!({"edits": edits, "summary": "cut off"}));
+        assert!(tokio::time::timeout(Duration::from_millis(30), call).await.is_err());
+        assert_eq!(tree(yard.root()), before);
+    }
 }

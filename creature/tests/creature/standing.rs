@@ -1,7 +1,7 @@
 //! The autonomous state of a moment: what is gathered of records, and that no moment makes it fail or tell a secret.
 
 use crate::broker::loopback;
-use crate::context_caps::moment;
+use crate::probation::context_caps::moment;
 use crate::house::{Script, TempHouse, thought};
 use agenda::stack::{Category, Line};
 use agenda::standing::{Mode, Standing};

@@ -230,27 +230,6 @@ async fn the_same_call_over_and_over_is_warned_of_and_then_not_made() {
 }
 
 #[tokio::test]
-async fn what_needs_more_than_its_rounds_goes_on_at_later_wakes_that_become_rare() {
-    loopback!();
-    let dig = json!([{"tool": "notes.append", "args": {"name": "diary", "text": "dug"}}]);
-    let script = Script::new(vec![thought("again", dig, 0)]);
-    let house = TempHouse::with_model("openai", &script, 300);
-    let mut lived = Lived::born(&house, MORNING, 1).await;
-    let mut rests = Vec::new();
-    for _ in 0..20 {
-        rests.push(lived.wake().await.as_secs());
-    }
-    assert_eq!(asked(&script), 20 * 8, "eight rounds of every wake");
-    assert_eq!(rests[0], 1, "the first time it goes on at once");
-    assert!(rests[1..].iter().all(|rest| *rest >= 60), "{rests:?}");
-    assert!(rests[11..].iter().all(|rest| *rest >= 300), "work without end is slowed: {rests:?}");
-    let goes_on = (1..asked(&script)).all(|at| script.situation(at).contains("What came of your calls"));
-    assert!(goes_on, "its conversation is kept");
-    let why = house.booked().into_iter().rfind(|record| record.kind == "heartbeat").unwrap();
-    assert!(why.data["why"].to_string().contains("ended before its work did"), "{}", why.data);
-}
-
-#[tokio::test]
 async fn words_heard_by_a_life_that_ended_at_once_are_neither_lost_nor_remembered_twice() {
     loopback!();
     let answer = json!([{"tool": "memory.append", "args": {"kind": "message", "data": {"text": "yes"}}}]);
@@ -392,4 +371,29 @@ async fn a_reminder_that_comes_due_between_two_rounds_is_told_before_the_next_th
     let dug = place("thought", &|data| data["intent"] == "dig");
     let after = place("thought", &|data| data["intent"] == "after");
     assert!(dug < told && told < after, "{dug} {told} {after}");
+}
+
+mod probation {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_needs_more_than_its_rounds_goes_on_at_later_wakes_that_become_rare() {
+        loopback!();
+        let dig = json!([{"tool": "notes.append", "args": {"name": "diary", "text": "dug"}}]);
+        let script = Script::new(vec![thought("again", dig, 0)]);
+        let house = TempHouse::with_model("openai", &script, 300);
+        let mut lived = Lived::born(&house, MORNING, 1).await;
+        let mut rests = Vec::new();
+        for _ in 0..20 {
+            rests.push(lived.wake().await.as_secs());
+        }
+        assert_eq!(asked(&script), 20 * 8, "eight rounds of every wake");
+        assert_eq!(rests[0], 1, "the first time it goes on at once");
+        assert!(rests[1..].iter().all(|rest| *rest >= 60), "{rests:?}");
+        assert!(rests[11..].iter().all(|rest| *rest >= 300), "work without end is slowed: {rests:?}");
+        let goes_on = (1..asked(&script)).all(|at| script.situation(at).contains("What came of your calls"));
+        assert!(goes_on, "its conversation is kept");
+        let why = house.booked().into_iter().rfind(|record| record.kind == "heartbeat").unwrap();
+        assert!(why.data["why"].to_string().contains("ended before its work did"), "{}", why.data);
+    }
 }

@@ -41,21 +41,6 @@ fn a_garbage_state_file_is_a_fresh_start() {
 }
 
 #[test]
-fn the_state_stays_bounded() {
-    let mut state = State::default();
-    for n in 0..5000_u64 {
-        state.seen.push(n);
-        state.handled.push(n);
-        state.sources.insert(n.to_string(), Source { next_s: n as i64, ..Source::default() });
-        state.change.refused.push(n.to_string());
-    }
-    state.bound();
-    assert_eq!((state.seen.len(), state.seen.last()), (1000, Some(&4999)));
-    assert!(state.sources.len() <= 128 && state.sources.contains_key("4999"));
-    assert!(serde_json::to_string(&state).unwrap().len() < 64 * 1024);
-}
-
-#[test]
 fn a_state_that_cannot_be_written_costs_no_thought() {
     let mut mind = Instinct::paced(&House::new("/dev/null/none"), PACE);
     let moment = Moment { rest_s: (2, 300), ..Moment::default() };
@@ -220,5 +205,24 @@ fn no_moment_makes_it_panic_or_ramble() {
             let over = records.len().saturating_sub(60);
             records.drain(..over);
         }
+    }
+}
+
+mod probation {
+    use super::*;
+
+    #[test]
+    fn the_state_stays_bounded() {
+        let mut state = State::default();
+        for n in 0..5000_u64 {
+            state.seen.push(n);
+            state.handled.push(n);
+            state.sources.insert(n.to_string(), Source { next_s: n as i64, ..Source::default() });
+            state.change.refused.push(n.to_string());
+        }
+        state.bound();
+        assert_eq!((state.seen.len(), state.seen.last()), (1000, Some(&4999)));
+        assert!(state.sources.len() <= 128 && state.sources.contains_key("4999"));
+        assert!(serde_json::to_string(&state).unwrap().len() < 64 * 1024);
     }
 }

@@ -33,55 +33,62 @@ fn gardener(text: &str) -> Value {
     }
 }
 
-#[tokio::test]
-async fn whenever_it_dies_the_next_life_brings_all_to_an_end_and_tells_it_once() {
-    loopback!();
-    let deaths = Arc::new(tempfile::TempDir::new().unwrap());
-    let (kept, house, count) =
-        (Arc::clone(&deaths), Arc::new(Mutex::new(None::<std::path::PathBuf>)), Arc::new(AtomicI64::new(0)));
-    let (living, numbered) = (Arc::clone(&house), Arc::clone(&count));
-    let scene = Scene::new(move |text| {
-        if let Some(path) = living.lock().unwrap().as_ref() {
-            let number = numbered.fetch_add(1, Ordering::Relaxed);
-            copied(path, &kept.path().join(number.to_string()));
-        }
-        gardener(text)
-    });
-    *house.lock().unwrap() = Some(scene.house.path(".self"));
-    let mut life = scene.born(1).await;
-    let graph = json!({"graph": [
-        {"objective": "Dig", "name": "dig"},
-        {"objective": "Sow", "depends_on": ["dig"]},
-        {"objective": "Fail here"},
-        {"objective": "Spawn a child", "mode": "full", "depends_on": ["dig"]},
-    ]});
-    assert_eq!(spawn(&mut life, graph).await["ok"], true);
-    assert!(work(&mut life).await.is_none());
-    *house.lock().unwrap() = None;
-    let died = count.load(Ordering::Relaxed);
-    assert!(died >= 8, "{died}");
-    for death in 0..died {
-        let next = Scene {
-            house: TempHouse::new(),
-            second: Arc::clone(&scene.second),
-            asked: scene.asked.clone(),
-            broker: StandIn::new(answering(gardener)),
-        };
-        copied(&deaths.path().join(death.to_string()), &next.house.path(".self"));
-        for number in 2..5 {
-            let mut life = next.born(number).await;
-            assert!(work(&mut life).await.is_none());
-        }
-        let life = next.born(5).await;
-        let sessions = &life.toolbox.sessions;
-        assert!(
-            sessions.all.iter().all(|session| session.status.ended() && session.reported),
-            "{sessions:#?}"
+mod probation {
+    use super::*;
+
+    #[tokio::test]
+    async fn whenever_it_dies_the_next_life_brings_all_to_an_end_and_tells_it_once() {
+        loopback!();
+        let deaths = Arc::new(tempfile::TempDir::new().unwrap());
+        let (kept, house, count) = (
+            Arc::clone(&deaths),
+            Arc::new(Mutex::new(None::<std::path::PathBuf>)),
+            Arc::new(AtomicI64::new(0)),
         );
-        let news = life.cursors.news.join("\n");
-        for session in &sessions.all {
-            let told = format!("{} {}: ", session.id, session.status.name());
-            assert_eq!(news.matches(&told).count(), 1, "death {death}: {told} in {news}");
+        let (living, numbered) = (Arc::clone(&house), Arc::clone(&count));
+        let scene = Scene::new(move |text| {
+            if let Some(path) = living.lock().unwrap().as_ref() {
+                let number = numbered.fetch_add(1, Ordering::Relaxed);
+                copied(path, &kept.path().join(number.to_string()));
+            }
+            gardener(text)
+        });
+        *house.lock().unwrap() = Some(scene.house.path(".self"));
+        let mut life = scene.born(1).await;
+        let graph = json!({"graph": [
+            {"objective": "Dig", "name": "dig"},
+            {"objective": "Sow", "depends_on": ["dig"]},
+            {"objective": "Fail here"},
+            {"objective": "Spawn a child", "mode": "full", "depends_on": ["dig"]},
+        ]});
+        assert_eq!(spawn(&mut life, graph).await["ok"], true);
+        assert!(work(&mut life).await.is_none());
+        *house.lock().unwrap() = None;
+        let died = count.load(Ordering::Relaxed);
+        assert!(died >= 8, "{died}");
+        for death in 0..died {
+            let next = Scene {
+                house: TempHouse::new(),
+                second: Arc::clone(&scene.second),
+                asked: scene.asked.clone(),
+                broker: StandIn::new(answering(gardener)),
+            };
+            copied(&deaths.path().join(death.to_string()), &next.house.path(".self"));
+            for number in 2..5 {
+                let mut life = next.born(number).await;
+                assert!(work(&mut life).await.is_none());
+            }
+            let life = next.born(5).await;
+            let sessions = &life.toolbox.sessions;
+            assert!(
+                sessions.all.iter().all(|session| session.status.ended() && session.reported),
+                "{sessions:#?}"
+            );
+            let news = life.cursors.news.join("\n");
+            for session in &sessions.all {
+                let told = format!("{} {}: ", session.id, session.status.name());
+                assert_eq!(news.matches(&told).count(), 1, "death {death}: {told} in {news}");
+            }
         }
     }
 }

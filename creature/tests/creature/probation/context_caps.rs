@@ -214,7 +214,7 @@ fn the_caps_are_what_the_owner_was_promised() {
 
 #[test]
 fn the_standing_words_and_the_list_of_tools_keep_their_caps() {
-    let words = include_str!("../../prompts/mind.md");
+    let words = include_str!("../../../prompts/mind.md");
     assert!(words.chars().count() <= 4_000, "mind.md has {} characters", words.chars().count());
     let tools = tools::catalogue::lines(&|_| true);
     assert!(tools.chars().count() <= 9_000, "the list of tools has {} characters", tools.chars().count());

@@ -1,8 +1,8 @@
 //! An errand: "give yourself a tool that counts", by a mind that errs three times and mends each by an edit of a line.
 
+use super::sight::world::{NATIVE, World};
 use crate::broker::loopback;
 use crate::faithful::{Rules, Say, Seen, Shown, Wire};
-use crate::sight::world::{NATIVE, World};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Instant;
