@@ -99,54 +99,6 @@ const TWICE: &str = "- Swifts sleep in the air [book, 2026-01-01]\n- the swift s
 const ONCE: &str = "- Swifts sleep in the air [book, 2026-01-01]\n- Herons fish\n";
 
 #[tokio::test]
-async fn it_comes_nightly_once_and_once_after_a_sleep() {
-    let mut bed = Bed::new(TempHouse::new());
-    let mut life = bed.born().await;
-    asleep(&mut life).await;
-    let now = *bed.now.lock().unwrap();
-    assert_eq!(life.next_dream(now), "2026-03-01T01:00:00Z".parse().unwrap());
-    bed.wait(29.minutes());
-    asleep(&mut life).await;
-    assert_eq!(bed.dreams().len(), 0);
-    bed.house.write("self/facts.md", TWICE);
-    bed.wait(2.minutes());
-    asleep(&mut life).await;
-    asleep(&mut life).await;
-    assert_eq!((bed.dreams().len(), bed.facts().as_str()), (1, ONCE));
-    let parts = bed.dreams()[0]["parts"].as_array().unwrap().len();
-    assert!(
-        bed.dreams()[0]["parts"].as_array().unwrap().iter().all(|came| came["ok"] == true),
-        "{:#?}",
-        bed.dreams()
-    );
-    drop(life);
-    bed.wait(24.hours());
-    let mut life = bed.born().await;
-    asleep(&mut life).await;
-    assert_eq!((bed.dreams().len(), parts), (2, 7));
-    bed.wait((24 * 5).hours());
-    asleep(&mut life).await;
-    asleep(&mut life).await;
-    assert_eq!(bed.dreams().len(), 3, "missed nights are dreamt once");
-    for _ in 0..16 {
-        bed.wait(24.hours());
-        asleep(&mut life).await;
-    }
-    assert_eq!(bed.dreams().len(), 19);
-    let mut kept: Vec<_> = fs::read_dir(bed.house.path(".self/mind/dreams"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    kept.sort();
-    assert_eq!(kept.len(), 14);
-    assert_eq!(fs::read_dir(kept.pop().unwrap()).unwrap().count(), 1, "a quiet night keeps its report alone");
-    bed.wait(1.hour());
-    assert_eq!(call(&mut life, "dream.now", json!({})).await["ok"], true);
-    asleep(&mut life).await;
-    assert_eq!(bed.dreams().len(), 20);
-}
-
-#[tokio::test]
 async fn a_part_that_fails_stops_no_other() {
     let mut bed = Bed::new(TempHouse::new());
     let mut life = bed.born().await;
@@ -380,5 +332,57 @@ mod probation {
             );
             assert_eq!(bed.facts(), ONCE);
         }
+    }
+
+    #[tokio::test]
+    async fn it_comes_nightly_once_and_once_after_a_sleep() {
+        let mut bed = Bed::new(TempHouse::new());
+        let mut life = bed.born().await;
+        asleep(&mut life).await;
+        let now = *bed.now.lock().unwrap();
+        assert_eq!(life.next_dream(now), "2026-03-01T01:00:00Z".parse().unwrap());
+        bed.wait(29.minutes());
+        asleep(&mut life).await;
+        assert_eq!(bed.dreams().len(), 0);
+        bed.house.write("self/facts.md", TWICE);
+        bed.wait(2.minutes());
+        asleep(&mut life).await;
+        asleep(&mut life).await;
+        assert_eq!((bed.dreams().len(), bed.facts().as_str()), (1, ONCE));
+        let parts = bed.dreams()[0]["parts"].as_array().unwrap().len();
+        assert!(
+            bed.dreams()[0]["parts"].as_array().unwrap().iter().all(|came| came["ok"] == true),
+            "{:#?}",
+            bed.dreams()
+        );
+        drop(life);
+        bed.wait(24.hours());
+        let mut life = bed.born().await;
+        asleep(&mut life).await;
+        assert_eq!((bed.dreams().len(), parts), (2, 7));
+        bed.wait((24 * 5).hours());
+        asleep(&mut life).await;
+        asleep(&mut life).await;
+        assert_eq!(bed.dreams().len(), 3, "missed nights are dreamt once");
+        for _ in 0..16 {
+            bed.wait(24.hours());
+            asleep(&mut life).await;
+        }
+        assert_eq!(bed.dreams().len(), 19);
+        let mut kept: Vec<_> = fs::read_dir(bed.house.path(".self/mind/dreams"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        kept.sort();
+        assert_eq!(kept.len(), 14);
+        assert_eq!(
+            fs::read_dir(kept.pop().unwrap()).unwrap().count(),
+            1,
+            "a quiet night keeps its report alone"
+        );
+        bed.wait(1.hour());
+        assert_eq!(call(&mut life, "dream.now", json!({})).await["ok"], true);
+        asleep(&mut life).await;
+        assert_eq!(bed.dreams().len(), 20);
     }
 }

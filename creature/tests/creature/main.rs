@@ -34,7 +34,6 @@ mod models;
 mod owners;
 mod packages;
 mod patch;
-mod patch_damage;
 mod permission;
 mod probation;
 mod process;

@@ -72,26 +72,6 @@ async fn mapped(yard: &mut Yard, folder: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_line_of_the_source_is_read_through_map_and_pages() {
-    let mut yard = Yard::new();
-    let source = own_source(&yard);
-    for most in [35_000, 6_000] {
-        yard.tools.most_shown = most;
-        let mut files = mapped(&mut yard, "creature").await;
-        files.sort();
-        files.dedup();
-        let unseen: Vec<_> = source.keys().filter(|file| files.binary_search(file).is_err()).collect();
-        assert!(unseen.is_empty(), "at {most} characters the map leaves out {unseen:?}");
-        for (file, text) in source.iter().filter(|(file, text)| file.ends_with(".rs") && !text.is_empty()) {
-            let read = pages(&mut yard, "repo.read", json!({"path": file})).await;
-            let unnumbered =
-                read.lines().map(|line| line.trim_start().split_once("  ").map_or("", |(_, line)| line));
-            assert!(unnumbered.eq(text.lines()), "{file} at {most} characters");
-        }
-    }
-}
-
-#[tokio::test]
 async fn the_only_occurrence_of_a_word_in_200_files_is_found() {
     let mut yard = Yard::new();
     for number in 0..200 {
@@ -302,4 +282,29 @@ async fn a_map_that_does_not_fit_folds_its_longest_folders_and_counts_them() {
         both.contains("creature/src/tools/ (60 files, 120 lines): too long") && both.contains("The one loop"),
         "{both}"
     );
+}
+
+mod probation {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_line_of_the_source_is_read_through_map_and_pages() {
+        let mut yard = Yard::new();
+        let source = own_source(&yard);
+        for most in [35_000, 6_000] {
+            yard.tools.most_shown = most;
+            let mut files = mapped(&mut yard, "creature").await;
+            files.sort();
+            files.dedup();
+            let unseen: Vec<_> = source.keys().filter(|file| files.binary_search(file).is_err()).collect();
+            assert!(unseen.is_empty(), "at {most} characters the map leaves out {unseen:?}");
+            for (file, text) in source.iter().filter(|(file, text)| file.ends_with(".rs") && !text.is_empty())
+            {
+                let read = pages(&mut yard, "repo.read", json!({"path": file})).await;
+                let unnumbered =
+                    read.lines().map(|line| line.trim_start().split_once("  ").map_or("", |(_, line)| line));
+                assert!(unnumbered.eq(text.lines()), "{file} at {most} characters");
+            }
+        }
+    }
 }

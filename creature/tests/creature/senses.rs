@@ -146,45 +146,6 @@ fn of_the_budget_only_what_opens_the_way_to_a_model_is_a_change() {
 }
 
 #[test]
-fn outcomes_of_asks_are_heard_once_and_within_bounds() {
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("asks.jsonl");
-    let mut cursor = InboxCursor::default();
-    assert_eq!(asks::read(&path, &mut cursor), (Vec::new(), String::new()));
-    let line = |id: serde_json::Value, event: &str| {
-        json!({"id": id, "event": event, "method": "POST", "path": "/p", "service": "s", "summary": "a\nb",
-            "status": 201, "result": "x\u{0}".repeat(9_000), "of_tomorrow": []})
-        .to_string()
-    };
-    let odd = ["[]", "\u{0}", "{\"event\":\"denied\"}", "{\"id\":{},\"event\":3}", "{broken", ""];
-    let mut text = odd.join("\n");
-    for (id, event) in
-        [(json!("1"), "asked"), (json!("1"), "approved"), (json!("1"), "executed"), (json!(2), "denied")]
-    {
-        text += &format!("\n{}", line(id, event));
-    }
-    std::fs::write(&path, format!("{text}\n")).unwrap();
-    let (heard, said) = asks::read(&path, &mut cursor);
-    let keys: Vec<&str> = heard.iter().map(|outcome| outcome.key.as_str()).collect();
-    assert_eq!((keys.as_slice(), said.as_str()), (["ask 1 executed", "ask 2 denied"].as_slice(), ""));
-    let told = &heard[0].told;
-    assert!(
-        told.starts_with(
-            "Ask 1: your owner approved it and it was carried out: POST /p at s (a b); status 201"
-        )
-    );
-    assert!(told.chars().count() <= 900 && !told.contains(char::is_control), "{told}");
-    assert!(asks::read(&path, &mut cursor).0.is_empty());
-    std::fs::write(&path, (0..500).map(|n| line(json!(n), "failed") + "\n").collect::<String>()).unwrap();
-    let (heard, said) = asks::read(&path, &mut cursor);
-    assert!(heard.len() <= 32 && said.contains("skipped"), "{} {said}", heard.len());
-    let records: Vec<_> =
-        heard.iter().map(|outcome| memory::Record::new(1, "observation", outcome.record.clone())).collect();
-    let remembered: Vec<String> = asks::remembered(&records).collect();
-    assert_eq!(remembered, heard.iter().map(|outcome| outcome.key.clone()).collect::<Vec<_>>());
-}
-
-#[test]
 fn money_is_a_line_and_its_alarms_another() {
     let dir = TempDir::new().unwrap();
     assert_eq!(budget::read(&dir.path().join("missing")), budget::Money::default());
@@ -212,4 +173,47 @@ fn money_is_a_line_and_its_alarms_another() {
     let long =
         budget::read(&file(&dir, json!({"warning": "w".repeat(9_000), "daily_cap_usd": "x"}).to_string()));
     assert!(long.line.len() < 700, "{}", long.line);
+}
+
+mod probation {
+    use super::*;
+
+    #[test]
+    fn outcomes_of_asks_are_heard_once_and_within_bounds() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("asks.jsonl");
+        let mut cursor = InboxCursor::default();
+        assert_eq!(asks::read(&path, &mut cursor), (Vec::new(), String::new()));
+        let line = |id: serde_json::Value, event: &str| {
+            json!({"id": id, "event": event, "method": "POST", "path": "/p", "service": "s", "summary": "a\nb",
+            "status": 201, "result": "x\u{0}".repeat(9_000), "of_tomorrow": []})
+        .to_string()
+        };
+        let odd = ["[]", "\u{0}", "{\"event\":\"denied\"}", "{\"id\":{},\"event\":3}", "{broken", ""];
+        let mut text = odd.join("\n");
+        for (id, event) in
+            [(json!("1"), "asked"), (json!("1"), "approved"), (json!("1"), "executed"), (json!(2), "denied")]
+        {
+            text += &format!("\n{}", line(id, event));
+        }
+        std::fs::write(&path, format!("{text}\n")).unwrap();
+        let (heard, said) = asks::read(&path, &mut cursor);
+        let keys: Vec<&str> = heard.iter().map(|outcome| outcome.key.as_str()).collect();
+        assert_eq!((keys.as_slice(), said.as_str()), (["ask 1 executed", "ask 2 denied"].as_slice(), ""));
+        let told = &heard[0].told;
+        assert!(told.starts_with(
+            "Ask 1: your owner approved it and it was carried out: POST /p at s (a b); status 201"
+        ));
+        assert!(told.chars().count() <= 900 && !told.contains(char::is_control), "{told}");
+        assert!(asks::read(&path, &mut cursor).0.is_empty());
+        std::fs::write(&path, (0..500).map(|n| line(json!(n), "failed") + "\n").collect::<String>()).unwrap();
+        let (heard, said) = asks::read(&path, &mut cursor);
+        assert!(heard.len() <= 32 && said.contains("skipped"), "{} {said}", heard.len());
+        let records: Vec<_> = heard
+            .iter()
+            .map(|outcome| memory::Record::new(1, "observation", outcome.record.clone()))
+            .collect();
+        let remembered: Vec<String> = asks::remembered(&records).collect();
+        assert_eq!(remembered, heard.iter().map(|outcome| outcome.key.clone()).collect::<Vec<_>>());
+    }
 }

@@ -1,8 +1,8 @@
 //! The autonomous state of a moment: what is gathered of records, and that no moment makes it fail or tell a secret.
 
 use crate::broker::loopback;
-use crate::probation::context_caps::moment;
 use crate::house::{Script, TempHouse, thought};
+use crate::probation::context_caps::moment;
 use agenda::stack::{Category, Line};
 use agenda::standing::{Mode, Standing};
 use creature::mind::moment::{Moment, Word};

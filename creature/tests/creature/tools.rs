@@ -260,49 +260,6 @@ async fn long_results_are_kept_whole_and_old_ones_forgotten() {
 }
 
 #[tokio::test]
-async fn memory_papers_and_purpose() {
-    let mut yard = Yard::new();
-    assert_eq!(yard.call("memory.append", json!({"text": "seen"})).await["ok"], json!(true));
-    assert_eq!(yard.last("observation"), json!({"about": "note", "text": "seen"}));
-    assert_eq!(yard.call("memory.append", json!({"text": "x".repeat(32_000)})).await["ok"], json!(true));
-    yard.tools.owner = true;
-    yard.call("memory.append", json!({"kind": "message", "data": {"from": "owner", "text": "hi"}})).await;
-    assert_eq!(yard.last("message")["from"], json!("creature"), "nobody speaks for the owner");
-    let result = yard.call("memory.snapshot", json!({"text": "what I am"})).await;
-    assert_eq!(yard.text(result["path"].as_str().unwrap()), "what I am");
-    assert_eq!(yard.last("snapshot")["path"], result["path"]);
-    let made = yard.call("memory.snapshot", json!({})).await;
-    assert!(yard.text(made["path"].as_str().unwrap()).contains("life 7"), "{made}");
-    for (name, path) in [
-        ("scratch", "self/scratch.md"),
-        ("diary", "self/diary.md"),
-        ("heartbeat", "self/HEARTBEAT.md"),
-        ("notes/tea", "self/notes/tea.md"),
-    ] {
-        assert_eq!(yard.call("notes.read", json!({"name": name})).await["missing"], json!(true));
-        yard.call("notes.write", json!({"name": name, "text": "one"})).await;
-        yard.call("notes.append", json!({"name": name, "text": "two"})).await;
-        assert_eq!(yard.text(path), "one\ntwo\n");
-        assert_eq!(yard.call("notes.read", json!({"name": name})).await["text"], json!("one\ntwo\n"));
-    }
-    for number in 1..1_000 {
-        yard.put(&format!("self/notes/{number}.md"), "");
-    }
-    for (name, fits) in [("notes/one-more", false), ("notes/tea", true), ("scratch", true)] {
-        let result = yard.call("notes.write", json!({"name": name, "text": "full"})).await;
-        assert_eq!(result["ok"], json!(fits), "{name}: {result}");
-    }
-    symlink("/etc/hostname", yard.root().join("self/notes/link.md")).unwrap();
-    assert_eq!(yard.call("notes.read", json!({"name": "notes/link"})).await["ok"], json!(false));
-    let result = yard.call("purpose.rewrite", json!({"text": "Be bold.\n", "reason": "grown"})).await;
-    assert_eq!(result["ok"], json!(true), "{result}");
-    assert_eq!(
-        (yard.text("PURPOSE.md").as_str(), &yard.last("self_change")["previous"]),
-        ("Be bold.\n", &json!("Be curious.\n"))
-    );
-}
-
-#[tokio::test]
 async fn posts_without_an_account_are_drafts() {
     let mut yard = Yard::new();
     let result = yard.call("x.post", json!({"text": "Hello, small world! Tea again."})).await;
@@ -391,4 +348,51 @@ async fn pages_and_feeds_come_through_the_broker() {
     assert!(feed["title"] == json!("Teas") && (5..40).contains(&shown), "{feed}");
     let whole: Value = serde_json::from_str(&yard.text(feed["whole"]["items"].as_str().unwrap())).unwrap();
     assert_eq!(whole.as_array().unwrap().len(), 40);
+}
+
+mod probation {
+    use super::*;
+
+    #[tokio::test]
+    async fn memory_papers_and_purpose() {
+        let mut yard = Yard::new();
+        assert_eq!(yard.call("memory.append", json!({"text": "seen"})).await["ok"], json!(true));
+        assert_eq!(yard.last("observation"), json!({"about": "note", "text": "seen"}));
+        assert_eq!(yard.call("memory.append", json!({"text": "x".repeat(32_000)})).await["ok"], json!(true));
+        yard.tools.owner = true;
+        yard.call("memory.append", json!({"kind": "message", "data": {"from": "owner", "text": "hi"}})).await;
+        assert_eq!(yard.last("message")["from"], json!("creature"), "nobody speaks for the owner");
+        let result = yard.call("memory.snapshot", json!({"text": "what I am"})).await;
+        assert_eq!(yard.text(result["path"].as_str().unwrap()), "what I am");
+        assert_eq!(yard.last("snapshot")["path"], result["path"]);
+        let made = yard.call("memory.snapshot", json!({})).await;
+        assert!(yard.text(made["path"].as_str().unwrap()).contains("life 7"), "{made}");
+        for (name, path) in [
+            ("scratch", "self/scratch.md"),
+            ("diary", "self/diary.md"),
+            ("heartbeat", "self/HEARTBEAT.md"),
+            ("notes/tea", "self/notes/tea.md"),
+        ] {
+            assert_eq!(yard.call("notes.read", json!({"name": name})).await["missing"], json!(true));
+            yard.call("notes.write", json!({"name": name, "text": "one"})).await;
+            yard.call("notes.append", json!({"name": name, "text": "two"})).await;
+            assert_eq!(yard.text(path), "one\ntwo\n");
+            assert_eq!(yard.call("notes.read", json!({"name": name})).await["text"], json!("one\ntwo\n"));
+        }
+        for number in 1..1_000 {
+            yard.put(&format!("self/notes/{number}.md"), "");
+        }
+        for (name, fits) in [("notes/one-more", false), ("notes/tea", true), ("scratch", true)] {
+            let result = yard.call("notes.write", json!({"name": name, "text": "full"})).await;
+            assert_eq!(result["ok"], json!(fits), "{name}: {result}");
+        }
+        symlink("/etc/hostname", yard.root().join("self/notes/link.md")).unwrap();
+        assert_eq!(yard.call("notes.read", json!({"name": "notes/link"})).await["ok"], json!(false));
+        let result = yard.call("purpose.rewrite", json!({"text": "Be bold.\n", "reason": "grown"})).await;
+        assert_eq!(result["ok"], json!(true), "{result}");
+        assert_eq!(
+            (yard.text("PURPOSE.md").as_str(), &yard.last("self_change")["previous"]),
+            ("Be bold.\n", &json!("Be curious.\n"))
+        );
+    }
 }

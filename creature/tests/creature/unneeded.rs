@@ -153,35 +153,6 @@ fn ticking(write: impl Fn(String) -> Value + Send + 'static) -> Script {
     })
 }
 
-/// Mind 4: its own ticks woke it, five wakes in a row.
-#[tokio::test]
-async fn its_own_ticks_of_the_checklist_wake_nothing() {
-    loopback!();
-    let list = "- [ ] every 6h: look at the mail\n- [ ] paint the fence\n";
-    let notes = |text: String| json!({"tool": "notes.write", "args": {"name": "heartbeat", "text": text}});
-    let shell = |text: String| json!({"tool": "repo.run", "args": {"command": format!("cat > self/HEARTBEAT.md <<'END'\n{text}END")}});
-    for script in [ticking(notes), ticking(shell)] {
-        let house = TempHouse::with_model("openai", &script, 300);
-        house.write("self/HEARTBEAT.md", list);
-        let mut lived = Lived::born(&house, MORNING, 1).await;
-        for _ in 0..12 {
-            lived.wake().await;
-        }
-        assert_eq!(asked(&script), 1, "an hour of wakes, and nothing changed by another");
-        let ticked = std::fs::read_to_string(house.path("self/HEARTBEAT.md")).unwrap();
-        assert!(ticked.contains("look at the mail (look 1)") && ticked.contains("- [x] paint"), "{ticked}");
-        for _ in 0..66 {
-            lived.wake().await;
-        }
-        assert_eq!(asked(&script), 2, "what recurs is due in its time");
-        house.write("self/HEARTBEAT.md", format!("{ticked}- [ ] water the tea\n"));
-        lived.wake().await;
-        assert_eq!(asked(&script), 3, "what another writes is news");
-        lived.wake().await;
-        assert_eq!(asked(&script), 3);
-    }
-}
-
 /// Mind 4: a thought for the owner never cleared "the checklist changed".
 #[tokio::test]
 async fn what_it_ticked_for_its_owner_wakes_nothing_either() {
@@ -207,4 +178,41 @@ async fn what_it_ticked_for_its_owner_wakes_nothing_either() {
     }
     assert_eq!(asked(&script), 1);
     assert_eq!(std::fs::read_to_string(house.path("self/HEARTBEAT.md")).unwrap(), "- [x] paint the fence\n");
+}
+
+mod probation {
+    use super::*;
+
+    /// Mind 4: its own ticks woke it, five wakes in a row.
+    #[tokio::test]
+    async fn its_own_ticks_of_the_checklist_wake_nothing() {
+        loopback!();
+        let list = "- [ ] every 6h: look at the mail\n- [ ] paint the fence\n";
+        let notes =
+            |text: String| json!({"tool": "notes.write", "args": {"name": "heartbeat", "text": text}});
+        let shell = |text: String| json!({"tool": "repo.run", "args": {"command": format!("cat > self/HEARTBEAT.md <<'END'\n{text}END")}});
+        for script in [ticking(notes), ticking(shell)] {
+            let house = TempHouse::with_model("openai", &script, 300);
+            house.write("self/HEARTBEAT.md", list);
+            let mut lived = Lived::born(&house, MORNING, 1).await;
+            for _ in 0..12 {
+                lived.wake().await;
+            }
+            assert_eq!(asked(&script), 1, "an hour of wakes, and nothing changed by another");
+            let ticked = std::fs::read_to_string(house.path("self/HEARTBEAT.md")).unwrap();
+            assert!(
+                ticked.contains("look at the mail (look 1)") && ticked.contains("- [x] paint"),
+                "{ticked}"
+            );
+            for _ in 0..66 {
+                lived.wake().await;
+            }
+            assert_eq!(asked(&script), 2, "what recurs is due in its time");
+            house.write("self/HEARTBEAT.md", format!("{ticked}- [ ] water the tea\n"));
+            lived.wake().await;
+            assert_eq!(asked(&script), 3, "what another writes is news");
+            lived.wake().await;
+            assert_eq!(asked(&script), 3);
+        }
+    }
 }

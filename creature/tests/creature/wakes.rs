@@ -131,27 +131,6 @@ async fn a_word_interrupts_work_is_answered_and_the_work_goes_on() {
 }
 
 #[tokio::test]
-async fn every_event_is_shown_once_and_those_without_room_wait() {
-    loopback!();
-    let script = Script::new(vec![thought("read", json!([]), 300)]);
-    let house = TempHouse::with_model("openai", &script, 300);
-    let mut lived = Lived::born(&house, MORNING, 1).await;
-    for number in 0..300 {
-        lived.life.cursors.tell(format!("event <{number:03}> {}", "x".repeat(180)));
-    }
-    for _ in 0..80 {
-        lived.wake().await;
-    }
-    let all: String = (0..asked(&script)).map(|at| script.news(at)).collect();
-    for number in 0..300 {
-        let times = all.matches(&format!("event <{number:03}>")).count();
-        assert_eq!(times, usize::from(number >= 44), "event {number}");
-    }
-    assert!(all.contains("44 more were too many to keep"));
-    assert!(asked(&script) < 60, "{} thoughts for what fits in thirty", asked(&script));
-}
-
-#[tokio::test]
 async fn the_checklist_wakes_it_when_it_changes_and_when_an_item_is_due() {
     loopback!();
     let tick = json!([{"tool": "notes.append", "args": {"name": "heartbeat", "text": "looked\n"}}]);
@@ -395,5 +374,26 @@ mod probation {
         assert!(goes_on, "its conversation is kept");
         let why = house.booked().into_iter().rfind(|record| record.kind == "heartbeat").unwrap();
         assert!(why.data["why"].to_string().contains("ended before its work did"), "{}", why.data);
+    }
+
+    #[tokio::test]
+    async fn every_event_is_shown_once_and_those_without_room_wait() {
+        loopback!();
+        let script = Script::new(vec![thought("read", json!([]), 300)]);
+        let house = TempHouse::with_model("openai", &script, 300);
+        let mut lived = Lived::born(&house, MORNING, 1).await;
+        for number in 0..300 {
+            lived.life.cursors.tell(format!("event <{number:03}> {}", "x".repeat(180)));
+        }
+        for _ in 0..80 {
+            lived.wake().await;
+        }
+        let all: String = (0..asked(&script)).map(|at| script.news(at)).collect();
+        for number in 0..300 {
+            let times = all.matches(&format!("event <{number:03}>")).count();
+            assert_eq!(times, usize::from(number >= 44), "event {number}");
+        }
+        assert!(all.contains("44 more were too many to keep"));
+        assert!(asked(&script) < 60, "{} thoughts for what fits in thirty", asked(&script));
     }
 }

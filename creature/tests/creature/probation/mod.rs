@@ -4,5 +4,6 @@
 mod attacks;
 pub mod context_caps;
 mod errand;
+mod patch_damage;
 mod showing;
 mod sight;

@@ -5,12 +5,12 @@ use creature::self_edit::patch::parse;
 use similar::TextDiff;
 
 const SOURCES: [&str; 6] = [
-    include_str!("../../src/self_edit/hunks.rs"),
-    include_str!("../../src/self_edit/patch.rs"),
-    include_str!("../../src/process.rs"),
-    include_str!("../../src/tools/mod.rs"),
-    include_str!("../../src/tools/catalogue.rs"),
-    include_str!("../../src/config.rs"),
+    include_str!("../../../src/self_edit/hunks.rs"),
+    include_str!("../../../src/self_edit/patch.rs"),
+    include_str!("../../../src/process.rs"),
+    include_str!("../../../src/tools/mod.rs"),
+    include_str!("../../../src/tools/catalogue.rs"),
+    include_str!("../../../src/config.rs"),
 ];
 
 /// A small generator of the same numbers every time.
