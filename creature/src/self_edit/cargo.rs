@@ -1,6 +1,6 @@
 //! Cargo as the creature calls it: from the repository root, the target directory named, a deadline on each call.
 
-use super::{diagnostics, draft, seed};
+use super::{diagnostics, draft, members, seed};
 use crate::config::SelfEditSettings;
 use crate::fault::Fault;
 use crate::paths::House;
@@ -70,6 +70,11 @@ impl Tree {
         }
     }
 
+    /// What holds its `creature/`.
+    pub fn root(&self) -> &Path {
+        self.source.parent().unwrap_or(&self.root)
+    }
+
     /// Makes new what is not as cargo last saw it here: another draft may hold older files of the same names.
     fn settle(&self) -> Result<(), Fault> {
         let kept = self.target.join("sources.json");
@@ -77,14 +82,14 @@ impl Tree {
         let failed = |cause: std::io::Error| Fault::caused("prepare the build of the draft", &cause, hint);
         let known: BTreeMap<String, String> =
             std::fs::read(&kept).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
-        let root = self.source.parent().unwrap_or(&self.root);
+        let root = self.root();
         let sources = draft::hashes(root);
         if sources == known {
             return Ok(());
         }
         if known.is_empty() {
-            let own: Vec<String> = packages(&self.source);
-            seed::take_over(&self.living.join("debug"), &self.target.join("debug"), &own);
+            let (from, to) = (self.living.join("debug"), self.target.join("debug"));
+            seed::take_over(&from, &to, &members::names(root));
         }
         for (path, _) in sources.iter().filter(|(path, hash)| known.get(*path) != Some(hash)) {
             let file = File::options().append(true).open(root.join(path)).map_err(failed)?;
@@ -96,9 +101,10 @@ impl Tree {
     }
 }
 
-/// `cargo build` of the creature.
-pub async fn build(tree: &Tree, deadline: Duration) -> Result<Ended, Fault> {
-    let args = ["--message-format=json-render-diagnostics"];
+/// `cargo build` of what lives and of the tests: one run of cargo, so that they are compiled side by side.
+pub async fn build(tree: &Tree, scope: Scope<'_>, deadline: Duration) -> Result<Ended, Fault> {
+    let mut args = scope.args();
+    args.extend(["--bins", "--tests", "--message-format=json-render-diagnostics"]);
     cargo(tree, "build", &args, deadline).await
 }
 
@@ -107,49 +113,40 @@ pub async fn check(tree: &Tree, deadline: Duration) -> Result<Ended, Fault> {
     cargo(tree, "check", &["--workspace", "--bins", "--tests"], deadline).await
 }
 
-/// Whose tests are run.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Scope<'a> {
-    /// The creature's own.
-    Own,
-    All,
-    /// Of these packages.
-    Of(&'a [&'a str]),
-    /// Of all but these.
-    But(&'a [&'a str]),
-}
+/// The packages whose tests are run; none: the creature's own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scope<'a>(pub &'a [&'a str]);
 
 impl Scope<'_> {
     fn args(&self) -> Vec<&str> {
-        match self {
-            Scope::Own => Vec::new(),
-            Scope::All => vec!["--workspace"],
-            Scope::Of(names) => names.iter().flat_map(|name| ["-p", *name]).collect(),
-            Scope::But(names) => std::iter::once("--workspace")
-                .chain(names.iter().flat_map(|name| ["--exclude", *name]))
-                .collect(),
-        }
+        self.0.iter().flat_map(|name| ["-p", *name]).collect()
     }
 }
 
-/// `cargo test`, to the end whatever fails; `filter` picks tests by name. The simulated week is left to `scripts/check`:
-/// a minute of a busy machine is more than an edit may cost.
+/// Begins the name of tests that the guardian runs, beside the newborn.
+pub const PROBATION: &str = "probation::";
+
+/// `cargo test`, to the end whatever fails; `filter` picks tests by name. What takes long is left to the newborn's
+/// probation, and the simulated week to `scripts/check`.
 pub async fn test(
     tree: &Tree,
-    scope: &Scope<'_>,
+    scope: Scope<'_>,
     filter: Option<&str>,
     deadline: Duration,
 ) -> Result<Ended, Fault> {
     let mut args = scope.args();
     args.extend(["--no-fail-fast", "--", "--skip", "week::"]);
-    args.extend(filter);
+    match filter {
+        Some(filter) => args.push(filter),
+        None => args.extend(["--skip", PROBATION]),
+    }
     cargo(tree, "test", &args, deadline).await
 }
 
 /// The tests of these names once more.
 pub async fn again(
     tree: &Tree,
-    scope: &Scope<'_>,
+    scope: Scope<'_>,
     names: &[&str],
     deadline: Duration,
 ) -> Result<Ended, Fault> {
@@ -201,13 +198,6 @@ async fn cargo(tree: &Tree, verb: &str, args: &[&str], deadline: Duration) -> Re
         // Else a failure would be written among the sources.
         .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
     process::run(Job { most_bytes: MOST_BYTES, ..job }).await
-}
-
-/// Packages of a workspace: the creature, and a crate a folder.
-fn packages(source: &Path) -> Vec<String> {
-    let crates = std::fs::read_dir(source.join("crates")).into_iter().flatten().flatten();
-    let names = crates.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.chain(std::iter::once("creature".to_owned())).collect()
 }
 
 fn program() -> std::ffi::OsString {

@@ -6,6 +6,7 @@ pub mod change;
 pub mod diagnostics;
 pub mod draft;
 pub mod hunks;
+pub mod members;
 pub mod packages;
 pub mod patch;
 pub mod plan;

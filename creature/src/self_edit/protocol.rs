@@ -2,8 +2,8 @@
 
 use super::cargo::{self, Limits, Scope, Tree};
 use super::change::{self, Change};
-use super::packages;
 use super::{Failed, Stage};
+use super::{members, packages};
 use super::{rehearse, testing};
 use crate::fault::Fault;
 use crate::paths::House;
@@ -29,11 +29,11 @@ pub async fn try_out(
     changes: Vec<Change>,
     judge: &dyn Fn() -> Result<(), Fault>,
 ) -> Result<Proof, Failed> {
-    let crates = changes.iter().any(|change| change.path.starts_with("creature/crates/"));
+    let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
     let manifests = changes.iter().any(|change| packages::is_paper(&change.path));
     let mut written = change::write(house.root(), changes).map_err(|fault| Stage::Apply.failed(fault))?;
     written.guard("creature/Cargo.lock");
-    match prove(house, life, limits, crates, manifests.then_some(judge)).await {
+    match prove(house, life, limits, &paths, manifests.then_some(judge)).await {
         Ok(proof) => {
             written.keep();
             Ok(proof)
@@ -52,13 +52,13 @@ pub async fn try_out(
     }
 }
 
-/// Proves the source as it is on disk; changes nothing of it. Where manifests changed, `judge` says of the lock that comes
+/// Proves the source as it is on disk, where these paths changed; changes nothing of it. Where manifests changed, `judge` says of the lock that comes
 /// of it whether it may be, before anything is fetched as far as this disk knows, and after the build in any case.
 pub async fn prove(
     house: &House,
     life: u64,
     limits: Limits,
-    crates: bool,
+    paths: &[String],
     judge: Option<&dyn Fn() -> Result<(), Fault>>,
 ) -> Result<Proof, Failed> {
     let judged = || judge.map_or(Ok(()), |judge| judge()).map_err(|fault| Stage::Boundary.failed(fault));
@@ -69,7 +69,10 @@ pub async fn prove(
         cargo::resolve(&tree, limits.build).await.map_err(|fault| Stage::Build.failed(fault))?;
         judged()?;
     }
-    let built = cargo::build(&tree, limits.build).await;
+    let packages = members::touched(house.root(), paths);
+    let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+    let scope = Scope(&packages);
+    let built = cargo::build(&tree, scope, limits.build).await;
     judged()?;
     let built = built.and_then(|ended| match ended.ok() {
         true => Ok(()),
@@ -78,8 +81,7 @@ pub async fn prove(
     built.map_err(|fault| Stage::Build.failed(fault))?;
     proof.build_ms = millis(started);
     let started = Instant::now();
-    let scope = if crates { Scope::All } else { Scope::Own };
-    let tested = testing::run(house, &tree, &scope, None, limits, None).await;
+    let tested = testing::run(house, &tree, scope, None, limits, None).await;
     let tested = tested.map_err(|fault| Stage::Test.failed(fault))?;
     (proof.passed, proof.flaky) = (tested.passed, tested.flaky);
     proof.test_ms = millis(started);

@@ -69,7 +69,7 @@ impl Known {
 pub async fn run(
     house: &House,
     tree: &Tree,
-    scope: &Scope<'_>,
+    scope: Scope<'_>,
     filter: Option<&str>,
     limits: Limits,
     unchanged: Option<&str>,

@@ -50,14 +50,13 @@ pub async fn commit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Faul
         let answer = guardian_post::ask(house, tools.life, Kind::Commit, &summary, patience).await?;
         return Ok(json!({"commit": answer.commit, "of": "self/ and PURPOSE.md"}));
     }
-    let crates = changed.iter().any(|(_, path)| path.starts_with("creature/crates/"));
     let files: Vec<String> = changed.into_iter().map(|(_, path)| path).collect();
     permission::identity(tools, &files).await?;
     let owners = new_packages::judge(tools, &[])?;
     let judge = || new_packages::judge(tools, &[]).map(drop);
     let manifests = files.iter().any(|path| packages::is_paper(path));
     let judge = manifests.then_some(&judge as &dyn Fn() -> Result<(), Fault>);
-    match protocol::prove(&tools.house, tools.life, tools.limits, crates, judge).await {
+    match protocol::prove(&tools.house, tools.life, tools.limits, &files, judge).await {
         Ok(proof) => {
             note(tools, owners)?;
             asked(tools, &summary, &files, proof)

@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::process::{self, Job};
 use crate::self_edit::cargo::{self, Scope, Tree};
 use crate::self_edit::draft::{self, Draft};
+use crate::self_edit::members;
 use crate::self_edit::testing::{self, Tested};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -22,7 +23,8 @@ pub async fn check(tools: &mut Toolbox) -> Result<Value, Fault> {
     came_to(tools, draft, "check", passed)
 }
 
-/// Tests of the draft where there is one: first those of the packages it changes, then the rest.
+/// Tests of the draft where there is one: first those of the packages that it touches, then the rest. What takes long
+/// has to be asked for by name.
 pub async fn test(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let filter = args.maybe_text("filter").map(str::trim).filter(|filter| !filter.is_empty());
     if filter.is_some_and(|filter| filter.starts_with('-')) {
@@ -30,20 +32,22 @@ pub async fn test(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault>
     }
     let _alone = draft::hold(&tools.house)?;
     let (tree, draft) = tree(tools)?;
-    let changed = match (&draft, filter) {
-        (Some(draft), None) => packages(tools, draft)?,
+    let all = members::names(tree.root());
+    let changed = match &draft {
+        Some(draft) if filter.is_none() => {
+            let paths = draft.changes(&tools.house)?.into_iter().map(|change| change.path);
+            members::touched(tree.root(), &paths.collect::<Vec<_>>())
+        }
         _ => Vec::new(),
     };
-    let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
-    let scopes = match changed.is_empty() {
-        true => vec![Scope::All],
-        false => vec![Scope::Of(&changed), Scope::But(&changed)],
-    };
+    let (first, rest): (Vec<&str>, Vec<&str>) =
+        all.iter().map(String::as_str).partition(|name| changed.iter().any(|changed| changed == name));
+    let scopes = [first, rest].into_iter().filter(|names| !names.is_empty());
     let now = tools.clock.text();
     let unchanged = draft.is_none().then_some(now.as_str());
     let (mut all, mut failure) = (Tested::default(), None);
     for scope in scopes {
-        match testing::run(&tools.house, &tree, &scope, filter, tools.limits, unchanged).await {
+        match testing::run(&tools.house, &tree, Scope(&scope), filter, tools.limits, unchanged).await {
             Ok(tested) => {
                 all.results.extend(tested.results);
                 all.flaky.extend(tested.flaky);
@@ -68,25 +72,6 @@ fn tree(tools: &Toolbox) -> Result<(Tree, Option<Draft>), Fault> {
     new_packages::judge(tools, &changes)?;
     let tree = if draft.is_some() { Tree::draft(&tools.house) } else { Tree::living(&tools.house) };
     Ok((tree, draft))
-}
-
-/// Packages whose files the draft changes, as cargo knows them.
-fn packages(tools: &Toolbox, draft: &Draft) -> Result<Vec<String>, Fault> {
-    let package = |path: &str| {
-        let folder = path.strip_prefix("creature/crates/").and_then(|rest| rest.split('/').next());
-        let manifest = match folder {
-            Some(folder) => format!("creature/crates/{folder}/Cargo.toml"),
-            None => "creature/Cargo.toml".to_owned(),
-        };
-        let text = std::fs::read_to_string(draft.root().join(manifest)).ok()?;
-        let manifest: toml::Table = text.parse().ok()?;
-        Some(manifest.get("package")?.get("name")?.as_str()?.to_owned())
-    };
-    let changes = draft.changes(&tools.house)?;
-    let mut names: Vec<String> = changes.iter().filter_map(|change| package(&change.path)).collect();
-    names.sort();
-    names.dedup();
-    Ok(names)
 }
 
 /// Notes with the draft what came of a step, and says what was looked at.

@@ -275,7 +275,7 @@ async fn what_was_born_of_a_draft_needs_it_no_more() {
 
 /// The result of the one test of this tree: what it was built of.
 async fn built_of(tree: &Tree) -> String {
-    let ended = cargo::test(tree, &Scope::Own, None, Duration::from_secs(120)).await.unwrap();
+    let ended = cargo::test(tree, Scope(&[]), None, Duration::from_secs(120)).await.unwrap();
     let said = ended.stdout.text();
     let of = said.split("built of <").nth(1).and_then(|rest| rest.split('>').next());
     of.unwrap_or_else(|| panic!("{said}\n{}", ended.stderr.text())).to_owned()

@@ -30,6 +30,7 @@ mod knowing;
 mod life;
 mod lived;
 mod llm;
+mod members;
 mod models;
 mod owners;
 mod packages;

@@ -35,6 +35,13 @@ fn main() {
 fn it_answers() {
     assert_eq!(answer() / 10, 4);
 }
+
+mod probation {
+    #[test]
+    fn it_answers_in_the_long_run() {
+        assert_eq!(super::answer() % 10, 3, "not this");
+    }
+}
 "##;
 
 /// Every file under `creature/`, `self/` and `PURPOSE.md`, byte for byte.
@@ -81,6 +88,8 @@ async fn an_edit_that_passes_is_asked_for(yard: &mut Yard) {
 
     let tested = yard.call("repo.test", json!({"filter": "of_no_test"})).await;
     assert!(tested["results"].to_string().contains("0 passed"), "{tested}");
+    let tested = yard.call("repo.test", json!({"filter": "probation::"})).await;
+    assert!(tested["results"].to_string().contains("1 passed"), "{tested}");
 }
 
 #[tokio::test]
@@ -247,10 +256,29 @@ mod probation {
             assert_eq!(yard.call("repo.drop", json!({})).await["ok"], json!(true));
         }
 
+        // What takes long is proven in the newborn's probation, and before only where it is asked for.
+        let edits = json!([edit("    43\n", "    42\n")]);
+        let done =
+            yard.call("repo.edit", json!({"edits": edits, "summary": "back to 42", "hold": true})).await;
+        assert_eq!(done["ok"], json!(true), "{done}");
+        let tested = yard.call("repo.test", json!({"filter": "probation::"})).await;
+        assert!(
+            tested["error"].as_str().unwrap().contains("probation::it_answers_in_the_long_run"),
+            "{tested}"
+        );
+        let tested = yard.call("repo.test", json!({})).await;
+        assert_eq!(tested["ok"], json!(true), "{tested}");
+        let done = yard.call("repo.commit", json!({"summary": "back to 42"})).await;
+        assert_eq!((&done["ok"], &done["stage"]), (&json!(true), &json!("asked")), "{done}");
+        yard.tools.rebirth.take();
+        assert_eq!(yard.call("repo.drop", json!({})).await["ok"], json!(true));
+        let before = tree(yard.root());
+
         // Dropped half way, as when this life is asked to leave, it leaves no trace either.
-        let edits = json!([edit("    43\n", "    44\n"), new_file]);
+        let edits = json!([edit("    42\n", "    44\n"), new_file]);
         let call = yard.call("repo.edit", json!({"edits": edits, "summary": "cut off"}));
-        assert!(tokio::time::timeout(Duration::from_millis(30), call).await.is_err());
+        let came = tokio::time::timeout(Duration::from_millis(30), call).await;
+        assert!(came.is_err(), "{came:?}");
         assert_eq!(tree(yard.root()), before);
     }
 }
