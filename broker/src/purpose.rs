@@ -55,6 +55,9 @@ async fn run(broker: Shared, life: u64, asked: Asked) -> Result<Value, Closed> {
     if let Err(unfit) = fit(text) {
         return sending::refuse(&broker, life, &act, unfit).await;
     }
+    if let Some(refused) = service::unproven(&broker, life, &act).await? {
+        return Ok(refused);
+    }
     if broker.policy.taint == Taint::Ask && broker.taint.is_tainted(life) {
         let why = "text of others was read a short while ago".to_owned();
         return service::ask(&broker, life, act, why, &asked.reason).await;

@@ -31,6 +31,8 @@ use std::collections::BTreeMap;
 
 /// Characters of a reason or a summary that are kept.
 const MOST_WORDS: usize = 600;
+/// About how long the tests of a newborn take, in seconds.
+const PROBATION_S: u64 = 60;
 /// Characters told of somebody who is new.
 const MOST_NEW: usize = 200;
 
@@ -205,6 +207,12 @@ pub async fn carry(broker: &Shared, life: u64, act: Act, reason: &str) -> Result
         let unfit = Unfit { error: format!("{here} is not allowed"), hint: rules::in_words(&rules) };
         return refuse(broker, life, &act, unfit).await;
     };
+    if rule.verdict == Verdict::Allow
+        && !spelling::is_safe(&call.method)
+        && let Some(refused) = unproven(broker, life, &act).await?
+    {
+        return Ok(refused);
+    }
     if let Some(most) = rule.per_hour {
         let used_up = broker.services.hours.take(&hour_key(act.kind(), &call.service, rule), most);
         match used_up {
@@ -232,6 +240,18 @@ pub async fn carry(broker: &Shared, life: u64, act: Act, reason: &str) -> Result
             None => allowed(broker, life, &act).await,
         },
     }
+}
+
+/// The refusal of an act of a life whose tests still run: until then it may think, read, and ask.
+pub async fn unproven(broker: &Broker, life: u64, act: &Act) -> Result<Option<Value>, Closed> {
+    if !broker.tokens.is_unproven(life) {
+        return Ok(None);
+    }
+    let error =
+        "this self is on probation: it was just born of a self-edit, and its tests still run".to_owned();
+    let unfit =
+        Unfit { error, hint: "go on with something else; once it is blessed, do this again".to_owned() };
+    Ok(Some(with(refuse(broker, life, act, unfit).await?, "retry_after_s", PROBATION_S)))
 }
 
 /// A recipient that is new, where text of others was read and the act changes something.

@@ -5,7 +5,7 @@ use crate::house::House;
 use base64::Engine;
 use http::HeaderMap;
 use serde::Deserialize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Who a token belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,9 @@ struct Told {
 struct LifeToken {
     number: u64,
     token: String,
+    /// Born of a self-edit whose tests are not through.
+    #[serde(default)]
+    unproven: bool,
 }
 
 #[derive(Deserialize)]
@@ -52,7 +55,22 @@ impl Tokens {
         self.whose(&spelled(text(headers, "proxy-authorization")?)?)
     }
 
+    /// Whether a life may not act yet: its own tests still run beside it.
+    pub fn is_unproven(&self, number: u64) -> bool {
+        self.told().1.life.as_ref().is_some_and(|life| life.number == number && life.unproven)
+    }
+
     fn whose(&self, given: &str) -> Option<Caller> {
+        let told = &self.told().1;
+        match (&told.life, &told.build) {
+            (Some(life), _) if same(&life.token, given) => Some(Caller::Life(life.number)),
+            (_, Some(build)) if same(&build.token, given) => Some(Caller::Build),
+            _ => None,
+        }
+    }
+
+    /// What the guardian says now.
+    fn told(&self) -> MutexGuard<'_, (Option<Mark>, Told)> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let mark = files::mark(&self.house.tokens());
         if mark != told.0 {
@@ -60,12 +78,7 @@ impl Tokens {
             // Half a file knows nobody, and is read again when it changes.
             *told = (mark, serde_json::from_slice(&bytes).unwrap_or_default());
         }
-        let told = &told.1;
-        match (&told.life, &told.build) {
-            (Some(life), _) if same(&life.token, given) => Some(Caller::Life(life.number)),
-            (_, Some(build)) if same(&build.token, given) => Some(Caller::Build),
-            _ => None,
-        }
+        told
     }
 }
 

@@ -39,6 +39,7 @@ mod services;
 mod services_given;
 mod services_oauth;
 mod services_paths;
+mod unproven;
 mod upstream;
 mod web;
 mod web_taint;
