@@ -77,7 +77,8 @@ impl Reader {
 #[test]
 fn every_line_of_every_source_file_is_seen() {
     loopback!();
-    for way in ways().into_iter().filter(|way| way.1.drops_tools || way.2 == NATIVE) {
+    // One of the ways that requests take: what a page shows does not hang on it.
+    if let Some(way) = ways().into_iter().find(|way| way.2 == NATIVE) {
         let name = format!("{:?} {}", way.0, way.2);
         // In a small window most of it would be read only to be summed up.
         let way = (way.0, Rules { window: 1_000_000, ..way.1 }, way.2);
