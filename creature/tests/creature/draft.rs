@@ -174,6 +174,61 @@ async fn a_draft_killed_while_it_begins_is_none_and_the_next_edit_begins_it_anew
     assert!(yard.text(".self/workspace/draft.aside/creature/a.txt").starts_with("ONE\n"));
 }
 
+/// Killed before the old one is gone, between that and the move, and after it.
+#[tokio::test]
+async fn a_draft_killed_while_it_goes_is_there_whole_or_aside_whole() {
+    for step in 0..3 {
+        let mut yard = yard();
+        yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await;
+        yard.call("repo.drop", json!({})).await;
+        yard.call("repo.edit", held(json!([edit("creature/a.txt", "two", "TWO")]))).await;
+        let (draft, aside) = (yard.tools.house.draft(), yard.tools.house.draft_aside());
+        match step {
+            0 => fs::remove_file(aside.join("draft.json")).unwrap(),
+            step => {
+                fs::remove_dir_all(&aside).unwrap();
+                if step > 1 {
+                    fs::rename(&draft, &aside).unwrap();
+                }
+            }
+        }
+        let there = Draft::open(&yard.tools.house).unwrap();
+        assert_eq!(there.is_some(), step < 2, "step {step}");
+        if there.is_some() {
+            let back = yard.call("repo.drop", json!({"back": true})).await;
+            assert!(
+                back["error"].as_str().unwrap().contains("a draft already"),
+                "half of one is none: {back}"
+            );
+        }
+        yard.call("repo.drop", json!({})).await;
+        assert_eq!(yard.call("repo.drop", json!({"back": true})).await["ok"], json!(true), "step {step}");
+        assert!(of_draft(&yard, "creature/a.txt").contains("\nTWO\n"), "step {step}");
+    }
+}
+
+/// The guardian puts the tree that lives back, as after every death; what was proven is neither lost nor taken for born.
+#[tokio::test]
+async fn a_draft_killed_between_its_proof_and_its_birth_is_a_draft_still() {
+    for looked_at in [false, true] {
+        let mut yard = yard();
+        yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await;
+        let mut draft = Draft::open(&yard.tools.house).unwrap().unwrap();
+        draft.came_to("proof", "2126-01-01T00:00:00Z", None).unwrap();
+        yard.put("creature/a.txt", &TEN.replace("one", "ONE"));
+        if looked_at {
+            assert!(Draft::unborn(&yard.tools.house).unwrap().is_none(), "all of it lives");
+        }
+        yard.put("creature/a.txt", TEN);
+        if looked_at {
+            assert_eq!(yard.call("repo.drop", json!({"back": true})).await["ok"], json!(true));
+        }
+        let draft = Draft::unborn(&yard.tools.house).unwrap().unwrap();
+        assert!(draft.line().ends_with("1 file, proof passes"), "{}", draft.line());
+        assert!(of_draft(&yard, "creature/a.txt").starts_with("ONE\n"));
+    }
+}
+
 #[tokio::test]
 async fn two_at_once_are_refused() {
     let mut yard = yard();
