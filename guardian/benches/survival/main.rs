@@ -12,6 +12,7 @@ mod fall;
 mod idle;
 mod machine;
 mod page;
+mod reaction;
 mod restart;
 mod rewrite;
 mod row;
@@ -35,7 +36,7 @@ use std::time::{Duration, Instant};
 type Measure = fn(&Plan) -> Table;
 
 /// Name, title and how it is measured, in the order of the page.
-const MEASURES: [(&str, &str, Measure); 11] = [
+const MEASURES: [(&str, &str, Measure); 12] = [
     ("restart", "Exit → next exec", restart::measure),
     ("silence", "Silence → killed", silence::measure),
     ("fall", "Crash loop → living creature", fall::measure),
@@ -46,7 +47,8 @@ const MEASURES: [(&str, &str, Measure); 11] = [
     ("cost", "An errand, in tokens and dollars", cost),
     ("first", "Start → first model request", first),
     ("broker", "A model call through the broker", broker),
-    ("rewrite", "The real creature: self-edit, and crash loop", rewrite::measure),
+    ("reaction", "The real creature: edit → reborn", reaction::measure),
+    ("rewrite", "The real creature: crash loop", rewrite::measure),
 ];
 
 /// What is measured, and how thoroughly.

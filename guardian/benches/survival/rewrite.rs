@@ -1,9 +1,9 @@
-//! The real creature in a clone: a self-edit to the new binary, and a crash loop back to life, beside bare cargo.
+//! The real creature in a clone: a crash loop back to life, and bare cargo.
 
 use crate::row::Row;
 use crate::stand_in;
-use crate::support::House;
 use crate::support::clone::Clone;
+use crate::support::{Guardian, House};
 use crate::{Plan, Table};
 use serde_json::Value;
 use std::fs;
@@ -25,9 +25,6 @@ const PASSED: &str =
 
 #[derive(Default)]
 struct Samples {
-    whole: Vec<f64>,
-    steps: [Vec<f64>; 3],
-    rebirth: Vec<f64>,
     kept: Vec<f64>,
     rebuilt: Vec<f64>,
     builds: [Vec<f64>; 2],
@@ -37,17 +34,12 @@ struct Samples {
 
 pub fn measure(plan: &Plan) -> Table {
     plan.say("a clone of this repository, warmed with what is built already");
-    let clone = Clone::named("survival");
+    let (clone, guardian) = settled_clone("survival");
     let house = &clone.house;
-    house.write("owner.toml", SETTINGS);
-    let guardian = stand_in::start(house);
-    until_settled(house, 0);
     let mut samples = Samples::default();
     let rounds = plan.scaled(3, 1);
     for round in 0..rounds {
-        plan.say(&format!("round {} of {rounds}: a self-edit", round + 1));
-        self_edit(house, &mut samples);
-        plan.say("bare cargo");
+        plan.say(&format!("round {} of {rounds}: bare cargo", round + 1));
         order(house, "pause", "paused");
         bare(house, &mut samples);
         plan.say("falls to the kept binary");
@@ -59,8 +51,17 @@ pub fn measure(plan: &Plan) -> Table {
     table(&samples)
 }
 
+/// A clone with a guardian that keeps a settled life.
+pub fn settled_clone(name: &'static str) -> (Clone, Guardian) {
+    let clone = Clone::named(name);
+    clone.house.write("owner.toml", SETTINGS);
+    let guardian = stand_in::start(&clone.house);
+    until_settled(&clone.house, 0);
+    (clone, guardian)
+}
+
 /// A blessed life after this one that rests, and no build beside it.
-fn until_settled(house: &House, after: u64) {
+pub fn until_settled(house: &House, after: u64) {
     house.until_within(PATIENCE, "a settled life", || {
         let status = house.status();
         let lives = status["life"].as_u64() > Some(after) && status["blessed"] == true;
@@ -74,13 +75,13 @@ fn is_build(pid: i32) -> bool {
     ["cargo", "rustc", "cc", "ld", "rust-lld"].contains(&name.trim())
 }
 
-fn life(house: &House) -> u64 {
+pub fn life(house: &House) -> u64 {
     let beat: Value = serde_json::from_str(&house.read(".self/heartbeat")).unwrap_or_default();
     beat["life"].as_u64().unwrap_or(0)
 }
 
 /// Milliseconds of the wall clock at the first beat of a life after this one.
-fn first_beat(house: &House, after: u64) -> f64 {
+pub fn first_beat(house: &House, after: u64) -> f64 {
     let begun = Instant::now();
     while life(house) <= after {
         assert!(begun.elapsed() < PATIENCE, "no life after {after}:\n{:#}", house.status());
@@ -89,7 +90,7 @@ fn first_beat(house: &House, after: u64) -> f64 {
     wall()
 }
 
-fn wall() -> f64 {
+pub fn wall() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64() * 1e3
 }
 
@@ -99,45 +100,6 @@ fn order(house: &House, order: &str, phase: &str) {
     }
     assert!(house.ask(&[order]).status.success(), "the order to {order} failed");
     house.until(phase, || house.status()["phase"] == phase);
-}
-
-/// Hands the creature a patch of its own pace, as an owner would, and waits for the life that was built from it.
-fn self_edit(house: &House, samples: &mut Samples) {
-    let old = life(house);
-    let begun = wall();
-    let word = serde_json::json!({"at": "", "text": format!("Please.\n```diff\n{}```", patch(house))});
-    house.write(".self/inbox.jsonl", &format!("{}{word}\n", house.read(".self/inbox.jsonl")));
-    let beats = first_beat(house, old);
-    let records = crate::support::lines(&house.path(".self/memory.jsonl"));
-    let of = |kind: &str, key: &str, value: &str| {
-        let found = records.iter().rfind(|record| record["kind"] == kind && record["data"][key] == value);
-        found.unwrap_or_else(|| panic!("no {kind} with {key} {value} in memory")).clone()
-    };
-    let took = &of("self_change", "stage", "asked")["data"]["took"];
-    for (step, name) in samples.steps.iter_mut().zip(["build_ms", "test_ms", "rehearsal_ms"]) {
-        step.push(took[name].as_f64().unwrap() / 1e3);
-    }
-    let left: jiff::Timestamp =
-        of("observation", "about", "rebirth")["at"].as_str().unwrap().parse().unwrap();
-    samples.rebirth.push(beats - left.as_millisecond() as f64);
-    samples.whole.push((beats - begun) / 1e3);
-    until_settled(house, old);
-}
-
-/// A diff that gives the first constant of the pace another value.
-fn patch(house: &House) -> String {
-    let text = house.read(EDITED[0]);
-    let (at, name, value) = constant(&text);
-    let around: Vec<&str> = text.lines().collect();
-    let value = if value == 40 { 50 } else { 40 };
-    format!(
-        "--- a/{0}\n+++ b/{0}\n@@ -{1},3 +{1},3 @@\n {2}\n-{3}\n+{name} = {value};\n {4}\n",
-        EDITED[0],
-        at,
-        around[at - 1],
-        around[at],
-        around[at + 1]
-    )
 }
 
 /// Index of the line, the left side and the value of the first constant that is a number.
@@ -238,21 +200,7 @@ fn fall(house: &House, kept: bool) -> f64 {
 
 fn table(samples: &Samples) -> Table {
     let start = "bare start of the same binary to its first beat";
-    let edit = Row::new(
-        "self-edit → new binary beating",
-        "s",
-        &samples.whole,
-        "A patch of one constant in `src/` handed to the real creature as a word of the owner's: thought, `cargo \
-         build`, tests, rehearsal, rebirth, commit, the guardian's own build, `cargo run`, first beat.",
-    );
-    let method = "As the creature's own record of that self-edit has it.";
-    let mut rows = vec![edit.against("bare `cargo build` of such an edit", &samples.builds[0])];
-    for (name, took) in ["cargo build", "cargo test", "rehearsal"].into_iter().zip(&samples.steps) {
-        rows.push(Row::new(&format!("of it: {name}"), "s", took, method));
-    }
-    let rebirth = "of it: exit → new binary beating";
-    let method = "From the old life's last record to the first beat of the next: the guardian's part.";
-    rows.push(Row::new(rebirth, "ms", &samples.rebirth, method).against(start, &samples.start));
+    let mut rows = Vec::new();
     let method = "Bare cargo on a touched constant, in the clone while the guardian pauses.";
     for (edited, took) in EDITED.into_iter().zip(&samples.builds) {
         let what = format!("edit of `{edited}` → binary");
@@ -270,9 +218,8 @@ fn table(samples: &Samples) -> Table {
     let rebuilt = Row::new("third death → living creature, by rebuild", "s", &rebuilt, method);
     rows.push(rebuilt.against("bare `cargo build` of the tree put back, and a bare start", &floor));
     Table::new(rows).note(
-        "A self-edit is far from the floor on purpose: the edit is proven by tests and a rehearsal before anything is \
-         asked of the guardian. Lives before a blessing go through `cargo run`, which costs tenths of a second; the \
-         kept binary is hashed before it runs."
+        "Lives before a blessing go through `cargo run`, which costs tenths of a second; the kept binary is hashed \
+         before it runs."
             .into(),
     )
 }
