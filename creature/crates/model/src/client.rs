@@ -24,6 +24,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// Retries after the first attempt.
 const RETRIES: usize = 2;
 
+/// Before the first retry; the next one waits twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
 /// A reply may take so many times as long as it may be silent: an hour, where nobody says otherwise. The guardian takes a
@@ -41,6 +42,7 @@ pub struct Client {
     base: String,
     headers: HeaderMap,
     http: reqwest::Client,
+    first_wait: Duration,
     /// What the server is known to accept.
     form: Mutex<Form>,
 }
@@ -56,6 +58,7 @@ impl Client {
         Ok(Client {
             headers: headers(&endpoint)?,
             http: http::client(endpoint.deadline)?,
+            first_wait: FIRST_WAIT,
             speech: match endpoint.wire {
                 Wire::Anthropic => &anthropic::Anthropic,
                 Wire::Responses => &responses::Responses,
@@ -65,6 +68,11 @@ impl Client {
             base: base.as_str().trim_end_matches('/').to_string(),
             endpoint,
         })
+    }
+
+    /// One that waits so long before its first retry, for who does not want to wait.
+    pub fn with_first_wait(self, first_wait: Duration) -> Client {
+        Client { first_wait, ..self }
     }
 
     /// The wire and the model, as in `anthropic claude-x`.
@@ -128,9 +136,8 @@ impl Client {
         attempts: &mut u32,
         hear: &mut Hear<'_>,
     ) -> Result<Reply, Error> {
-        let waits =
-            ExponentialBuilder::default().with_min_delay(FIRST_WAIT).with_max_times(RETRIES).with_jitter();
-        let mut waits = waits.build();
+        let waits = ExponentialBuilder::default().with_min_delay(self.first_wait).with_max_times(RETRIES);
+        let mut waits = waits.with_jitter().build();
         loop {
             *attempts += 1;
             let mut is_heard = false;

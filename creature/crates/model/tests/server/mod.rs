@@ -102,7 +102,7 @@ impl Server {
     }
 
     pub fn client(&self, wire: Wire) -> Client {
-        Client::new(self.endpoint(wire)).unwrap()
+        Client::new(self.endpoint(wire)).unwrap().with_first_wait(Duration::from_millis(1))
     }
 
     pub fn endpoint(&self, wire: Wire) -> Endpoint {
