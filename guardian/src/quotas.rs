@@ -28,7 +28,7 @@ impl Guardian {
 
     /// A log over its quota is emptied under its writer, who appends; its end goes on at its head.
     pub fn bound_logs(&self) {
-        for path in [self.house.life_log(self.state.life), self.house.broker_log()] {
+        for path in [self.house.life_log(self.state.life), self.house.exam_log(), self.house.broker_log()] {
             if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
                 && let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64)
             {
