@@ -1,0 +1,1 @@
+//! placeholder for the tests with processes, written next.
