@@ -245,7 +245,8 @@ fn check_rest(world: &World) {
 }
 
 fn reachable(owner: bool) -> HashSet<World> {
-    let start = World { policy: Policy::new(Record::default(), NOW), child: false, build: false, exam: false };
+    let start =
+        World { policy: Policy::new(Record::default(), NOW), child: false, build: false, exam: false };
     let mut seen = HashSet::from([start.clone()]);
     let mut open = VecDeque::from([start]);
     while let Some(world) = open.pop_front() {
@@ -349,7 +350,8 @@ fn happily(world: &World, now: Millis, event: Event) -> World {
 #[test]
 fn every_event_has_an_answer_in_every_reachable_state() {
     let (tree, rungs) = ("b".into(), vec!["a".into()]);
-    let subject = Subject { tree, standing: Standing::Unproven, rungs, kept: false, built: true, unexamined: true };
+    let subject =
+        Subject { tree, standing: Standing::Unproven, rungs, kept: false, built: true, unexamined: true };
     let events = [
         Event::Tick,
         Event::Surveyed(subject),

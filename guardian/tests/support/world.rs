@@ -4,9 +4,7 @@
 
 use guardian::limits::{Limits, Millis, RUNGS};
 use guardian::policy::Policy;
-use guardian::vocabulary::{
-    Action, Blame, Cause, Death, Event, Examined, Phase, Record, Standing, Subject,
-};
+use guardian::vocabulary::{Action, Blame, Cause, Death, Event, Examined, Phase, Record, Standing, Subject};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How a version of the creature behaves, life after life.
