@@ -15,7 +15,7 @@ use crate::run::Guardian;
 use crate::spelled::flat;
 use crate::state::Shortfall;
 use crate::vocabulary::{Blame, Event, Examined};
-use crate::{files, records};
+use crate::{files, quotas, records};
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
 use serde_json::json;
@@ -109,10 +109,7 @@ fn list(names: &[String]) -> String {
 impl Exam {
     /// Takes note of how much room there is.
     pub fn follow(&mut self, house: &House) {
-        for place in [house.target(), house.state_folder()] {
-            let free = fs2::available_space(place).map_or(u64::MAX, |bytes| bytes >> 20);
-            self.free_mib = self.free_mib.min(free);
-        }
+        self.free_mib = self.free_mib.min(quotas::free_mib(house));
     }
 
     /// What it said, its end if that is much.
@@ -184,9 +181,7 @@ impl Guardian {
     }
 
     pub fn stop_exam(&mut self) -> Option<Event> {
-        let Some(exam) = self.end_exam() else {
-            return Some(Event::Examined(Examined::Unsure(Blame::Owner)));
-        };
+        let exam = self.end_exam()?;
         let most = span(Duration::from_millis(self.limits.build_ms));
         self.note_exam(exam.since, Examined::Failed, format!("did not end within {most}"));
         Some(Event::Examined(Examined::Failed))

@@ -64,6 +64,12 @@ impl Guardian {
     }
 }
 
+/// Free where cargo builds and where the state is, the lesser of the two. Mebibytes.
+pub fn free_mib(house: &House) -> u64 {
+    let free = |place| fs2::available_space(place).map_or(u64::MAX, |bytes| bytes >> 20);
+    free(house.target()).min(free(house.state_folder()))
+}
+
 /// Keeps the build folder within its quota, between lives: what only speeds up the next build goes first, then all of it.
 /// Nothing that runs or is blessed lies there: kept binaries have a folder of their own. What it took, in bytes.
 fn collect(house: &House, most_bytes: u64) -> Option<u64> {

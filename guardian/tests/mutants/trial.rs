@@ -21,8 +21,9 @@ const OWNER: &str = "[limits]\nprobation_s = 3\nrest_s = 0.2\nboot_s = 20\nbeat_
     [web]\nallow_private = true\n[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n";
 /// For a thought to be had and all steps of a self-edit to be taken or refused.
 const DECIDED: Duration = Duration::from_secs(260);
-/// For a life that was accepted to be blessed or put back: three tries, each silent until it is found out.
-const SETTLED: Duration = Duration::from_secs(900);
+/// For a life that was accepted to be blessed or put back: three tries, each silent until it is found out, or its tests
+/// beside it, which may take as long as a build.
+const SETTLED: Duration = Duration::from_secs(1_200);
 /// For the house to be at its seed again, alive and trusted.
 const HOME: Duration = Duration::from_secs(300);
 /// For one ordinary thought of a kept mutant, with a self-edit that does not build in it.
@@ -197,6 +198,13 @@ impl<'a> Trials<'a> {
         })?;
         if fell {
             let fall = self.house.told("fall").pop().unwrap_or_default();
+            if fall["cause"] == "tests_failed" {
+                let told = fall["told"].as_str().unwrap_or_default();
+                let tests = told.split_once("since its tests ").map_or(told, |(_, tests)| tests);
+                let tests = tests.to_owned();
+                self.come_home(life)?;
+                return Ok(verdict(Outcome::RefusedInProbation, tests));
+            }
             let ends = self.house.deaths().pop().unwrap_or_default();
             let detail = format!(
                 "{} after {} deaths, the last: {}",
