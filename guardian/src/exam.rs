@@ -243,11 +243,6 @@ impl Guardian {
             Examined::Unsure(_) => "unsure",
         };
         let why = brief(&told, TOLD_CHARS);
-        records::tell(
-            &self.house,
-            "examined",
-            json!({"life": self.state.life, "commit": self.state.commit, "outcome": word, "told": why, "seconds": lived.as_secs_f64()}),
-        );
         let told = format!("the tests of life {} {why}, after {}", self.state.life, span(lived));
         if outcome == Examined::Passed {
             self.report.say(&told);
@@ -255,8 +250,14 @@ impl Guardian {
         } else {
             self.report.warn(&told);
             let evidence = files::tail(&self.house.exam_log(), LOG_TAIL_BYTES);
-            self.state.exam = Shortfall { why, evidence };
+            self.state.exam = Shortfall { why: why.clone(), evidence };
         }
+        // Before it is told: what is known to have passed is not examined again.
         self.save();
+        records::tell(
+            &self.house,
+            "examined",
+            json!({"life": self.state.life, "commit": self.state.commit, "outcome": word, "told": why, "seconds": lived.as_secs_f64()}),
+        );
     }
 }

@@ -239,6 +239,20 @@ fn a_guardian_killed_meanwhile_begins_the_tests_anew_and_does_not_bless_before()
 }
 
 #[test]
+fn what_has_passed_and_is_not_yet_trusted_is_not_examined_again() {
+    let house =
+        with_later("exit 0", "until [ -e .self/workspace/go ]; do beat; sleep 0.05; done; think alive; live");
+    let guardian = house.start();
+    house.until_within(LONG, "the tests to pass", || house.told("examined").len() == 1);
+    guardian.kill_only();
+    house.write(".self/workspace/go", "");
+    let guardian = house.start();
+    until_trusted(&house);
+    assert_eq!(runs(&house), 1);
+    guardian.stop();
+}
+
+#[test]
 fn an_owner_who_stops_or_pauses_meanwhile_is_obeyed_and_no_process_is_left() {
     let house = house(HELD);
     let guardian = house.start();

@@ -159,29 +159,37 @@ fn a_life_that_dies_or_is_stopped_takes_its_tests_along() {
 #[test]
 fn safe_lives_are_not_examined() {
     let mut world = World::new(&[("first", Nature::Sound), ("second", Nature::Sound)]);
-    world.ladder.clear();
-    world.policy.record.safe = Some(3);
     world.head = "second".into();
     world.unexamined.insert("second".into());
+    world.policy = Policy::new(Record { safe: Some(3), ..Record::default() }, world.now);
+    world.build = false;
+    world.happen(Event::Tick);
     world.live(2 * MINUTE);
     assert!(world.safe && matches!(world.policy.phase, Phase::Settled { .. }), "{:?}", world.policy.phase);
     assert_eq!((world.examined, world.blessings.len()), (0, 0));
 }
 
 #[test]
-fn a_fall_that_was_decided_outlives_a_stop() {
+fn a_fall_that_was_decided_outlives_a_stop_and_a_killed_guardian() {
     let mut world = reborn(Nature::Sound, 10_000, &[Examined::Failed]);
     world.live(8_000);
     world.exam = None;
     // The life is asked to end, and the owner wants to leave before it has.
     let actions = world.policy.step(&world.limits, world.now, Event::Examined(Examined::Failed));
     assert_eq!(actions.len(), 1, "{actions:?}");
+    let killed = Policy::new(world.policy.record.clone(), world.now);
     world.policy.step(&world.limits, world.now, Event::OwnerStop);
     world.exit(Blame::Code, false);
     assert_eq!(world.policy.phase, Phase::Done);
     world.policy = Policy::new(world.policy.record.clone(), world.now);
     world.happen(Event::Tick);
     assert_eq!(world.falls, [(Cause::TestsFailed, "second".into(), "first".into())]);
+    // Or a guardian that was killed just then: no other life of it is begun.
+    let lives = world.lives;
+    (world.policy, world.head, world.life) = (killed, "second".into(), None);
+    world.happen(Event::Tick);
+    assert_eq!((world.falls.len(), world.falls[1].0), (2, Cause::TestsFailed));
+    assert_eq!((world.head.as_str(), world.lives), ("first", lives));
 }
 
 #[test]

@@ -197,23 +197,9 @@ impl<'a> Trials<'a> {
             fell || (blessed && now["tree"] != *self.seed.1)
         })?;
         if fell {
-            let fall = self.house.told("fall").pop().unwrap_or_default();
-            if fall["cause"] == "tests_failed" {
-                let told = fall["told"].as_str().unwrap_or_default();
-                let tests = told.split_once("since its tests ").map_or(told, |(_, tests)| tests);
-                let tests = tests.to_owned();
-                self.come_home(life)?;
-                return Ok(verdict(Outcome::RefusedInProbation, tests));
-            }
-            let ends = self.house.deaths().pop().unwrap_or_default();
-            let detail = format!(
-                "{} after {} deaths, the last: {}",
-                fall["cause"].as_str().unwrap_or_default(),
-                fall["deaths"],
-                ends["cause"].as_str().unwrap_or_default()
-            );
+            let (outcome, detail) = self.fallen();
             self.come_home(life)?;
-            return Ok(verdict(Outcome::PutBack, detail));
+            return Ok(verdict(outcome, detail));
         }
         if !settled {
             // Alive or not, nobody but the owner brings it back: that is what bricked means.
@@ -228,6 +214,20 @@ impl<'a> Trials<'a> {
         };
         self.order_home()?;
         Ok(verdict(Outcome::Kept, detail))
+    }
+
+    /// What the last fall was for.
+    fn fallen(&self) -> (Outcome, String) {
+        let fall = self.house.told("fall").pop().unwrap_or_default();
+        let word = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        if fall["cause"] == "tests_failed" {
+            let told = word(&fall, "told");
+            let tests = told.split_once("since its tests ").map_or(told.as_str(), |(_, tests)| tests);
+            return (Outcome::RefusedInProbation, tests.to_owned());
+        }
+        let last = word(&self.house.deaths().pop().unwrap_or_default(), "cause");
+        let (cause, deaths) = (word(&fall, "cause"), &fall["deaths"]);
+        (Outcome::PutBack, format!("{cause} after {deaths} deaths, the last: {last}"))
     }
 
     /// One ordinary thought with everything a creature must be able to do; what it could not.
