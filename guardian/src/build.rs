@@ -11,7 +11,7 @@ use crate::lines::{Lines, Next};
 use crate::messages::Told;
 use crate::vocabulary::Blame;
 use crate::walls::Walls;
-use crate::{controls, files, hunt};
+use crate::{controls, files, hunt, quotas};
 use anyhow::{Context, Result};
 use nix::sys::wait::WaitStatus;
 use std::fs::{File, TryLockError};
@@ -121,10 +121,7 @@ impl Build {
     }
 
     fn read(&mut self, house: &House, most_bytes: u64) {
-        for place in [house.target(), house.state_folder()] {
-            let free = fs2::available_space(place).map_or(u64::MAX, |bytes| bytes >> 20);
-            self.free_mib = self.free_mib.min(free);
-        }
+        self.free_mib = self.free_mib.min(quotas::free_mib(house));
         self.messages.allow(most_bytes);
         loop {
             let text = match self.messages.next_line() {

@@ -23,7 +23,11 @@ impl Guardian {
             Err(error) if error.is::<Unfit>() => return self.refuse_rebirth(request, &error),
             made => made?,
         };
-        self.state.born = made.filter(|version| version.tree != before.tree).map(|_| asked.summary());
+        let changed = made.filter(|version| version.tree != before.tree);
+        self.state.born = changed.map(|_| asked.summary());
+        if let Some(version) = changed {
+            self.state.unexamined = Some(version.tree.to_string());
+        }
         if let Some(request) = request {
             self.state.tell_answer(request.done(made.map(|version| version.commit.to_string())));
             self.state.request = request.id;

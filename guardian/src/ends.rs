@@ -2,7 +2,7 @@
 
 use crate::blame::{Control, Judgement};
 use crate::build::Build;
-use crate::child::Kind;
+use crate::child::{Kind, Tree};
 use crate::limits::LOG_TAIL_BYTES;
 use crate::run::{End, Guardian, Life};
 use crate::vocabulary::{Action, Blame, Event, Phase};
@@ -27,9 +27,11 @@ impl Guardian {
         }
     }
 
-    /// Processes that a sweep after a life may not take: a build beside it, and the broker's.
+    /// Processes that a sweep after a life may not take: a build or tests beside it, and the broker's.
     pub fn spared(&self) -> Vec<Pid> {
-        self.build.iter().map(|build| build.tree.pid).chain(self.companion.spared()).collect()
+        let beside = self.build.iter().map(|build| build.tree.pid);
+        let beside = beside.chain(self.exam.iter().map(|exam| exam.tree.pid));
+        beside.chain(self.companion.spared()).collect()
     }
 
     pub fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
@@ -43,6 +45,10 @@ impl Guardian {
                 self.companion.tokens.revoke(&self.house, Kind::Build);
                 let status = build.tree.outcome(*status);
                 self.build_ended(build, status);
+            }
+            if let Some(exam) = self.exam.take_if(|exam| exam.tree.pid == *pid) {
+                self.companion.tokens.revoke(&self.house, Kind::Build);
+                self.exam_ended(exam, *status);
             }
             self.broker_ended(*pid, *status);
         }
@@ -79,7 +85,7 @@ impl Guardian {
 
     fn build_ended(&mut self, mut build: Build, status: WaitStatus) {
         // What a build script left running might answer what is asked next.
-        self.finish_build(&build);
+        self.finish_beside(&build.tree);
         if let Some(control) = build.asked.take() {
             build.answered(&self.house, control, status);
             return self.judge(build);
@@ -124,12 +130,24 @@ impl Guardian {
         }
     }
 
-    /// What a build left behind. Beside a life that is not told from it only its own group goes, the rest with that life.
-    fn finish_build(&mut self, build: &Build) {
+    /// What a build or tests left behind. Beside a life that is not told from it only its own group goes, the rest with
+    /// that life.
+    pub fn finish_beside(&mut self, tree: &Tree) {
         let mut ended = Vec::new();
-        let spare: Vec<Pid> = self.life.iter().map(|life| life.tree.pid).chain(self.spared()).collect();
-        build.tree.finish(&spare, &mut ended);
+        tree.finish(&self.spared_with_life(), &mut ended);
         self.note_ends(&ended);
+    }
+
+    /// Ends a build or tests at once, and their way out.
+    pub fn end_beside(&mut self, tree: &Tree) {
+        let mut ended = Vec::new();
+        tree.end(&self.spared_with_life(), &mut ended);
+        self.companion.tokens.revoke(&self.house, Kind::Build);
+        self.note_ends(&ended);
+    }
+
+    fn spared_with_life(&self) -> Vec<Pid> {
+        self.life.iter().map(|life| life.tree.pid).chain(self.spared()).collect()
     }
 
     /// Blames a failed build; where that takes a question, it is put, and the answer comes back here.
@@ -201,7 +219,7 @@ impl Guardian {
     }
 }
 
-fn signal(status: WaitStatus) -> Option<i32> {
+pub fn signal(status: WaitStatus) -> Option<i32> {
     if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None }
 }
 

@@ -5,7 +5,7 @@ use crate::interrupt::Interrupted;
 use crate::repo::{Version, publish_last_good};
 use crate::report::span;
 use crate::run::Guardian;
-use crate::state::Falling;
+use crate::state::{Falling, Shortfall};
 use crate::tree::short;
 use crate::vocabulary::{Cause, Event, Standing, Subject};
 use crate::{files, records};
@@ -72,7 +72,8 @@ impl Guardian {
         self.version = Some(rung.version);
         self.report.warn(&format!("the kept binary of {commit} runs until creature/ can be put back"));
         let standing = if at == 0 { Standing::Bottom } else { Standing::Blessed };
-        Event::Stuck(Some(Subject { tree, standing, rungs: trees, kept: true, built: false }))
+        let rungs = trees;
+        Event::Stuck(Some(Subject { tree, standing, rungs, kept: true, built: false, unexamined: false }))
     }
 
     fn fall_to(&mut self, mut falling: Falling) -> Result<()> {
@@ -93,16 +94,19 @@ impl Guardian {
         let made = made.or_else(|| self.repo.made_before(before, &message));
         self.committed("guardian", before, made, &message);
         publish_last_good(&self.house, &self.repo.rungs()?)?;
-        let fall = json!({
+        let mut fall = json!({
             "at": crate::clock::stamp(), "life": self.state.life, "from_commit": falling.from_commit,
             "to_commit": falling.to_commit, "deaths": falling.deaths, "cause": falling.cause, "fallen_ref": fallen,
             "rescued_ref": falling.rescued, "told": message,
         });
+        if let Some(fields) = fall.as_object_mut().filter(|_| !falling.evidence.is_empty()) {
+            fields.insert("evidence".into(), falling.evidence.clone().into());
+        }
         records::tell_once(&self.house, "fall", fall.clone());
         self.report.fall(&message, fallen.as_deref(), falling.rescued.as_deref());
         self.state.tell_fall(fall);
         self.state.falling = Some(Falling { told: true, ..falling });
-        (self.state.rollback_to, self.state.born) = (None, None);
+        (self.state.rollback_to, self.state.born, self.state.exam) = (None, None, Shortfall::default());
         Ok(())
     }
 
@@ -111,7 +115,7 @@ impl Guardian {
         let mut fallen = None;
         // Tries that were spent because the guardian was killed condemn nothing: it may come back and be tried again.
         let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
-        if falling.cause.condemns() && !lost {
+        if falling.cause == Cause::TestsFailed || falling.cause.condemns() && !lost {
             fallen = Some(self.repo.condemn(from)?);
             self.repo.strike(from.tree)?;
         }
@@ -129,8 +133,8 @@ impl Guardian {
                 }
                 self.repo.bless(target)?;
             }
-            Cause::TriesSpent | Cause::CrashLoop | Cause::DoesNotBuild | Cause::KnownBad => {}
-            Cause::LoopOfLoops | Cause::Environment => {}
+            Cause::TriesSpent | Cause::CrashLoop | Cause::DoesNotBuild | Cause::TestsFailed => {}
+            Cause::KnownBad | Cause::LoopOfLoops | Cause::Environment => {}
         }
         Ok(fallen)
     }
@@ -169,9 +173,11 @@ impl Guardian {
         };
         let ends = self.state.ends.iter().rev();
         let ends = ends.take_while(|end| records::text(end, "commit") == from.commit.to_string());
-        let (deaths, weighed) = match (cause, target) {
+        let shortfall = self.state.exam.clone();
+        let (deaths, weighed, evidence) = match (cause, target) {
             (Cause::LateDeaths, Some(target)) => self.weighed(target),
-            _ => (ends.count(), String::new()),
+            (Cause::TestsFailed, _) => (ends.count(), shortfall.told(), shortfall.evidence),
+            _ => (ends.count(), String::new(), String::new()),
         };
         Ok(target.map(|target| Falling {
             cause,
@@ -181,6 +187,7 @@ impl Guardian {
             to_tree: target.tree.to_string(),
             deaths,
             weighed,
+            evidence,
             failed,
             hindrance: String::new(),
             rescued,
@@ -189,12 +196,13 @@ impl Guardian {
     }
 
     /// How often what falls died, and for people against what.
-    fn weighed(&self, to: Version) -> (usize, String) {
+    fn weighed(&self, to: Version) -> (usize, String, String) {
         let record = &self.policy.record;
         let fell = record.fell.as_ref().map(|fell| record.lives.of(&fell.first)).unwrap_or_default();
         let lived = record.lives.of(&to.tree.to_string());
         let [life, long] = [&fell, &lived].map(|lived| span(Duration::from_millis(lived.lived_ms)));
         let (died, less, to) = (fell.deaths, lived.deaths, short(to.commit));
-        (died as usize, format!("after {died} deaths in {life} of life; {to} lived {long} with {less}"))
+        let told = format!("after {died} deaths in {life} of life; {to} lived {long} with {less}");
+        (died as usize, told, String::new())
     }
 }

@@ -206,6 +206,7 @@ fn sentence(event: &Value) -> String {
             text(event, "cause"),
             text(event, "blame")
         ),
+        "examined" => format!("the tests of life {} {}", number("life"), text(event, "told")),
         "blessed" => format!("blessed {}", short("commit")),
         "fall" => text(event, "told").trim_start_matches("guardian: ").to_owned(),
         "rescued" => format!("unfinished edits of life {} kept as {}", number("life"), text(event, "ref")),

@@ -66,6 +66,7 @@ impl House {
         logs = ".self/log";
         build_log = ".self/log/build.log";
         build_messages = ".self/log/build.jsonl";
+        exam_log = ".self/log/exam.log";
         broker_log = ".self/log/broker.log";
         broker_build_log = ".self/log/broker-build.log";
         broker_check_log = ".self/log/broker-check.log";

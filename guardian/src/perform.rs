@@ -11,7 +11,6 @@ use crate::tree::short;
 use crate::vocabulary::{Action, Blame, Death, Event, Standing, Subject};
 use crate::{controls, files, records, start, way};
 use anyhow::{Context, Result};
-use nix::unistd::Pid;
 use serde_json::json;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -24,6 +23,8 @@ impl Guardian {
             Action::BuildBeside => Ok(if self.build.is_none() { self.start_build(true) } else { None }),
             Action::StopBuild => Ok(self.stop_build()),
             Action::Spawn { kept, safe } => self.spawn(kept, safe).map(|()| None),
+            Action::Examine => Ok(self.examine()),
+            Action::StopExam => Ok(self.stop_exam()),
             Action::Terminate => {
                 self.life.iter().for_each(|life| life.tree.terminate());
                 Ok(None)
@@ -89,7 +90,8 @@ impl Guardian {
         };
         let kept = self.binaries.get(&tree).is_some();
         let built = self.built.as_ref().is_some_and(|(of, path)| *of == tree && path.is_file());
-        Ok(Event::Surveyed(Subject { tree, standing, rungs, kept, built }))
+        let unexamined = standing == Standing::Unproven && self.state.unexamined.as_ref() == Some(&tree);
+        Ok(Event::Surveyed(Subject { tree, standing, rungs, kept, built, unexamined }))
     }
 
     fn start_build(&mut self, beside: bool) -> Option<Event> {
@@ -133,11 +135,7 @@ impl Guardian {
         let mut build = self.build.take()?;
         build.overstays(&self.house);
         build.failure.same_recipe = self.was_built_so(&build.of);
-        let mut ended = Vec::new();
-        let spare: Vec<Pid> = self.life.iter().map(|life| life.tree.pid).chain(self.spared()).collect();
-        build.tree.end(&spare, &mut ended);
-        self.companion.tokens.revoke(&self.house, Kind::Build);
-        self.note_ends(&ended);
+        self.end_beside(&build.tree);
         self.report.build_over();
         let log_tail = files::tail(&self.house.build_log(), LOG_TAIL_BYTES);
         let fault = build.overstayed(&self.house);

@@ -2,13 +2,13 @@
 //!
 //! Invariant: pure and total. Time is told, not read; every event in every phase has an answer.
 //! Invariant: whatever must survive the guardian stands in `Record`, which is saved before the actions are performed.
-//! What follows an end stands in `recovery`.
+//! What follows an end stands in `recovery`, what the tests of a newborn come to in `probation`.
 //! Absent on purpose: files, processes, git, the clock, words for people.
 
 use crate::limits::{Limits, Millis};
 use crate::recovery::SAFE_TRIES;
 use crate::vocabulary::{
-    Action, Blame, Cause, Death, Event, Pending, Phase, Record, Standing, Subject, Want, Watch, Why,
+    Action, Blame, Cause, Death, Event, Exam, Pending, Phase, Record, Standing, Subject, Want, Watch, Why,
 };
 
 /// Between looks at a tree the owner is editing.
@@ -46,13 +46,16 @@ impl Policy {
         match &self.phase {
             Phase::Building { since } => Some(since + limits.build_ms),
             Phase::Booting { since } => Some(since + limits.boot_ms),
-            Phase::Probation { watch, bless_at } if watch.thought => {
-                Some(watch.silent_at(limits).min(*bless_at))
-            }
+            Phase::Probation { watch, bless_at, exam } => Some(watch.silent_at(limits).min(match exam {
+                Exam::Runs { since } => since + limits.build_ms,
+                Exam::Waits { until } => *until,
+                Exam::Over if watch.thought => *bless_at,
+                Exam::Over => Millis::MAX,
+            })),
             Phase::Settled { watch } if self.record.safe.is_some() || self.stands_in() => {
                 Some(watch.silent_at(limits).min(watch.since + limits.parked_ms))
             }
-            Phase::Probation { watch, .. } | Phase::Settled { watch } => Some(watch.silent_at(limits)),
+            Phase::Settled { watch } => Some(watch.silent_at(limits)),
             Phase::Stopping { since, .. } => Some(since + limits.grace_ms),
             Phase::Resting { until } | Phase::Parked { until } => Some(*until),
             Phase::RollingBack | Phase::Paused | Phase::Done => None,
@@ -75,6 +78,7 @@ impl Policy {
             Event::BuildSucceeded => vec![],
             Event::BuildFailed(blame) => self.build_failed(limits, now, blame),
             Event::Beat { turns, thought } => self.beat(limits, now, turns, thought),
+            Event::Examined(outcome) => self.examined(limits, now, outcome),
             Event::Exited { blame, rebirth } => self.exited(limits, now, blame, rebirth),
             Event::Committed => {
                 self.record.pending = None;
@@ -116,9 +120,12 @@ impl Policy {
         }
         match &mut self.phase {
             Phase::Building { since } | Phase::Booting { since } => *since += gap,
-            Phase::Probation { watch, bless_at } => {
+            Phase::Probation { watch, bless_at, exam } => {
                 watch.shift(gap, now);
                 *bless_at += gap;
+                if let Exam::Runs { since } = exam {
+                    *since += gap;
+                }
             }
             Phase::Settled { watch } => watch.shift(gap, now),
             Phase::Stopping { .. } | Phase::RollingBack | Phase::Resting { .. } => {}
@@ -126,7 +133,7 @@ impl Policy {
         }
     }
 
-    fn tick(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
+    pub(crate) fn tick(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         match self.phase.clone() {
             Phase::Building { since } if now >= since + limits.build_ms => vec![Action::StopBuild],
             Phase::Booting { since } if now >= since + limits.boot_ms => {
@@ -135,7 +142,7 @@ impl Policy {
             Phase::Probation { watch, .. } | Phase::Settled { watch } if now >= watch.silent_at(limits) => {
                 self.stop(limits, now, Why::Death(Death::Hung))
             }
-            Phase::Probation { watch, bless_at } if watch.thought && now >= bless_at => {
+            Phase::Probation { watch, bless_at, exam: Exam::Over } if watch.thought && now >= bless_at => {
                 self.prove(limits, now, watch)
             }
             Phase::Settled { watch }
@@ -151,7 +158,8 @@ impl Policy {
                 vec![Action::KillTree]
             }
             Phase::Resting { until } | Phase::Parked { until } if now >= until => self.wake(now),
-            Phase::Building { .. } | Phase::Booting { .. } | Phase::Probation { .. } => vec![],
+            Phase::Probation { .. } => self.examine_in_time(limits, now),
+            Phase::Building { .. } | Phase::Booting { .. } => vec![],
             Phase::Settled { .. } | Phase::Stopping { .. } | Phase::RollingBack => vec![],
             Phase::Resting { .. } | Phase::Parked { .. } | Phase::Paused | Phase::Done => vec![],
         }
@@ -205,7 +213,10 @@ impl Policy {
         } else if subject.standing == Standing::Unproven {
             let left = match &self.record.trial {
                 Some((tree, left)) if *tree == subject.tree => *left,
-                _ => limits.tries,
+                _ => {
+                    self.record.doubts = 0;
+                    limits.tries
+                }
             };
             if left == 0 {
                 return self.fall(Cause::TriesSpent);
@@ -221,19 +232,24 @@ impl Policy {
     fn beat(&mut self, limits: &Limits, now: Millis, turns: u64, thought: bool) -> Vec<Action> {
         // What runs from a kept binary is built once it lives: a compiler beside it would make its birth late.
         let of_kept = self.subject.as_ref().is_some_and(|subject| subject.kept && !subject.built);
-        let beside = of_kept && matches!(self.phase, Phase::Booting { .. }) && !self.stands_in();
+        let boots = matches!(self.phase, Phase::Booting { .. });
+        let (examine, beside) = (boots && self.owes_exam(), boots && of_kept && !self.stands_in());
         match &mut self.phase {
             Phase::Booting { since } => {
                 let recorded = *since;
                 let watch = Watch { since: now, beat_at: now, turns, turned_at: now, thought, recorded };
-                self.phase = Phase::Probation { watch, bless_at: now + limits.probation_ms };
+                let exam = if examine { Exam::Runs { since: now } } else { Exam::Over };
+                self.phase = Phase::Probation { watch, bless_at: now + limits.probation_ms, exam };
             }
             Phase::Probation { watch, .. } | Phase::Settled { watch } => watch.beat(now, turns, thought),
             Phase::Building { .. } | Phase::Stopping { .. } | Phase::RollingBack => return vec![],
             Phase::Resting { .. } | Phase::Parked { .. } | Phase::Paused | Phase::Done => return vec![],
         }
         let mut actions = self.tick(limits, now);
-        if beside && self.alive() {
+        if examine && self.examines() {
+            actions.push(Action::Examine);
+        } else if beside && self.alive() {
+            // The tests build it as well.
             actions.push(Action::BuildBeside);
         }
         actions
@@ -251,7 +267,7 @@ impl Policy {
             self.phase = Phase::Settled { watch };
             return vec![];
         }
-        self.phase = Phase::Probation { watch, bless_at: now + limits.probation_ms };
+        self.phase = Phase::Probation { watch, bless_at: now + limits.probation_ms, exam: Exam::Over };
         vec![Action::Bless]
     }
 
@@ -304,7 +320,7 @@ impl Policy {
             Why::Retry => (vec![], now),
             Why::Wanted if rebirth && falls => (vec![], now),
             Why::Death(death) => return self.died(limits, now, death, blame),
-            Why::Rollback => return [vec![Action::Tidy], self.fall(Cause::Owner)].concat(),
+            Why::Rollback(cause) => return [vec![Action::Tidy], self.fall(cause)].concat(),
             Why::Wanted if rebirth => {
                 self.record.pending = Some(Pending::Commit { failures: 0 });
                 let rest = if settled { 0 } else { self.next_rest(limits) };

@@ -28,7 +28,7 @@ impl Guardian {
 
     /// A log over its quota is emptied under its writer, who appends; its end goes on at its head.
     pub fn bound_logs(&self) {
-        for path in [self.house.life_log(self.state.life), self.house.broker_log()] {
+        for path in [self.house.life_log(self.state.life), self.house.exam_log(), self.house.broker_log()] {
             if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
                 && let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64)
             {
@@ -62,6 +62,12 @@ impl Guardian {
             records::tell(&self.house, "target_cleared", json!({"bytes": bytes}));
         }
     }
+}
+
+/// Free where cargo builds and where the state is, the lesser of the two. Mebibytes.
+pub fn free_mib(house: &House) -> u64 {
+    let free = |place| fs2::available_space(place).map_or(u64::MAX, |bytes| bytes >> 20);
+    free(house.target()).min(free(house.state_folder()))
 }
 
 /// Keeps the build folder within its quota, between lives: what only speeds up the next build goes first, then all of it.

@@ -196,11 +196,16 @@ impl Policy {
         self.obey()
     }
 
+    /// A life gives way to another rung: noted first, so that a guardian killed meanwhile goes on with it.
+    pub(crate) fn end_for(&mut self, limits: &Limits, now: Millis, cause: Cause) -> Vec<Action> {
+        self.record.pending = Some(Pending::Fall(cause));
+        self.stop(limits, now, Why::Rollback(cause))
+    }
+
     pub(crate) fn owner_rollback(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         match &self.phase {
             Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. } => {
-                self.record.pending = Some(Pending::Fall(Cause::Owner));
-                self.stop(limits, now, Why::Rollback)
+                self.end_for(limits, now, Cause::Owner)
             }
             Phase::Building { .. } => [vec![Action::StopBuild], self.fall(Cause::Owner)].concat(),
             Phase::Resting { .. } | Phase::Parked { .. } => self.fall(Cause::Owner),

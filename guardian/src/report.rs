@@ -8,7 +8,7 @@ use crate::house::House;
 use crate::limits::{DOCUMENT_BYTES, Millis};
 use crate::run::Guardian;
 use crate::terminal::{self, Row, Screen};
-use crate::vocabulary::{Pending, Phase, Want};
+use crate::vocabulary::{Exam, Pending, Phase, Want};
 use crate::{bounds, files, minds, records, spelled};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -312,6 +312,10 @@ impl Guardian {
         match &self.policy.phase {
             Phase::Building { .. } => "building the creature".into(),
             Phase::Booting { .. } => "waiting for the first beat".into(),
+            Phase::Probation { exam: Exam::Runs { .. }, .. } => "alive, its tests run".into(),
+            Phase::Probation { exam: Exam::Waits { until }, .. } => {
+                format!("alive, not yet trusted; its tests run again in {}", wait(*until))
+            }
             Phase::Probation { .. } => "alive, not yet trusted".into(),
             Phase::Settled { .. } if self.policy.record.safe.is_some() => "alive in safe mode".into(),
             Phase::Settled { .. } if self.policy.stands_in() => {

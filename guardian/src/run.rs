@@ -8,6 +8,7 @@ use crate::build::Build;
 use crate::child::{Bond, Tree};
 use crate::clock::Clock;
 use crate::companion::Companion;
+use crate::exam::Exam;
 use crate::files::Mark;
 use crate::heartbeat::Heartbeat;
 use crate::house::House;
@@ -56,6 +57,8 @@ pub struct Guardian {
     pub heart: Heartbeat,
     pub life: Option<Life>,
     pub build: Option<Build>,
+    /// The tests beside a newborn.
+    pub exam: Option<Exam>,
     /// What the last survey found, and so what the next life runs.
     pub version: Option<Version>,
     /// Tree and binary of the last build that succeeded.
@@ -160,6 +163,9 @@ impl Guardian {
                 tracing::debug!(?event, ?phase, "step");
             }
             let actions = self.policy.step(&self.limits, self.clock.now(), event);
+            if !self.policy.examines() {
+                self.end_exam();
+            }
             // A spawn saves by itself, just before it; that creature/ was found tidy may be forgotten.
             let saved_by_spawn = actions.iter().any(|action| matches!(action, Action::Spawn { .. }));
             if self.policy.record != before && !saved_by_spawn && !tidied {
@@ -272,6 +278,7 @@ impl Guardian {
                 self.report.building(build.told.crates, self.clock.now());
             }
         }
+        self.exam.iter_mut().for_each(|exam| exam.follow(&self.house));
         if self.life.is_some() {
             self.report.follow();
         }

@@ -104,6 +104,7 @@ pub fn run() -> Result<u8> {
         heart: Heartbeat::new(house.heartbeat()),
         life: None,
         build: None,
+        exam: None,
         version: None,
         built: None,
         end: End::default(),

@@ -31,6 +31,10 @@ pub struct State {
     pub tree: String,
     /// Summary of the self-edit the newest commit came of.
     pub born: Option<String>,
+    /// The creature tree that a rebirth made and that has yet to pass the tests beside its first life.
+    pub unexamined: Option<String>,
+    /// What came of its tests last, until it is told with a fall.
+    pub exam: Shortfall,
     /// Newest rescue ref, until it is told with a fall.
     pub rescued: Option<String>,
     /// A rollback under way.
@@ -62,6 +66,16 @@ pub struct Outcome {
     pub told: String,
 }
 
+/// Why a tree did not pass its tests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Shortfall {
+    /// Goes on after *since its tests*.
+    pub why: String,
+    /// The end of their log.
+    pub evidence: String,
+}
+
 /// A rollback once begun: redone from here by whoever finds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Falling {
@@ -71,9 +85,12 @@ pub struct Falling {
     pub to_commit: String,
     pub to_tree: String,
     pub deaths: usize,
-    /// What it lived against what the other did, for people, if that is why it falls.
+    /// Why it falls, for people, where the cause alone does not say it.
     #[serde(default)]
     pub weighed: String,
+    /// What shows it, in its own words.
+    #[serde(default)]
+    pub evidence: String,
     /// Rungs it could not be put back to, and why the last of them not.
     #[serde(default)]
     pub failed: Vec<String>,
@@ -96,7 +113,7 @@ impl Falling {
             Cause::DoesNotBuild => "since it did not build".into(),
             Cause::Environment => "until it can be built".into(),
             Cause::Acquitted => "since what took its place died as well: it was not its fault".into(),
-            Cause::LateDeaths => self.weighed.clone(),
+            Cause::LateDeaths | Cause::TestsFailed => self.weighed.clone(),
             Cause::TriesSpent if self.deaths == 0 => "since no life of it came to be trusted".into(),
             Cause::TriesSpent | Cause::CrashLoop | Cause::LoopOfLoops => {
                 format!("after {} deaths", self.deaths)

@@ -19,7 +19,7 @@ pub enum Want {
 pub enum Phase {
     Building { since: Millis },
     Booting { since: Millis },
-    Probation { watch: Watch, bless_at: Millis },
+    Probation { watch: Watch, bless_at: Millis, exam: Exam },
     Settled { watch: Watch },
     Stopping { since: Millis, killed: bool, why: Why },
     RollingBack,
@@ -27,6 +27,29 @@ pub enum Phase {
     Parked { until: Millis },
     Paused,
     Done,
+}
+
+/// How a life on probation stands with the tests it is trusted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exam {
+    /// There are none to be passed, or they are passed.
+    Over,
+    Runs {
+        since: Millis,
+    },
+    /// Nothing came of them, through nobody's code: they run again then.
+    Waits {
+        until: Millis,
+    },
+}
+
+/// What came of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Examined {
+    Passed,
+    Failed,
+    /// They came to no end, and whose fault that is. `Owner` is whoever: the machine does not explain it.
+    Unsure(Blame),
 }
 
 /// What is known of a life that beats.
@@ -47,7 +70,7 @@ pub enum Why {
     Death(Death),
     Wanted,
     LeaveSafe,
-    Rollback,
+    Rollback(Cause),
     /// What stands in gives way for the rollback to be tried again.
     Retry,
 }
@@ -88,6 +111,8 @@ pub enum Cause {
     /// What it gave way to for its deaths dies as well, and did not before: it was not its fault.
     Acquitted,
     DoesNotBuild,
+    /// Those of its tests that run beside its first life failed.
+    TestsFailed,
     /// This tree fell before.
     KnownBad,
     /// Life after life without a blessing, whatever the cause.
@@ -102,7 +127,7 @@ impl Cause {
     pub fn condemns(self) -> bool {
         match self {
             Cause::TriesSpent | Cause::CrashLoop | Cause::LateDeaths => true,
-            Cause::DoesNotBuild | Cause::LoopOfLoops => true,
+            Cause::DoesNotBuild | Cause::TestsFailed | Cause::LoopOfLoops => true,
             Cause::KnownBad | Cause::Environment | Cause::Owner | Cause::Acquitted => false,
         }
     }
@@ -134,6 +159,8 @@ pub struct Subject {
     pub kept: bool,
     /// The last build was of this tree.
     pub built: bool,
+    /// A self-edit made it, and it has yet to pass the tests that run beside a life.
+    pub unexamined: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -159,6 +186,7 @@ pub enum Event {
         blame: Blame,
         rebirth: bool,
     },
+    Examined(Examined),
     Committed,
     Tidied,
     Blessed,
@@ -185,6 +213,11 @@ pub enum Action {
         kept: bool,
         safe: bool,
     },
+    /// Start the tests beside the life; `Examined` comes when they end, or at once where they cannot be started. They end
+    /// by themselves with the phase they belong to.
+    Examine,
+    /// They overstay: answers `Examined`.
+    StopExam,
     Terminate,
     KillTree,
     Bury {
@@ -226,6 +259,8 @@ pub struct Record {
     pub pending: Option<Pending>,
     /// Failures in a row that were nobody's code.
     pub environment: u32,
+    /// How often the tests of the tree on trial came to no end that the machine explains.
+    pub doubts: u32,
     /// What the trees of the ladder have lived, and how often they died.
     pub lives: Lives,
     /// What fell for its deaths, while what was put back has yet to show that it lives.

@@ -28,8 +28,8 @@ type Total = (&'static str, usize, usize, fn(&str) -> bool);
 /// Total lines of source: what, what the plan aims at, the ceiling, and whose they are. A ceiling stands just above
 /// what is there, so that growth is a decision: raise it in the change that needs it, lower it after a cut.
 const TOTALS: [Total; 4] = [
-    ("guardian", 2_500, 13_460, |path| path.starts_with("guardian/src/")),
-    ("guardian's core", 1_500, 1_640, |path| {
+    ("guardian", 2_500, 13_910, |path| path.starts_with("guardian/src/")),
+    ("guardian's core", 1_500, 1_650, |path| {
         ["policy", "run", "child", "repo", "heartbeat", "state"]
             .iter()
             .any(|name| path == format!("guardian/src/{name}.rs"))

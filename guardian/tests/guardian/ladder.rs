@@ -161,6 +161,8 @@ impl House {
             Action::Rollback { cause, to_bottom } => Some(self.roll_back(cause, to_bottom)),
             Action::Build | Action::BuildBeside | Action::StopBuild => None,
             Action::Bury { .. } | Action::Answer | Action::Leave => None,
+            // Its trees owe none.
+            Action::Examine | Action::StopExam => panic!("{action:?} in {self:?}"),
         }
     }
 
@@ -172,7 +174,7 @@ impl House {
             None => Standing::Unproven,
         };
         let rungs = self.ladder.iter().map(|tree| (*tree).to_owned()).collect();
-        Subject { tree: self.head.into(), standing, rungs, kept: true, built: true }
+        Subject { tree: self.head.into(), standing, rungs, kept: true, built: true, unexamined: false }
     }
 
     fn bless(&mut self, tree: &'static str) {
@@ -234,7 +236,7 @@ impl House {
             Phase::Building { since } | Phase::Booting { since } | Phase::Stopping { since, .. } => {
                 *since = NOW
             }
-            Phase::Probation { watch, bless_at } => {
+            Phase::Probation { watch, bless_at, .. } => {
                 steady(watch);
                 back(bless_at, 0);
             }

@@ -1,10 +1,11 @@
 //! An exhaustive walk over every state the policy can reach in a small world, holding its invariants in each.
 
+use crate::replies::answers;
 use guardian::limits::{Limits, Millis};
 use guardian::longevity::Lives;
 use guardian::policy::Policy;
 use guardian::vocabulary::{
-    Action, Blame, Cause, Event, Pending, Phase, Record, Standing, Subject, Want, Watch,
+    Action, Blame, Cause, Event, Exam, Examined, Pending, Phase, Record, Standing, Subject, Want, Watch,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -30,12 +31,13 @@ fn limits() -> Limits {
     }
 }
 
-/// The policy and what really exists: a creature, a build.
+/// The policy and what really exists: a creature, a build, tests beside a creature.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct World {
     policy: Policy,
     child: bool,
     build: bool,
+    exam: bool,
 }
 
 impl World {
@@ -56,10 +58,17 @@ impl World {
             Phase::Building { since } | Phase::Booting { since } | Phase::Stopping { since, .. } => {
                 back(since)
             }
-            Phase::Probation { watch: it, bless_at } => {
+            Phase::Probation { watch: it, bless_at, exam } => {
                 watch(it);
                 back(bless_at);
                 *bless_at = (*bless_at).max(NOW - 1);
+                match exam {
+                    Exam::Runs { since: at } | Exam::Waits { until: at } => {
+                        back(at);
+                        *at = (*at).max(NOW - 2);
+                    }
+                    Exam::Over => {}
+                }
             }
             Phase::Settled { watch: it } => watch(it),
             Phase::Resting { until } | Phase::Parked { until } => {
@@ -105,48 +114,15 @@ impl World {
                 events.extend([Blame::Network, Blame::Owner].map(Event::BuildFailed));
             }
         }
-        events
-    }
-}
-
-/// What an action that answers at once may answer.
-fn answers(action: &Action) -> Vec<Option<Event>> {
-    match action {
-        Action::Survey { .. } => {
-            let mut answers = vec![Some(Event::OwnerEdits), Some(Event::Failed), Some(Event::Interrupted)];
-            for (tree, standing) in [
-                ("a", Standing::Bottom),
-                ("b", Standing::Unproven),
-                ("b", Standing::Blessed),
-                ("c", Standing::Fallen),
-            ] {
-                for (kept, built) in [(false, false), (false, true), (true, false)] {
-                    let rungs = vec!["a".into(), "b".into()];
-                    let subject = Subject { tree: tree.into(), standing, rungs, kept, built };
-                    answers.push(Some(Event::Surveyed(subject)));
-                }
+        if self.exam {
+            events.extend([Examined::Passed, Examined::Failed].map(Event::Examined));
+            if !owner {
+                events.extend(
+                    [Blame::Owner, Blame::Disk].map(|blame| Event::Examined(Examined::Unsure(blame))),
+                );
             }
-            answers
         }
-        Action::Tidy => vec![Some(Event::Tidied), Some(Event::Failed), Some(Event::Interrupted)],
-        Action::Commit => vec![Some(Event::Committed), Some(Event::Failed), Some(Event::Interrupted)],
-        Action::Bless => vec![Some(Event::Blessed), Some(Event::Failed)],
-        Action::Rollback { .. } => {
-            let kept = Subject {
-                tree: "a".into(),
-                standing: Standing::Bottom,
-                rungs: vec!["a".into()],
-                kept: true,
-                built: false,
-            };
-            let ends = [Event::RollbackDone, Event::RollbackExhausted, Event::Failed, Event::Interrupted];
-            let stuck = [Event::Stuck(None), Event::Stuck(Some(kept))];
-            ends.into_iter().chain(stuck).map(Some).collect()
-        }
-        Action::Spawn { .. } => vec![None, Some(Event::Failed), Some(Event::Interrupted)],
-        Action::Build => vec![None, Some(Event::BuildFailed(Blame::Toolchain))],
-        Action::BuildBeside | Action::StopBuild | Action::Terminate | Action::KillTree => vec![None],
-        Action::Bury { .. } | Action::Answer | Action::Leave => vec![None],
+        events
     }
 }
 
@@ -162,6 +138,11 @@ fn after(world: &World, now: Millis, event: Event) -> Vec<World> {
                 match &action {
                     Action::Spawn { .. } => world.child = answer.is_none(),
                     Action::Build => world.build = answer.is_none(),
+                    Action::Examine => world.exam = answer.is_none(),
+                    Action::StopExam if world.exam => {
+                        world.exam = false;
+                        events.push_back(Event::Examined(Examined::Failed));
+                    }
                     Action::StopBuild if world.build => {
                         world.build = false;
                         events.push_back(Event::BuildFailed(Blame::Code));
@@ -175,10 +156,13 @@ fn after(world: &World, now: Millis, event: Event) -> Vec<World> {
             match event {
                 Event::Exited { .. } => world.child = false,
                 Event::BuildSucceeded | Event::BuildFailed(_) => world.build = false,
+                Event::Examined(_) => world.exam = false,
                 _ => {}
             }
             let before = world.policy.phase.clone();
             actions.extend(world.policy.step(&limits(), now, event.clone()));
+            // As the guardian does.
+            world.exam &= world.policy.examines();
             check_step(&before, &world, &event);
             open.push((world, events, actions));
         } else {
@@ -198,11 +182,17 @@ fn check_action(world: &World, now: Millis, action: &Action) {
             );
             assert!(world.policy.record.untidy, "from here on what is dirty is the creature's: {world:?}");
         }
+        Action::Examine => {
+            assert!(world.child && !world.exam, "tests of no life, or twice: {world:?}");
+            assert!(unexamined(world), "nothing is owed: {world:?}");
+        }
         Action::Build => assert!(!world.child && !world.build, "never two builds: {world:?}"),
         Action::Bless => match &world.policy.phase {
             Phase::Probation { watch, .. } => {
                 assert!(watch.thought, "blessed without a thought: {world:?}");
                 assert!(now >= watch.since + limits().probation_ms, "blessed too soon: {world:?}");
+                assert!(!unexamined(world), "blessed while its tests are owed: {world:?}");
+                assert!(!world.exam, "blessed while its tests run: {world:?}");
                 assert!(world.policy.record.safe.is_none(), "a safe life was blessed: {world:?}");
                 let falls = matches!(world.policy.record.pending, Some(Pending::Fall(_)));
                 assert!(!falls, "what only stands in was blessed: {world:?}");
@@ -220,6 +210,10 @@ fn check_action(world: &World, now: Millis, action: &Action) {
         }
         _ => {}
     }
+}
+
+fn unexamined(world: &World) -> bool {
+    world.policy.subject.as_ref().is_some_and(|subject| subject.unexamined)
 }
 
 fn check_step(before: &Phase, world: &World, event: &Event) {
@@ -243,10 +237,16 @@ fn check_rest(world: &World) {
     let lives = policy.alive() || matches!(policy.phase, Phase::Stopping { .. });
     assert_eq!(lives, world.child, "the phase and the creature disagree: {world:?}");
     assert_eq!(matches!(policy.phase, Phase::Building { .. }), world.build, "{world:?}");
+    assert_eq!(policy.examines(), world.exam, "tests that nobody runs, or that nobody waits for: {world:?}");
+    if let Phase::Probation { exam, .. } = &policy.phase {
+        let owes = unexamined(world) && policy.record.safe.is_none() && !policy.stands_in();
+        assert_eq!(*exam != Exam::Over, owes, "owed and not asked for: {world:?}");
+    }
 }
 
 fn reachable(owner: bool) -> HashSet<World> {
-    let start = World { policy: Policy::new(Record::default(), NOW), child: false, build: false };
+    let start =
+        World { policy: Policy::new(Record::default(), NOW), child: false, build: false, exam: false };
     let mut seen = HashSet::from([start.clone()]);
     let mut open = VecDeque::from([start]);
     while let Some(world) = open.pop_front() {
@@ -318,6 +318,7 @@ fn happily(world: &World, now: Millis, event: Event) -> World {
         match event {
             Event::Exited { .. } => world.child = false,
             Event::BuildSucceeded | Event::BuildFailed(_) => world.build = false,
+            Event::Examined(_) => world.exam = false,
             _ => {}
         }
         for action in world.policy.step(&limits(), now, event) {
@@ -328,6 +329,7 @@ fn happily(world: &World, now: Millis, event: Event) -> World {
                     rungs: vec!["a".into()],
                     kept: true,
                     built: true,
+                    unexamined: false,
                 })),
                 Action::Spawn { .. } => world.child = true,
                 Action::Build => world.build = true,
@@ -335,9 +337,12 @@ fn happily(world: &World, now: Millis, event: Event) -> World {
                 Action::Commit => events.push_back(Event::Committed),
                 Action::Bless => events.push_back(Event::Blessed),
                 Action::Rollback { .. } => events.push_back(Event::RollbackDone),
+                Action::Examine => world.exam = true,
+                Action::StopExam => events.push_back(Event::Examined(Examined::Failed)),
                 _ => {}
             }
         }
+        world.exam &= world.policy.examines();
     }
     world.at_now(now)
 }
@@ -345,7 +350,8 @@ fn happily(world: &World, now: Millis, event: Event) -> World {
 #[test]
 fn every_event_has_an_answer_in_every_reachable_state() {
     let (tree, rungs) = ("b".into(), vec!["a".into()]);
-    let subject = Subject { tree, standing: Standing::Unproven, rungs, kept: false, built: true };
+    let subject =
+        Subject { tree, standing: Standing::Unproven, rungs, kept: false, built: true, unexamined: true };
     let events = [
         Event::Tick,
         Event::Surveyed(subject),
@@ -355,6 +361,9 @@ fn every_event_has_an_answer_in_every_reachable_state() {
         Event::BuildFailed(Blame::Code),
         Event::Beat { turns: 1, thought: true },
         Event::Exited { blame: Blame::Code, rebirth: true },
+        Event::Examined(Examined::Passed),
+        Event::Examined(Examined::Failed),
+        Event::Examined(Examined::Unsure(Blame::Owner)),
         Event::Committed,
         Event::Tidied,
         Event::Blessed,
@@ -382,9 +391,8 @@ fn what_condemns_is_only_what_the_code_did() {
     for cause in [Cause::KnownBad, Cause::Environment, Cause::Owner, Cause::Acquitted] {
         assert!(!cause.condemns());
     }
-    let code =
-        [Cause::TriesSpent, Cause::CrashLoop, Cause::LateDeaths, Cause::DoesNotBuild, Cause::LoopOfLoops];
-    for cause in code {
+    let lived = [Cause::TriesSpent, Cause::CrashLoop, Cause::LateDeaths, Cause::LoopOfLoops];
+    for cause in lived.into_iter().chain([Cause::DoesNotBuild, Cause::TestsFailed]) {
         assert!(cause.condemns());
     }
 }

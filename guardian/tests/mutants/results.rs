@@ -15,6 +15,8 @@ pub enum Outcome {
     RefusedByBuild,
     RefusedByTests,
     RefusedByRehearsal,
+    /// It lived, and fell for the tests that run beside a newborn.
+    RefusedInProbation,
     /// It lived, died, and was put back by the guardian alone.
     PutBack,
     /// It lived and was blessed.
@@ -30,6 +32,7 @@ impl Outcome {
             Outcome::RefusedByBuild => "refused by build",
             Outcome::RefusedByTests => "refused by tests",
             Outcome::RefusedByRehearsal => "refused by rehearsal",
+            Outcome::RefusedInProbation => "refused in probation",
             Outcome::PutBack => "lived and was put back",
             Outcome::Kept => "lived and was kept",
             Outcome::Bricked => "bricked",
@@ -120,6 +123,7 @@ impl Results {
                 "refused_by_build": count(Outcome::RefusedByBuild),
                 "refused_by_tests": count(Outcome::RefusedByTests),
                 "refused_by_rehearsal": count(Outcome::RefusedByRehearsal),
+                "refused_in_probation": count(Outcome::RefusedInProbation),
                 "put_back": count(Outcome::PutBack),
                 "kept": count(Outcome::Kept),
                 "bricked": count(Outcome::Bricked),
@@ -154,6 +158,7 @@ impl Results {
             Outcome::RefusedByBuild,
             Outcome::RefusedByTests,
             Outcome::RefusedByRehearsal,
+            Outcome::RefusedInProbation,
             Outcome::PutBack,
             Outcome::Kept,
             Outcome::Bricked,

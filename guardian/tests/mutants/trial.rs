@@ -21,8 +21,9 @@ const OWNER: &str = "[limits]\nprobation_s = 3\nrest_s = 0.2\nboot_s = 20\nbeat_
     [web]\nallow_private = true\n[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n";
 /// For a thought to be had and all steps of a self-edit to be taken or refused.
 const DECIDED: Duration = Duration::from_secs(260);
-/// For a life that was accepted to be blessed or put back: three tries, each silent until it is found out.
-const SETTLED: Duration = Duration::from_secs(900);
+/// For a life that was accepted to be blessed or put back: three tries, each silent until it is found out, or its tests
+/// beside it, which may take as long as a build.
+const SETTLED: Duration = Duration::from_secs(1_200);
 /// For the house to be at its seed again, alive and trusted.
 const HOME: Duration = Duration::from_secs(300);
 /// For one ordinary thought of a kept mutant, with a self-edit that does not build in it.
@@ -196,16 +197,9 @@ impl<'a> Trials<'a> {
             fell || (blessed && now["tree"] != *self.seed.1)
         })?;
         if fell {
-            let fall = self.house.told("fall").pop().unwrap_or_default();
-            let ends = self.house.deaths().pop().unwrap_or_default();
-            let detail = format!(
-                "{} after {} deaths, the last: {}",
-                fall["cause"].as_str().unwrap_or_default(),
-                fall["deaths"],
-                ends["cause"].as_str().unwrap_or_default()
-            );
+            let (outcome, detail) = self.fallen();
             self.come_home(life)?;
-            return Ok(verdict(Outcome::PutBack, detail));
+            return Ok(verdict(outcome, detail));
         }
         if !settled {
             // Alive or not, nobody but the owner brings it back: that is what bricked means.
@@ -220,6 +214,20 @@ impl<'a> Trials<'a> {
         };
         self.order_home()?;
         Ok(verdict(Outcome::Kept, detail))
+    }
+
+    /// What the last fall was for.
+    fn fallen(&self) -> (Outcome, String) {
+        let fall = self.house.told("fall").pop().unwrap_or_default();
+        let word = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        if fall["cause"] == "tests_failed" {
+            let told = word(&fall, "told");
+            let tests = told.split_once("since its tests ").map_or(told.as_str(), |(_, tests)| tests);
+            return (Outcome::RefusedInProbation, tests.to_owned());
+        }
+        let last = word(&self.house.deaths().pop().unwrap_or_default(), "cause");
+        let (cause, deaths) = (word(&fall, "cause"), &fall["deaths"]);
+        (Outcome::PutBack, format!("{cause} after {deaths} deaths, the last: {last}"))
     }
 
     /// One ordinary thought with everything a creature must be able to do; what it could not.

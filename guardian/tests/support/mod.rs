@@ -25,6 +25,7 @@ case "$*" in *target/creature/tmp/control/Cargo.toml*)
   [ ! -e creature/control.sh ] || exec sh creature/control.sh; exit 0;;
 esac
 case "$1" in
+test) [ ! -e creature/test.sh ] || exec sh creature/test.sh "$@"; exit 0;;
 tree|metadata|update) [ ! -e creature/$1.sh ] || sh creature/$1.sh;;
 build)
   if [ -e creature/build.sh ]; then sh creature/build.sh || exit 101; fi

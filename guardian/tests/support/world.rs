@@ -4,7 +4,7 @@
 
 use guardian::limits::{Limits, Millis, RUNGS};
 use guardian::policy::Policy;
-use guardian::vocabulary::{Action, Blame, Cause, Death, Event, Phase, Record, Standing, Subject};
+use guardian::vocabulary::{Action, Blame, Cause, Death, Event, Examined, Phase, Record, Standing, Subject};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How a version of the creature behaves, life after life.
@@ -42,6 +42,12 @@ pub struct World {
     pub life: Option<Millis>,
     pub beat: Option<Millis>,
     pub build: bool,
+    /// Trees that a self-edit made and that have not passed their tests.
+    pub unexamined: BTreeSet<String>,
+    /// Since when the tests of the life run.
+    pub exam: Option<Millis>,
+    /// How long they take, and what comes of them; the last answer stays.
+    pub exams: (Millis, Vec<Examined>),
     pub turns: u64,
     /// Between two looks while it lives on.
     pub pace: Millis,
@@ -51,6 +57,7 @@ pub struct World {
     pub blessings: Vec<String>,
     pub deaths: Vec<(Death, Blame)>,
     pub starts: Vec<Millis>,
+    pub examined: usize,
     pub surveys: usize,
 }
 
@@ -70,6 +77,9 @@ impl World {
             life: None,
             beat: None,
             build: false,
+            unexamined: BTreeSet::new(),
+            exam: None,
+            exams: (2_000, vec![Examined::Passed]),
             turns: 0,
             pace: 1_000,
             lives: 0,
@@ -77,6 +87,7 @@ impl World {
             blessings: vec![],
             deaths: vec![],
             starts: vec![],
+            examined: 0,
             surveys: 0,
         };
         world.happen(Event::Tick);
@@ -90,7 +101,9 @@ impl World {
     pub fn happen(&mut self, event: Event) {
         let mut events = VecDeque::from([event]);
         while let Some(event) = events.pop_front() {
-            for action in self.policy.step(&self.limits, self.now, event) {
+            let actions = self.policy.step(&self.limits, self.now, event);
+            self.exam = self.exam.filter(|_| self.policy.examines());
+            for action in actions {
                 events.extend(self.perform(action));
             }
         }
@@ -108,7 +121,8 @@ impl World {
                 };
                 let kept = self.kept.contains(&self.head);
                 let (tree, rungs) = (self.head.clone(), self.ladder.clone());
-                Some(Event::Surveyed(Subject { tree, standing, rungs, kept, built: false }))
+                let unexamined = standing == Standing::Unproven && self.unexamined.contains(&tree);
+                Some(Event::Surveyed(Subject { tree, standing, rungs, kept, built: false, unexamined }))
             }
             Action::Build => {
                 self.build = true;
@@ -134,11 +148,20 @@ impl World {
                 if let Nature::Polite(_) = self.nature() {
                     let next = format!("{}+", self.head);
                     self.natures.insert(next.clone(), self.nature());
+                    self.unexamined.insert(next.clone());
                     self.head = next;
                 }
                 Some(Event::Committed)
             }
+            Action::Examine => {
+                assert!(self.life.is_some() && self.exam.is_none(), "tests of no life, or twice");
+                self.exam = Some(self.now);
+                self.examined += 1;
+                None
+            }
+            Action::StopExam => self.exam.take().map(|_| Event::Examined(Examined::Failed)),
             Action::Bless => {
+                assert!(!self.unexamined.contains(&self.head), "blessed before its tests passed");
                 self.bless(self.head.clone());
                 self.kept.insert(self.head.clone());
                 self.blessings.push(self.head.clone());
@@ -250,7 +273,10 @@ impl World {
                     self.happen(Event::BuildSucceeded);
                 }
                 Phase::Booting { .. } => self.happen(Event::Beat { turns: 1, thought: true }),
-                _ => self.happen(Event::Tick),
+                _ => {
+                    self.end_exam();
+                    self.happen(Event::Tick);
+                }
             }
             if self.now >= end && matches!(self.policy.phase, Phase::Settled { .. }) {
                 return;
@@ -289,7 +315,21 @@ impl World {
                 }
             }
         }
+        if self.exam.is_some_and(|since| self.now >= since + self.exams.0) {
+            self.end_exam();
+        }
         self.happen(Event::Tick);
+    }
+
+    fn end_exam(&mut self) {
+        if self.exam.take().is_none() {
+            return;
+        }
+        let outcome = if self.exams.1.len() > 1 { self.exams.1.remove(0) } else { self.exams.1[0] };
+        if outcome == Examined::Passed {
+            self.unexamined.remove(&self.head);
+        }
+        self.happen(Event::Examined(outcome));
     }
 
     pub fn exit(&mut self, blame: Blame, rebirth: bool) {
@@ -302,6 +342,9 @@ impl World {
         assert!(matches!(self.policy.phase, Phase::Settled { .. }), "{:?}", self.policy.phase);
         self.life = None;
         self.head = tree.to_owned();
+        if !self.ladder.contains(&self.head) {
+            self.unexamined.insert(tree.to_owned());
+        }
         self.happen(Event::Exited { blame: Blame::Code, rebirth: true });
     }
 }

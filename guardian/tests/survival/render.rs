@@ -114,7 +114,7 @@ fn mutants(page: &mut String, run: &Value) {
         "## Mutants\n\n`cargo-mutants` names {} ways to break the creature's source. {} of them, drawn with seed {}, were \
          each handed to a living creature as its own idea of a self-edit, and went through the whole protocol (at commit {}).\n\n\
          | | |\n|---|---|\n| refused by the build | {} |\n| refused by the creature's tests | {} |\n| refused by the rehearsal | {} |\n\
-         | lived, and was put back | {} |\n| lived, and was kept | {} |\n| bricked | {} |\n\n",
+         | refused in probation, by the tests beside the newborn | {} |\n| lived, and was put back | {} |\n| lived, and was kept | {} |\n| bricked | {} |\n\n",
         count("of"),
         count("tried"),
         count("seed"),
@@ -122,6 +122,7 @@ fn mutants(page: &mut String, run: &Value) {
         count("refused_by_build"),
         count("refused_by_tests"),
         count("refused_by_rehearsal"),
+        count("refused_in_probation"),
         count("put_back"),
         count("kept"),
         count("bricked"),
