@@ -244,7 +244,13 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
             put_dead_draft_aside(&life.told.house);
             let died = born::change(&life.told.house, Some(&fall.to_commit), &fall.from_commit);
             if !died.patch.is_empty() {
-                life.born = format!("The change that was put back, as it died:\n{}\n", died.patch);
+                life.born = format!(
+                    "The change that was put back, \"{}\", as it died:\n{}\n",
+                    died.summary, died.patch
+                );
+                if !fall.evidence.is_empty() {
+                    life.born += &format!("The end of what its tests said:\n{}\n", fall.evidence);
+                }
                 if life.told.house.draft_aside().is_dir() {
                     life.born += "repo.drop {back: true} takes up the draft that was put aside last.\n";
                 }

@@ -4,6 +4,7 @@
 
 use crate::fault::Fault;
 use crate::paths::House;
+use crate::senses::guardian::Standing;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,6 +14,9 @@ const POLL: Duration = Duration::from_millis(100);
 
 /// Longest wait for an answer; the guardian looks about once a second.
 pub const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Longest wait for the tests beside a life.
+const LONGEST_PROOF: Duration = Duration::from_secs(20 * 60);
 
 /// Characters of a summary: all that a commit message holds. Its subject takes whole words of the first 72.
 const MOST_SUMMARY: usize = 4_000;
@@ -76,6 +80,15 @@ pub fn write_request(house: &House, life: u64, kind: Kind, summary: &str) -> Res
     memory::replace(&house.request(), &bytes)
         .map_err(|cause| Fault::caused("write the request to the guardian", &cause, hint))?;
     Ok(id)
+}
+
+/// Waits while the tests beside this life run: a proof would change the tree they are of. They end within a build's time.
+pub async fn until_proven(house: &House, life: u64) {
+    let began = Instant::now();
+    let run = || Standing::read(&house.guardian()).ok().flatten();
+    while run().is_some_and(|said| said.life == life && said.unproven) && began.elapsed() < LONGEST_PROOF {
+        tokio::time::sleep(POLL).await;
+    }
 }
 
 /// The answer to the request with this id, if it is there.

@@ -252,6 +252,11 @@ impl Guardian {
             let evidence = files::tail(&self.house.exam_log(), LOG_TAIL_BYTES);
             self.state.exam = Shortfall { why: why.clone(), evidence };
         }
+        if outcome == Examined::Passed
+            && let Err(error) = self.companion.tokens.proven(&self.house)
+        {
+            self.report.warn(&format!("{error:#}; this life may not act yet"));
+        }
         // Before it is told: what is known to have passed is not examined again.
         self.save();
         records::tell(

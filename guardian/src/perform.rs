@@ -168,6 +168,7 @@ impl Guardian {
             ("FERAL_LIFE", self.state.life.to_string()),
             ("FERAL_COMMIT", version.commit.to_string()),
         ];
+        self.companion.tokens.unproven = self.state.unexamined.as_ref() == Some(&tree);
         let broker = self.companion.door(&self.house, Some(self.state.life))?;
         if safe {
             extra.push(("FERAL_SAFE", "1".into()));

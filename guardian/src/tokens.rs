@@ -12,6 +12,8 @@ use std::io::Read;
 
 #[derive(Default)]
 pub struct Tokens {
+    /// The life that begins next, or runs, has tests to pass before it may act.
+    pub unproven: bool,
     life: Option<(u64, String)>,
     build: Option<String>,
 }
@@ -28,6 +30,11 @@ impl Tokens {
         Ok(token)
     }
 
+    /// Its tests passed: from here on it may act.
+    pub fn proven(&mut self, house: &House) -> Result<()> {
+        if std::mem::take(&mut self.unproven) { self.write(house) } else { Ok(()) }
+    }
+
     /// The life or build is over: what is left of it has no way out.
     pub fn revoke(&mut self, house: &House, kind: Kind) {
         let there = match kind {
@@ -40,7 +47,7 @@ impl Tokens {
     }
 
     fn write(&self, house: &House) -> Result<()> {
-        let life = self.life.as_ref().map(|(number, token)| json!({"number": number, "token": token}));
+        let life = self.life.as_ref().map(|(number, token)| json!({"number": number, "token": token, "unproven": self.unproven}));
         let build = self.build.as_ref().map(|token| json!({"token": token}));
         let document = json!({"life": life, "build": build});
         // Not synced: every start makes new ones.

@@ -11,6 +11,8 @@ const MOST_FILES: usize = 50;
 /// A change between two commits, as far as it is the creature's own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Change {
+    /// What it was for, as its commit says.
+    pub summary: String,
     pub files: Vec<String>,
     pub patch: String,
 }
@@ -47,5 +49,6 @@ fn read(house: &House, from: Option<&str>, to: &str) -> Result<Change, git2::Err
     if patch.is_empty() {
         printed?;
     }
-    Ok(Change { files, patch: shorten(&patch, MOST_PATCH) })
+    let summary = to.message().unwrap_or_default().trim().to_owned();
+    Ok(Change { summary, files, patch: shorten(&patch, MOST_PATCH) })
 }

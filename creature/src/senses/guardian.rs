@@ -19,6 +19,8 @@ pub struct Standing {
     pub life: u64,
     pub commit: String,
     pub blessed: bool,
+    /// The tests that take long run beside this life, or have yet to: until they passed it acts on nothing outside.
+    pub unproven: bool,
     pub born: Option<Born>,
     pub ends: Vec<End>,
     pub falls: Vec<Fall>,
@@ -56,6 +58,10 @@ pub struct Fall {
     pub cause: String,
     pub fallen_ref: Option<String>,
     pub rescued_ref: Option<String>,
+    /// The guardian's own sentence.
+    pub told: String,
+    /// What its tests said, where it fell for them.
+    pub evidence: String,
 }
 
 impl Standing {
@@ -116,13 +122,19 @@ impl Fall {
 
     /// What was undone, why, and where the work is kept.
     pub fn told(&self) -> String {
-        let mut told = format!(
-            "After {} death(s) ({}) the guardian put creature/ back from commit {} to {}",
-            self.deaths,
-            named(&head(&self.cause), "cause unknown"),
-            named(short(&self.from_commit), "unknown"),
-            named(short(&self.to_commit), "unknown"),
-        );
+        let (from, to) =
+            (named(short(&self.from_commit), "unknown"), named(short(&self.to_commit), "unknown"));
+        let mut told = match self.told.split_once(" since its tests ") {
+            Some((_, why)) => format!(
+                "The guardian put creature/ back from commit {from} to {to}, since the tests beside its first life {}",
+                head(why)
+            ),
+            None => format!(
+                "After {} death(s) ({}) the guardian put creature/ back from commit {from} to {to}",
+                self.deaths,
+                named(&head(&self.cause), "cause unknown"),
+            ),
+        };
         if let Some(kept) = self.fallen_ref.as_deref() {
             told += &format!(". The undone commits are kept at {kept}");
         }

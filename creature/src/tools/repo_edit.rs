@@ -53,6 +53,7 @@ pub async fn commit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Faul
     let files: Vec<String> = changed.into_iter().map(|(_, path)| path).collect();
     permission::identity(tools, &files).await?;
     let owners = new_packages::judge(tools, &[])?;
+    guardian_post::until_proven(&tools.house, tools.life).await;
     let judge = || new_packages::judge(tools, &[]).map(drop);
     let manifests = files.iter().any(|path| packages::is_paper(path));
     let judge = manifests.then_some(&judge as &dyn Fn() -> Result<(), Fault>);
@@ -289,6 +290,7 @@ async fn proven(tools: &mut Toolbox, draft: &mut Draft, papers: Vec<Change>) -> 
         let about = json!({"about": "purpose", "text": "a self-edit is about to change PURPOSE.md"});
         tools.record("observation", with(about, extra)).map_err(refused)?;
     }
+    guardian_post::until_proven(&tools.house, tools.life).await;
     let judge = || new_packages::judge(tools, &[]).map(drop);
     let proof = protocol::try_out(&tools.house, tools.life, tools.limits, changes, &judge).await;
     let proof = proof.map_err(failed)?;

@@ -1,7 +1,7 @@
 //! Tests of asking the guardian, with a guardian that is a file, and of git read without git.
 
 use crate::yard::Yard;
-use creature::guardian_post::{Kind, one_line, write_request};
+use creature::guardian_post::{Kind, one_line, until_proven, write_request};
 use creature::paths::House;
 use git2::{IndexAddOption, Repository, Signature};
 use serde_json::{Value, json};
@@ -37,6 +37,24 @@ pub fn answer(root: &Path, reply: Value) -> std::thread::JoinHandle<Value> {
             std::thread::sleep(Duration::from_millis(5));
         }
     })
+}
+
+/// What proves a change changes the tree that lives, and so what the tests beside a newborn are of.
+#[tokio::test]
+async fn a_newborn_proves_nothing_until_its_own_tests_are_through() {
+    let yard = Yard::new();
+    let says = |life: u64, unproven: bool| {
+        let said = json!({"life": life, "blessed": false, "unproven": unproven, "answers": []});
+        yard.put(".self/guardian.json", &said.to_string());
+    };
+    until_proven(&yard.tools.house, 7).await;
+    says(6, true);
+    until_proven(&yard.tools.house, 7).await;
+    says(7, true);
+    let mut waits = Box::pin(until_proven(&yard.tools.house, 7));
+    assert!(tokio::time::timeout(Duration::from_millis(300), &mut waits).await.is_err(), "they still run");
+    says(7, false);
+    waits.await;
 }
 
 #[tokio::test]

@@ -143,7 +143,10 @@ fn deaths_and_falls_are_told_once_and_until_thought_of() {
             "blame": "code", "commit": "deadbeefcafe", "log_tail": "panicked at src/life.rs"}],
         "falls": [{"life": 8, "at": "2026-01-01T00:00:01.000Z", "from_commit": "deadbeefcafe",
             "to_commit": "feedc0de", "deaths": 3, "cause": "crash loop",
-            "fallen_ref": "refs/guardian/fallen/1", "rescued_ref": null}],
+            "fallen_ref": "refs/guardian/fallen/1", "rescued_ref": null},
+            {"life": 8, "at": "2026-01-01T00:00:02.000Z", "from_commit": "beefdead", "to_commit": "feedc0de",
+            "deaths": 0, "cause": "tests_failed", "evidence": "panicked at tests/a.rs:3",
+            "told": "guardian: put creature back to feedc0d since its tests failed: probation::a::b"}],
     });
     house.write(".self/guardian.json", standing.to_string());
     let living = house.live(9);
@@ -152,6 +155,9 @@ fn deaths_and_falls_are_told_once_and_until_thought_of() {
         .record("death", |data| data["ended"] == "crashed" && data["told"].as_str().unwrap().contains("101"));
     let fall = house.record("death", |data| data["deaths"] == 3);
     assert!(fall.data["told"].as_str().unwrap().contains("refs/guardian/fallen/1"));
+    let fall = house.record("death", |data| data["cause"] == "tests_failed");
+    let told = "put creature/ back from commit beefdea to feedc0d, since the tests beside its first life failed: probation::a::b";
+    assert!(fall.data["told"].as_str().unwrap().contains(told), "{fall:?}");
     house.record("observation", |data| data["about"] == "model");
     living.leave();
     // The first life had no thought of it, so the second still hears; no record is written twice.
@@ -162,7 +168,7 @@ fn deaths_and_falls_are_told_once_and_until_thought_of() {
     house.write("PURPOSE.md", "wake up");
     assert!(!script.situation(2).contains("# News"));
     living.leave();
-    assert_eq!(house.records().iter().filter(|r| r.kind == "death").count(), 2);
+    assert_eq!(house.records().iter().filter(|r| r.kind == "death").count(), 3);
 }
 
 #[test]
