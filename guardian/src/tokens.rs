@@ -47,7 +47,10 @@ impl Tokens {
     }
 
     fn write(&self, house: &House) -> Result<()> {
-        let life = self.life.as_ref().map(|(number, token)| json!({"number": number, "token": token, "unproven": self.unproven}));
+        let life = self
+            .life
+            .as_ref()
+            .map(|(number, token)| json!({"number": number, "token": token, "unproven": self.unproven}));
         let build = self.build.as_ref().map(|token| json!({"token": token}));
         let document = json!({"life": life, "build": build});
         // Not synced: every start makes new ones.

@@ -92,6 +92,21 @@ async fn an_edit_that_passes_is_asked_for(yard: &mut Yard) {
     assert!(tested["results"].to_string().contains("1 passed"), "{tested}");
 }
 
+/// The rest of the time it is proven in the newborn's probation.
+async fn what_takes_long_is_proven_only_where_it_is_asked_for(yard: &mut Yard) {
+    let edits = json!([edit("    43\n", "    42\n")]);
+    let done = yard.call("repo.edit", json!({"edits": edits, "summary": "back to 42", "hold": true})).await;
+    assert_eq!(done["ok"], json!(true), "{done}");
+    let tested = yard.call("repo.test", json!({"filter": "probation::"})).await;
+    assert!(tested["error"].as_str().unwrap().contains("probation::it_answers_in_the_long_run"), "{tested}");
+    let tested = yard.call("repo.test", json!({})).await;
+    assert_eq!(tested["ok"], json!(true), "{tested}");
+    let done = yard.call("repo.commit", json!({"summary": "back to 42"})).await;
+    assert_eq!((&done["ok"], &done["stage"]), (&json!(true), &json!("asked")), "{done}");
+    yard.tools.rebirth.take();
+    assert_eq!(yard.call("repo.drop", json!({})).await["ok"], json!(true));
+}
+
 #[tokio::test]
 async fn papers_need_no_proof_and_held_edits_wait() {
     let mut yard = Yard::new();
@@ -256,22 +271,7 @@ mod probation {
             assert_eq!(yard.call("repo.drop", json!({})).await["ok"], json!(true));
         }
 
-        // What takes long is proven in the newborn's probation, and before only where it is asked for.
-        let edits = json!([edit("    43\n", "    42\n")]);
-        let done =
-            yard.call("repo.edit", json!({"edits": edits, "summary": "back to 42", "hold": true})).await;
-        assert_eq!(done["ok"], json!(true), "{done}");
-        let tested = yard.call("repo.test", json!({"filter": "probation::"})).await;
-        assert!(
-            tested["error"].as_str().unwrap().contains("probation::it_answers_in_the_long_run"),
-            "{tested}"
-        );
-        let tested = yard.call("repo.test", json!({})).await;
-        assert_eq!(tested["ok"], json!(true), "{tested}");
-        let done = yard.call("repo.commit", json!({"summary": "back to 42"})).await;
-        assert_eq!((&done["ok"], &done["stage"]), (&json!(true), &json!("asked")), "{done}");
-        yard.tools.rebirth.take();
-        assert_eq!(yard.call("repo.drop", json!({})).await["ok"], json!(true));
+        what_takes_long_is_proven_only_where_it_is_asked_for(&mut yard).await;
         let before = tree(yard.root());
 
         // Dropped half way, as when this life is asked to leave, it leaves no trace either.

@@ -1,6 +1,8 @@
-//! What takes long: whole lives, storms of them, real builds. Left out before birth; the guardian runs what is called
-//! `probation::` beside the newborn, behind the walls, and trusts it when all of it has passed.
+//! What takes long, whole lives, storms of them and real builds, is left out before birth.
+//!
+//! The guardian runs what is called `probation::` beside the newborn, behind the walls, and trusts it once it passed.
 
+mod answers;
 mod attacks;
 pub mod context_caps;
 mod errand;
