@@ -251,7 +251,7 @@ pub const TOOLS: &[Tool] = &[
         "repo.test",
         &[text("filter").maybe()],
         Outward,
-        "tests of your draft, else of your source, those of the changed crates first; `filter` is part of a name",
+        "tests of your draft, else of your source, what the change touches first; `filter` is part of a name, `probation` names those that take long",
     ),
     tool("repo.install_deps", &[], Outward, "cargo fetch: get what creature/Cargo.toml names"),
     tool(
