@@ -208,12 +208,14 @@ impl<'a> Run<'a> {
         let call = json!([{"tool": "purpose.rewrite", "args": {"text": purpose, "reason": "outgrown"}}]);
         self.has_it_think("I have outgrown my purpose", call, 1);
         // It read a page not long ago, so the owner is asked first.
-        let asked = self.until_acted("purpose.rewrite");
+        let asked = self.until_remembered("the ask", |record| {
+            record["data"]["tool"] == "purpose.rewrite" && record["data"]["result"]["asked"].is_string()
+        });
         assert!(
             house.read("PURPOSE.md").contains("Owner's unfinished line"),
             "rewritten without the owner's yes"
         );
-        let id = asked["data"]["result"]["asked"].as_str().unwrap_or_else(|| panic!("{asked:#}")).to_owned();
+        let id = asked["data"]["result"]["asked"].as_str().unwrap().to_owned();
         let approved = house.ask(&["approve", &id]);
         assert!(approved.status.success(), "{approved:?}");
         until(house, "the purpose to be rewritten", || house.read("PURPOSE.md") == purpose);
