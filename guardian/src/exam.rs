@@ -192,11 +192,13 @@ impl Guardian {
         self.finish_beside(&exam.tree);
         exam.follow(&self.house);
         let text = exam.said(&self.house);
-        let shown = match self.version.map(|version| self.repo.is_at(version)) {
-            Some(Ok(true)) => self.read_exam(&exam, status, &text),
-            Some(Err(error)) if error.is::<Interrupted>() => Shown::Unsure(Blame::Suspended),
+        let (shown, cause) = match self.version.map(|version| self.repo.is_at(version)) {
+            Some(Ok(true)) => (self.read_exam(&exam, status, &text), describe(status)),
+            Some(Err(error)) if error.is::<Interrupted>() => {
+                (Shown::Unsure(Blame::Suspended), "the owner wanted something".into())
+            }
             // What was tested is not known.
-            _ => Shown::Unsure(Blame::Owner),
+            _ => (Shown::Unsure(Blame::Owner), "creature/ is not as it was committed".into()),
         };
         let (outcome, told) = match shown {
             Shown::Failed(names, _) if exam.again.is_empty() && (1..=MOST_NAMES).contains(&names.len()) => {
@@ -207,8 +209,9 @@ impl Guardian {
             }
             Shown::Failed(_, told) => (Examined::Failed, format!("failed: {told}")),
             Shown::Unsure(blame) => {
-                let cause = describe(status);
-                (Examined::Unsure(blame), format!("came to nothing ({cause}; blamed on {})", json!(blame)))
+                let blamed = json!(blame);
+                let blamed = blamed.as_str().unwrap_or_default();
+                (Examined::Unsure(blame), format!("came to nothing: {cause}; blamed on {blamed}"))
             }
             Shown::Passed if exam.again.is_empty() => (Examined::Passed, "passed".into()),
             Shown::Passed => (Examined::Passed, format!("passed, flaky: {}", list(&exam.again))),

@@ -304,6 +304,11 @@ fn what_lies_in_creature_must_be_what_was_committed() {
     let guardian = house.start();
     let fall = until_fallen(&house);
     assert_eq!((&fall["cause"], house.told("examined").len()), (&"tests_failed".into(), 3));
+    let told = fall["told"].as_str().unwrap();
+    assert!(
+        told.contains("its tests came to nothing: creature/ is not as it was committed; blamed on owner"),
+        "{told}"
+    );
     guardian.stop();
 }
 
