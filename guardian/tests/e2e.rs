@@ -211,10 +211,7 @@ impl<'a> Run<'a> {
         let asked = self.until_remembered("the ask", |record| {
             record["data"]["tool"] == "purpose.rewrite" && record["data"]["result"]["asked"].is_string()
         });
-        assert!(
-            house.read("PURPOSE.md").contains("Owner's unfinished line"),
-            "rewritten without the owner's yes"
-        );
+        assert!(house.read("PURPOSE.md").contains("Owner's unfinished line"), "without the owner's yes");
         let id = asked["data"]["result"]["asked"].as_str().unwrap().to_owned();
         let approved = house.ask(&["approve", &id]);
         assert!(approved.status.success(), "{approved:?}");
