@@ -2,6 +2,7 @@
 
 use super::world::{NATIVE, World};
 use crate::faithful::{Entry, Prices, Rules, Say, Seen, Wire};
+use crate::house::wait_for;
 use serde_json::json;
 
 /// What a creature may spend by itself in a day where its owner has set nothing, in dollars.
@@ -33,6 +34,11 @@ pub fn errand(wire: Wire, rounds: usize) -> Errand {
     world.house.say(r#"{"text": "read your life"}"#);
     let living = world.house.live(1);
     world.house.record("message", |data| data["text"] == "read");
+    // Asked to leave in the middle of its next thought, it would leave a request that comes to nothing.
+    wait_for("it to rest", || {
+        let beat = std::fs::read_to_string(world.house.path(".self/heartbeat")).unwrap_or_default();
+        beat.contains("\"resting\"").then_some(())
+    });
     assert!(living.leave().success());
     world.server.assert_no_violations();
     Errand { seen: world.server.seen(), ledger: world.server.ledger() }
