@@ -171,7 +171,7 @@ fn written(shown: &str) -> Say {
         {"path": table, "old": entry, "new": format!("{entry}\n    {entered}")},
         {"path": dispatch, "old": arm, "new": format!("{arm}\n            {}", arm.replace("list", "words"))},
         // It misremembers the name.
-        {"path": main, "old": listed.replace("wakes", "waking"), "new": format!("{listed}\nmod words;")},
+        {"path": main, "old": format!("pub {listed}"), "new": format!("{listed}\nmod words;")},
         {"path": main.replace("main.rs", "words.rs"), "old": "", "new": TEST},
     ]);
     edit("I write it, with its test.", edits)
