@@ -133,8 +133,12 @@ fn mended(text: &str) -> Say {
         text.contains("1 test fails") && text.contains("words_lines_and_letters"),
         "not foreseen: {text}"
     );
-    let [left, right] = ["left: ", "right: "].map(|side| between(text, side, "\n"));
-    assert!(left.contains("Number(16)") && right.contains("Number(15)"), "{text}");
+    let said = |side: &str| text.lines().find_map(|line| line.trim_start().strip_prefix(side));
+    let bytes_for_letters = said("left: ").is_some_and(|left| left.ends_with("Number(16))"));
+    assert!(
+        bytes_for_letters && said("right: ").is_some_and(|right| right.ends_with("Number(15))")),
+        "{text}"
+    );
     let (bytes, letters) = ("text.len())", "text.chars().count())");
     edit(
         "Bytes are no letters.",
