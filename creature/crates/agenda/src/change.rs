@@ -6,6 +6,7 @@ use crate::gaps::GapChange;
 use crate::goals::GoalChange;
 use crate::opportunities::OpportunityChange;
 use crate::outbox::OutboxChange;
+use crate::own::OwnChange;
 use crate::presence::PresenceChange;
 use crate::pulse::PulseChange;
 use crate::reminder::ReminderChange;
@@ -32,6 +33,7 @@ pub enum Change {
     Outbox(OutboxChange),
     Request(RequestChange),
     Looked(LookedChange),
+    Own(OwnChange),
     /// Forgets what was finished before this time.
     Purge {
         before: Timestamp,
@@ -117,6 +119,7 @@ impl Agenda {
             Change::Outbox(change) => crate::outbox::apply(self, change, when),
             Change::Request(change) => crate::requests::apply(self, change, when),
             Change::Looked(change) => crate::stack::apply(self, change, when),
+            Change::Own(change) => crate::own::apply(self, change, when),
             Change::Purge { before } => {
                 let purged = self.goals.purge(*before)
                     + self.opportunities.purge(*before)

@@ -11,6 +11,7 @@ pub mod items;
 mod kept;
 pub mod opportunities;
 pub mod outbox;
+pub mod own;
 pub mod presence;
 pub mod pulse;
 pub mod reminder;
@@ -51,6 +52,9 @@ pub struct Agenda {
     pub pulse: pulse::Pulse,
     pub outbox: outbox::Outbox,
     pub requests: requests::Requests,
+    /// Its own time: what it looked at unasked, and what came of it.
+    #[serde(deserialize_with = "items::lenient")]
+    pub own: own::Own,
     /// What was looked at without anything coming of it.
     pub looked: stack::Looked,
     /// What a newer self keeps here; carried, so that a rollback does not lose it.

@@ -49,6 +49,10 @@ impl Agenda {
         }
         self.looked.lines.values_mut().for_each(|look| to(&mut look.at, now));
         self.looked.categories.values_mut().for_each(|at| to(at, now));
+        for tally in self.own.kinds.values_mut().chain([&mut self.own.all]) {
+            tally.last_at.iter_mut().for_each(|at| to(at, now));
+        }
+        self.own.under_way.iter_mut().for_each(|look| to(&mut look.at, now));
         self.outbox.sent.iter_mut().for_each(|sent| to(sent, now));
         self.outbox.said.iter_mut().for_each(|(said, _)| to(said, now));
         let weekly = self.outbox.weekly_at.is_some_and(|at| at.duration_since(now) > WEEK);

@@ -4,6 +4,7 @@ use crate::directive::{Directive, Wish};
 use crate::goals::{Goal, GoalStatus};
 use crate::items::{self, backoff_s, later, span};
 use crate::opportunities::{Opportunity, Stage};
+use crate::own::{self, Allowance};
 use crate::requests::Request;
 use crate::tasks::Task;
 use crate::{Agenda, Change, Refusal, Rules, When};
@@ -36,10 +37,12 @@ pub enum Category {
     Knowledge,
     /// What it looks at again and again of its own accord.
     Scanning,
+    /// Time of its own, when nothing else asks.
+    Own,
 }
 
 impl Category {
-    pub const ALL: [Category; 7] = [
+    pub const ALL: [Category; 8] = [
         Category::Goals,
         Category::Opportunities,
         Category::Tasks,
@@ -47,7 +50,19 @@ impl Category {
         Category::Presence,
         Category::Knowledge,
         Category::Scanning,
+        Category::Own,
     ];
+}
+
+/// What stands beside the agenda and asks for a thought too.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Around {
+    /// Papers of knowledge that changed since they were last read.
+    pub changed: Vec<String>,
+    /// Open items of the checklist that nothing else brings back.
+    pub items: Vec<String>,
+    /// What is allowed of time of its own; none where there is none.
+    pub own: Option<Allowance>,
 }
 
 /// One line of the stack.
@@ -116,12 +131,11 @@ impl Line {
 }
 
 /// Everything there is to do: what is ready before what is not, then by rank. Of one rank what was not yet looked
-/// at as it is now goes first, and then the oldest: a goal is gone on with while it goes on. `changed` are the
-/// papers that changed since they were last read.
-pub fn stack(agenda: &Agenda, rules: &Rules, changed: &[String], now: Timestamp) -> Vec<Line> {
+/// at as it is now goes first, and then the oldest: a goal is gone on with while it goes on.
+pub fn stack(agenda: &Agenda, rules: &Rules, around: &Around, now: Timestamp) -> Vec<Line> {
     let order = agenda.directives.order(&rules.order, now);
     let focus = agenda.directives.focus(now).map(str::to_lowercase);
-    let mut entries = Found::all(agenda, rules, changed, now);
+    let mut entries = Found::all(agenda, rules, around, now);
     let passed_over = passed_over(agenda, &entries, now);
     let place = |order: &[Category], category| order.iter().position(|one| *one == category);
     for Entry { line, rank, .. } in &mut entries {
@@ -181,7 +195,7 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    fn all(agenda: &'a Agenda, rules: &'a Rules, changed: &[String], now: Timestamp) -> Vec<Entry> {
+    fn all(agenda: &'a Agenda, rules: &'a Rules, around: &Around, now: Timestamp) -> Vec<Entry> {
         let mut found = Self { agenda, rules, now, entries: Vec::new() };
         agenda.goals.list.iter().for_each(|goal| found.goal(goal));
         agenda.opportunities.open().for_each(|one| found.opportunity(one));
@@ -189,7 +203,9 @@ impl<'a> Found<'a> {
         agenda.directives.standing(now).for_each(|directive| found.order(directive));
         agenda.requests.standing(now).for_each(|request| found.request(request));
         found.gaps_and_places();
-        found.papers(changed);
+        found.papers(&around.changed);
+        around.items.iter().for_each(|item| found.item(item));
+        around.own.iter().for_each(|allowance| found.own_time(allowance));
         found.entries
     }
 
@@ -299,6 +315,24 @@ impl<'a> Found<'a> {
         }
     }
 
+    /// An open item of the checklist.
+    fn item(&mut self, text: &str) {
+        let id = format!("item-{:06x}", own::hash(text) >> 8);
+        let (why, next) =
+            ("open on your checklist".to_owned(), "do it, and tick it off in self/HEARTBEAT.md");
+        let line = Line::of(Category::Tasks, &id, &items::clip(text, 80), why, next, Timestamp::MIN);
+        self.put(line, Timestamp::MIN, Timestamp::MIN, false);
+    }
+
+    /// Comes due by what is allowed and by what came of it, not by its last look alone.
+    fn own_time(&mut self, allowance: &Allowance) {
+        let own = &self.agenda.own;
+        let (id, title, why, next) = own.line(allowance, self.now);
+        let ready_at = own.due_at(allowance, self.now);
+        let line = Line::of(Category::Own, &id, title, why, next, ready_at);
+        self.entries.push(Entry { line, rank: 0, seen_at: ready_at, since: ready_at });
+    }
+
     fn papers(&mut self, changed: &[String]) {
         if changed.is_empty() {
             return;
@@ -321,7 +355,7 @@ fn ask(id: &str) -> String {
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &LookedChange, when: When) -> Result<Value, Refusal> {
     let LookedChange::At { id, category, next } = change;
-    let entries = Found::all(agenda, when.rules, &[], when.now);
+    let entries = Found::all(agenda, when.rules, &Around::default(), when.now);
     let anew = entries.iter().any(|entry| entry.line.id == *id && entry.seen_at == Timestamp::MIN);
     let looked = &mut agenda.looked;
     looked.since.get_or_insert(when.now);

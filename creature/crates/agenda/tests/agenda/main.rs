@@ -6,6 +6,7 @@ mod goals;
 mod items;
 mod opportunities;
 mod outbox;
+mod own;
 mod pulse;
 mod reminder;
 mod repeat;

@@ -4,8 +4,9 @@ use agenda::directive::{DirectiveChange, Wish};
 use agenda::gaps::GapChange;
 use agenda::goals::{GoalChange, Status};
 use agenda::opportunities::{Move, OpportunityChange, Stage};
+use agenda::own::Allowance;
 use agenda::presence::PresenceChange;
-use agenda::stack::{Category, Line, next_ready, ready, stack};
+use agenda::stack::{Around, Category, Line, next_ready, ready, stack};
 use agenda::tasks::TaskChange;
 use agenda::{Agenda, Change, Rules, When};
 use jiff::{SignedDuration, Timestamp};
@@ -25,7 +26,7 @@ struct Desk {
     agenda: Agenda,
     rules: Rules,
     now_s: i64,
-    changed: Vec<String>,
+    around: Around,
 }
 
 impl Desk {
@@ -62,7 +63,8 @@ impl Desk {
 
     /// One of everything, lowest rank first.
     fn one_of_all(&mut self) {
-        self.changed = vec!["self/notes/tea.md".to_owned()];
+        self.around.own = Some(Allowance::default());
+        self.around.changed = vec!["self/notes/tea.md".to_owned()];
         self.task(false, "look around", 0, Some(3_600));
         let (place, last) = ("x".to_owned(), "hello".to_owned());
         self.tell(false, &Change::Presence(PresenceChange::Note { place, last, every_days: Some(1) }));
@@ -74,7 +76,7 @@ impl Desk {
     }
 
     fn lines(&self) -> Vec<Line> {
-        stack(&self.agenda, &self.rules, &self.changed, at(self.now_s))
+        stack(&self.agenda, &self.rules, &self.around, at(self.now_s))
     }
 
     fn order(&self) -> Vec<Category> {
@@ -107,7 +109,7 @@ fn one_of_all_ranks_as_designed_as_set_and_as_told() {
     assert_eq!(by_rank(&desk, 0), ("a goal of yours, checkpoint 1 of 2".into(), "find leaves".into()));
     assert_eq!(by_rank(&desk, 2), ("due since 0 s".into(), "water the plants".into()));
     desk.rules.order.reverse();
-    assert_eq!(desk.order()[0], Category::Scanning);
+    assert_eq!(desk.order()[0], Category::Own);
     desk.rules.order.reverse();
     let wish = Wish::Focus { topic: "revenue".to_owned() };
     let until = Some(at(desk.now_s + DAY));
@@ -247,19 +249,19 @@ fn rank_starves_nothing_for_longer_than_a_day() {
         }
         desk.now_s += 300;
     }
-    assert_eq!(seen.len(), 6, "{seen:?}");
+    assert_eq!(seen.len(), 7, "{seen:?}");
 }
 
 #[test]
 fn papers_that_changed_are_one_line() {
-    let mut desk =
-        Desk { changed: (0..9).map(|n| format!("self/notes/{n}.md")).collect(), ..Desk::default() };
+    let mut desk = Desk::default();
+    desk.around.changed = (0..9).map(|n| format!("self/notes/{n}.md")).collect();
     assert_eq!(desk.lines().len(), 1);
     assert!(desk.lines()[0].next.contains("self/notes/4.md and 4 more"), "{:?}", desk.lines()[0]);
     desk.look();
     desk.now_s += 600;
     assert_eq!(desk.ready().len(), 0, "the same papers can wait");
-    desk.changed.insert(0, "self/notes/new.md".to_owned());
+    desk.around.changed.insert(0, "self/notes/new.md".to_owned());
     assert_eq!(desk.ready(), ["knowledge"]);
 }
 
@@ -359,7 +361,7 @@ proptest! {
             // A stack is a matter of the agenda alone: written down and read again it is the same.
             let text = serde_json::to_string(&desk.agenda).unwrap();
             let read: Agenda = serde_json::from_str(&text).unwrap();
-            prop_assert_eq!(stack(&read, &desk.rules, &[], now), stack(&desk.agenda, &desk.rules, &[], now));
+            prop_assert_eq!(stack(&read, &desk.rules, &Around::default(), now), stack(&desk.agenda, &desk.rules, &Around::default(), now));
         }
     }
 }

@@ -1,0 +1,406 @@
+//! Own time: what it looks at when nothing else asks, how soon again, and what came of such looks. Pure.
+//!
+//! Invariant: looks of which nothing comes space themselves out, in time and in money; no kind is ever given up.
+
+use crate::items::{self, later, span};
+use crate::{Agenda, Refusal, When};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Seconds from one look to the next where the last one chose no rest.
+const USUAL_S: i64 = 900;
+
+/// Seconds between looks of which little comes, over the share of its means they still have; a day at most, and where
+/// a look is dear a week.
+const SPACED_S: f64 = 240.0;
+const LONGEST_S: f64 = 86_400.0;
+
+/// The longest rest a look may choose, in seconds: then the day is looked at again.
+const LONGEST_CHOSEN_S: u64 = 86_400;
+
+/// The least share of the rate that looks have, however little comes of them.
+const LEAST_SHARE: f64 = 1.0 / 32.0;
+
+/// A look that has not ended by then was lost with its life.
+const LOST_S: i64 = 7_200;
+
+/// What a look counts for after each later one of its kind.
+const FADES: f64 = 0.93;
+
+/// Looks on trust, before what came of any can be known.
+const TRUSTED: f64 = 3.0;
+
+/// Things left whose use is waited for.
+const MOST_LEFT: usize = 96;
+
+/// Words of a text that are kept to know its like; and the part of them that makes one text the like of another.
+const SKETCH: usize = 24;
+const ALIKE: f64 = 0.6;
+
+/// Characters of what something is called.
+const LONGEST_NAME: usize = 120;
+
+/// What a look is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Reads its sources.
+    Sources,
+    /// Reviews its goals, or makes one.
+    Goals,
+    /// Makes something of what it read.
+    Writing,
+    /// Looks for what would be worth doing.
+    Opportunities,
+    /// Improves itself, for a reason that stands in its records.
+    Growth,
+    /// Answers where it is spoken of.
+    Mentions,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 6] =
+        [Kind::Sources, Kind::Goals, Kind::Writing, Kind::Opportunities, Kind::Growth, Kind::Mentions];
+
+    /// In one word, as it is kept.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Sources => "sources",
+            Kind::Goals => "goals",
+            Kind::Writing => "writing",
+            Kind::Opportunities => "opportunities",
+            Kind::Growth => "growth",
+            Kind::Mentions => "mentions",
+        }
+    }
+
+    pub fn read(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Kind::Sources => "read what your sources say",
+            Kind::Goals => "review a goal, or make one",
+            Kind::Writing => "make something of what you read",
+            Kind::Opportunities => "look for what would be worth doing",
+            Kind::Growth => "be a little better built",
+            Kind::Mentions => "answer where you are spoken of",
+        }
+    }
+}
+
+/// What the owner and the money allow of it now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Allowance {
+    pub usd_per_hour: f64,
+    /// When the money has room for a call, and when the hours begin in which it may; none are now.
+    pub room_at: Option<Timestamp>,
+    pub wakes_at: Option<Timestamp>,
+    /// Kinds there is something to look at for.
+    pub kinds: Vec<Kind>,
+}
+
+/// The looks so far, as they count by now, and those of them of which something was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Tally {
+    pub looks: f64,
+    pub used: f64,
+    pub last_at: Option<Timestamp>,
+}
+
+impl Tally {
+    fn looked(&mut self, now: Timestamp) {
+        (self.looks, self.used) = (self.looks * FADES + 1.0, self.used * FADES);
+        self.last_at = Some(now);
+    }
+
+    fn worth(&self) -> f64 {
+        ((self.used + TRUSTED) / (self.looks + TRUSTED)).min(1.0)
+    }
+}
+
+/// Something a look left behind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Left {
+    /// As calls name it: a paper, a path, `goal-7`.
+    pub what: String,
+    pub kind: String,
+    /// The look that left it.
+    pub look: u64,
+    pub at: Timestamp,
+    pub used_at: Option<Timestamp>,
+    /// Of its words, to know its like.
+    pub sketch: Vec<u32>,
+}
+
+/// A look that goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnderWay {
+    pub kind: Kind,
+    pub at: Timestamp,
+    /// It left something.
+    #[serde(default)]
+    pub left: bool,
+}
+
+/// Its own time, as it was used.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Own {
+    /// The number of the last look.
+    pub looks: u64,
+    pub kinds: BTreeMap<String, Tally>,
+    pub all: Tally,
+    /// Looks in a row that left nothing.
+    pub idle: u32,
+    #[serde(deserialize_with = "items::lenient")]
+    pub under_way: Option<UnderWay>,
+    /// The rest the last one chose, in seconds.
+    pub chosen_s: Option<u64>,
+    /// What a look costs of late.
+    pub usd: f64,
+    pub left: Vec<Left>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "do")]
+pub enum OwnChange {
+    Began {
+        look: Kind,
+    },
+    /// A look left something; `sketch` is of its text, empty where it has none.
+    Left {
+        what: String,
+        sketch: Vec<u32>,
+    },
+    /// What a look left was used.
+    Used {
+        what: String,
+    },
+    Ended {
+        usd: f64,
+        rest_s: Option<u64>,
+    },
+    /// A rest chosen where there was no look.
+    Rested {
+        rest_s: u64,
+    },
+}
+
+impl Own {
+    /// The share of its means that looks have: by what was used of them, halved by each in a row that left nothing.
+    pub fn share(&self) -> f64 {
+        let halved = 0.5_f64.powi(self.idle.min(16).try_into().unwrap_or(16));
+        (self.all.worth().powi(2) * halved).max(LEAST_SHARE)
+    }
+
+    /// When the next look comes due.
+    pub fn due_at(&self, allowance: &Allowance, now: Timestamp) -> Timestamp {
+        let gates = [allowance.room_at, allowance.wakes_at].into_iter().flatten().max();
+        let after = |last: Timestamp| {
+            let share = self.share();
+            let chosen_s = self.chosen_s.map_or(USUAL_S as f64, |chosen_s| chosen_s as f64);
+            let spaced_s = if share < 0.5 { (SPACED_S / share).min(LONGEST_S) } else { 0.0 };
+            let paid_s = match allowance.usd_per_hour > 0.0 {
+                true => self.usd / (allowance.usd_per_hour * share) * 3_600.0,
+                false => 0.0,
+            };
+            let wait_s = spaced_s.max(paid_s).max(chosen_s).min(7.0 * LONGEST_S);
+            later(last, wait_s as i64)
+        };
+        let lost = self.under_way.as_ref().map(|look| later(look.at, LOST_S));
+        let due = self.all.last_at.map_or(now, after).max(lost.unwrap_or(Timestamp::MIN));
+        gates.map_or(due, |gate| due.max(gate))
+    }
+
+    /// What to look at: of those there is something to look at for, the one longest left, by what was used of it.
+    pub fn next(&self, allowance: &Allowance, now: Timestamp) -> Kind {
+        let overdue = |kind: &Kind| {
+            let tally = self.kinds.get(kind.name()).copied().unwrap_or_default();
+            let last = tally.last_at.unwrap_or(later(now, -7 * 86_400));
+            (now.as_second().saturating_sub(last.as_second()).max(1)) as f64 * tally.worth()
+        };
+        let kinds = allowance.kinds.iter().copied();
+        // Of equals the first in the list.
+        kinds
+            .rev()
+            .max_by(|one, other| overdue(one).total_cmp(&overdue(other)))
+            .unwrap_or(Kind::Opportunities)
+    }
+
+    /// The line at the end of the stack: title, why, what next.
+    pub(crate) fn line(
+        &self,
+        allowance: &Allowance,
+        now: Timestamp,
+    ) -> (String, &'static str, String, &'static str) {
+        let kind = self.next(allowance, now);
+        let tally = self.kinds.get(kind.name()).copied().unwrap_or_default();
+        let last = tally.last_at.map_or("not looked at yet".to_owned(), |last| {
+            format!("last {} ago", span(now.as_second().saturating_sub(last.as_second())))
+        });
+        let next = "the most valuable thing you find; nothing worth it is an answer, rest then";
+        (format!("own-{}", kind.name()), kind.title(), format!("time of your own; {last}"), next)
+    }
+
+    /// The things a call may use: those left by looks before the one under way.
+    pub fn unused(&self) -> impl Iterator<Item = &str> {
+        let open = self.left.iter().filter(|left| left.used_at.is_none() && left.look < self.looks_ended());
+        open.map(|left| left.what.as_str())
+    }
+
+    /// Looks that are over, and one more: a thing of a look still under way is not used by it.
+    fn looks_ended(&self) -> u64 {
+        self.looks + u64::from(self.under_way.is_none())
+    }
+
+    /// What came of it, in one sentence; empty before the first look.
+    pub fn summary(&self, now: Timestamp) -> String {
+        let Some(last) = self.all.last_at else { return String::new() };
+        let since = later(now, -7 * 86_400);
+        let of_late = self.left.iter().filter(|left| left.at >= since);
+        let (left, used) =
+            of_late.fold((0, 0), |(left, used), one| (left + 1, used + u32::from(one.used_at.is_some())));
+        let by_kind = |pick: fn(f64, f64) -> bool| {
+            let mut best: Option<(&String, f64)> = None;
+            for (name, tally) in &self.kinds {
+                if best.is_none_or(|(_, worth)| pick(tally.worth(), worth)) {
+                    best = Some((name, tally.worth()));
+                }
+            }
+            best.map(|(name, _)| name.clone())
+        };
+        let (most, least) = (by_kind(|one, best| one > best), by_kind(|one, best| one < best));
+        let kinds = match (most, least) {
+            (Some(most), Some(least)) if most != least => {
+                format!("; most came of {most}, least of {least}")
+            }
+            _ => String::new(),
+        };
+        let ago = span(now.as_second().saturating_sub(last.as_second()));
+        let idle =
+            if self.idle > 0 { format!("; the last {} left nothing", self.idle) } else { String::new() };
+        format!(
+            "{} looks, the last {ago} ago; of {left} things left this week {used} were used{kinds}{idle}",
+            self.looks
+        )
+    }
+
+    /// Each kind in a line, the most useful first, for the weekly summary.
+    pub fn lines(&self) -> Vec<String> {
+        let mut kinds: Vec<(&String, &Tally)> = self.kinds.iter().collect();
+        kinds.sort_by(|one, other| other.1.worth().total_cmp(&one.1.worth()));
+        let line = |(name, tally): (&String, &Tally)| {
+            format!(
+                "{name}: {:.1} of the last {:.1} looks left something that was used",
+                tally.used, tally.looks
+            )
+        };
+        kinds.into_iter().map(line).collect()
+    }
+
+    fn is_like_another(&self, sketch: &[u32]) -> bool {
+        let common = |other: &[u32]| sketch.iter().filter(|word| other.contains(word)).count() as f64;
+        let smaller = |other: &[u32]| sketch.len().min(other.len()).max(1) as f64;
+        !sketch.is_empty()
+            && self
+                .left
+                .iter()
+                .any(|left| !left.sketch.is_empty() && common(&left.sketch) / smaller(&left.sketch) >= ALIKE)
+    }
+
+    fn left(&mut self, what: &str, sketch: &[u32], now: Timestamp) -> bool {
+        let alike = self.is_like_another(sketch);
+        let look = self.looks;
+        let Some(under_way) = &mut self.under_way else { return false };
+        let known = self.left.iter().any(|left| left.look == look && left.what == what);
+        if alike || known {
+            return false;
+        }
+        under_way.left = true;
+        let sketch = sketch.iter().take(SKETCH).copied().collect();
+        let kind = under_way.kind.name().to_owned();
+        // Written anew, it is another thing.
+        self.left.retain(|left| left.what != what || left.used_at.is_some());
+        self.left.push(Left {
+            what: items::clip(what, LONGEST_NAME),
+            kind,
+            look,
+            at: now,
+            used_at: None,
+            sketch,
+        });
+        let over = self.left.len().saturating_sub(MOST_LEFT);
+        self.left.drain(..over);
+        true
+    }
+
+    fn used(&mut self, what: &str, now: Timestamp) -> bool {
+        let ended = self.looks_ended();
+        let open = |left: &&mut Left| left.what == what && left.used_at.is_none() && left.look < ended;
+        let Some(left) = self.left.iter_mut().rev().find(open) else { return false };
+        left.used_at = Some(now);
+        let (look, kind) = (left.look, left.kind.clone());
+        // A look is useful once, however much of it is used.
+        let used = self.left.iter().filter(|left| left.look == look && left.used_at.is_some()).count();
+        if used == 1 {
+            for tally in self.kinds.get_mut(&kind).into_iter().chain([&mut self.all]) {
+                tally.used = (tally.used + 1.0).min(tally.looks);
+            }
+        }
+        true
+    }
+}
+
+/// Of a text the words by which its like is known: hashes of the longer ones, the smallest of them.
+pub fn sketch(text: &str) -> Vec<u32> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3);
+    let mut words: Vec<u32> = words.map(hash).collect();
+    words.sort_unstable();
+    words.dedup();
+    words.truncate(SKETCH);
+    words
+}
+
+/// FNV-1a: the same over lives and compilers.
+pub(crate) fn hash(word: &str) -> u32 {
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    word.to_lowercase().bytes().fold(0x811c_9dc5, step)
+}
+
+pub(crate) fn apply(agenda: &mut Agenda, change: &OwnChange, when: When) -> Result<Value, Refusal> {
+    let (own, now) = (&mut agenda.own, when.now);
+    match change {
+        OwnChange::Began { look } => {
+            own.looks = own.looks.saturating_add(1);
+            own.under_way = Some(UnderWay { kind: *look, at: now, left: false });
+            own.chosen_s = None;
+            own.kinds.entry(look.name().to_owned()).or_default().looked(now);
+            own.all.looked(now);
+            Ok(json!({"look": own.looks}))
+        }
+        OwnChange::Left { what, sketch } => Ok(json!({"counts": own.left(what, sketch, now)})),
+        OwnChange::Used { what } => Ok(json!({"counts": own.used(what, now)})),
+        OwnChange::Ended { usd, rest_s } => {
+            let Some(look) = own.under_way.take() else { return Ok(json!({"ended": false})) };
+            own.idle = if look.left { 0 } else { own.idle.saturating_add(1) };
+            let first = own.looks <= 1;
+            let usd = if usd.is_finite() { usd.max(0.0) } else { 0.0 };
+            own.usd = if first { usd } else { own.usd * 0.6 + usd * 0.4 };
+            own.chosen_s = rest_s.map(|rest_s| rest_s.min(LONGEST_CHOSEN_S));
+            // The wait counts from its end.
+            own.all.last_at = Some(now);
+            Ok(json!({"ended": true, "left": look.left}))
+        }
+        OwnChange::Rested { rest_s } => {
+            own.chosen_s = Some((*rest_s).min(LONGEST_CHOSEN_S));
+            own.all.last_at = Some(now);
+            Ok(json!({}))
+        }
+    }
+}
