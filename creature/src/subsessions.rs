@@ -137,6 +137,11 @@ impl Life {
             Origin::Pulse(id) => format!("review of {id}"),
             Origin::Checklist => "checklist".to_owned(),
             Origin::Dream => "dream".to_owned(),
+            Origin::Own(kind) => {
+                let found = report.members.first().and_then(|id| self.toolbox.sessions.get(id));
+                self.cursors.tell(looked(kind, found));
+                return Ok(());
+            }
         };
         let thread = match report.thread.as_str() {
             "main" => String::new(),
@@ -146,9 +151,10 @@ impl Life {
         Ok(())
     }
 
-    /// Whether the quick model works on a session: all but those that act for the whole creature.
+    /// Whether the quick model works on a session: all but those that act for the whole creature, and every look of its own.
     fn is_quick(&self, session: &Session) -> bool {
-        session.mode != Mode::Full && !self.quick_is_away && self.quick.is_some()
+        let small = session.mode != Mode::Full || matches!(session.origin, Origin::Own(_));
+        small && !self.quick_is_away && self.quick.is_some()
     }
 
     /// Asks a model for a thought of each, all at once, each in its conversation.
@@ -318,6 +324,15 @@ fn reminded(session: &Session) -> String {
     match session.status {
         Status::Done => answer.clone(),
         _ => format!("Reminder: {objective} (what was to be done for it failed: {answer})"),
+    }
+}
+
+/// What the next thought hears of a look of its own.
+fn looked(kind: &str, session: Option<&Session>) -> String {
+    let answer = session.map_or("", |session| session.answer.as_str());
+    match session.map(|session| session.status) {
+        Some(Status::Done) => format!("your quick look ({kind}) found: {answer}"),
+        _ => format!("your quick look ({kind}) came to nothing: {answer}"),
     }
 }
 

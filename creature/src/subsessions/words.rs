@@ -4,7 +4,7 @@
 
 use crate::mind::context::head;
 use crate::tools::catalogue::TOOLS;
-use agenda::sessions::{MOST_HOPS, Mode, Session};
+use agenda::sessions::{MOST_HOPS, Mode, NOTHING, Origin, Session};
 
 const BASE: &str = include_str!("../../prompts/sub_base.md");
 const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
@@ -46,7 +46,14 @@ pub fn part(session: &Session) -> String {
         Mode::Minimal => MINIMAL,
         Mode::Full => FULL,
     };
-    format!("{}\n{}\n", BASE.trim_end(), rest.trim_end())
+    let look = match &session.origin {
+        Origin::Own(kind) => format!(
+            "- This is a quick look of your own ({kind}): nobody asked for it. Begin your report with `{NOTHING}` unless \
+             it is worth a dearer thought; else say what you found, where, and what should be done with it.\n"
+        ),
+        _ => String::new(),
+    };
+    format!("{}\n{look}{}\n", BASE.trim_end(), rest.trim_end())
 }
 
 /// Whether a session may use a tool.

@@ -1,6 +1,7 @@
 //! Sub-sessions with a model over real HTTP: worked on beside one another, stopped, cut off, reported once.
 
 mod deaths;
+mod looks;
 
 use crate::broker::{self, Answer, Asked, StandIn, loopback};
 use crate::house::TempHouse;
@@ -39,11 +40,16 @@ struct Scene {
 
 impl Scene {
     fn new(mut model: impl FnMut(&str) -> Value + Send + 'static) -> Self {
+        Self::offering(broker::offer("openai"), move |_, text| model(text))
+    }
+
+    /// One whose broker offers this; the model is told by which name it is asked.
+    fn offering(offer: Value, mut model: impl FnMut(&str, &str) -> Value + Send + 'static) -> Self {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let noting = Arc::clone(&asked);
-        let broker = StandIn::new(answering(move |text: &str| {
+        let broker = StandIn::new(answering_as(offer, move |name: &str, text: &str| {
             noting.lock().unwrap().push(text.to_owned());
-            model(text)
+            model(name, text)
         }));
         Self { house: TempHouse::new(), second: Arc::new(AtomicI64::new(1_900_000_000)), asked, broker }
     }
@@ -75,17 +81,24 @@ impl Scene {
 
 /// A broker with a model behind it; all other ways lead nowhere and take long.
 fn answering(mut model: impl FnMut(&str) -> Value) -> impl FnMut(&Asked) -> Answer {
+    answering_as(broker::offer("openai"), move |_, text| model(text))
+}
+
+fn answering_as(offer: Value, mut model: impl FnMut(&str, &str) -> Value) -> impl FnMut(&Asked) -> Answer {
     move |request| match request.path.as_str() {
-        "/status" => broker::status(broker::offer("openai"), &[]),
-        "/llm/openai/v1/chat/completions" => match model(&request.body["messages"].to_string()) {
-            Value::Null => broker::refusal(402, "budget_exhausted", Some(60)),
-            said => {
-                let message = json!({"role": "assistant", "content": said.to_string()});
-                let choice = json!({"finish_reason": "stop", "message": message});
-                let usage = json!({"prompt_tokens": 9, "completion_tokens": 4});
-                broker::answer(200, &json!({"model": "scripted", "usage": usage, "choices": [choice]}))
+        "/status" => broker::status(offer.clone(), &[]),
+        "/llm/openai/v1/chat/completions" => {
+            let name = request.body["model"].as_str().unwrap_or_default();
+            match model(name, &request.body["messages"].to_string()) {
+                Value::Null => broker::refusal(402, "budget_exhausted", Some(60)),
+                said => {
+                    let message = json!({"role": "assistant", "content": said.to_string()});
+                    let choice = json!({"finish_reason": "stop", "message": message});
+                    let usage = json!({"prompt_tokens": 9, "completion_tokens": 4});
+                    broker::answer(200, &json!({"model": name, "usage": usage, "choices": [choice]}))
+                }
             }
-        },
+        }
         _ => Answer::Hangs,
     }
 }

@@ -41,6 +41,9 @@ const MOST_REPORT: usize = 1_100;
 /// What a review answers that found nothing to say.
 pub const NO_ACTION: &str = "[NO_ACTION]";
 
+/// The same for a look of its own: a quick model says it in one word.
+pub const NOTHING: &str = "NOTHING";
+
 /// How much of the creature a session is given: prompts and tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -68,6 +71,8 @@ pub enum Origin {
     Reminder(String),
     Checklist,
     Dream,
+    /// A look that the creature takes of itself, by its kind, as in `feeds`.
+    Own(String),
 }
 
 impl Default for Origin {
@@ -147,14 +152,19 @@ impl Session {
     pub fn family(&self) -> &str {
         match &self.origin {
             Origin::Tool { parent } => parent,
-            Origin::Pulse(_) | Origin::Reminder(_) | Origin::Checklist | Origin::Dream => &self.id,
+            _ => &self.id,
         }
     }
 
     /// Whether it looked and found nothing to say.
     pub fn silent(&self) -> bool {
-        let review = !matches!(self.origin, Origin::Tool { .. });
-        review && self.status == Status::Done && self.answer.trim_start().starts_with(NO_ACTION)
+        let said = self.answer.trim_start();
+        let quiet = match self.origin {
+            Origin::Tool { .. } => false,
+            Origin::Own(_) => is_nothing(said) || said.starts_with(NO_ACTION),
+            _ => said.starts_with(NO_ACTION),
+        };
+        quiet && self.status == Status::Done
     }
 
     /// It in one line.
@@ -170,6 +180,12 @@ impl Session {
         };
         format!("{} ({how}): {}", self.id, clip(&self.objective, 120))
     }
+}
+
+/// Whether an answer begins with the word, however it is set off; one that begins with a longer word says something.
+fn is_nothing(said: &str) -> bool {
+    let rest = said.trim_start_matches(|letter: char| !letter.is_alphanumeric()).strip_prefix(NOTHING);
+    rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
 
 /// Children of one parent that have all ended.
