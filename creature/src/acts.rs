@@ -61,6 +61,7 @@ impl Life {
         });
         self.knew_checklist(own);
         let done = self.noted(call, done);
+        self.counted(call, &done.result);
         self.acted(call, number, done)?;
         Ok(left)
     }

@@ -12,6 +12,7 @@ use crate::life::Life;
 use crate::mind::Mind;
 use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Word, main_thread};
+use crate::own;
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
 use crate::self_edit::draft::Draft;
@@ -261,12 +262,14 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     }
     if let Some(born) = standing.born.filter(|_| standing.life == life.told.life) {
         let (summary, change) = (born.summary, born::change(&life.told.house, None, &life.told.commit));
+        let used = own::edit(&summary);
         life.born += &format!(
             "You are life {} now, born again of your own change \"{summary}\" (commit {commit}):\n{}\n",
             life.told.life, change.patch
         );
         let born = json!({"ok": true, "stage": "born", "summary": summary, "files": change.files});
         life.remember("self_change", born)?;
+        life.used(&used);
     }
     life.save()
 }

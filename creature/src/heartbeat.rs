@@ -70,6 +70,8 @@ struct Pulse {
     thoughts: u64,
     mind: String,
     odd: String,
+    /// What came of its own time.
+    own: String,
     /// When a mind that is away is asked again.
     next_try: Option<String>,
     /// Something changed since the last write.
@@ -87,6 +89,7 @@ impl Heart {
             turns: 0,
             thoughts: 0,
             mind: String::new(),
+            own: String::new(),
             odd: String::new(),
             next_try: None,
             fresh: true,
@@ -132,6 +135,11 @@ impl Heart {
     /// Says what of the owner's settings is not followed, for the guardian's status.
     pub fn odd(&self, said: &str) {
         self.shared.lock().odd = said.chars().take(MOST_NAME).collect();
+    }
+
+    /// Says what came of its own time, for the guardian's status.
+    pub fn own(&self, said: &str) {
+        self.shared.lock().own = said.chars().take(MOST_NAME).collect();
     }
 
     /// When a mind that is away is asked again; none while it answers.
@@ -208,6 +216,9 @@ impl Shared {
         });
         if let (Value::Object(fields), false) = (&mut beat, pulse.odd.is_empty()) {
             fields.insert("odd".to_owned(), json!(pulse.odd));
+        }
+        if let (Value::Object(fields), false) = (&mut beat, pulse.own.is_empty()) {
+            fields.insert("own".to_owned(), json!(pulse.own));
         }
         if let (Value::Object(fields), Some(at)) = (&mut beat, &pulse.next_try) {
             fields.insert("next_try".to_owned(), json!(at));

@@ -161,6 +161,8 @@ impl Life {
             ticked = self.tick() => ticked?,
         }
         let next = match self.woken()? {
+            // It is had apart, at the end of this wake.
+            true if self.quick_look() => self.chosen(None),
             true => self.minded(leaving).await?,
             false => self.chosen(None),
         };
@@ -263,6 +265,9 @@ impl Life {
             "intent": context::shorten(&thought.intent, MOST_MONOLOGUE),
             "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
         });
+        if !self.toolbox.owner {
+            self.paid_for_look(record.get("usage").unwrap_or(&Value::Null));
+        }
         self.remember("thought", record)?;
         self.cursors.thoughts = number;
         self.heart.thought();
@@ -331,6 +336,7 @@ impl Life {
         let ended = std::mem::take(&mut self.toolbox.completed);
         let again = thought.sleep_s == 0 || unrun;
         if let Some(rest) = self.emptied(&thought) {
+            self.ended_look(None);
             return Some(rest);
         }
         self.course.busy = (again && !ended && !owner).then_some(thought.intent);
@@ -341,6 +347,9 @@ impl Life {
         self.course.overran = 0;
         let rest_s = (thought.said && !again).then_some(thought.sleep_s);
         self.course.ended = ended && rest_s.is_some();
+        if !owner {
+            self.ended_look(rest_s);
+        }
         Some(self.chosen(rest_s))
     }
 }

@@ -10,8 +10,10 @@ use crate::mind::instinct::Instinct;
 use crate::mind::llm::ModelMind;
 use crate::mind::moment::{Moment, main_thread};
 use crate::mind::{Down, Mind, context, llm, standing};
+use crate::own;
 use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::{asks, budget, inbox, papers};
+use agenda::own::LONGEST_CHOSEN_S;
 use agenda::requests::Request;
 use agenda::waking;
 use jiff::Timestamp;
@@ -172,7 +174,7 @@ impl Life {
             news: self.news(),
             snapshot,
             records,
-            rest_s: (self.settings.rest.shortest_s, self.settings.rest.longest_s),
+            rest_s: self.rests(),
             budget: money.line,
             alarm: money.alarm,
             born: self.born.clone(),
@@ -185,12 +187,20 @@ impl Life {
             goals: self.toolbox.desk.agenda.goals.lines().join("\n"),
             stack,
             requests: self.requests(now),
+            own: self.own_brief(),
             directives: self.toolbox.desk.agenda.directives.lines(now),
             sessions: self.toolbox.sessions.lines(),
             ..Moment::default()
         };
         moment.standing = standing::standing(&moment);
         Ok(moment)
+    }
+
+    /// Shortest and longest rest a thought may choose, in seconds; with time of its own it is kept over wakes.
+    fn rests(&self) -> (u64, u64) {
+        let rest = &self.settings.rest;
+        let longest_s = if self.around().own.is_some() { LONGEST_CHOSEN_S } else { rest.longest_s };
+        (rest.shortest_s, longest_s.max(rest.longest_s))
     }
 
     fn requests(&self, now: Timestamp) -> Vec<String> {
@@ -267,6 +277,7 @@ impl Life {
                 tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
                 let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread, "id": id});
                 self.remember("message", said)?;
+                self.used(own::MESSAGE);
             }
             let answered = before.is_some_and(|known| known.answered);
             let reply = if answered { None } else { self.directed(&word.text, &word.thread) };
@@ -303,6 +314,12 @@ impl Life {
         for outcome in outcomes {
             if self.cursors.first_telling(outcome.key) {
                 tracing::info!("{}", context::shorten(&outcome.told, 200));
+                if outcome.record.get("event") == Some(&json!("executed")) {
+                    self.used(&format!(
+                        "ask {}",
+                        outcome.record.get("id").and_then(Value::as_str).unwrap_or("")
+                    ));
+                }
                 self.cursors.tell(outcome.told);
                 self.remember("observation", outcome.record)?;
             }

@@ -1,4 +1,5 @@
-//! Scanning: looks at the feeds and pages that PURPOSE.md and the checklist name; only what is new becomes an event.
+//! Scanning: looks at the feeds and pages that PURPOSE.md and the checklist name; what is new is an event, or waits for time of
+//! its own where there is some.
 //!
 //! Invariant: no model is asked to look; instinct follows its sources itself.
 
@@ -27,11 +28,16 @@ const MOST_LOOKS: usize = 3;
 const MOST_TOLD: usize = 3;
 const MOST_KNOWN: usize = 64;
 
+/// News that wait for time of its own; of more the oldest go.
+const MOST_NEWS: usize = 16;
+
 /// What is known of every source, by its address, replaced whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Scanned {
     pub sources: BTreeMap<String, Source>,
+    /// What is new and waits for time of its own, oldest first.
+    pub news: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -126,7 +132,15 @@ impl Life {
         source.known.extend(numbers);
         let over = source.known.len().saturating_sub(MOST_KNOWN);
         source.known.drain(..over);
-        self.cursors.tell(text.clone());
+        match self.has_own_time() {
+            // Worth a look within its means, not a thought each.
+            true => {
+                self.scanned.news.push(text.clone());
+                let over = self.scanned.news.len().saturating_sub(MOST_NEWS);
+                self.scanned.news.drain(..over);
+            }
+            false => self.cursors.tell(text.clone()),
+        }
         self.remember("observation", json!({"about": "source", "text": text}))
     }
 }

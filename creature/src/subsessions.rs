@@ -111,7 +111,8 @@ impl Life {
     /// Tells of families that ended, each once, also when a life ends in between.
     fn report_sessions(&mut self) -> Result<(), Fault> {
         for report in self.toolbox.sessions.reports() {
-            if self.cursors.first_telling(report.key.clone()) && !report.silent {
+            let found = self.found_something(&report);
+            if self.cursors.first_telling(report.key.clone()) && found {
                 self.tell_report(&report)?;
             }
             // Told and saved before it counts as reported: the other way round a death would lose it.
@@ -120,6 +121,17 @@ impl Life {
             self.toolbox.keep_sessions();
         }
         Ok(())
+    }
+
+    /// Whether anybody is to hear of it; a look of its own that found nothing worth a dearer thought ends here.
+    fn found_something(&mut self, report: &Report) -> bool {
+        let Origin::Own(_) = report.origin else { return !report.silent };
+        let ended = report.members.first().and_then(|id| self.toolbox.sessions.get(id));
+        let found = !report.silent && ended.is_some_and(|session| session.status == Status::Done);
+        if !found {
+            self.ended_look(None);
+        }
+        found
     }
 
     /// Tells the owner what a reminder came to, and the next thought of everything else.
@@ -225,6 +237,9 @@ impl Life {
             "about": "session", "session": id, "thought": shorten(&thought.monologue, MOST_ARGS),
             "intent": shorten(&thought.intent, MOST_ARGS), "usage": usage,
         });
+        if matches!(session.origin, Origin::Own(_)) {
+            self.paid_for_look(record.get("usage").unwrap_or(&Value::Null));
+        }
         self.remember("agenda", record)?;
         let now = self.told.clock.now();
         let sessions = &mut self.toolbox.sessions;
@@ -295,6 +310,7 @@ impl Life {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let Done { result, shown } = done;
         let failed = result.get("ok") != Some(&Value::Bool(true));
+        self.counted(call, &result);
         let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result});
         self.remember("action", record)?;
         self.talked(&session.id, |talk| talk.done(&call.id, &shown, failed));

@@ -78,6 +78,8 @@ pub(crate) struct Course {
     pub beside: bool,
     /// When a thought last had the unfinished draft before it.
     pub draft_seen: Option<Timestamp>,
+    /// What the look under way was paid so far.
+    pub own_usd: f64,
     /// The dream is due and cannot be had: no wake comes sooner for it.
     pub dreamless: bool,
 }
@@ -94,6 +96,7 @@ impl Life {
         if self.told.safe {
             return Ok(());
         }
+        self.settle_in();
         self.attend_hour()?;
         self.put_old_draft_away().await?;
         self.course.changed = dream::changed(&self.told.house);
@@ -205,8 +208,10 @@ impl Life {
         self.course.draft_seen = Some(self.told.clock.now());
         self.cursors.take_news(std::mem::take(&mut self.course.shown));
         self.cursors.checklist = std::mem::take(&mut self.course.checklist);
-        if let Some(line) = self.course.line.take() {
-            self.made(&line.looked());
+        match self.course.line.take() {
+            Some(line) if line.category == Category::Own => self.began_look(&line.id),
+            Some(line) => _ = self.made(&line.looked()),
+            None => {}
         }
         let now_s = self.told.clock.now().as_second();
         let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
@@ -252,7 +257,7 @@ impl Life {
             return Vec::new();
         }
         let desk = &self.toolbox.desk;
-        stack::stack(&desk.agenda, &desk.rules, &self.course.changed, self.told.clock.now())
+        stack::stack(&desk.agenda, &desk.rules, &self.around(), self.told.clock.now())
     }
 
     /// Nothing is done now that nobody asked for.

@@ -63,6 +63,8 @@ pub struct Moment {
     pub reasons: Vec<String>,
     /// The goals with their checkpoints, a line each, by rank.
     pub goals: String,
+    /// What to do with time of its own; empty where something else is the reason.
+    pub own: String,
     /// The priority stack, the first goes first.
     pub stack: Vec<Line>,
     /// The owner's directives that hold now, a sentence each, newest first.

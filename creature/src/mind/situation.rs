@@ -101,6 +101,9 @@ fn situation(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment,
     said.part(known, "Where you stand with your owner and your work", &parts.state);
     said.part(known, "What there is to do, by rank", &parts.stack);
     happened(said, known, moment);
+    if !moment.own.is_empty() {
+        said.text += &format!("# Time of your own\n\n{}\n\n", moment.own);
+    }
     said.text += &format!("# Now\n\n{}\n", parts.runtime);
 }
 

@@ -2,6 +2,7 @@
 
 use super::papers;
 use crate::mind::context::shorten;
+use agenda::own::Allowance;
 use serde_json::Value;
 use std::path::Path;
 
@@ -28,6 +29,19 @@ pub fn mark(path: &Path) -> String {
     let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let part = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default();
     [part("since"), part("day")].join(" ").trim().chars().take(MOST_CHARS).collect()
+}
+
+/// What the broker allows of time of its own; none where it says nothing of it, or allows none.
+pub fn allowance(path: &Path) -> Option<Allowance> {
+    let (bytes, _) = papers::head(path, 0, MOST_BYTES).ok()?;
+    let said: Value = serde_json::from_slice(&bytes).ok()?;
+    let own = said.get("autonomy")?;
+    let time = |key: &str| own.get(key).and_then(Value::as_str).and_then(|at| at.parse().ok());
+    let usd = |key: &str| own.get(key).and_then(Value::as_f64).filter(|usd| *usd > 0.0);
+    usd("usd_per_day")?;
+    let usd_per_hour = usd("usd_per_hour").unwrap_or(0.0);
+    let (room_at, wakes_at) = (time("room_at"), time("wakes_at"));
+    Some(Allowance { usd_per_hour, room_at, wakes_at, ..Allowance::default() })
 }
 
 /// Reads it; a missing file is no budget.

@@ -82,7 +82,7 @@ pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let (agenda, rules) = (&tools.desk.agenda, &tools.desk.rules);
     Ok(match args.maybe_text("kind").unwrap_or("stack") {
         "stack" => {
-            let lines = stack::stack(agenda, rules, &[], tools.clock.now());
+            let lines = stack::stack(agenda, rules, &stack::Around::default(), tools.clock.now());
             let shown: Vec<_> = lines.iter().take(MOST_LINES).collect();
             json!({"of": lines.len(), "stack": shown})
         }

@@ -18,10 +18,10 @@ const SPACED_S: f64 = 240.0;
 const LONGEST_S: f64 = 86_400.0;
 
 /// The longest rest a look may choose, in seconds: then the day is looked at again.
-const LONGEST_CHOSEN_S: u64 = 86_400;
+pub const LONGEST_CHOSEN_S: u64 = 86_400;
 
 /// The least share of the rate that looks have, however little comes of them.
-const LEAST_SHARE: f64 = 1.0 / 32.0;
+const LEAST_SHARE: f64 = 1.0 / 64.0;
 
 /// A look that has not ended by then was lost with its life.
 const LOST_S: i64 = 7_200;
@@ -99,6 +99,8 @@ pub struct Allowance {
     /// When the money has room for a call, and when the hours begin in which it may; none are now.
     pub room_at: Option<Timestamp>,
     pub wakes_at: Option<Timestamp>,
+    /// News at its sources.
+    pub news: usize,
     /// Kinds there is something to look at for.
     pub kinds: Vec<Kind>,
 }
@@ -152,6 +154,8 @@ pub struct UnderWay {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Own {
+    /// The house has its first goal.
+    pub settled: bool,
     /// The number of the last look.
     pub looks: u64,
     pub kinds: BTreeMap<String, Tally>,
@@ -186,6 +190,8 @@ pub enum OwnChange {
         usd: f64,
         rest_s: Option<u64>,
     },
+    /// The first goal was made.
+    Settled,
     /// A rest chosen where there was no look.
     Rested {
         rest_s: u64,
@@ -196,7 +202,7 @@ impl Own {
     /// The share of its means that looks have: by what was used of them, halved by each in a row that left nothing.
     pub fn share(&self) -> f64 {
         let halved = 0.5_f64.powi(self.idle.min(16).try_into().unwrap_or(16));
-        (self.all.worth().powi(2) * halved).max(LEAST_SHARE)
+        (self.all.worth().powf(1.5) * halved).max(LEAST_SHARE)
     }
 
     /// When the next look comes due.
@@ -204,7 +210,9 @@ impl Own {
         let gates = [allowance.room_at, allowance.wakes_at].into_iter().flatten().max();
         let after = |last: Timestamp| {
             let share = self.share();
-            let chosen_s = self.chosen_s.map_or(USUAL_S as f64, |chosen_s| chosen_s as f64);
+            // News are not slept through, however long a rest was meant to be.
+            let most_s = if allowance.news > 0 { USUAL_S as f64 } else { f64::MAX };
+            let chosen_s = self.chosen_s.map_or(USUAL_S as f64, |chosen_s| chosen_s as f64).min(most_s);
             let spaced_s = if share < 0.5 { (SPACED_S / share).min(LONGEST_S) } else { 0.0 };
             let paid_s = match allowance.usd_per_hour > 0.0 {
                 true => self.usd / (allowance.usd_per_hour * share) * 3_600.0,
@@ -322,7 +330,10 @@ impl Own {
         if alike || known {
             return false;
         }
-        under_way.left = true;
+        // To find nothing is honest; what counts against it is what it leaves and nobody uses.
+        if !std::mem::replace(&mut under_way.left, true) {
+            self.all.looked(now);
+        }
         let sketch = sketch.iter().take(SKETCH).copied().collect();
         let kind = under_way.kind.name().to_owned();
         // Written anew, it is another thing.
@@ -381,7 +392,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OwnChange, when: When) -> Resu
             own.under_way = Some(UnderWay { kind: *look, at: now, left: false });
             own.chosen_s = None;
             own.kinds.entry(look.name().to_owned()).or_default().looked(now);
-            own.all.looked(now);
+            own.all.last_at = Some(now);
             Ok(json!({"look": own.looks}))
         }
         OwnChange::Left { what, sketch } => Ok(json!({"counts": own.left(what, sketch, now)})),
@@ -396,6 +407,10 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OwnChange, when: When) -> Resu
             // The wait counts from its end.
             own.all.last_at = Some(now);
             Ok(json!({"ended": true, "left": look.left}))
+        }
+        OwnChange::Settled => {
+            own.settled = true;
+            Ok(json!({}))
         }
         OwnChange::Rested { rest_s } => {
             own.chosen_s = Some((*rest_s).min(LONGEST_CHOSEN_S));

@@ -186,6 +186,29 @@ struct Entry {
     since: Timestamp,
 }
 
+/// For whom a line is worked, and so how long it is left alone after a look from which nothing came.
+#[derive(Clone, Copy)]
+enum Whose {
+    Owner,
+    Own,
+    CanWait,
+}
+
+impl Whose {
+    fn of(owner: bool) -> Self {
+        if owner { Whose::Owner } else { Whose::Own }
+    }
+
+    /// Seconds after so many looks in a row: the owner's an hour at most, its own two days.
+    fn waits_s(self, looks: u32) -> i64 {
+        match self {
+            Whose::Owner => backoff_s(looks),
+            Whose::Own => 60_i64.saturating_mul(3_i64.pow(looks.saturating_sub(1).min(8))).min(2 * DAY_S),
+            Whose::CanWait => DAY_S,
+        }
+    }
+}
+
 /// The lines of an agenda, in no order yet.
 struct Found<'a> {
     agenda: &'a Agenda,
@@ -209,21 +232,19 @@ impl<'a> Found<'a> {
         found.entries
     }
 
-    /// Puts a line down, put off if it was looked at since it changed; what can wait is put off by a day.
-    fn put(&mut self, mut line: Line, since: Timestamp, changed_at: Timestamp, can_wait: bool) {
+    /// Puts a line down, put off if it was looked at since it changed.
+    fn put(&mut self, mut line: Line, since: Timestamp, changed_at: Timestamp, whose: Whose) {
         let look = self.agenda.looked.lines.get(&line.id);
         let look = look.filter(|look| look.at >= changed_at && look.next == line.next);
         if let Some(look) = look {
-            let wait_s = if can_wait { DAY_S } else { backoff_s(look.times) };
-            line.ready_at = line.ready_at.max(later(look.at, wait_s));
+            line.ready_at = line.ready_at.max(later(look.at, whose.waits_s(look.times)));
         }
         let looked = &self.agenda.looked;
         let last = looked.categories.get(&items::name(line.category)).filter(|last| changed_at <= **last);
         if let (Some(last), Some(idle @ 1..)) = (last, looked.idle.checked_sub(MOST_IDLE))
             && line.category != Category::Knowledge
         {
-            let wait_s = if can_wait { DAY_S } else { backoff_s(idle) };
-            line.ready_at = line.ready_at.max(later(*last, wait_s));
+            line.ready_at = line.ready_at.max(later(*last, whose.waits_s(idle)));
         }
         let seen_at = look.map_or(Timestamp::MIN, |look| look.at);
         self.entries.push(Entry { line, rank: 0, seen_at, since });
@@ -245,7 +266,8 @@ impl<'a> Found<'a> {
             _ => return,
         };
         let line = Line::of(Category::Goals, &goal.id, &goal.title, why, &next, ready_at);
-        self.put(line, goal.made_at, goal.changed_at, awaits);
+        let whose = if awaits { Whose::CanWait } else { Whose::of(goal.owner) };
+        self.put(line, goal.made_at, goal.changed_at, whose);
     }
 
     fn opportunity(&mut self, one: &Opportunity) {
@@ -261,7 +283,8 @@ impl<'a> Found<'a> {
         };
         let ready_at = one.not_before.unwrap_or(one.made_at);
         let line = Line::of(Category::Opportunities, &one.id, &one.title, why, next, ready_at);
-        self.put(line, one.made_at, one.changed_at.max(ready_at.min(self.now)), awaits);
+        let whose = if awaits { Whose::CanWait } else { Whose::Own };
+        self.put(line, one.made_at, one.changed_at.max(ready_at.min(self.now)), whose);
     }
 
     fn task(&mut self, task: &Task) {
@@ -277,7 +300,7 @@ impl<'a> Found<'a> {
         why += &task.tries.said();
         let line = Line::of(category, &task.id, &items::clip(&task.text, 80), why, &task.text, due);
         // A turn that came due is new, whatever was seen of it before.
-        self.put(line, due, task.changed_at.max(due.min(self.now)), false);
+        self.put(line, due, task.changed_at.max(due.min(self.now)), Whose::of(task.owner));
     }
 
     /// What the owner asked for and was not told to be done.
@@ -286,7 +309,7 @@ impl<'a> Found<'a> {
         let next = "finish it, then answer with `done` true; or close it";
         let title = items::clip(&one.text, 80);
         let line = Line::of(Category::Tasks, &one.id, &title, why, next, one.changed_at);
-        self.put(line, one.changed_at, one.changed_at, false);
+        self.put(line, one.changed_at, one.changed_at, Whose::Owner);
     }
 
     /// What the owner wants done every so often is a task like any other.
@@ -295,7 +318,7 @@ impl<'a> Found<'a> {
         let every = span(i64::try_from(*every_s).unwrap_or(i64::MAX));
         let why = format!("your owner wants it every {every}");
         let line = Line::of(Category::Tasks, &directive.id, &items::clip(what, 80), why, what, due);
-        self.put(line, due, due.min(self.now), false);
+        self.put(line, due, due.min(self.now), Whose::Owner);
     }
 
     fn gaps_and_places(&mut self) {
@@ -303,7 +326,7 @@ impl<'a> Found<'a> {
             let why = format!("missed {} times", gap.times);
             let next = "learn it, build it, or note why not, and close it";
             let line = Line::of(Category::Gaps, &gap.id, &gap.what, why, next, gap.changed_at);
-            self.put(line, gap.changed_at, gap.changed_at, true);
+            self.put(line, gap.changed_at, gap.changed_at, Whose::CanWait);
         }
         for (name, place) in &self.agenda.presence.places {
             let Some(ready_at) = place.due_at() else { continue };
@@ -311,7 +334,7 @@ impl<'a> Found<'a> {
             let (id, title) = (format!("presence-{name}"), format!("be seen on {name}"));
             let (why, next) = (format!("last seen there {ago} ago"), "post something worth reading");
             let line = Line::of(Category::Presence, &id, &title, why, next, ready_at);
-            self.put(line, ready_at, place.last_at, true);
+            self.put(line, ready_at, place.last_at, Whose::CanWait);
         }
     }
 
@@ -321,7 +344,7 @@ impl<'a> Found<'a> {
         let (why, next) =
             ("open on your checklist".to_owned(), "do it, and tick it off in self/HEARTBEAT.md");
         let line = Line::of(Category::Tasks, &id, &items::clip(text, 80), why, next, Timestamp::MIN);
-        self.put(line, Timestamp::MIN, Timestamp::MIN, false);
+        self.put(line, Timestamp::MIN, Timestamp::MIN, Whose::Owner);
     }
 
     /// Comes due by what is allowed and by what came of it, not by its last look alone.
@@ -345,7 +368,7 @@ impl<'a> Found<'a> {
         let next = items::clip(&format!("read {named}; keep what matters"), 300);
         let always = Timestamp::MIN;
         let line = Line::of(Category::Knowledge, "knowledge", "papers changed", why, &next, always);
-        self.put(line, always, always, true);
+        self.put(line, always, always, Whose::CanWait);
     }
 }
 

@@ -66,6 +66,7 @@ pub fn moment() -> impl Strategy<Value = Moment> {
             let [now, commit, thread, budget] = texts;
             Moment {
                 outage: String::new(),
+                own: String::new(),
                 born: String::new(),
                 draft: String::new(),
                 now,

@@ -3,9 +3,12 @@
 mod checks;
 pub mod clock;
 mod crash;
+mod minds;
 mod outside;
 mod owner;
+mod purse;
 mod script;
+mod will;
 pub mod world;
 
 use crate::broker::loopback;

@@ -1,6 +1,7 @@
 //! The world behind the stand-in broker: a model, a feed and a mailbox, each over real HTTP, and what they saw.
 
 use super::clock::Time;
+use super::purse::Purse;
 use super::script;
 use super::world::offered;
 use crate::broker::{self, Answer, Asked, StandIn};
@@ -46,7 +47,9 @@ impl Ask {
 /// What stands under the last heading that begins so, up to the next known one.
 pub fn section<'a>(text: &'a str, title: &str) -> &'a str {
     let starts = |rest: &str| TITLES.iter().any(|title| rest.starts_with(title));
-    let headings = text.match_indices("# ").filter(|(at, _)| *at == 0 || text[..*at].ends_with("\n\n"));
+    let headings = text
+        .match_indices("# ")
+        .filter(|(at, _)| text[..*at].trim().is_empty() || text[..*at].ends_with("\n\n"));
     let headings: Vec<usize> = headings.map(|(at, _)| at).collect();
     let last = headings.iter().rposition(|at| text[at + 2..].starts_with(title));
     let Some(last) = last else { return "" };
@@ -56,7 +59,8 @@ pub fn section<'a>(text: &'a str, title: &str) -> &'a str {
     text[body..end.copied().unwrap_or(text.len())].trim()
 }
 
-const TITLES: [&str; 18] = [
+const TITLES: [&str; 19] = [
+    "Time of your own",
     "PURPOSE.md",
     "Checklist (",
     "What you remember",
@@ -84,7 +88,12 @@ pub struct Seen {
     letters: Vec<&'static str>,
     /// The owner took the model away.
     pub bare: bool,
+    /// What it may spend of its own; none where nobody counts.
+    pub purse: Option<Purse>,
 }
+
+/// What a model says to a conversation, of which it has not answered the second part.
+pub type Model = fn(&str, &str) -> Value;
 
 pub struct Outside {
     pub broker: StandIn,
@@ -94,10 +103,10 @@ pub struct Outside {
 pub const FEED: &str = "http://news.example/feed.xml";
 
 impl Outside {
-    pub fn new(time: Arc<Time>) -> Self {
+    pub fn new(time: Arc<Time>, model: Model) -> Self {
         let seen = Arc::new(Mutex::new(Seen::default()));
         let answering = Arc::clone(&seen);
-        let broker = StandIn::new(move |asked| answer(asked, &mut answering.lock().unwrap(), &time));
+        let broker = StandIn::new(move |asked| answer(asked, &mut answering.lock().unwrap(), &time, model));
         Self { broker, seen }
     }
 
@@ -114,9 +123,12 @@ impl Outside {
     }
 }
 
-fn answer(asked: &Asked, seen: &mut Seen, time: &Time) -> Answer {
+fn answer(asked: &Asked, seen: &mut Seen, time: &Time, model: Model) -> Answer {
     match asked.path.as_str() {
-        "/status" => broker::status(if seen.bare { Value::Null } else { offered() }, &["mail"]),
+        "/status" => {
+            let offer = seen.purse.as_ref().map_or_else(offered, Purse::offer);
+            broker::status(if seen.bare { Value::Null } else { offer }, &["mail"])
+        }
         "/llm/openai/v1/chat/completions" => {
             let messages = asked.body["messages"].as_array().unwrap().as_slice();
             let said = |role: &str, messages: &[Value]| {
@@ -126,18 +138,23 @@ fn answer(asked: &Asked, seen: &mut Seen, time: &Time) -> Answer {
             let spoke = messages.iter().rposition(|one| one["role"] == "assistant").map_or(0, |at| at + 1);
             let (system, text) = (said("system", messages), said("user", messages));
             let (new, at) = (said("user", &messages[spoke..]), time.now());
-            let reply = script::reply(&text, &new);
+            let autonomous = asked.class.as_deref() == Some("autonomous");
+            let name = asked.body["model"].as_str().unwrap_or_default();
+            if let Some(wait_s) =
+                seen.purse.as_ref().filter(|_| autonomous).and_then(|own| own.wait_s(name, at))
+            {
+                return broker::refusal(429, "rate", Some(wait_s));
+            }
+            let reply = model(&text, &new);
             let answer = reply.as_str().map_or_else(|| reply.to_string(), str::to_owned);
             let mut answered = in_chat(&answer);
-            answered["usage"]["prompt_tokens"] = json!(asked.body.to_string().len() / 4);
-            seen.asks.push(Ask {
-                at,
-                system,
-                text,
-                new,
-                autonomous: asked.class.as_deref() == Some("autonomous"),
-                reply,
-            });
+            let (read, said) = (asked.body.to_string().len() / 4, answer.len() / 4);
+            (answered["usage"]["prompt_tokens"], answered["usage"]["completion_tokens"]) =
+                (json!(read), json!(said));
+            if let Some(purse) = seen.purse.as_mut() {
+                purse.settle(name, read, said, autonomous, at);
+            }
+            seen.asks.push(Ask { at, system, text, new, autonomous, reply });
             broker::answer(200, &answered)
         }
         "/web" if asked.query.get("url").is_some_and(|url| url == FEED) => {

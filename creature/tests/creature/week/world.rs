@@ -1,7 +1,8 @@
 //! A house under a clock of its own: lives are born, wake, rest and die in it, while the world outside has its events.
 
 use super::clock::{Chance, Killed, Time, between, time};
-use super::outside::Outside;
+use super::outside::{Model, Outside};
+use super::script;
 use crate::broker;
 use crate::house::TempHouse;
 use creature::birth::birth;
@@ -50,8 +51,13 @@ pub struct World {
 impl World {
     /// A house at this hour, with what the owner set, and events by their time.
     pub fn new(start: &str, settings: &str, plan: Vec<(&str, Event)>) -> Self {
+        Self::minded(start, settings, plan, script::reply)
+    }
+
+    /// The same with another model.
+    pub fn minded(start: &str, settings: &str, plan: Vec<(&str, Event)>, model: Model) -> Self {
         let clock = Time::at(start);
-        let outside = Outside::new(Arc::clone(&clock));
+        let outside = Outside::new(Arc::clone(&clock), model);
         let mut house = TempHouse::in_memory();
         house.broker = Some(outside.broker.base());
         house.write("owner.toml", settings);
@@ -110,6 +116,9 @@ impl World {
         self.lives += u64::from(self.life.is_none());
         let told = self.told();
         let mut life = self.life.take();
+        if let Some(purse) = &self.outside.seen().purse {
+            self.house.write(".self/budget.json", purse.page(self.time.now()).to_string());
+        }
         let runtime = &self.runtime;
         let turned = catch_unwind(AssertUnwindSafe(|| {
             let turn = async {

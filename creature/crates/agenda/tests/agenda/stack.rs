@@ -136,7 +136,7 @@ fn one_of_all_ranks_as_designed_as_set_and_as_told() {
 fn what_was_looked_at_in_vain_waits_longer_each_time_and_what_changed_is_ready() {
     let mut desk = Desk::default();
     desk.goal("sell tea", &["find leaves", "pack"]);
-    for wait_s in [60, 120, 240, 480, 960, 1_920, 3_600, 3_600] {
+    for wait_s in [60, 180, 540, 1_620, 4_860, 14_580, 43_740, 131_220, 2 * DAY, 2 * DAY] {
         assert_eq!(desk.look().as_deref(), Some("goal-1"));
         assert_eq!(next_ready(&desk.lines(), at(desk.now_s)), Some(at(desk.now_s + wait_s)));
         desk.now_s += wait_s - 1;
@@ -151,6 +151,17 @@ fn what_was_looked_at_in_vain_waits_longer_each_time_and_what_changed_is_ready()
         Some(at(desk.now_s + 60)),
         "and patience begins anew"
     );
+}
+
+#[test]
+fn what_its_owner_wants_is_looked_at_every_hour_however_often_in_vain() {
+    let mut desk = Desk::default();
+    desk.task(true, "find the book", 0, None);
+    for wait_s in [60, 120, 240, 480, 960, 1_920, 3_600, 3_600] {
+        assert_eq!(desk.look().as_deref(), Some("task-1"));
+        assert_eq!(next_ready(&desk.lines(), at(desk.now_s)), Some(at(desk.now_s + wait_s)));
+        desk.now_s += wait_s;
+    }
 }
 
 #[test]

@@ -1,0 +1,268 @@
+//! Time of its own at work: what it may cost, when a look begins and ends, what it leaves, and what of that is used.
+//!
+//! Invariant: where nobody keeps a budget that allows it there is none; a look under way ends with the thoughts it woke.
+
+use crate::life::Life;
+use crate::mind::instinct::checklist;
+use crate::mind::instinct::text::uncommented;
+use crate::mind::thought::ToolCall;
+use crate::mind::{Mind, context};
+use crate::senses::{budget, papers};
+use crate::state;
+use agenda::Change;
+use agenda::goals::GoalChange;
+use agenda::own::{Allowance, Kind, OwnChange, sketch};
+use agenda::sessions::{Mode, Origin, Request};
+use agenda::stack::{Around, Category};
+use serde_json::Value;
+
+const BRIEFS: &str = include_str!("../prompts/own.md");
+
+/// The first goal of a new house.
+const SETTLE_IN: &str = "settle in";
+const FIRST_STEPS: [&str; 5] = [
+    "read PURPOSE.md and look round the house, then greet your owner in three sentences: what you are, what you will do \
+     first, what you need (owner.message)",
+    "write your first diary entry (notes.append diary): where you are and what you mean to become",
+    "make a first goal from the purpose, with checkpoints that can be seen to be done (goal.add)",
+    "see what you can reach: sources, web.search, service.list; note what works and what does not",
+    "draft one thing of what you found, from a note of yours with its source (notes.write, in drafts/)",
+];
+
+/// Thoughts of a house that is not new any more.
+const NOT_NEW: u64 = 40;
+
+/// Characters of the purpose, and of other facts, that a quick look is given.
+const MOST_PURPOSE: usize = 500;
+const MOST_FACTS: usize = 700;
+const MOST_NEWS: usize = 2_000;
+const NEWS: &str = "New at your sources";
+
+/// Papers that are its log, shown to every thought or to none: to write there leaves nothing to be used.
+const LOGS: [&str; 3] = ["diary", "scratch", "heartbeat"];
+
+impl Life {
+    /// What stands beside the agenda and asks for a thought too.
+    pub(crate) fn around(&self) -> Around {
+        let items = match self.mind {
+            Mind::Model(_) => checklist::items(&papers::read(&self.told.house.checklist()).text),
+            Mind::Instinct(_) => Vec::new(),
+        };
+        let open = items.into_iter().filter(|item| item.every_s.is_none());
+        Around {
+            changed: self.course.changed.clone(),
+            items: open.map(|item| item.text).collect(),
+            own: self.allowance(),
+        }
+    }
+
+    /// Whether there is time of its own at all.
+    pub(crate) fn has_own_time(&self) -> bool {
+        self.allowance().is_some()
+    }
+
+    /// What the owner and the money allow of time of its own; none for instinct, and where nobody said.
+    fn allowance(&self) -> Option<Allowance> {
+        if self.told.safe || self.told.rehearsal || self.course.poor || !matches!(self.mind, Mind::Model(_)) {
+            return None;
+        }
+        let mut allowance = budget::allowance(&self.told.house.budget())?;
+        let is_there = |kind: &Kind| match kind {
+            Kind::Sources => !self.scanned.news.is_empty(),
+            Kind::Mentions => !self.toolbox.desk.agenda.presence.places.is_empty(),
+            _ => true,
+        };
+        allowance.news = self.scanned.news.len();
+        allowance.kinds = Kind::ALL.into_iter().filter(is_there).collect();
+        Some(allowance)
+    }
+
+    /// A new house has a first goal: to settle in.
+    pub(crate) fn settle_in(&mut self) {
+        let new = self.cursors.thoughts < NOT_NEW && self.toolbox.desk.agenda.goals.list.is_empty();
+        if !new || self.toolbox.desk.agenda.own.settled || self.allowance().is_none() {
+            return;
+        }
+        let (title, checkpoints) = (SETTLE_IN.to_owned(), FIRST_STEPS.map(str::to_owned).to_vec());
+        if self.made(&Change::Own(OwnChange::Settled)) {
+            self.made(&Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 }));
+        }
+    }
+
+    /// The kind of look that is the only reason for this wake.
+    pub(crate) fn looks(&self) -> Option<Kind> {
+        let lines = self.stack();
+        let first = agenda::stack::ready(&lines, self.told.clock.now()).next()?;
+        let alone = first.category == Category::Own && self.course.why.len() == 1;
+        Kind::read(first.id.trim_start_matches("own-")).filter(|_| alone && self.course.proven)
+    }
+
+    /// Begins a look with the quick model, apart; whether it began. Without one the mind itself looks.
+    pub(crate) fn quick_look(&mut self) -> bool {
+        let Some(kind) = self.looks().filter(|_| self.quick.is_some() && !self.quick_is_away) else {
+            return false;
+        };
+        let request = Request {
+            origin: Origin::Own(kind.name().to_owned()),
+            thread: crate::mind::moment::main_thread(),
+            objective: self.objective(kind),
+            mode: Mode::Minimal,
+            ..Request::default()
+        };
+        let begun = self.made(&Change::Own(OwnChange::Began { look: kind })) && {
+            let spawned = self.spawn_session(request);
+            spawned.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
+        };
+        if begun {
+            self.begun_look(kind);
+        }
+        begun
+    }
+
+    /// What is new for a look of this kind, as others say it.
+    fn news_for(&self, kind: Kind) -> String {
+        if kind == Kind::Sources { self.scanned.news.join("\n") } else { String::new() }
+    }
+
+    /// The news it was given are no news any more.
+    fn begun_look(&mut self, kind: Kind) {
+        if kind == Kind::Sources && !self.scanned.news.is_empty() {
+            self.scanned.news.clear();
+            state::keep(&self.told.house.scanned(), &self.scanned);
+        }
+    }
+
+    /// What a quick look is to do, with what it must know for it.
+    fn objective(&self, kind: Kind) -> String {
+        let house = &self.told.house;
+        let purpose = uncommented(&papers::read(&house.purpose()).text);
+        let goals = self.toolbox.desk.agenda.goals.lines().join("; ");
+        let news = self.news_for(kind);
+        let mut text = brief(kind);
+        text += &format!("\n\nYour purpose: {}", context::head(&purpose, MOST_PURPOSE));
+        for (what, facts) in [("Your goals", goals), (NEWS, news)] {
+            if !facts.is_empty() {
+                text += &format!("\n{what}: {}", context::head(&facts, MOST_FACTS));
+            }
+        }
+        text
+    }
+
+    /// What a thought is told that has time of its own before it.
+    pub(crate) fn own_brief(&self) -> String {
+        let line = self.course.line.as_ref().filter(|line| line.category == Category::Own);
+        let Some(kind) = line.and_then(|line| Kind::read(line.id.trim_start_matches("own-"))) else {
+            return String::new();
+        };
+        let own = &self.toolbox.desk.agenda.own;
+        let general = BRIEFS.split("\n## ").next().unwrap_or_default().trim();
+        let summary = own.summary(self.told.clock.now());
+        let news = match self.news_for(kind) {
+            news if news.is_empty() => news,
+            news => format!("\n\n{NEWS}: {}", context::head(&news, MOST_NEWS)),
+        };
+        format!("{general}\n\n{}{news}\n\n{summary}", brief(kind))
+    }
+
+    /// A thought had this line before it: of its own time, a look begins.
+    pub(crate) fn began_look(&mut self, id: &str) {
+        let kind = Kind::read(id.trim_start_matches("own-"));
+        if let Some(look) = kind.filter(|_| self.toolbox.desk.agenda.own.under_way.is_none()) {
+            self.begun_look(look);
+            self.made(&Change::Own(OwnChange::Began { look }));
+        }
+    }
+
+    /// What a thought of its own, or of a look apart, was paid.
+    pub(crate) fn paid_for_look(&mut self, usage: &Value) {
+        self.course.own_usd += usage.get("cost_usd").and_then(Value::as_f64).unwrap_or(0.0);
+    }
+
+    /// The thoughts of this wake chose to rest: the look is over, and the rest is kept.
+    pub(crate) fn ended_look(&mut self, rest_s: Option<u64>) {
+        let own = &self.toolbox.desk.agenda.own;
+        let apart = |session: &agenda::sessions::Session| {
+            matches!(session.origin, Origin::Own(_)) && !session.status.ended()
+        };
+        let is_apart = self.toolbox.sessions.all.iter().any(apart);
+        let usd = if is_apart { 0.0 } else { std::mem::take(&mut self.course.own_usd) };
+        if own.under_way.is_some() && !is_apart {
+            self.made(&Change::Own(OwnChange::Ended { usd, rest_s }));
+        } else if let (Some(rest_s), Some(_), None) = (rest_s, self.allowance(), &own.under_way) {
+            self.made(&Change::Own(OwnChange::Rested { rest_s }));
+        }
+        self.heart.own(&self.toolbox.desk.agenda.own.summary(self.told.clock.now()));
+    }
+
+    /// What a call that went well leaves, and what of earlier looks it uses.
+    pub(crate) fn counted(&mut self, call: &ToolCall, result: &Value) {
+        let own = &self.toolbox.desk.agenda.own;
+        let mut named = Value::Object(call.args.clone()).to_string();
+        if call.tool == "knowledge.search" {
+            named += &result.to_string();
+        }
+        let left = leaves(call, result);
+        let is_left = |what: &str| left.as_ref().is_some_and(|(left, _)| left == what);
+        let used: Vec<String> =
+            own.unused().filter(|what| !is_left(what) && names(&named, what)).map(str::to_owned).collect();
+        let counts = own.under_way.is_some() && !self.toolbox.owner;
+        for what in used {
+            self.made(&Change::Own(OwnChange::Used { what }));
+        }
+        if let Some((what, text)) = left.filter(|_| counts) {
+            self.made(&Change::Own(OwnChange::Left { what, sketch: sketch(&text) }));
+        }
+    }
+
+    /// What was left by this name was used outside of any call: by the owner, or by a proof.
+    pub(crate) fn used(&mut self, what: &str) {
+        if self.toolbox.desk.agenda.own.unused().any(|unused| unused == what) {
+            self.made(&Change::Own(OwnChange::Used { what: what.to_owned() }));
+        }
+    }
+}
+
+/// What a look of this kind is to do.
+fn brief(kind: Kind) -> String {
+    let heading = format!("\n## {}\n", kind.name());
+    let text =
+        BRIEFS.split_once(&heading).map_or("", |(_, rest)| rest.split("\n## ").next().unwrap_or_default());
+    text.trim().to_owned()
+}
+
+/// What the owner was told last, by the name it is counted under: an answer uses it.
+pub(crate) const MESSAGE: &str = "a message to the owner";
+
+/// The name of an edit of its own source: the life that is born of it uses it.
+pub(crate) fn edit(summary: &str) -> String {
+    format!("edit: {}", context::shorten(summary.lines().next().unwrap_or_default(), 80))
+}
+
+/// What a call leaves that somebody can use later, and its text; none where it leaves nothing, or only a log.
+fn leaves(call: &ToolCall, result: &Value) -> Option<(String, String)> {
+    if result.get("ok") != Some(&Value::Bool(true)) {
+        return None;
+    }
+    let arg = |key: &str| call.args.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let came = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (what, text) = match call.tool.as_str() {
+        "notes.write" | "notes.append" => (arg("name"), arg("text")),
+        "files.write" => (arg("path"), arg("text")),
+        "knowledge.write" => (format!("notes/{}", arg("name")), arg("text")),
+        "goal.add" | "task.add" | "opportunity.add" => (came("id"), arg("title") + &arg("text")),
+        "goal.checkpoint" | "task.done" | "opportunity.move" => (arg("id"), String::new()),
+        "owner.message" => (MESSAGE.to_owned(), arg("text")),
+        "repo.edit" | "repo.apply_patch" | "repo.commit" => (edit(&arg("summary")), String::new()),
+        "x.post" | "x.reply" if !came("asked").is_empty() => (format!("ask {}", came("asked")), arg("text")),
+        _ => return None,
+    };
+    (!what.is_empty() && !LOGS.contains(&what.as_str())).then_some((what, text))
+}
+
+/// Whether arguments name something, as a whole: `goal-1` is not in `goal-12`.
+fn names(args: &str, what: &str) -> bool {
+    args.match_indices(what).any(|(at, _)| {
+        let after = args.get(at + what.len()..).and_then(|rest| rest.chars().next());
+        after.is_none_or(|next| !next.is_alphanumeric())
+    })
+}
