@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 /// Marks a line that no thought has answered yet.
 pub const JUST: &str = "just";
 
+const CHECKLIST: &str = "Checklist (self/HEARTBEAT.md)";
+
 /// What is said, and what of the situation it showed: a hash of each part by its title.
 #[derive(Debug, Default, PartialEq)]
 pub struct Said {
@@ -66,7 +68,7 @@ impl Said {
 pub fn standing(parts: &Parts) -> Said {
     let (mut said, known) = (Said::default(), BTreeMap::new());
     said.part(&known, "PURPOSE.md", or(&parts.purpose, "(missing: ask your owner, or write one)"));
-    said.part(&known, "Checklist (self/HEARTBEAT.md)", &parts.checklist);
+    said.part(&known, CHECKLIST, &parts.checklist);
     said.part(&known, "What you remember (last snapshot)", &parts.snapshot);
     said.part(&known, "Scratch (self/scratch.md)", &parts.scratch);
     said.part(&known, "Goals", &parts.goals);
@@ -90,6 +92,9 @@ pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool) -> Sa
         said.part(known, "PURPOSE.md", &parts.purpose);
     }
     said.part(known, "What this life was born with", &moment.born);
+    if wake && known.contains_key(CHECKLIST) {
+        said.part(known, CHECKLIST, &parts.checklist);
+    }
     match wake {
         true => situation(&mut said, known, moment, &parts),
         false => happened(&mut said, known, moment),

@@ -344,7 +344,7 @@ impl<'a> Found<'a> {
         let (why, next) =
             ("open on your checklist".to_owned(), "do it, and tick it off in self/HEARTBEAT.md");
         let line = Line::of(Category::Tasks, &id, &items::clip(text, 80), why, next, Timestamp::MIN);
-        self.put(line, Timestamp::MIN, Timestamp::MIN, Whose::Owner);
+        self.put(line, Timestamp::MIN, Timestamp::MIN, Whose::Own);
     }
 
     /// Comes due by what is allowed and by what came of it, not by its last look alone.

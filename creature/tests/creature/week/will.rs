@@ -86,12 +86,7 @@ impl Week {
     }
 
     fn print(&self) {
-        if std::env::var_os("FERAL_WEEK_ASKS").is_some() {
-            for ask in &self.asks {
-                let why = ask.section("Now").split("Awake for: ").nth(1).unwrap_or("apart");
-                println!("{:.0} {why}: {} {}", ask.at, ask.reply["monologue"], ask.reply["tool_calls"]);
-            }
-        }
+        print_asks(&self.asks);
         let purse = self.world.outside.seen();
         let purse = purse.purse.as_ref().unwrap();
         let strong = purse.paid.iter().filter(|(.., model)| model == "strong").count();
@@ -107,6 +102,15 @@ impl Week {
             self.left(),
             self.own()["all"],
         );
+    }
+}
+
+/// What was asked and answered, on demand.
+fn print_asks(asks: &[Ask]) {
+    let wanted = std::env::var_os("FERAL_WEEK_ASKS").is_some();
+    for ask in asks.iter().filter(|_| wanted) {
+        let why = ask.section("Now").split("Awake for: ").nth(1).unwrap_or("apart");
+        println!("{:.0} {why}: {} {}", ask.at, ask.reply["monologue"], ask.reply["tool_calls"]);
     }
 }
 
@@ -170,4 +174,19 @@ fn silence_asked_for_is_kept() {
     );
     assert!(week.looks(24 * 4, 24 * 5) > 0, "after it, it looks again");
     week.within_the_rate();
+}
+
+/// It ticked one of three, said "the others next, in a minute", and never came back.
+#[test]
+fn open_items_of_the_checklist_come_back_until_they_are_done() {
+    loopback!();
+    let items =
+        "# Checklist\n\n- [ ] sort the notes\n- [ ] name the makers\n- [ ] thank one of them\n".to_owned();
+    let at = "2026-10-20T12:00:00Z";
+    let mut world =
+        World::minded(FROM, SETTINGS, vec![(at, Event::Saves("self/HEARTBEAT.md", items))], minds::good);
+    world.live("2026-10-20T12:30:00Z", None);
+    print_asks(&seen(&world).1);
+    let list = std::fs::read_to_string(world.house.path("self/HEARTBEAT.md")).unwrap();
+    assert_eq!((list.matches("- [x]").count(), list.matches("- [ ]").count()), (3, 0), "{list}");
 }
