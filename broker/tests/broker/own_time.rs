@@ -13,21 +13,25 @@ use std::time::{Duration, Instant};
 const NOON_MS: i64 = 1_795_608_000_000;
 const HOUR_MS: i64 = 3_600_000;
 
-fn home(upstream: &Upstream, settings: &str) -> Home {
+/// A house that thinks with this model server, on a clock that is told.
+pub fn home(upstream: &Upstream, settings: &str) -> Home {
     let model = format!("[model]\nprovider = \"anthropic\"\nbase_url = \"{}\"\n", upstream.url());
     Home::new(&format!("{settings}{model}")).with("ANTHROPIC_API_KEY", "sk-ant-test-0123456789abcdef")
 }
 
-struct Answer {
-    status: u16,
-    error: String,
-    after_s: u64,
-    body: Value,
+pub struct Answer {
+    pub status: u16,
+    pub error: String,
+    pub after_s: u64,
+    pub body: Value,
 }
 
 /// A thought of its own that costs so many tokens of reply, a hundred thousandth of a dollar each.
 async fn think(url: &str, tokens: u64) -> Answer {
-    let body = request("anthropic", &json!({"do": "plain", "input": 0, "output": tokens}), 8_192);
+    post(url, &request("anthropic", &json!({"do": "plain", "input": 0, "output": tokens}), 8_192)).await
+}
+
+pub async fn post(url: &str, body: &Value) -> Answer {
     let asked = crate::errands::client().post(format!("{url}/llm/anthropic/v1/messages")).bearer_auth(TOKEN);
     let answer = asked.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
     let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
