@@ -335,7 +335,9 @@ impl Policy {
             anyhow!("line {}: a value of the wrong kind", line_of(text, at))
         })?;
         let at = shape::place(table.get_ref(), "autonomy", "usd_per_day");
-        policy.own_fits().map_err(|what| anyhow!("line {}: [autonomy] usd_per_day: {what}", line_of(text, at)))?;
+        policy
+            .own_fits()
+            .map_err(|what| anyhow!("line {}: [autonomy] usd_per_day: {what}", line_of(text, at)))?;
         Ok(policy)
     }
 

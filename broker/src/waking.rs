@@ -59,8 +59,11 @@ fn read(text: &str) -> Result<Hours, String> {
 fn minutes(text: &str) -> Option<u16> {
     let (hour, minute) = text.trim().split_once(':')?;
     let digits = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let (hour, minute): (u16, u16) =
-        if digits(hour) && digits(minute) { (hour.parse().ok()?, minute.parse().ok()?) } else { return None };
+    let (hour, minute): (u16, u16) = if digits(hour) && digits(minute) {
+        (hour.parse().ok()?, minute.parse().ok()?)
+    } else {
+        return None;
+    };
     let minutes = hour * 60 + minute;
     (minute < 60 && minutes <= MINUTES_OF_A_DAY).then_some(minutes)
 }
@@ -98,7 +101,8 @@ impl Waking {
     fn of(&self, day: Date) -> Option<Stretch> {
         let Hours { from, to } = self.hours;
         let next = day.tomorrow().ok()?;
-        let (last, to) = if to > from && to < MINUTES_OF_A_DAY { (day, to) } else { (next, to % MINUTES_OF_A_DAY) };
+        let (last, to) =
+            if to > from && to < MINUTES_OF_A_DAY { (day, to) } else { (next, to % MINUTES_OF_A_DAY) };
         Some(Stretch { begins_ms: self.at(day, from)?, ends_ms: self.at(last, to)? })
     }
 

@@ -148,7 +148,8 @@ fn budget(house: &House) -> Vec<Finding> {
     }
     if let Some(told) = own_time::line(&budget, moments::now()).filter(|_| orders::broker_runs(house)) {
         let never = own_time::never(&budget);
-        let mend = "give it more in owner.toml, [autonomy] or [budget], or a cheaper model there, [model.quick]";
+        let mend =
+            "give it more in owner.toml, [autonomy] or [budget], or a cheaper model there, [model.quick]";
         findings.push(Finding::new(if never { Grade::Odd } else { Grade::Good }, "own time", told, mend));
     }
     if let Some(stopped) = budget.get("stopped").filter(|stopped| stopped.is_object()) {

@@ -67,10 +67,8 @@ const BUDGET: &[Field] = &[
     may("worst_input_usd", Shape::Amount(CHEAPEST, DEAREST)),
     may("worst_output_usd", Shape::Amount(CHEAPEST, DEAREST)),
 ];
-const AUTONOMY: &[Field] = &[
-    may("usd_per_day", Shape::Amount(0.0, DEAREST)),
-    may("waking_hours", Shape::Judged(waking::judge)),
-];
+const AUTONOMY: &[Field] =
+    &[may("usd_per_day", Shape::Amount(0.0, DEAREST)), may("waking_hours", Shape::Judged(waking::judge))];
 const PRICE: &[Field] = &[
     must("input", Shape::Amount(0.0, DEAREST)),
     must("output", Shape::Amount(0.0, DEAREST)),

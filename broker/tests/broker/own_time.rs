@@ -33,8 +33,10 @@ async fn think(url: &str, tokens: u64) -> Answer {
 
 pub async fn post(url: &str, body: &Value) -> Answer {
     let asked = crate::errands::client().post(format!("{url}/llm/anthropic/v1/messages")).bearer_auth(TOKEN);
-    let answer = asked.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
-    let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
+    let answer =
+        asked.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
+    let header =
+        |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
     Answer {
         status: answer.status().as_u16(),
         error: header("x-feral-error"),
@@ -55,7 +57,10 @@ async fn a_thought_that_comes_too_soon_is_told_when_there_is_room() {
     assert_eq!(page["room_at"], "2026-11-25T12:00:00Z", "{page}");
     let known = ["usd_per_day", "usd_per_hour", "bucket_usd", "waking", "waking_hours", "wakes_at"];
     let known = known.map(|name| page[name].clone());
-    assert_eq!(known, [json!(0.75), json!(0.05), json!(0.15), json!(true), json!("08:00-23:00"), Value::Null]);
+    assert_eq!(
+        known,
+        [json!(0.75), json!(0.05), json!(0.15), json!(true), json!("08:00-23:00"), Value::Null]
+    );
     // Four fifths of a fifth of its day, at once.
     assert_eq!(think(&open.url, 4_000).await.status, 200);
     assert_eq!(think(&open.url, 8_000).await.status, 200);
@@ -64,7 +69,9 @@ async fn a_thought_that_comes_too_soon_is_told_when_there_is_room() {
     let error = &refused.body["error"];
     assert_eq!((&error["type"], &error["fits_tokens"]), (&json!("budget_cap"), &json!(0)), "{error}");
     let said = error["message"].as_str().unwrap();
-    for part in ["0.0500 USD an hour", "0.75 a day, between 08:00-23:00", "0.0300 are there", "room from 2026-11-25T"] {
+    for part in
+        ["0.0500 USD an hour", "0.75 a day, between 08:00-23:00", "0.0300 are there", "room from 2026-11-25T"]
+    {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert!(error["hint"].as_str().unwrap().contains("[autonomy] usd_per_day"), "{error}");

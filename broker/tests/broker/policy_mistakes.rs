@@ -207,7 +207,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     ("[budget]\nworst_input_usd = 0", "line 2: [budget] worst_input_usd: must be between", ""),
     ("[budget]\ndaily_usd = \"5\"", "line 2: [budget] daily_usd: must be a number, not text", ""),
-    ("[autonomy]\nusd_a_day = 1", "line 2: [autonomy] usd_a_day: no such setting", "did you mean usd_per_day?"),
+    (
+        "[autonomy]\nusd_a_day = 1",
+        "line 2: [autonomy] usd_a_day: no such setting",
+        "did you mean usd_per_day?",
+    ),
     ("[autonomy]\nusd_per_day = -1", "line 2: [autonomy] usd_per_day: must be between 0", ""),
     (
         "[budget]\ndaily_usd = 3\n[autonomy]\nwaking_hours = \"\"\nusd_per_day = 0.46",

@@ -65,7 +65,8 @@ fn a_day_brings_its_money_however_long_it_is() {
         }
     }
     // Weeks bring as much as their days, with the nights between.
-    let weeks = filled(&rate(USD, "20:00-02:00", "Europe/Berlin"), "2026-10-18T12:00:00Z", "2026-11-01T12:00:00Z");
+    let weeks =
+        filled(&rate(USD, "20:00-02:00", "Europe/Berlin"), "2026-10-18T12:00:00Z", "2026-11-01T12:00:00Z");
     assert_eq!(weeks, 14_000_000);
     assert_eq!(rate(24 * USD, "", "").per_hour(NOON_MS), USD);
     // A day whose waking hours a change of the clocks leaves out brings nothing.
@@ -78,7 +79,16 @@ fn waking_hours_are_two_times_of_day() {
     for good in ["", "08:00-23:00", "20:00-02:00", "00:00-24:00", " 08:30 - 12:45 "] {
         assert_eq!(waking::judge(good), Ok(()), "{good}");
     }
-    for bad in ["8-23", "08:00", "08:00-25:00", "24:00-08:00", "08:60-09:00", "08:00-08:00", "a:00-b:00", "+8:00-09:00"] {
+    for bad in [
+        "8-23",
+        "08:00",
+        "08:00-25:00",
+        "24:00-08:00",
+        "08:60-09:00",
+        "08:00-08:00",
+        "a:00-b:00",
+        "+8:00-09:00",
+    ] {
         assert!(waking::judge(bad).is_err(), "{bad}");
     }
     assert!(Waking::new("00:00-24:00", "").is_all_day() && Waking::new("", "Nowhere/Here").is_all_day());
@@ -95,9 +105,15 @@ fn room_comes_when_it_is_said_to() {
                 let bucket = Bucket { at_ms: NOON_MS, level };
                 let room_at = rate.room_at(bucket, likely).unwrap();
                 assert!(rate.may(bucket, room_at, likely, 0).is_ok(), "{hours} {level} {likely}");
-                assert!(room_at == NOON_MS || rate.may(bucket, room_at - 1, likely, 0).is_err(), "{hours} {level}");
+                assert!(
+                    room_at == NOON_MS || rate.may(bucket, room_at - 1, likely, 0).is_err(),
+                    "{hours} {level}"
+                );
                 let early = (0..).map(|minute| NOON_MS + minute * MINUTE_MS).take_while(|at| *at < room_at);
-                assert!(early.into_iter().all(|at| rate.may(bucket, at, likely, 0).is_err()), "{hours} {level}");
+                assert!(
+                    early.into_iter().all(|at| rate.may(bucket, at, likely, 0).is_err()),
+                    "{hours} {level}"
+                );
                 // Shown later it is the same.
                 let later = rate.may(bucket, NOON_MS, likely, 0).err();
                 assert!(later.is_none_or(|short| short.room_at_ms == Some(room_at)));
@@ -236,7 +252,10 @@ async fn a_greedy_week_spends_no_more_than_its_rate_and_hardly_less() {
             // Over every span so far, not only over all of it.
             came_in = place.rate.at(came_in, now);
             let above = spent - (came_in.level + 1_000_000_000);
-            assert!(above - lowest <= 200_000 + i64::try_from(DEAREST).unwrap(), "{hours}, step {step}: {above}");
+            assert!(
+                above - lowest <= 200_000 + i64::try_from(DEAREST).unwrap(),
+                "{hours}, step {step}: {above}"
+            );
             lowest = lowest.min(above);
         }
         let came_in = came_in.level + 1_000_000_000;
@@ -311,7 +330,9 @@ async fn the_owners_calls_and_free_ones_neither_ask_for_it_nor_use_it() {
     for _ in 0..20 {
         spend(&budget, likely(150_000), 150_000).await.unwrap();
     }
-    let lowered = async |cost| budget.reserve(Entry::default(), true, cost).await.map(|it| it.settle(200_000, None, 0, ""));
+    let lowered = async |cost| {
+        budget.reserve(Entry::default(), true, cost).await.map(|it| it.settle(200_000, None, 0, ""))
+    };
     lowered(likely(200_000)).await.expect("the bucket is full still");
     assert!(lowered(likely(200_000)).await.is_err());
     spend(&budget, likely(150_000), 150_000).await.expect("the owner's need none");
@@ -323,7 +344,10 @@ async fn the_owners_calls_and_free_ones_neither_ask_for_it_nor_use_it() {
     spend(&budget, nothing, 0).await.expect("free");
     let refusal = spend(&budget, likely(1), 1).await.unwrap_err();
     assert!(refusal.message.contains("usd_per_day is 0"), "{refusal:?}");
-    assert_eq!((refusal.kind, refusal.retry_after_s, refusal.fits_tokens), ("budget_cap", Some(3_600), Some(0)));
+    assert_eq!(
+        (refusal.kind, refusal.retry_after_s, refusal.fits_tokens),
+        ("budget_cap", Some(3_600), Some(0))
+    );
     assert_eq!((&own(&budget)["room_at"], &own(&budget)["usd_per_hour"]), (&Value::Null, &Value::from(0.0)));
 }
 

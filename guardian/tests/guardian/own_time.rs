@@ -37,7 +37,8 @@ fn the_rate_is_told_in_plain_words() {
         (json!({"usd_per_day": 0.1, "usd_per_hour": 0.004_166}), "$0.0042 an hour of $0.10 a day".to_owned()),
         (
             json!({"room_at": null}),
-            "$0.03 an hour of $0.75 a day; no thought fits into it: raise [budget], or name a cheaper model".to_owned(),
+            "$0.03 an hour of $0.75 a day; no thought fits into it: raise [budget], or name a cheaper model"
+                .to_owned(),
         ),
         (
             json!({"usd_per_day": 0.0, "usd_per_hour": 0.0, "room_at": null}),
