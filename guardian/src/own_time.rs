@@ -12,7 +12,8 @@ pub fn of(page: &Value) -> Option<&Value> {
 
 /// `$0.03 an hour of $0.75 a day, waking 08:00-23:00`.
 pub fn line(page: &Value, now: Timestamp) -> Option<String> {
-    let own = of(page)?;
+    // Where no model thinks there is nothing to pay for.
+    let own = of(page).filter(|_| !text(page, "mind").starts_with("instinct"))?;
     let usd = |name: &str| own.get(name).and_then(Value::as_f64).unwrap_or(0.0);
     let [hours, wakes_at, room_at] = ["waking_hours", "wakes_at", "room_at"].map(|name| text(own, name));
     if usd("usd_per_day") <= 0.0 {

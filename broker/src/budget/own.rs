@@ -46,25 +46,29 @@ impl Inner {
     }
 
     fn too_soon(&self, state: &mut State, entry: &Entry, cost: Cost, short: Short, now_ms: i64) -> Refusal {
-        let (per_day, told) = (dollars(self.rate.per_day), self.rate.waking.told());
-        let waking = if told.is_empty() { told } else { format!(", between {told}") };
-        let (message, hint) = match short.room_at_ms {
-            Some(room_at_ms) => {
-                let message = format!(
-                    "too soon for a call of its own accord: {:.4} USD an hour come in now, {per_day:.2} a day{waking}; \
-                     {:.4} are there, and this call likely costs {:.4}; there is room from {} on",
-                    dollars(self.rate.per_hour(now_ms)),
-                    short.level as f64 / 1e6,
-                    dollars(cost.likely),
-                    clock::told(room_at_ms)
-                );
-                let hint = "rest until then, or ask a cheaper model; the owner's word needs none of it, and the owner may \
-                            raise [autonomy] usd_per_day in owner.toml";
-                (message, hint)
-            }
-            None => (
+        let (message, hint) = match self.rate.per_day {
+            0 => (
                 "the owner lets nothing be spent of its own accord: [autonomy] usd_per_day is 0".to_owned(),
                 "rest; a word of the owner's opens the whole cap",
+            ),
+            per_day => (
+                format!(
+                    "too soon for a call of its own accord: {:.4} USD an hour come in now, {:.2} a day{}; {:.4} are there, \
+                     and this call likely costs {:.4}; there is room {}",
+                    dollars(self.rate.per_hour(now_ms)),
+                    dollars(per_day),
+                    Some(self.rate.waking.told())
+                        .filter(|told| !told.is_empty())
+                        .map_or(String::new(), |told| format!(", between {told}")),
+                    short.level as f64 / 1e6,
+                    dollars(cost.likely),
+                    short.room_at_ms.map_or("in more than a year".to_owned(), |at| format!(
+                        "from {} on",
+                        clock::told(at)
+                    ))
+                ),
+                "rest until then, or ask a cheaper model; the owner's word needs none of it, and the owner may raise \
+                 [autonomy] usd_per_day in owner.toml",
             ),
         };
         self.write_down(state, entry, Class::Autonomous, "rate", &message);

@@ -49,6 +49,8 @@ fn the_rate_is_told_in_plain_words() {
     }
     assert_eq!(told(Value::Null), "", "a broker that knows no rate");
     assert!(own_time::never(&json!({"autonomy": {"usd_per_day": 1.0, "room_at": null}})));
+    let keyless = json!({"mind": "instinct: no key", "autonomy": {"usd_per_day": 1.0, "room_at": null}});
+    assert_eq!(own_time::line(&keyless, guardian::moments::now()), None, "nothing to pay for");
     assert!(!own_time::never(&json!({"autonomy": {"usd_per_day": 0.0, "room_at": null}})));
 }
 
@@ -77,7 +79,8 @@ fn what_its_own_wakes_came_to_is_in_the_status() {
 #[test]
 fn the_rate_is_in_the_status_and_judged_by_the_doctor() {
     let house = House::new(SOUND).with_broker();
-    house.settings("[autonomy]\nusd_per_day = 0.5\nwaking_hours = \"00:00-24:00\"\n");
+    const MODEL: &str = "[model]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:9\"\n";
+    house.settings(&format!("{MODEL}[autonomy]\nusd_per_day = 0.5\nwaking_hours = \"00:00-24:00\"\n"));
     let guardian = house.start();
     house.until_broker(None);
     let status = || said(&house.ask(&["status"]));
@@ -87,9 +90,9 @@ fn the_rate_is_in_the_status_and_judged_by_the_doctor() {
     let doctor = said(&house.ask(&["doctor"]));
     assert!(doctor.contains("ok   own time     $0.02 an hour of $0.50 a day"), "{doctor}");
     // Good while it runs, and taken over; what is wrong is named, and what was good goes on.
-    house.settings("[autonomy]\nusd_per_day = 0\n");
+    house.settings(&format!("{MODEL}[autonomy]\nusd_per_day = 0\n"));
     house.until("the new rate", || status().contains("own time   none: [autonomy] usd_per_day is 0"));
-    house.settings("[autonomy]\nusd_per_day = 0.76\n");
+    house.settings(&format!("{MODEL}[autonomy]\nusd_per_day = 0.76\n"));
     let wrong = "[autonomy] usd_per_day: must be at most 0.75";
     house.until("the mistake", || status().contains(wrong));
     let doctor = said(&house.ask(&["doctor"]));
