@@ -57,8 +57,8 @@ impl Broker {
         let values: Vec<_> = policy.key_names().iter().filter_map(|name| known(name)).collect();
         let print = budget::stop::fingerprint(&house, &values);
         let ledger = Ledger::open(&house, clock.clone());
-        let own = crate::rate::Rate::of(&policy);
-        let budget = Budget::new(&house, clock.clone(), ledger.clone(), &policy.budget, own, print);
+        let rate = policy.rate();
+        let budget = Budget::new(&house, clock.clone(), ledger.clone(), &policy.budget, rate, print);
         budget.tell_of_mind(chosen.told());
         let broker = Self {
             tokens: Tokens::new(house.clone()),

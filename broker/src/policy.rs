@@ -4,12 +4,13 @@
 
 use crate::files;
 use crate::house::House;
-use crate::money::{Micros, dollars, micros};
 use anyhow::{Context, Result, anyhow};
+pub use autonomy::{Agenda, Autonomy};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::de::DeTable;
 
+mod autonomy;
 pub mod schema;
 pub mod shape;
 pub mod words;
@@ -87,13 +88,6 @@ pub struct Budget {
     pub worst_output_usd: f64,
 }
 
-impl Budget {
-    /// Of a cap, what the creature may use of its own accord.
-    pub fn share(&self, cap_usd: f64) -> Micros {
-        micros(cap_usd * self.autonomous_percent / 100.0)
-    }
-}
-
 impl Default for Budget {
     fn default() -> Self {
         Self {
@@ -106,23 +100,6 @@ impl Default for Budget {
             worst_output_usd: 150.0,
         }
     }
-}
-
-/// `[autonomy]`: what the creature may spend of its own accord, evenly over the hours it may be awake.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Autonomy {
-    /// Missing: all that `[budget]` leaves it.
-    pub usd_per_day: Option<f64>,
-    /// `08:00-23:00`; empty: all day.
-    pub waking_hours: String,
-}
-
-/// `[agenda]`, the creature's: of it, whose clock the waking hours are by.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Agenda {
-    pub time_zone: String,
 }
 
 /// USD per million tokens.
@@ -335,26 +312,9 @@ impl Policy {
             anyhow!("line {}: a value of the wrong kind", line_of(text, at))
         })?;
         let at = shape::place(table.get_ref(), "autonomy", "usd_per_day");
-        policy
-            .own_fits()
-            .map_err(|what| anyhow!("line {}: [autonomy] usd_per_day: {what}", line_of(text, at)))?;
-        Ok(policy)
-    }
-
-    /// What the creature may spend in a day must be within its share of the owner's cap.
-    fn own_fits(&self) -> Result<(), String> {
-        let share = self.budget.share(self.budget.daily_usd);
-        let asked = self.autonomy.usd_per_day.unwrap_or(0.0);
-        match micros(asked) > share {
-            true => Err(format!(
-                "must be at most {}, which is what [budget] leaves it: {} % of {} USD; raise autonomous_percent or \
-                 daily_usd there",
-                dollars(share),
-                self.budget.autonomous_percent,
-                self.budget.daily_usd
-            )),
-            false => Ok(()),
-        }
+        policy.too_much_of_its_own().map_or(Ok(policy), |what| {
+            Err(anyhow!("line {}: [autonomy] usd_per_day: {what}", line_of(text, at)))
+        })
     }
 
     /// Names of every variable that may hold a secret.

@@ -3,8 +3,7 @@
 //! Invariant: over any span of time calls are let through for no more than what the span filled in and one bucket, except by
 //! what each that was under way cost above what was likely; no turn of the clock fills it.
 
-use crate::money::{Micros, micros};
-use crate::policy::Policy;
+use crate::money::Micros;
 use crate::waking::{Stretch, Waking};
 use serde::{Deserialize, Serialize};
 
@@ -36,13 +35,6 @@ pub struct Short {
 }
 
 impl Rate {
-    pub fn of(policy: &Policy) -> Self {
-        let share = policy.budget.share(policy.budget.daily_usd);
-        let asked = policy.autonomy.usd_per_day.map_or(share, micros);
-        let waking = Waking::new(&policy.autonomy.waking_hours, &policy.agenda.time_zone);
-        Self { per_day: asked.min(share), waking }
-    }
-
     pub fn size(&self) -> Micros {
         self.per_day / PARTS
     }

@@ -8,9 +8,6 @@ use serde::Deserialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Bytes of it that are read.
-const MOST_BYTES: u64 = 8_192;
-
 /// What the creature claims, read leniently.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -64,7 +61,7 @@ impl Heartbeat {
 /// What stands there now.
 pub fn read(path: &Path) -> Option<Claim> {
     let mut bytes = Vec::new();
-    files::open(path).ok()??.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    files::open(path).ok()??.take(8_192).read_to_end(&mut bytes).ok()?;
     let claim: Claim = serde_json::from_slice(&bytes).ok()?;
     let (stage, mind) = (brief(&claim.stage, NAME_CHARS), brief(&claim.mind, NAME_CHARS));
     let (odd, own) = (brief(&claim.odd, NAME_CHARS), brief(&claim.own, OWN_CHARS));

@@ -46,37 +46,35 @@ impl Inner {
     }
 
     fn too_soon(&self, state: &mut State, entry: &Entry, cost: Cost, short: Short, now_ms: i64) -> Refusal {
-        let (message, hint) = match self.rate.per_day {
-            0 => (
-                "the owner lets nothing be spent of its own accord: [autonomy] usd_per_day is 0".to_owned(),
-                "rest; a word of the owner's opens the whole cap",
-            ),
-            per_day => (
-                format!(
-                    "too soon for a call of its own accord: {:.4} USD an hour come in now, {:.2} a day{}; {:.4} are there, \
-                     and this call likely costs {:.4}; there is room {}",
-                    dollars(self.rate.per_hour(now_ms)),
-                    dollars(per_day),
-                    Some(self.rate.waking.told())
-                        .filter(|told| !told.is_empty())
-                        .map_or(String::new(), |told| format!(", between {told}")),
-                    short.level as f64 / 1e6,
-                    dollars(cost.likely),
-                    short.room_at_ms.map_or("in more than a year".to_owned(), |at| format!(
-                        "from {} on",
-                        clock::told(at)
-                    ))
-                ),
-                "rest until then, or ask a cheaper model; the owner's word needs none of it, and the owner may raise \
-                 [autonomy] usd_per_day in owner.toml",
-            ),
-        };
+        let (message, hint) = self.words(cost, short, now_ms);
         self.write_down(state, entry, Class::Autonomous, "rate", &message);
         let left_ms = short.room_at_ms.map_or(i64::MAX, |room_at_ms| room_at_ms.saturating_sub(now_ms));
         let wait_s = (left_ms / 1_000).saturating_add(1).clamp(1, LONGEST_WAIT_S).unsigned_abs();
         // Waiting makes room for it, and a shorter prompt would only be a worse one.
         let refusal = Refusal { fits_tokens: Some(0), ..Refusal::new(429, "budget_cap", message, hint) };
         refusal.after(if short.waits { UNDER_WAY_S } else { wait_s })
+    }
+
+    fn words(&self, cost: Cost, short: Short, now_ms: i64) -> (String, &'static str) {
+        if self.rate.per_day == 0 {
+            let message = "the owner lets nothing be spent of its own accord: [autonomy] usd_per_day is 0";
+            return (message.to_owned(), "rest; a word of the owner's opens the whole cap");
+        }
+        let told = self.rate.waking.told();
+        let waking = if told.is_empty() { told } else { format!(", between {told}") };
+        let room_at = short.room_at_ms.map(|at_ms| format!("from {} on", clock::told(at_ms)));
+        let message = format!(
+            "too soon for a call of its own accord: {:.4} USD an hour come in now, {:.2} a day{waking}; {:.4} are there, and \
+             this call likely costs {:.4}; there is room {}",
+            dollars(self.rate.per_hour(now_ms)),
+            dollars(self.rate.per_day),
+            short.level as f64 / 1e6,
+            dollars(cost.likely),
+            room_at.unwrap_or("in more than a year".to_owned())
+        );
+        let hint = "rest until then, or ask a cheaper model; the owner's word needs none of it, and the owner may raise \
+                    [autonomy] usd_per_day in owner.toml";
+        (message, hint)
     }
 
     /// A call of the creature's own was settled; what is left.
