@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::house::House;
 use crate::keys::Keys;
 use crate::ledger::Ledger;
+use crate::llm::bill::Bill;
 use crate::llm::experience::Experience;
 use crate::llm::offers::Providers;
 use crate::llm::provider::{self, Provider};
@@ -56,9 +57,10 @@ impl Broker {
         let values: Vec<_> = policy.key_names().iter().filter_map(|name| known(name)).collect();
         let print = budget::stop::fingerprint(&house, &values);
         let ledger = Ledger::open(&house, clock.clone());
-        let budget = Budget::new(&house, clock.clone(), ledger.clone(), &policy.budget, print);
+        let rate = policy.rate();
+        let budget = Budget::new(&house, clock.clone(), ledger.clone(), &policy.budget, rate, print);
         budget.tell_of_mind(chosen.told());
-        Ok(Arc::new(Self {
+        let broker = Self {
             tokens: Tokens::new(house.clone()),
             services: Services::open(&house, &clock, &policy, &keys)?,
             budget,
@@ -74,7 +76,16 @@ impl Broker {
             house,
             clock,
             policy,
-        }))
+        };
+        broker.tell_of_offers();
+        Ok(Arc::new(broker))
+    }
+
+    /// What the models likely cost that the creature thinks with by default; those found at a server say it when asked.
+    fn tell_of_offers(&self) {
+        for (provider, model) in self.providers.usual() {
+            self.budget.tell_of_offer(model, Bill::usual(self.rate(provider, model)));
+        }
     }
 
     /// What a model of a provider costs.

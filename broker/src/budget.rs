@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing leaves before its reservation is on the disk; a reservation nobody settles stays spent.
 
+mod own;
 pub mod page;
 mod reservation;
 pub mod stop;
@@ -16,7 +17,9 @@ use crate::ledger::{Entry, Ledger};
 use crate::llm::health::{Down, Health};
 use crate::money::{Caps, Class, Cost, Day, Micros, Money, NoRoom, dollars, micros};
 use crate::policy;
+use crate::rate::{Bucket, Rate};
 use crate::refusal::Refusal;
+use own::Likely;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -45,6 +48,7 @@ struct Inner {
     /// Which models answer; shown beside the money.
     health: Health,
     caps: Caps,
+    rate: Rate,
     warn_percent: f64,
     state: Mutex<State>,
     /// Of this process and key; what was said to others holds no more.
@@ -67,13 +71,22 @@ struct State {
     prices_told: Vec<String>,
     /// Which mind the owner's settings and keys make, and why.
     mind: String,
+    bucket: Bucket,
+    likely: Likely,
 }
 
 impl Budget {
-    pub fn new(house: &House, clock: Clock, ledger: Ledger, policy: &policy::Budget, print: String) -> Self {
+    pub fn new(
+        house: &House,
+        clock: Clock,
+        ledger: Ledger,
+        policy: &policy::Budget,
+        rate: Rate,
+        print: String,
+    ) -> Self {
         let sums = ledger.opened().clone();
         let (changed, changes) = mpsc::channel();
-        let share = |cap: f64| micros(cap * policy.autonomous_percent / 100.0);
+        let bucket = sums.bucket.unwrap_or(rate.full(clock.now().as_millisecond()));
         let inner = Arc::new(Inner {
             house: house.clone(),
             since: clock.stamp(),
@@ -82,9 +95,10 @@ impl Budget {
             caps: Caps {
                 daily: micros(policy.daily_usd),
                 weekly: micros(policy.weekly_usd),
-                autonomous_daily: share(policy.daily_usd),
-                autonomous_weekly: share(policy.weekly_usd),
+                autonomous_daily: policy.share(policy.daily_usd),
+                autonomous_weekly: policy.share(policy.weekly_usd),
             },
+            rate,
             health: Health::default(),
             warn_percent: policy.warn_percent,
             state: Mutex::new(State {
@@ -95,6 +109,8 @@ impl Budget {
                 refused_ms: i64::MIN,
                 prices_told: Vec::new(),
                 mind: String::new(),
+                bucket,
+                likely: Likely::default(),
             }),
             fingerprint: print,
             prefix: prefix(),
@@ -121,6 +137,10 @@ impl Budget {
             if let Err(no_room) = state.money.may(&inner.caps, today, class, cost) {
                 let refusal = inner.no_room(&mut state, &entry, class, no_room, cost);
                 return Err(refusal);
+            }
+            state.likely.learn(&entry.note, cost.likely);
+            if class == Class::Autonomous && cost.most > 0 {
+                inner.by_rate(&mut state, &entry, cost)?;
             }
             let day = state.money.counts_on(today);
             let call = format!("{}-{}", inner.prefix, inner.calls.fetch_add(1, Ordering::Relaxed));
@@ -193,6 +213,12 @@ impl Budget {
         self.inner.change();
     }
 
+    /// What a usual call of a model that is offered costs.
+    pub fn tell_of_offer(&self, model: &str, likely: Micros) {
+        self.inner.state().likely.offered.insert(model.to_owned(), likely);
+        self.inner.change();
+    }
+
     /// Whether a model answered, and why not.
     pub fn tell_of_model(&self, model: &str, provider: &str, upstream: &str, down: Option<Down>) {
         if self.inner.health.note(model, provider, upstream, down, self.inner.clock.now()) {
@@ -250,20 +276,7 @@ impl Inner {
                       may still fit; a word of the owner's opens the whole cap"
             }
         };
-        let ms = now.as_millisecond();
-        // Time that went back counts as time that passed.
-        if ms.saturating_sub(state.refused_ms).unsigned_abs() >= REFUSAL_EVERY_MS.unsigned_abs() {
-            state.refused_ms = ms;
-            let entry = Entry {
-                event: "refuse".into(),
-                decision: "budget_cap".into(),
-                class: Some(class),
-                note: message.clone(),
-                ..entry.clone()
-            };
-            self.ledger.submit(entry);
-        }
-        self.change();
+        self.write_down(state, entry, class, "budget_cap", &message);
         let refusal = Refusal::new(429, "budget_cap", message, hint);
         match (no.waits, no.is_too_large) {
             (true, _) => refusal.after(UNDER_WAY_S),
@@ -271,6 +284,24 @@ impl Inner {
             (_, true) => refusal,
             _ => refusal.after(reset.starts_s().saturating_sub(now.as_second()).max(1).unsigned_abs()),
         }
+    }
+
+    /// Writes down a refusal, unless one was just before.
+    fn write_down(&self, state: &mut State, entry: &Entry, class: Class, decision: &str, why: &str) {
+        let ms = self.clock.now().as_millisecond();
+        // Time that went back counts as time that passed.
+        if ms.saturating_sub(state.refused_ms).unsigned_abs() >= REFUSAL_EVERY_MS.unsigned_abs() {
+            state.refused_ms = ms;
+            let entry = Entry {
+                event: "refuse".into(),
+                decision: decision.into(),
+                class: Some(class),
+                note: why.to_owned(),
+                ..entry.clone()
+            };
+            self.ledger.submit(entry);
+        }
+        self.change();
     }
 
     /// Writes down once a day that money runs short.

@@ -35,3 +35,9 @@ impl Clock {
         self.now().strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
     }
 }
+
+/// A moment to the second, not before it: RFC 3339, UTC.
+pub fn told(ms: i64) -> String {
+    let second = ms.div_euclid(1_000) + i64::from(ms.rem_euclid(1_000) > 0);
+    Timestamp::from_second(second).unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

@@ -47,6 +47,9 @@ pub struct Entry {
     /// The day it counts on, where it costs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day: Option<Day>,
+    /// Of what the creature may spend of its own accord, what was left after it; negative: a debt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_left_micro_usd: Option<i64>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }

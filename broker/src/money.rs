@@ -335,6 +335,11 @@ impl Money {
         sum
     }
 
+    /// What all calls of the creature's own that are under way will likely cost.
+    pub fn own_under_way(&self) -> Micros {
+        self.open_on(Day(i64::MIN), |open| open.likely).autonomous
+    }
+
     pub fn open(&self) -> usize {
         self.open.len()
     }

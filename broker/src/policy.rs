@@ -5,10 +5,12 @@
 use crate::files;
 use crate::house::House;
 use anyhow::{Context, Result, anyhow};
+pub use autonomy::{Agenda, Autonomy};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::de::DeTable;
 
+mod autonomy;
 pub mod schema;
 pub mod shape;
 pub mod words;
@@ -19,6 +21,8 @@ pub mod words;
 pub struct Policy {
     pub model: Model,
     pub budget: Budget,
+    pub autonomy: Autonomy,
+    pub agenda: Agenda,
     /// By a model's name; one that ends in `*` fits each that begins so. USD per million tokens.
     pub prices: BTreeMap<String, Price>,
     pub services: BTreeMap<String, Service>,
@@ -303,9 +307,13 @@ impl Policy {
             })?;
         }
         // The shapes forbid more than the types do, so nothing is left to be told here.
-        toml::from_str(text).map_err(|error| {
+        let policy: Self = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             anyhow!("line {}: a value of the wrong kind", line_of(text, at))
+        })?;
+        let at = shape::place(table.get_ref(), "autonomy", "usd_per_day");
+        policy.too_much_of_its_own().map_or(Ok(policy), |what| {
+            Err(anyhow!("line {}: [autonomy] usd_per_day: {what}", line_of(text, at)))
         })
     }
 

@@ -6,6 +6,8 @@ use serde_json::Value;
 pub const TOLD_CHARS: usize = 600;
 /// Characters of a name that others gave: a file's, a mind's.
 pub const NAME_CHARS: usize = 200;
+/// Characters of what the creature says its own wakes came to.
+pub const OWN_CHARS: usize = 300;
 /// Values of a document that is read: each takes about a hundred bytes of memory.
 const MOST_VALUES: usize = 20_000;
 /// What is shorter is never cut: names, numbers of commits, times.

@@ -5,7 +5,7 @@
 use crate::doctor::{Finding, Grade};
 use crate::house::House;
 use crate::records::text;
-use crate::{audit, companion, files, minds, orders, trusted};
+use crate::{audit, companion, files, minds, moments, orders, own_time, trusted};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
@@ -145,6 +145,12 @@ fn budget(house: &House) -> Vec<Finding> {
     if !price.is_empty() {
         let mend = "give the model its price in owner.toml";
         findings.push(Finding::new(Grade::Odd, "price", price, mend));
+    }
+    if let Some(told) = own_time::line(&budget, moments::now()).filter(|_| orders::broker_runs(house)) {
+        let never = own_time::never(&budget);
+        let mend =
+            "give it more in owner.toml, [autonomy] or [budget], or a cheaper model there, [model.quick]";
+        findings.push(Finding::new(if never { Grade::Odd } else { Grade::Good }, "own time", told, mend));
     }
     if let Some(stopped) = budget.get("stopped").filter(|stopped| stopped.is_object()) {
         let status = stopped.get("status").map(Value::to_string).unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what was there before this life is never a beat of it; nothing here waits for the creature.
 
-use crate::bounds::{NAME_CHARS, brief};
+use crate::bounds::{NAME_CHARS, OWN_CHARS, brief};
 use crate::files::{self, Mark};
 use serde::Deserialize;
 use std::io::Read;
@@ -19,6 +19,8 @@ pub struct Claim {
     pub mind: String,
     /// What it cannot follow of the owner's settings, in a sentence; only it knows which tools there are.
     pub odd: String,
+    /// What its own wakes came to.
+    pub own: String,
 }
 
 pub struct Heartbeat {
@@ -59,8 +61,9 @@ impl Heartbeat {
 /// What stands there now.
 pub fn read(path: &Path) -> Option<Claim> {
     let mut bytes = Vec::new();
-    files::open(path).ok()??.take(4_096).read_to_end(&mut bytes).ok()?;
+    files::open(path).ok()??.take(8_192).read_to_end(&mut bytes).ok()?;
     let claim: Claim = serde_json::from_slice(&bytes).ok()?;
     let (stage, mind) = (brief(&claim.stage, NAME_CHARS), brief(&claim.mind, NAME_CHARS));
-    Some(Claim { stage, mind, odd: brief(&claim.odd, NAME_CHARS), ..claim })
+    let (odd, own) = (brief(&claim.odd, NAME_CHARS), brief(&claim.own, OWN_CHARS));
+    Some(Claim { stage, mind, odd, own, ..claim })
 }

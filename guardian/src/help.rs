@@ -17,7 +17,7 @@ const COMMANDS: [Help; 11] = [
         name: "status",
         usage: "status [--json]",
         brief: "what is going on; exit status 3 when no guardian runs",
-        more: "Life, commit, mind, walls, broker, money, and the last death.",
+        more: "Life, commit, mind, walls, broker, money, its own time and what it came to, and the last death.",
         examples: &["status", "status --json"],
     },
     Help {

@@ -40,6 +40,7 @@ pub mod moments;
 pub mod names;
 pub mod objects;
 pub mod orders;
+pub mod own_time;
 pub mod perform;
 pub mod plain;
 pub mod policy;

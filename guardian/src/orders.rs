@@ -8,7 +8,7 @@ use crate::repo::Version;
 use crate::run::Guardian;
 use crate::tree::short;
 use crate::vocabulary::{Event, Phase, Want};
-use crate::{clock, files, moments, terminal};
+use crate::{clock, files, heartbeat, moments, own_time, terminal};
 use anyhow::{Context, Result, bail};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -202,6 +202,14 @@ fn last_published(house: &House) -> Option<Value> {
     serde_json::from_slice(&files::read_small(&house.published()).ok()??).ok()
 }
 
+/// What the creature that lives says its own wakes came to.
+fn own_wakes(house: &House, document: &Value) -> String {
+    let number = |name: &str| document.get(name).and_then(Value::as_u64);
+    let claim = heartbeat::read(&house.heartbeat()).unwrap_or_default();
+    let lives = number("creature_pid").is_some() && number("life") == Some(claim.life);
+    if lives { claim.own } else { String::new() }
+}
+
 /// Prints what is going on; exit status 3 when no guardian runs.
 pub fn status(house: &House, as_json: bool) -> Result<u8> {
     let pid = running(house);
@@ -223,7 +231,14 @@ pub fn status(house: &House, as_json: bool) -> Result<u8> {
             broker.insert("note".into(), "not running".into());
         }
     }
+    let own = own_wakes(house, &document);
     if as_json {
+        if let Some(fields) = document.as_object_mut() {
+            fields.insert("own".into(), own.into());
+            let page = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
+            let page = serde_json::from_slice::<Value>(&page).unwrap_or_default();
+            fields.insert("autonomy".into(), own_time::of(&page).cloned().unwrap_or_default());
+        }
         terminal::json(&document);
     } else {
         for name in ["phase", "note", "life", "commit", "blessed", "last_good", "mind", "safe", "walls"] {
@@ -235,6 +250,9 @@ pub fn status(house: &House, as_json: bool) -> Result<u8> {
         }
         for (name, line) in crate::report::broker_lines(house, document.get("broker")) {
             terminal::field(name, &line);
+        }
+        if !own.is_empty() {
+            terminal::field("own wakes", &own);
         }
         if let Some(end) = document.get("ends").and_then(Value::as_array).and_then(|ends| ends.last()) {
             let [at, ended, cause] = ["at", "ended", "cause"].map(|name| text(end, name));

@@ -9,7 +9,7 @@ use crate::limits::{DOCUMENT_BYTES, Millis};
 use crate::run::Guardian;
 use crate::terminal::{self, Row, Screen};
 use crate::vocabulary::{Exam, Pending, Phase, Want};
-use crate::{bounds, files, minds, records, spelled};
+use crate::{bounds, files, minds, moments, own_time, records, spelled};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -166,6 +166,7 @@ pub fn broker_lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str,
                 lines.extend(minds::down(&page).into_iter().map(|told| ("down", told)));
             }
             lines.push(("budget", budget_line(&page)));
+            lines.extend(own_time::line(&page, moments::now()).map(|told| ("own time", told)));
         }
         Err(_) => lines.push(("budget", "nothing is spent yet".into())),
     }

@@ -48,6 +48,7 @@ struct Whole {
     permissions: BTreeMap<String, Permission>,
     model: IgnoredAny,
     budget: IgnoredAny,
+    autonomy: IgnoredAny,
     prices: IgnoredAny,
     services: IgnoredAny,
     janee: IgnoredAny,

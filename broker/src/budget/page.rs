@@ -43,7 +43,7 @@ fn follow(budget: &Weak<Inner>, changes: &Receiver<()>) {
             tracing::warn!("failed to write budget.json: {error}");
             written = Value::Null;
         }
-        let look = until_midnight(inner.clock.now()).min(LOOK);
+        let look = until_midnight(inner.clock.now()).min(inner.until_waking_turns()).min(LOOK);
         drop(inner);
         match changes.recv_timeout(look) {
             Ok(()) => {
@@ -74,7 +74,7 @@ fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 pub(super) fn view(inner: &Inner) -> Value {
     let today = Day::of(inner.clock.now());
     let (closed, stamp) = (inner.ledger.closed(), inner.clock.stamp());
-    let state = inner.state();
+    let mut state = inner.state();
     let money = &state.money;
     let (day, week) = (money.spent_on(today), money.spent_on(today.monday()));
     let (open, open_week) = (money.reserved_on(today), money.reserved_on(today.monday()));
@@ -111,6 +111,7 @@ pub(super) fn view(inner: &Inner) -> Value {
         "stopped": stopped,
         "mind": state.mind,
         "models": inner.health.view(),
+        "autonomy": inner.autonomy(&mut state),
         "resets_at": format!("{resets}T00:00:00Z"),
     })
 }

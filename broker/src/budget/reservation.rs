@@ -4,7 +4,7 @@
 
 use super::Inner;
 use crate::ledger::Entry;
-use crate::money::Micros;
+use crate::money::{Class, Micros};
 use std::sync::Arc;
 
 pub struct Reservation {
@@ -55,6 +55,9 @@ impl Reservation {
         }
         let mut state = self.inner.state();
         state.money.settle(&self.entry.call, actual);
+        if self.entry.class == Some(Class::Autonomous) && actual > 0 {
+            self.entry.own_left_micro_usd = Some(self.inner.own_spent(&mut state, actual));
+        }
         self.entry.cost_micro_usd = Some(actual);
         self.entry.status = status;
         self.entry.bytes_in = bytes_in;

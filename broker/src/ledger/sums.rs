@@ -2,6 +2,8 @@
 
 use super::Entry;
 use crate::money::{Cost, Money};
+use crate::rate::Bucket;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The service of lines that are about money itself.
@@ -24,6 +26,8 @@ pub struct Sums {
     pub owner_spoke_at: Option<String>,
     pub warned_on: Option<crate::money::Day>,
     pub stopped: Option<Stopped>,
+    /// What was left of the creature's own money when it last spent some.
+    pub bucket: Option<Bucket>,
 }
 
 /// A provider said that asking again will not help.
@@ -41,6 +45,9 @@ pub struct Stopped {
 impl Sums {
     pub fn apply(&mut self, at: &str, entry: &Entry) {
         let cost = entry.cost_micro_usd.unwrap_or(0);
+        if let (Some(level), Ok(at)) = (entry.own_left_micro_usd, at.parse::<Timestamp>()) {
+            self.bucket = Some(Bucket { at_ms: at.as_millisecond(), level });
+        }
         match (entry.event.as_str(), entry.class, entry.day) {
             ("reserve", Some(class), Some(day)) => {
                 self.money.reserve(&entry.call, day, class, Cost::at_most(cost));

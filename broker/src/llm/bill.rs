@@ -2,7 +2,7 @@
 //!
 //! Invariant: no figure of an answer's makes a call dearer than what was sent and what came back allow.
 
-use super::request::{Judged, OVERHEAD_TOKENS};
+use super::request::{Judged, OVERHEAD_TOKENS, USUAL_MAX_TOKENS};
 use crate::money::{Cost, Micros};
 use crate::prices::{Rate, Usage};
 
@@ -34,6 +34,8 @@ pub struct Like {
 const USUAL_PERMILLE: u64 = 333;
 const RESERVED_PERMILLE: u64 = 500;
 const USUAL_OUTPUT_TOKENS: u64 = 2_000;
+/// Bytes of a prompt that begins a thought.
+const USUAL_BYTES: u64 = 16_000;
 
 /// Never reserved are more bytes a token than four.
 const LEAST_PERMILLE: u64 = 250;
@@ -51,6 +53,13 @@ impl Bill {
     pub fn new(rate: Rate, judged: &Judged, like: Option<Like>) -> Self {
         let Judged { input_tokens, extra_tokens, output_tokens, hour_cache, .. } = *judged;
         Self { rate, input_tokens, extra_tokens, output_tokens, hour_cache, like }
+    }
+
+    /// What a call of a model that was never asked likely costs.
+    pub fn usual(rate: Rate) -> Micros {
+        let (extra_tokens, output_tokens) = (OVERHEAD_TOKENS, USUAL_MAX_TOKENS);
+        let input_tokens = USUAL_BYTES + extra_tokens;
+        Self { rate, input_tokens, extra_tokens, output_tokens, hour_cache: false, like: None }.cost(0).likely
     }
 
     /// What is reserved, and what is likely where so many tokens of the prompt are read from a cache.

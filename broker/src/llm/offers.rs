@@ -60,6 +60,12 @@ impl Providers {
         if is_named(&first) { Some(first) } else { all.find(is_named).or(Some(first)) }
     }
 
+    /// The first and the quick one, where the owner or the maker named them.
+    pub fn usual(&self) -> impl Iterator<Item = (&Provider, &str)> {
+        let usual = self.chosen.first.iter().chain(&self.chosen.quick);
+        usual.filter_map(|provider| Some((provider, provider.model.as_deref()?)))
+    }
+
     pub fn aliases(&self) -> &Aliases {
         &self.chosen.aliases
     }

@@ -140,7 +140,8 @@ async fn reserved(
     guess.iter().for_each(|guess| broker.budget.tell_of_price(guess));
     broker.budget.reserve(entry, lowered, cost).await.map_err(|mut refusal| {
         if refusal.kind == "budget_cap" {
-            refusal.fits_tokens = Some(bill.fitting_tokens(broker.budget.room(lowered)));
+            let fits = || bill.fitting_tokens(broker.budget.room(lowered));
+            refusal.fits_tokens = Some(refusal.fits_tokens.unwrap_or_else(fits));
             guess.iter().for_each(|guess| refusal.hint = format!("{guess}; {}", refusal.hint));
         }
         refusal

@@ -3,6 +3,7 @@
 use crate::address;
 use crate::policy::shape::{Field, Shape};
 use crate::policy::words;
+use crate::waking;
 use reqwest::Url;
 use toml::de::{DeTable, DeValue};
 
@@ -10,9 +11,10 @@ use toml::de::{DeTable, DeValue};
 pub const TOP: [&str; 2] = ["taint", "walls"];
 
 /// The sections, and keys above them, that are the broker's to judge.
-pub const SECTIONS: [(&str, &Shape); 9] = [
+pub const SECTIONS: [(&str, &Shape); 10] = [
     ("model", &Shape::Table(MODEL, nothing)),
     ("budget", &Shape::Table(BUDGET, nothing)),
+    ("autonomy", &Shape::Table(AUTONOMY, nothing)),
     ("prices", &Shape::Names(price_name, &Shape::Table(PRICE, nothing))),
     ("services", &Shape::Names(service_name, &Shape::Table(SERVICE, service))),
     ("janee", &Shape::Table(JANEE, janee)),
@@ -65,6 +67,8 @@ const BUDGET: &[Field] = &[
     may("worst_input_usd", Shape::Amount(CHEAPEST, DEAREST)),
     may("worst_output_usd", Shape::Amount(CHEAPEST, DEAREST)),
 ];
+const AUTONOMY: &[Field] =
+    &[may("usd_per_day", Shape::Amount(0.0, DEAREST)), may("waking_hours", Shape::Judged(waking::judge))];
 const PRICE: &[Field] = &[
     must("input", Shape::Amount(0.0, DEAREST)),
     must("output", Shape::Amount(0.0, DEAREST)),

@@ -163,6 +163,21 @@ fn unknown(key: &str, known: &[&str]) -> String {
     words::suggest(key, known)
 }
 
+/// Where a key of a section stands, in bytes into the text.
+pub fn place(file: &DeTable<'_>, section: &str, key: &str) -> usize {
+    let of = |table: &DeTable<'_>, key: &str| {
+        let found = table.iter().find(|(name, _)| name.get_ref() == key);
+        found.map(|(name, _)| name.span().start)
+    };
+    let inner = file.iter().find(|(name, _)| name.get_ref() == section).map(|(_, value)| value.get_ref());
+    match inner {
+        Some(DeValue::Table(table)) => of(table, key),
+        _ => None,
+    }
+    .or_else(|| of(file, section))
+    .unwrap_or(0)
+}
+
 fn kinds_of(place: &Place, table: &DeTable<'_>, by: &str, kinds: &[(&str, &[Field])]) -> Judged {
     let names: Vec<&str> = kinds.iter().map(|(name, _)| *name).collect();
     let Some((key, value)) = table.iter().find(|(name, _)| name.get_ref() == by) else {

@@ -7,6 +7,8 @@ use broker::ledger::sums::Stopped;
 use broker::ledger::{Entry, Ledger};
 use broker::money::Cost;
 use broker::policy;
+use broker::rate::Rate;
+use broker::waking::Waking;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -40,7 +42,9 @@ impl Place {
             ..policy::Budget::default()
         };
         let ledger = Ledger::open(&self.house, self.clock.clone());
-        Budget::new(&self.house, self.clock.clone(), ledger, &policy, fingerprint.into())
+        // Here the caps are in the way, and the rate is not.
+        let rate = Rate { per_day: 100_000_000, waking: Waking::new("", "") };
+        Budget::new(&self.house, self.clock.clone(), ledger, &policy, rate, fingerprint.into())
     }
 
     fn at(&self, ms: i64) {

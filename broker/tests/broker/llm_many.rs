@@ -58,8 +58,9 @@ async fn ten_thousand_mixed_calls_lose_nothing_and_stay_below_the_cap() {
     let upstream = Upstream::start();
     // Too little for all of them, so that the cap is met.
     let cap = 3_000_000;
-    let settings = "[budget]\ndaily_usd = 3\nweekly_usd = 3\nautonomous_percent = 100\n";
+    let settings = "[budget]\ndaily_usd = 3\nweekly_usd = 3\n";
     let paid = Arc::new(Paid::start(settings, &upstream.url()));
+    paid.speak().await;
     let (seen, next) = (Arc::new(Seen::default()), Arc::new(AtomicU64::new(0)));
     let started = std::time::Instant::now();
     let workers: Vec<_> = (0..AT_ONCE)

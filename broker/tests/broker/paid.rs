@@ -72,6 +72,13 @@ impl Paid {
         self.client.post(url).header("x-api-key", LIFE).header("content-type", "application/json")
     }
 
+    /// From here on calls are the owner's: a word came after the inbox was looked at, by a call no cap has room for.
+    pub async fn speak(&self) {
+        let too_dear = request("anthropic", &json!({"do": "plain"}), 1_000_000_000);
+        assert_eq!(self.post("anthropic", &too_dear).send().await.unwrap().status(), 429);
+        std::fs::write(self.folder.path().join(".self/inbox.jsonl"), "read this\n").unwrap();
+    }
+
     pub async fn status(&self) -> Value {
         let url = format!("http://{}/status", self.at);
         let answer = self.client.get(url).bearer_auth(LIFE).send().await.unwrap();

@@ -33,6 +33,13 @@ owner_window_s = 900
 worst_input_usd = 30
 worst_output_usd = 150
 
+[autonomy]
+usd_per_day = 0.75
+waking_hours = "20:00-02:00"
+[agenda]
+time_zone = "Europe/Berlin"
+order = ["goals"]
+
 [prices."claude-3.5"]
 input = 3
 output = 15.0

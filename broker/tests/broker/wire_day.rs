@@ -1,44 +1,59 @@
 //! A day of thoughts on the creature's share, at a model of the middle price and a server that counts for itself.
 
-use crate::paid::{Paid, request};
+use crate::errands::Home;
+use crate::own_time::{home, post};
+use crate::paid::request;
 use crate::upstream::Upstream;
+use broker::clock::Clock;
 use serde_json::json;
+use std::sync::atomic::Ordering;
+
+/// 2026-11-25 00:00 UTC, a Wednesday.
+const MIDNIGHT_MS: i64 = 1_795_564_800_000;
+const HOUR_MS: i64 = 3_600_000;
 
 #[tokio::test]
 async fn a_share_of_three_quarters_of_a_dollar_is_spent_to_nine_tenths_and_warned_of_before_the_wall() {
     let upstream = Upstream::start();
-    let mut paid = Paid::start("", &upstream.url());
-    let (mut warned_at, mut thoughts) = (None, 0);
-    let refusal = loop {
+    let home: Home = home(&upstream, "");
+    let (clock, told) = Clock::told(MIDNIGHT_MS);
+    let mut open = home.open_at(clock.clone()).await;
+    let (mut warned_at, mut thoughts, mut too_soon) = (None, 0, 0);
+    let said = loop {
         // As a thought is: 30 to 40 kB of prompt, a part of it in the cache, a reply of some hundred tokens.
         let kilobytes = 30 + thoughts * 7 % 11;
         let tokens = kilobytes * 1_000 * 27 / 100;
-        let told = json!({
+        let prompt = json!({
             "do": "plain", "input": tokens - 5_000, "cache_read": 3_000, "cache_write": 2_000,
             "output": 300 + thoughts * 130 % 600, "pad": "x".repeat(kilobytes as usize * 1_000),
         });
-        let answer = paid.post("anthropic", &request("anthropic", &told, 8_192)).send().await.unwrap();
-        if answer.status() != 200 {
-            break answer;
+        let answer = post(&open.url, &request("anthropic", &prompt, 8_192)).await;
+        let budget = open.get("/status").await["budget"].clone();
+        if answer.status == 429 && answer.body.to_string().contains("too soon") {
+            // At the end of the day all of it has come in, and a fifth more was there at its beginning.
+            told.fetch_add(HOUR_MS / 4, Ordering::SeqCst);
+            assert_eq!(budget["day"], "2026-11-25", "the share is reached within a day");
+            too_soon += 1;
+            continue;
         }
-        answer.bytes().await.unwrap();
+        if answer.status != 200 {
+            assert_eq!(answer.error, "budget_cap");
+            break answer.body.to_string();
+        }
         thoughts += 1;
         assert!(thoughts < 1_000, "there is no wall");
         if thoughts == 31 {
             // A broker that begins anew near the end of the share can spend it too.
-            paid.wait_for("settle", 31);
-            paid.restart();
+            open.end().await;
+            open = home.open_at(clock.clone()).await;
         }
-        let budget = paid.status().await["budget"].clone();
         if !budget["warning"].is_null() && warned_at.is_none() {
             warned_at = budget["autonomous_today_usd"].as_f64();
         }
     };
-    assert_eq!(refusal.headers()["x-feral-error"], "budget_cap");
-    let said = String::from_utf8(refusal.bytes().await.unwrap().to_vec()).unwrap();
-    let spent = paid.status().await["budget"]["autonomous_today_usd"].as_f64().unwrap();
+    let spent = open.get("/status").await["budget"]["autonomous_today_usd"].as_f64().unwrap();
     eprintln!(
-        "{thoughts} thoughts, spent {spent}, the server says {}, warned at {warned_at:?}",
+        "{thoughts} thoughts, {too_soon} too soon, spent {spent}, the server says {}, warned at {warned_at:?}",
         upstream.cost()
     );
     assert!((0.9 * 0.75..=0.75).contains(&spent), "{spent} after {thoughts} thoughts: {said}");
@@ -49,4 +64,5 @@ async fn a_share_of_three_quarters_of_a_dollar_is_spent_to_nine_tenths_and_warne
     );
     assert!(warned_at.is_some_and(|at| (0.6..spent).contains(&at)), "{warned_at:?}");
     assert!(said.contains("0.0000 reserved"), "{said}");
+    open.end().await;
 }

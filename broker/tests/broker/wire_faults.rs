@@ -297,8 +297,8 @@ async fn two_hundred_faults_are_counted_as_the_server_counts_them() {
 async fn resets_before_any_reply_do_not_mute_it_for_the_day() {
     let resets = [Fault::ResetAfterReading, Fault::ResetAtOnce, Fault::NoHttp].repeat(8);
     let server = Faulty::start(&resets);
-    // The default budget, of which a thought of its own may use 0.75 USD a day.
-    let paid = Paid::start("", &server.url);
+    // As much at once as a thought of its own may use in a day by default.
+    let paid = Paid::start("[budget]\ndaily_usd = 3.75\nautonomous_percent = 100\n", &server.url);
     for _ in &resets {
         assert_eq!(call(&paid, "anthropic", false, 36).await, 502);
     }
@@ -327,7 +327,7 @@ async fn pages_for_people_instead_of_answers_count_one_prompt() {
 #[tokio::test]
 async fn absurd_usage_does_not_close_the_week() {
     let server = Faulty::start(&[Fault::Absurd(4_294_967_295), Fault::Absurd(u64::MAX)]);
-    let paid = Paid::start("", &server.url);
+    let paid = Paid::start("[budget]\ndaily_usd = 3.75\nautonomous_percent = 100\n", &server.url);
     for _ in 0..3 {
         assert_eq!(call(&paid, "anthropic", false, 14).await, 200);
     }

@@ -35,6 +35,7 @@ mod marks;
 mod mistakes;
 mod network;
 mod obstacles;
+mod own_time;
 mod owners;
 mod plain_user;
 mod processes;
