@@ -6,6 +6,8 @@
 mod errand;
 #[path = "../../creature/tests/faithful/mod.rs"]
 mod faithful;
+#[path = "e2e/own.rs"]
+mod own;
 #[path = "e2e/probation.rs"]
 mod probation;
 mod support;
@@ -255,6 +257,11 @@ fn the_six_criteria_over_both_wires() {
     lives_through_everything(&clone.house, "anthropic", Some((40, 55)));
     errand::gives_itself_a_tool(&clone.house);
     lives_through_everything(&clone.house, "openai", None);
+}
+
+#[test]
+fn left_alone_it_greets_makes_a_goal_reads_notes_and_drafts() {
+    own::is_left_alone(&Clone::new().house);
 }
 
 #[test]
