@@ -262,6 +262,7 @@ impl Life {
             "monologue": context::shorten(&thought.monologue, MOST_MONOLOGUE),
             "intent": context::shorten(&thought.intent, MOST_MONOLOGUE),
             "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
+            "owner": self.toolbox.owner,
         });
         self.remember("thought", record)?;
         self.cursors.thoughts = number;

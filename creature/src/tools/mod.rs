@@ -240,6 +240,7 @@ impl Toolbox {
             "notes.append" => papers::append(self, args),
             "records" => past::records(self, args),
             "history" => past::history(self, args),
+            "self.examine" => past::examine(self, args),
             "knowledge.write" => knowledge::write(self, args),
             "knowledge.search" => knowledge::search(self, args),
             "fact.add" => knowledge::add_fact(self, args),

@@ -15,6 +15,7 @@ mod draft;
 mod dream;
 mod endings;
 mod evidence;
+mod examine;
 #[path = "../faithful/mod.rs"]
 mod faithful;
 mod faithfulness;

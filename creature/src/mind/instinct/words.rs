@@ -4,6 +4,7 @@ use super::state::{Job, Origin};
 use super::text::{clip, number, word};
 use super::turn::Turn;
 use super::{idle, tasks};
+use crate::examine::NOT_UNDERSTOOD;
 use crate::mind::context::shorten;
 use crate::mind::moment::Moment;
 use agenda::{directive, goals};
@@ -84,7 +85,7 @@ fn answer(said: &str, unknown: &mut Vec<String>, turn: &mut Turn) {
         return turn.tell_owner(PHASED);
     }
     let Some(task) = tasks::parse(said) else {
-        turn.say("I cannot understand that and say what I can do.");
+        turn.say(format!("{NOT_UNDERSTOOD} and say what I can do."));
         return unknown.push(format!("\"{}\"", clip(said, 60)));
     };
     if turn.moment.safe {
@@ -101,6 +102,7 @@ pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
     turn.intend("tell the owner what came of it");
     let text = match tasks::finish(job, result, turn) {
         None => return,
+        Some(Ok(told)) if job.tool == "self.examine" => told,
         Some(Ok(outcome)) => format!("Done: {outcome}."),
         Some(Err(error)) => format!("{} failed: {error}. {}", job.tool, clip(word(result, "hint"), 200)),
     };
