@@ -104,7 +104,9 @@ pub fn asked(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Span> {
 fn plain(text: &str) -> String {
     let kept = |letter: char| letter.is_alphanumeric() || matches!(letter, ':' | '-' | '+' | '\'');
     let text: String = text.to_lowercase().chars().map(|l| if kept(l) { l } else { ' ' }).collect();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    // A colon within a word is a time's.
+    let words = text.split_whitespace().map(|word| word.trim_matches(|l: char| !l.is_alphanumeric()));
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// What follows these whole words at the beginning.

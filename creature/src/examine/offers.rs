@@ -3,7 +3,7 @@
 //! Invariant: at most five, and what is a fact of the records: nothing is guessed, nothing is praised.
 
 use super::sums::{Failure, Sums};
-use super::told::{date, seconds, usd};
+use super::told::{date, seconds, thoughts, usd};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -70,24 +70,24 @@ fn dear(sums: &Sums) -> Vec<String> {
     let all = sums.cost();
     let mut lines: Vec<(f64, String)> = Vec::new();
     for (account, cost) in &sums.costs {
-        let (thoughts, others) = (cost.thoughts as f64, all.thoughts.saturating_sub(cost.thoughts) as f64);
-        let each = cost.usd / thoughts.max(1.0);
+        let (count, others) = (cost.thoughts as f64, all.thoughts.saturating_sub(cost.thoughts) as f64);
+        let each = cost.usd / count.max(1.0);
         let each_other = (all.usd - cost.usd) / others.max(1.0);
         let shared = others > 0.0 && cost.usd > SHARE * all.usd;
         if cost.usd > 0.0 && (shared || (each_other > 0.0 && each > DEARER * each_other)) {
             let line = format!(
-                "{} cost {} of {}: {} thoughts at {} each",
+                "{} cost {} of {}: {} at {} each",
                 account.name(),
                 usd(cost.usd),
                 usd(all.usd),
-                cost.thoughts,
+                thoughts(cost.thoughts),
                 usd(each)
             );
             lines.push((cost.usd, line));
         }
     }
     if all.unpriced > 0 {
-        lines.push((0.0, format!("{} thoughts have no price that is known", all.unpriced)));
+        lines.push((0.0, format!("no price is known of {}", thoughts(all.unpriced))));
     }
     lines.sort_by(|one, other| other.0.total_cmp(&one.0));
     lines.into_iter().map(|(_, line)| line).collect()

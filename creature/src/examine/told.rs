@@ -85,11 +85,11 @@ pub fn sentences(sums: &Sums, ended: &Ended) -> String {
     let mut told = match all.thoughts {
         0 if sums.wakes == 0 => return "I have no record of that time: I did not wake.".to_owned(),
         0 => format!("I woke {} and thought nothing.", times(sums.wakes)),
-        thoughts => {
+        _ => {
             let minds = table(&sums.thoughts);
             let wakes =
                 if sums.wakes > 0 { format!("woke {} and ", times(sums.wakes)) } else { String::new() };
-            format!("I {wakes}had {thoughts} thoughts ({minds}).")
+            format!("I {wakes}had {} ({minds}).", thoughts(all.thoughts))
         }
     };
     let (calls, failed) = sums.calls();
@@ -140,14 +140,14 @@ fn cost(cost: &Cost) -> String {
     match (cost.usd > 0.0, cost.unpriced) {
         (false, 0) => "nothing".to_owned(),
         (true, 0) => usd(cost.usd),
-        (false, unpriced) => format!("an unknown sum: {unpriced} thoughts have no known price"),
-        (true, unpriced) => format!("{}, and {unpriced} thoughts with no known price", usd(cost.usd)),
+        (false, unpriced) => format!("an unknown sum, for {} with no known price", thoughts(unpriced)),
+        (true, unpriced) => format!("{}, and {} with no known price", usd(cost.usd), thoughts(unpriced)),
     }
 }
 
 fn accounts(sums: &Sums) -> Vec<String> {
     let line = |(account, sum): (&super::sums::Account, &Cost)| {
-        format!("{} {} ({} thoughts)", account.name(), cost(sum), sum.thoughts)
+        format!("{} {} ({})", account.name(), cost(sum), thoughts(sum.thoughts))
     };
     sums.costs.iter().map(line).collect()
 }
@@ -193,6 +193,10 @@ fn some<'a>(all: impl Iterator<Item = &'a str>, count: usize) -> String {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }
+}
+
+pub fn thoughts(count: u64) -> String {
+    if count == 1 { "1 thought".to_owned() } else { format!("{count} thoughts") }
 }
 
 fn times(count: u64) -> String {

@@ -166,9 +166,9 @@ fn money_is_told_by_who_it_was_spent_for_and_unknown_where_no_price_is() {
     let text = sentences(&told.0, &Vec::new());
     assert!(
         text.ends_with(
-            "It cost 0.48 USD, and 1 thoughts with no known price: own wakes 0.30 USD (2 thoughts); the owner's words \
-             0.05 USD, and 1 thoughts with no known price (2 thoughts); sub-sessions 0.10 USD (1 thoughts); dreams \
-             0.02 USD (1 thoughts); older thoughts, not told apart 0.01 USD (1 thoughts)."
+            "It cost 0.48 USD, and 1 thought with no known price: own wakes 0.30 USD (2 thoughts); the owner's words \
+             0.05 USD, and 1 thought with no known price (2 thoughts); sub-sessions 0.10 USD (1 thought); dreams \
+             0.02 USD (1 thought); older thoughts, not told apart 0.01 USD (1 thought)."
         ),
         "{text}"
     );
@@ -215,7 +215,7 @@ fn what_is_worth_looking_at_is_ranked_has_numbers_and_dates_and_is_five_at_most(
 #[test]
 fn sums_stay_small_whatever_they_are_shown() {
     let mut told = Told::default();
-    for number in 0..20_000_u64 {
+    for number in 0..4_000_u64 {
         let second = i64::try_from(number).unwrap();
         told.action(second, number, &format!("tool.{number}"), Some(&"error ".repeat(1_000)));
         told.add(second, "thought", json!({"thought": number, "mind": format!("mind {number}")}));
@@ -224,7 +224,7 @@ fn sums_stay_small_whatever_they_are_shown() {
         told.add(second, "agenda", json!({"session": format!("s{number}"), "usage": {"cost_usd": -1e308}}));
     }
     assert!(format!("{:?}", told.0).len() < 200_000, "{}", format!("{:?}", told.0).len());
-    assert_eq!(told.0.calls(), (20_000, 20_000));
+    assert_eq!(told.0.calls(), (4_000, 4_000));
     assert!(sentences(&told.0, &Vec::new()).len() < 4_000);
 }
 
@@ -280,8 +280,12 @@ async fn a_span_is_summed_up_over_memory_moved_aside_and_the_bookkeeping() {
     ] {
         assert!(night.contains(said), "{said}: {night}");
     }
-    let day = yard.shown("self.examine", json!({"since": "yesterday", "until": "9am"})).await;
-    assert!(day.contains("cost: 0.80 USD\n") && day.contains("until") == day.contains("until now"), "{day}");
+    let day = yard.shown("self.examine", json!({"since": "yesterday", "until": "8am"})).await;
+    assert!(
+        day.contains("cost: 0.60 USD\n")
+            && day.contains("span: Sun 2026-11-22 00:00 to Mon 2026-11-23 08:00 CET"),
+        "{day}"
+    );
     let wrong = yard.shown("self.examine", json!({"since": "the blue one"})).await;
     assert!(wrong.starts_with("failed") && wrong.contains("last night"), "{wrong}");
     let backwards = yard.shown("self.examine", json!({"since": "today", "until": "yesterday"})).await;
@@ -325,12 +329,13 @@ async fn a_model_answers_what_the_night_cost_with_the_figures_it_was_shown() {
     let night = house.records();
     let spent: f64 = night.iter().filter_map(|record| record.data["usage"]["cost_usd"].as_f64()).sum();
     let calls = night.iter().filter(|record| record.kind == "action").count();
-    assert!(spent > 0.0 && calls == 2, "{spent} {calls}");
+    let failed = night.iter().filter(|record| record.data["result"]["ok"] == false).count();
+    assert!(spent > 0.0 && calls == 2 && failed > 0, "{spent} {calls} {failed}");
     lived.pass(std::time::Duration::from_secs(12 * 3_600));
     house.say("what did you do last night and what did it cost?");
     lived.wake().await;
     let told = house.records().into_iter().rev().find(|record| record.kind == "message").unwrap().data;
-    assert_eq!(told["text"], format!("Last night: 2, 1 failed calls for {spent:.2} USD."), "{told}");
+    assert_eq!(told["text"], format!("Last night: 2, {failed} failed calls for {spent:.2} USD."), "{told}");
 }
 
 #[tokio::test]
@@ -356,7 +361,7 @@ async fn without_a_model_the_question_is_answered_from_the_records() {
         let told = told["text"].as_str().unwrap();
         assert!(told.starts_with(span), "{said}: {told}");
         if said.contains("cost") {
-            assert!(told.contains("notes.append") && told.ends_with("It cost nothing."), "{told}");
+            assert!(told.contains("notes.append") && told.contains("It cost nothing."), "{told}");
         }
     }
     let shown = {

@@ -15,7 +15,12 @@ fn minute(minute: i64) -> Timestamp {
 fn lines(minutes: std::ops::Range<i64>, bytes: usize) -> String {
     let pad = "x".repeat(bytes);
     minutes
-        .map(|at| format!("{{\"at\":\"{}\",\"life\":1,\"kind\":\"note\",\"data\":{{\"n\":{at},\"pad\":\"{pad}\"}}}}\n", minute(at)))
+        .map(|at| {
+            format!(
+                "{{\"at\":\"{}\",\"life\":1,\"kind\":\"note\",\"data\":{{\"n\":{at},\"pad\":\"{pad}\"}}}}\n",
+                minute(at)
+            )
+        })
         .collect()
 }
 
@@ -78,7 +83,8 @@ fn damage_is_passed_over_and_counted() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("memory.jsonl");
     let garbage = format!("garbage\n\n{}\n[1]\n", "y".repeat(5 << 20));
-    let text = [lines(0..300, 900), garbage.clone(), lines(300..600, 900), garbage, "{\"torn".to_owned()].concat();
+    let text =
+        [lines(0..300, 900), garbage.clone(), lines(300..600, 900), garbage, "{\"torn".to_owned()].concat();
     std::fs::write(&path, text).unwrap();
     let (seen, found) = read(&path, 250, 1 << 30);
     assert_eq!(seen, (250..600).collect::<Vec<_>>());
