@@ -29,6 +29,7 @@ mod instinct;
 mod keepsakes;
 mod knowing;
 mod life;
+mod listing;
 mod lived;
 mod llm;
 mod members;

@@ -21,7 +21,7 @@ fn the_creatures_sections_are_known() {
                 [agenda]\norder = [\"scanning\", \"goals\", \"opportunities\", \"tasks\", \"gaps\", \"presence\", \"knowledge\"]\n\
                 ask_above_usd = 100\ngoal_cost_usd = 2.5\nmessages_per_hour = 5\ntime_zone = \"Europe/Berlin\"\nrounds = 50\n\
                 [sessions]\nat_once = 99\n[dream]\nat = \"23:59\"\nmodel = \"small\"\n\
-                [files]\nrisky = true\nrisky_root = \"shared\"\n\
+                [files]\nrisky = true\nrisky_root = \"shared\"\nmost_entries = 9\nmost_bytes = 99999999\n\
                 [permissions]\n\"repo.run\" = \"owner\"\nspawn = \"never\"\n\"a.tool.to.come\" = \"always\"\n";
     settings::read(text).unwrap();
 }

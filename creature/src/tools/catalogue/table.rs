@@ -203,7 +203,12 @@ pub const TOOLS: &[Tool] = &[
         House,
         "read a file of your workspace, `lines` lines from line `from`; `next_from` is where it goes on",
     ),
-    tool("files.list", &[text("path").maybe()], House, "list a folder of your workspace"),
+    tool(
+        "files.list",
+        &[text("path").maybe(), number("depth", 1, 32).maybe()],
+        House,
+        "what lies below a folder of your workspace, eight levels deep unless said: kind, size and time of each",
+    ),
     tool(
         "files.search",
         &[words("pattern"), text("path").maybe(), FROM],
