@@ -8,6 +8,7 @@ mod books;
 mod boundary;
 mod broker;
 mod broker_away;
+mod busy;
 mod config;
 mod context;
 mod digest;

@@ -78,6 +78,10 @@ async fn the_week_is_summed_up_by_itself() {
     yard.tools.post().unwrap();
     pass(&clock, 5 * 24 * 60 - 1);
     assert_eq!(yard.tools.post().unwrap(), 0, "the week is not over");
+    let usage = json!({"cost_usd": 0.25});
+    let data = json!({"thought": 1, "wake": 1, "round": 0, "mind": "strong", "owner": false, "usage": usage});
+    let at = yard.tools.clock.text();
+    yard.tools.memory.append(&Record { at, life: 7, kind: "thought".to_owned(), data }).unwrap();
     pass(&clock, 1);
     assert_eq!(yard.tools.post().unwrap(), 1);
     let (kind, text) = told(&yard).remove(0);
@@ -85,6 +89,7 @@ async fn the_week_is_summed_up_by_itself() {
         kind == "weekly_summary" && text.starts_with("The week to 2026-03-30. Goals reached: none."),
         "{text}"
     );
+    assert!(text.contains("I had 1 thought (strong 1).") && text.contains("It cost 0.25 USD"), "{text}");
     assert_eq!(yard.tools.post().unwrap(), 0, "once a week");
 }
 
