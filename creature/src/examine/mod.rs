@@ -11,7 +11,7 @@ mod told;
 pub use asked::asked;
 pub use offers::worth_looking_at;
 pub use span::Span;
-pub use sums::{Account, NOT_UNDERSTOOD, Sums};
+pub use sums::{Account, Sums};
 pub use told::{date, sentences};
 
 use crate::books;

@@ -18,11 +18,14 @@ const LONGEST_ERROR: usize = 120;
 /// Events listed of one sort; past it they are only counted.
 const MOST_LISTED: usize = 8;
 
-/// Steps listed as the slowest, and what of a step is named.
+/// What one thought can cost.
+const MOST_USD: f64 = 10_000.0;
+
+/// Steps listed as the slowest.
 const MOST_SLOW: usize = 5;
 
-/// What instinct thinks of words it does not know.
-pub const NOT_UNDERSTOOD: &str = "I cannot understand that";
+/// What instinct thinks of words it does not know, in `mind/instinct/words.rs`.
+const NOT_UNDERSTOOD: &str = "I cannot understand that";
 
 /// On whose account a mind was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -253,8 +256,8 @@ impl Sums {
         let usd = usage.and_then(|usage| usage.get("cost_usd")).and_then(Value::as_f64);
         let cost = self.costs.entry(account).or_default();
         cost.thoughts += 1;
-        // A price that is no price would spoil the sum.
-        cost.usd += usd.filter(|usd| usd.is_finite()).unwrap_or_default();
+        // A price that is none would spoil the sum.
+        cost.usd += usd.filter(|usd| (0.0..MOST_USD).contains(usd)).unwrap_or_default();
         cost.unpriced += u64::from(usage.is_some() && usd.is_none());
     }
 

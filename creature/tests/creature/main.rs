@@ -8,7 +8,6 @@ mod books;
 mod boundary;
 mod broker;
 mod broker_away;
-mod busy;
 mod config;
 mod context;
 mod digest;

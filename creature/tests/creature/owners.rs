@@ -212,3 +212,42 @@ async fn the_owner_hears_once_a_day_that_the_money_runs_short() {
     lived.wake().await;
     assert_eq!(told(&house).len(), 2, "the next day again");
 }
+
+/// It made four records: the word, the thought, the answer, and an action that said the answer once more.
+#[tokio::test]
+async fn an_answer_stands_in_memory_once() {
+    loopback!();
+    let script = Script::sighted(|shown| match shown.new.contains("are you there?") {
+        true => {
+            let wait = json!({"kind": "milestone", "text": "chapter one"});
+            let calls = json!([
+                {"tool": "owner.message", "args": {"text": "I am here.", "done": true}},
+                {"tool": "owner.message", "args": wait},
+                {"tool": "repo.map", "args": {"folder": "nowhere"}},
+            ]);
+            thought("answer", calls, 300)
+        }
+        false => thought("rest", json!([]), 300),
+    });
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, "2026-03-25T09:00:00Z", 1).await;
+    lived.wake().await;
+    let before = house.records().len();
+    house.say("are you there?");
+    lived.stay().await;
+    let all: Vec<(String, bool)> = house
+        .records()
+        .split_off(before)
+        .into_iter()
+        .map(|record| (record.kind.clone(), record.data.to_string().contains("I am here.")))
+        .collect();
+    let kinds: Vec<&str> = all.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds[..3], ["message", "thought", "message"], "{kinds:?}");
+    assert_eq!(
+        kinds.iter().filter(|kind| **kind == "action").count(),
+        2,
+        "what was no answer is an action: {kinds:?}"
+    );
+    let acted = all.iter().any(|(kind, says)| kind == "action" && *says);
+    assert!(!acted, "the answer stands as the message it is");
+}

@@ -4,7 +4,6 @@ use super::state::{Job, Origin};
 use super::text::{clip, number, word};
 use super::turn::Turn;
 use super::{idle, tasks};
-use crate::examine::NOT_UNDERSTOOD;
 use crate::mind::context::shorten;
 use crate::mind::moment::Moment;
 use agenda::{directive, goals};
@@ -85,7 +84,7 @@ fn answer(said: &str, unknown: &mut Vec<String>, turn: &mut Turn) {
         return turn.tell_owner(PHASED);
     }
     let Some(task) = tasks::parse(said) else {
-        turn.say(format!("{NOT_UNDERSTOOD} and say what I can do."));
+        turn.say("I cannot understand that and say what I can do.");
         return unknown.push(format!("\"{}\"", clip(said, 60)));
     };
     if turn.moment.safe {
