@@ -110,7 +110,7 @@ fn ended(agenda: &Agenda, since: Timestamp, until: Timestamp) -> Vec<String> {
         .filter_map(|lead| Some((lead.ended_at?, format!("{} {}: {}", lead.id, lead.title, lead.reason))));
     let mut all: Vec<(Timestamp, String)> =
         goals.chain(tasks).chain(leads).filter(|(at, _)| within(at)).collect();
-    all.sort_by(|one, other| other.0.cmp(&one.0));
+    all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     let short = |told: &str| crate::mind::context::shorten(told.trim_end_matches([':', ' ']), 120);
     all.iter().map(|(_, told)| short(told)).collect()
 }

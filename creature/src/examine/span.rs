@@ -35,7 +35,7 @@ pub fn read(said: &str, now: Timestamp, zone: &TimeZone) -> Option<Span> {
         rest => here.period(rest)?,
     };
     let until = until.min(now);
-    (since < until).then(|| Span { since, until, said: text })
+    (since < until).then_some(Span { since, until, said: text })
 }
 
 fn plain_hour(word: &str) -> bool {
