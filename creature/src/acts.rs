@@ -130,11 +130,14 @@ impl Life {
         self.toolbox
             .feed
             .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
-        let record = json!({
-            "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
-            "owner": self.toolbox.owner,
-        });
-        self.remember("action", record)?;
+        // What was answered stands in memory as the message it is.
+        if !(ok && answers(call)) {
+            let record = json!({
+                "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
+                "owner": self.toolbox.owner,
+            });
+            self.remember("action", record)?;
+        }
         if let Some(talk) = self.mind.talk() {
             talk.done(&call.id, &shown, !ok);
         }

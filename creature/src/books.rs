@@ -77,6 +77,12 @@ pub fn newest(house: &House) -> Vec<Record> {
     all
 }
 
+/// All that is kept of it, the older first.
+pub fn files(house: &House) -> [PathBuf; 2] {
+    let path = house.books();
+    [before(&path), path]
+}
+
 fn before(path: &Path) -> PathBuf {
     path.with_file_name("bookkeeping.before.jsonl")
 }

@@ -100,12 +100,22 @@ impl Default for DreamSettings {
     }
 }
 
-/// `[files]`: where the file tools work; in risky mode at `risky_root`, a folder of the house.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// `[files]`: where the file tools work, in risky mode at `risky_root`, a folder of the house; and how much of it they show.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileSettings {
     pub risky: bool,
     pub risky_root: String,
+    /// Entries in one list.
+    pub most_entries: usize,
+    /// Bytes of a file that is read.
+    pub most_bytes: u64,
+}
+
+impl Default for FileSettings {
+    fn default() -> Self {
+        Self { risky: false, risky_root: String::new(), most_entries: 300, most_bytes: 512 * 1024 }
+    }
 }
 
 /// `[model]`: how a model is asked; which one is the broker's to know, and its keys of this section are too.
@@ -236,6 +246,8 @@ impl Settings {
         rest.longest_s = rest.longest_s.clamp(rest.shortest_s, MOST_REST_S);
         rest.quiet_s = rest.quiet_s.clamp(rest.longest_s, MOST_REST_S);
         self.agenda.rounds = self.agenda.rounds.clamp(1, MOST_ROUNDS);
+        self.files.most_entries = self.files.most_entries.clamp(10, 5_000);
+        self.files.most_bytes = self.files.most_bytes.clamp(1_024, 16 << 20);
         self.sessions.at_once = self.sessions.at_once.clamp(1, 8);
         // Together they stay below what the loop allows one call, or a slow edit would be a silent life.
         let edit = &mut self.self_edit;

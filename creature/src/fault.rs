@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io::ErrorKind;
 
 /// A failure as a mind is told of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,3 +37,20 @@ impl fmt::Display for Fault {
 }
 
 impl Error for Fault {}
+
+/// What helps where nothing can be written; `risky` is a folder that the owner named in the workspace's place.
+pub fn unwritable(kind: ErrorKind, risky: bool) -> &'static str {
+    match kind {
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied if risky => {
+            "the walls let you read there and write nothing, whatever [files] in owner.toml says: tell your owner that \
+             risky mode writes only where no walls stand"
+        }
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
+            "you may not write there: choose another path, or tell your owner"
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "the disk is full: delete what is not needed with repo.run"
+        }
+        _ => "choose another path; files.list shows what is there",
+    }
+}

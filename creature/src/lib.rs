@@ -13,6 +13,7 @@ pub mod dream;
 pub mod due;
 mod emptied;
 pub mod endings;
+pub mod examine;
 pub mod fault;
 pub mod feed;
 pub mod guardian_post;

@@ -264,6 +264,7 @@ impl Life {
             "monologue": context::shorten(&thought.monologue, MOST_MONOLOGUE),
             "intent": context::shorten(&thought.intent, MOST_MONOLOGUE),
             "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
+            "owner": self.toolbox.owner,
         });
         if !self.toolbox.owner {
             self.paid_for_look(record.get("usage").unwrap_or(&Value::Null));

@@ -136,6 +136,7 @@ impl Life {
                 "mind": "instinct", "thought": number, "wake": self.cursors.wakes, "round": round,
                 "monologue": thought.monologue, "intent": context::shorten(&thought.intent, 200),
                 "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": Value::Null,
+                "owner": true,
             });
             self.remember("thought", record)?;
             self.cursors.thoughts = number;
@@ -162,7 +163,7 @@ impl Life {
             "thought",
             json!({
                 "mind": mind, "thought": number, "garbled": true, "error": error,
-                "text": context::shorten(text, 4_000), "usage": usage,
+                "text": context::shorten(text, 4_000), "usage": usage, "owner": self.toolbox.owner,
             }),
         )?;
         (self.course.overran, self.course.setback) = (1, true);

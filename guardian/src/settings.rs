@@ -129,6 +129,8 @@ struct Dream {
 struct FilesOfTools {
     risky: bool,
     risky_root: String,
+    most_entries: u32,
+    most_bytes: u64,
 }
 
 /// The creature's, for a tool by its name: which tools there are, it decides.

@@ -11,7 +11,7 @@ const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
 const FULL: &str = include_str!("../../prompts/sub_full.md");
 
 /// Looking within the house.
-const LOOKING: &str = "notes.read records history files.read files.list files.search repo.status repo.diff repo.map \
+const LOOKING: &str = "notes.read records self.examine history files.read files.list files.search repo.status repo.diff repo.map \
     repo.outline repo.search repo.read knowledge.search skill.list skill.load sessions.list";
 
 /// Beside looking: reading what is outside, and writing what others of the house will read.

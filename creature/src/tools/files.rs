@@ -6,9 +6,11 @@ use super::Toolbox;
 use super::arguments::Arguments;
 use super::page::page;
 use super::papers::is_slug;
-use crate::fault::Fault;
+use crate::fault::{self, Fault};
 use serde_json::{Value, json};
+use std::error::Error;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// What of the house is no workspace, whatever the owner's settings say.
@@ -27,9 +29,7 @@ const HOUSE: [&str; 12] = [
     "PURPOSE.md",
 ];
 
-const MOST_READ: u64 = 512 * 1024;
 const MOST_WRITE: usize = 1024 * 1024;
-const MOST_LISTED: usize = 300;
 
 /// What the workspace may hold in all; past it a write is refused, never something deleted.
 const MOST_FILES: u64 = 20_000;
@@ -42,38 +42,18 @@ pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         Fault::caused(format!("read {path}"), &cause, "files.list shows what is there")
     };
     let found = file.metadata().map_err(read)?;
-    if !found.is_file() || found.len() > MOST_READ {
-        return Err(args.fault(format!("reads files of at most 512 KiB, and {path} is none")));
+    let most = tools.files.most_bytes;
+    if !found.is_file() {
+        return Err(args.fault(format!("reads files, and {path} is none")));
+    }
+    if found.len() > most {
+        let bytes = found.len();
+        return Err(args.fault(format!(
+            "reads files of at most {most} bytes ([files] most_bytes in owner.toml), and {path} has {bytes}"
+        )));
     }
     let bytes = fs::read(&file).map_err(read)?;
     page(args, path, &String::from_utf8_lossy(&bytes))
-}
-
-pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let path = args.maybe_text("path").unwrap_or("");
-    let folder = inside(tools, args, path)?;
-    let listing = match fs::read_dir(&folder) {
-        // The workspace itself comes to be with its first file.
-        Err(_) if folder == root(tools)? => return Ok(json!({"entries": [], "left_out": 0})),
-        listing => listing.map_err(|cause| {
-            Fault::caused(format!("list {path}"), &cause, "files.list without `path` shows the top")
-        })?,
-    };
-    let mut entries: Vec<(String, Value)> = listing
-        .flatten()
-        .filter_map(|entry| {
-            let (name, found) = (entry.file_name().to_string_lossy().into_owned(), entry.metadata().ok()?);
-            let line = match found.is_dir() {
-                true => json!(format!("{name}/")),
-                false => json!(format!("{name} ({} bytes)", found.len())),
-            };
-            Some((name, line))
-        })
-        .collect();
-    entries.sort_by(|a, b| a.0.cmp(&b.0));
-    let left_out = entries.len().saturating_sub(MOST_LISTED);
-    let entries: Vec<Value> = entries.into_iter().take(MOST_LISTED).map(|(_, line)| line).collect();
-    Ok(json!({"entries": entries, "left_out": left_out}))
 }
 
 pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
@@ -91,7 +71,7 @@ pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         return Err(Fault::new(error, "delete what is not needed with repo.run"));
     }
     memory::replace(&file, text.as_bytes())
-        .map_err(|cause| Fault::caused("write a file of the workspace", &cause, "is the disk full?"))?;
+        .map_err(|cause| unwritten(tools, "write a file of the workspace", cause.kind(), &cause))?;
     Ok(json!({"path": shown(tools, &file), "bytes": text.len()}))
 }
 
@@ -102,22 +82,25 @@ pub fn create_workspace(tools: &mut Toolbox, args: &Arguments) -> Result<Value, 
     }
     let folder = inside(tools, args, name)?;
     let existed = folder.is_dir();
-    fs::create_dir_all(&folder).map_err(|cause| {
-        Fault::caused(format!("create the workspace {name}"), &cause, "choose another name")
-    })?;
+    fs::create_dir_all(&folder)
+        .map_err(|cause| unwritten(tools, &format!("create the workspace {name}"), cause.kind(), &cause))?;
     let readme = folder.join("README.md");
     if !readme.exists() {
         let about = args.maybe_text("about").unwrap_or("What this is for is yet to be written here.");
         let text =
             format!("# {name}\n\n{}\n\nMade {} by life {}.\n", about.trim(), tools.clock.text(), tools.life);
         memory::replace(&readme, text.as_bytes())
-            .map_err(|cause| Fault::caused("write the readme of a workspace", &cause, "is the disk full?"))?;
+            .map_err(|cause| unwritten(tools, "write the readme of a workspace", cause.kind(), &cause))?;
     }
     Ok(json!({"path": shown(tools, &folder), "existed": existed}))
 }
 
+fn unwritten(tools: &Toolbox, doing: &str, kind: ErrorKind, cause: &dyn Error) -> Fault {
+    Fault::caused(doing, cause, fault::unwritable(kind, tools.files.risky))
+}
+
 /// Where the file tools work: the workspace, or the folder the owner risks.
-fn root(tools: &Toolbox) -> Result<PathBuf, Fault> {
+pub(super) fn root(tools: &Toolbox) -> Result<PathBuf, Fault> {
     let settings = &tools.files;
     if !settings.risky {
         return Ok(tools.house.workspace());

@@ -12,6 +12,7 @@ mod directives;
 mod feeds;
 mod files;
 mod knowledge;
+mod listing;
 mod new_packages;
 mod outline;
 mod owner;
@@ -240,6 +241,7 @@ impl Toolbox {
             "notes.append" => papers::append(self, args),
             "records" => past::records(self, args),
             "history" => past::history(self, args),
+            "self.examine" => past::examine(self, args),
             "knowledge.write" => knowledge::write(self, args),
             "knowledge.search" => knowledge::search(self, args),
             "fact.add" => knowledge::add_fact(self, args),
@@ -256,7 +258,7 @@ impl Toolbox {
             "opportunity.move" => agenda::opportunity_move(self, args),
             "agenda.list" => agenda::list(self, args),
             "files.read" => files::read(self, args),
-            "files.list" => files::list(self, args),
+            "files.list" => listing::list(self, args),
             "files.search" => search::workspace(self, args),
             "files.write" => files::write(self, args),
             "files.create_workspace" => files::create_workspace(self, args),

@@ -4,6 +4,7 @@
 
 use super::Toolbox;
 use super::arguments::Arguments;
+use crate::examine::{examine, span};
 use crate::fault::Fault;
 use crate::mind::moment::Word;
 use agenda::Change;
@@ -104,7 +105,13 @@ impl Toolbox {
     }
 
     fn sum_up(&mut self) -> Result<(), Fault> {
-        let text = super::weekly::text(&self.desk.agenda, &self.facts, self.clock.now());
+        let (now, zone) = (self.clock.now(), &self.desk.rules.time_zone);
+        let did = span::read("1w", now, zone).map(|week| examine(&self.house, &self.desk.agenda, week, zone));
+        let did = match did {
+            Some(Err(fault)) => format!("What I did cannot be told: {}.", fault.error),
+            did => did.and_then(Result::ok).map_or(String::new(), |week| week.sentences(zone)),
+        };
+        let text = super::weekly::text(&self.desk.agenda, &did, now);
         let said = Change::Outbox(OutboxChange::Say { kind: Kind::WeeklySummary, text });
         let thread = std::mem::replace(&mut self.thread, "main".to_owned());
         let said = self.change(&said);

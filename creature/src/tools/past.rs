@@ -1,17 +1,17 @@
-//! `records` and `history`: what it did and what became of it, from its own memory and from the guardian's history.
+//! `records`, `self.examine` and `history`: what it did and what became of it, from its memory and the guardian's history.
 //!
 //! Invariant: nothing is remembered that is not in the files; what was not looked at is said.
 
 use super::Toolbox;
 use super::arguments::Arguments;
 use super::page::{self, cut};
+use crate::examine::{self, Span, span};
 use crate::fault::Fault;
 use crate::mind::context::shorten;
 use crate::senses::{budget, papers};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use memory::Record;
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use serde_json::{Value, json};
 
 /// Records and bytes looked back on.
 const LOOK_BACK: (usize, u64) = (20_000, 16 << 20);
@@ -19,15 +19,14 @@ const LOOK_BACK: (usize, u64) = (20_000, 16 << 20);
 /// Bytes of the guardian's history.
 const MOST_HISTORY: u64 = 2 << 20;
 
-/// How far back where no time is given, in hours.
-const DAY_HOURS: i64 = 24;
+/// How far back where no time is given.
+const DAY: &str = "24h";
 
-/// Characters of a record in a list, and tools that are counted by name.
+/// Characters of a record in a list.
 const MOST_LINE: usize = 300;
-const MOST_TOOLS: usize = 30;
 
 pub fn records(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let since = since(tools, args)?;
+    let since = span(tools, args, "since")?.since;
     let tail = memory::tail(&tools.house.memory(), LOOK_BACK.0, LOOK_BACK.1)
         .map_err(|cause| Fault::caused("look back on memory", &cause, "knowledge.search still works"))?;
     let at = |record: &Record| record.at.parse::<Timestamp>().ok();
@@ -49,11 +48,7 @@ pub fn records(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     if let Value::Object(fields) = &mut answer {
         fields.shift_remove("path");
         fields.insert("since".to_owned(), json!(since));
-        fields.extend(totals(&found));
-        let money = budget::read(&tools.house.budget()).line;
-        if !money.is_empty() {
-            fields.insert("money".to_owned(), json!(money));
-        }
+        fields.insert("records".to_owned(), json!(found.len()));
         if full {
             let oldest = tail.records.first().map(|record| record.at.clone()).unwrap_or_default();
             let note =
@@ -66,51 +61,6 @@ pub fn records(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 
 fn bytes(records: &[Record]) -> u64 {
     records.iter().map(|record| record.data.to_string().len() as u64 + 80).sum()
-}
-
-/// What the records come to: thoughts, tokens, money, calls by tool and failures.
-fn totals(records: &[&Record]) -> Map<String, Value> {
-    let (mut thoughts, mut actions, mut failures, mut cost_usd) = (0_u64, 0_u64, 0_u64, 0.0);
-    let (mut tokens, mut by_tool): (BTreeMap<&str, u64>, BTreeMap<&str, u64>) = <_>::default();
-    for record in records {
-        let said = |key: &str| record.data.get(key);
-        if let Some(usage) = said("usage").and_then(Value::as_object) {
-            for name in ["input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens"] {
-                *tokens.entry(name).or_default() +=
-                    usage.get(name).and_then(Value::as_u64).unwrap_or_default();
-            }
-            cost_usd += usage.get("cost_usd").and_then(Value::as_f64).unwrap_or_default();
-        }
-        match record.kind.as_str() {
-            "thought" => thoughts += 1,
-            "action" => {
-                actions += 1;
-                let ok = said("result").and_then(|result| result.get("ok")) == Some(&json!(true));
-                failures += u64::from(!ok);
-                *by_tool.entry(said("tool").and_then(Value::as_str).unwrap_or("?")).or_default() += 1;
-            }
-            _ => {}
-        }
-    }
-    let mut most: Vec<_> = by_tool.into_iter().collect();
-    most.sort_by_key(|(tool, count)| (std::cmp::Reverse(*count), *tool));
-    let named = most.iter().take(MOST_TOOLS).map(|(tool, count)| format!("{tool} {count}"));
-    let mut sum = Map::new();
-    let mut put = |name: &str, value: Value| _ = sum.insert(name.to_owned(), value);
-    put("records", json!(records.len()));
-    put("thoughts", json!(thoughts));
-    if !tokens.is_empty() {
-        let tokens =
-            tokens.iter().map(|(name, count)| format!("{} {count}", name.trim_end_matches("_tokens")));
-        put("tokens", json!(tokens.collect::<Vec<_>>().join(", ")));
-    }
-    if cost_usd > 0.0 {
-        put("cost_usd", json!((cost_usd * 10_000.0).round() / 10_000.0));
-    }
-    put("actions", json!(actions));
-    put("failures", json!(failures));
-    put("by_tool", json!(named.collect::<Vec<_>>().join(", ")));
-    sum
 }
 
 /// A record in one line.
@@ -138,7 +88,7 @@ fn line(record: &Record) -> String {
 }
 
 pub fn history(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (since, path) = (since(tools, args)?, tools.house.history());
+    let (since, path) = (span(tools, args, "since")?.since, tools.house.history());
     let length = path.metadata().map_or(0, |found| found.len());
     let begin = length.saturating_sub(MOST_HISTORY);
     let (bytes, _) = match length {
@@ -174,25 +124,33 @@ fn event(line: &str, since: Timestamp) -> Option<String> {
     Some(cut(&told, MOST_LINE * 2))
 }
 
-/// The moment that `since` names: so long ago, or a time; a day ago where none is given.
-fn since(tools: &Toolbox, args: &Arguments) -> Result<Timestamp, Fault> {
-    let now = tools.clock.now();
-    let ago = |seconds: i64| now.checked_sub(SignedDuration::from_secs(seconds)).ok();
-    let Some(said) = args.maybe_text("since").map(str::trim).filter(|said| !said.is_empty()) else {
-        return Ok(ago(DAY_HOURS * 3_600).unwrap_or(now));
-    };
-    let digits = said.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(said.len());
-    let (count, unit) = said.split_at(digits);
-    let unit_s = match unit.trim() {
-        "s" => Some(1),
-        "m" | "min" => Some(60),
-        "h" => Some(3_600),
-        "d" => Some(86_400),
-        "w" => Some(7 * 86_400),
-        _ => None,
-    };
-    let span = unit_s.and_then(|unit_s| count.parse::<i64>().ok()?.checked_mul(unit_s)).and_then(ago);
-    span.or_else(|| super::agenda::moment(said, &tools.desk.rules.time_zone)).ok_or_else(|| {
-        args.fault("takes as `since` how long ago, as in 30m, 8h or 2d, or a time, as in 2026-05-28T09:00")
+/// What it did, what failed and what that cost in a span.
+pub fn examine(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let mut span = span(tools, args, "since")?;
+    if args.maybe_text("until").is_some_and(|until| !until.trim().is_empty()) {
+        // The end of a span is where the one that is named begins: `until today` is midnight.
+        span.until = self::span(tools, args, "until")?.since;
+    }
+    if span.until <= span.since {
+        return Err(args.fault("asks for a span that ends before it begins"));
+    }
+    let (house, zone) = (&tools.house, &tools.desk.rules.time_zone);
+    let examined = examine::examine(house, &tools.desk.agenda, span, zone)?;
+    let mut fields = examined.fields(zone);
+    let money = budget::read(&house.budget()).line;
+    if !money.is_empty() {
+        fields.insert("money_now".to_owned(), json!(money));
+    }
+    Ok(Value::Object(fields))
+}
+
+/// The span that words name; a day back where there are none.
+fn span(tools: &Toolbox, args: &Arguments, name: &str) -> Result<Span, Fault> {
+    let said = args.maybe_text(name).map(str::trim).filter(|said| !said.is_empty()).unwrap_or(DAY);
+    span::read(said, tools.clock.now(), &tools.desk.rules.time_zone).ok_or_else(|| {
+        args.fault(format!(
+            "takes as `{name}` a span that lies behind, as in 30m, 8h, today, last night, since 9am, monday, or a time, \
+             as in 2026-05-28T09:00"
+        ))
     })
 }

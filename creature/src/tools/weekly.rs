@@ -1,6 +1,5 @@
 //! The weekly summary: what the week came to, in a few sentences made without a model. Pure.
 
-use crate::digest::Facts;
 use crate::mind::context::shorten;
 use agenda::Agenda;
 use agenda::goals::{GoalStatus, Goals};
@@ -12,20 +11,22 @@ const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24);
 const NAMED: usize = 4;
 const LONGEST_TITLE: usize = 80;
 
-/// The week that ends now.
-pub fn text(agenda: &Agenda, facts: &Facts, now: Timestamp) -> String {
+/// Characters of what it did, which leave room for the goals.
+const LONGEST_DID: usize = 2_000;
+
+/// The week that ends now; `did` is what its records come to.
+pub fn text(agenda: &Agenda, did: &str, now: Timestamp) -> String {
     let (reached, open) =
         (goals(&agenda.goals, GoalStatus::Done, now), goals(&agenda.goals, GoalStatus::Open, now));
     let (awaiting, money) = (goals(&agenda.goals, GoalStatus::Awaiting, now), agenda.opportunities.totals());
     format!(
         "The week to {}. Goals reached: {reached}. Open: {open}. Waiting for your yes: {awaiting}. Earned so far: {:.2} \
-         USD; pending: {:.2} USD; in the pipeline: {:.2} USD. {} thoughts so far, in life {}.",
+         USD; pending: {:.2} USD; in the pipeline: {:.2} USD. {}",
         now.strftime("%Y-%m-%d"),
         money.earned_usd,
         money.pending_usd,
         money.pipeline_usd,
-        facts.thoughts,
-        facts.life,
+        shorten(did, LONGEST_DID),
     )
 }
 

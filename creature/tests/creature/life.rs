@@ -94,7 +94,7 @@ fn the_owners_words_cut_the_rest_short_and_wait_until_answered() {
     house.say(r#"{"at":"2026-01-01T00:00:00.000Z","text":"are you there?"}"#);
     let asked = script.situation(2);
     assert!(asked.contains("hello there") && asked.contains("are you there?"), "{asked}");
-    house.record("action", |data| data["thought"] == 3 && data["result"]["ok"] == true);
+    house.record("message", |data| data["text"] == "hello yourself");
     house.write("PURPOSE.md", "wake up");
     assert!(!script.situation(3).contains(WAITS));
     living.leave();

@@ -15,6 +15,7 @@ mod draft;
 mod dream;
 mod endings;
 mod evidence;
+mod examine;
 #[path = "../faithful/mod.rs"]
 mod faithful;
 mod faithfulness;
@@ -28,6 +29,7 @@ mod instinct;
 mod keepsakes;
 mod knowing;
 mod life;
+mod listing;
 mod lived;
 mod llm;
 mod members;

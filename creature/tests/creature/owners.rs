@@ -78,6 +78,10 @@ async fn the_week_is_summed_up_by_itself() {
     yard.tools.post().unwrap();
     pass(&clock, 5 * 24 * 60 - 1);
     assert_eq!(yard.tools.post().unwrap(), 0, "the week is not over");
+    let usage = json!({"cost_usd": 0.25});
+    let data = json!({"thought": 1, "wake": 1, "round": 0, "mind": "strong", "owner": false, "usage": usage});
+    let at = yard.tools.clock.text();
+    yard.tools.memory.append(&Record { at, life: 7, kind: "thought".to_owned(), data }).unwrap();
     pass(&clock, 1);
     assert_eq!(yard.tools.post().unwrap(), 1);
     let (kind, text) = told(&yard).remove(0);
@@ -85,6 +89,7 @@ async fn the_week_is_summed_up_by_itself() {
         kind == "weekly_summary" && text.starts_with("The week to 2026-03-30. Goals reached: none."),
         "{text}"
     );
+    assert!(text.contains("I had 1 thought (strong 1).") && text.contains("It cost 0.25 USD"), "{text}");
     assert_eq!(yard.tools.post().unwrap(), 0, "once a week");
 }
 
@@ -206,4 +211,43 @@ async fn the_owner_hears_once_a_day_that_the_money_runs_short() {
     let mut lived = Lived::born(&house, "2026-03-03T12:00:00Z", 3).await;
     lived.wake().await;
     assert_eq!(told(&house).len(), 2, "the next day again");
+}
+
+/// It made four records: the word, the thought, the answer, and an action that said the answer once more.
+#[tokio::test]
+async fn an_answer_stands_in_memory_once() {
+    loopback!();
+    let script = Script::sighted(|shown| match shown.new.contains("are you there?") {
+        true => {
+            let wait = json!({"kind": "milestone", "text": "chapter one"});
+            let calls = json!([
+                {"tool": "owner.message", "args": {"text": "I am here.", "done": true}},
+                {"tool": "owner.message", "args": wait},
+                {"tool": "repo.map", "args": {"folder": "nowhere"}},
+            ]);
+            thought("answer", calls, 300)
+        }
+        false => thought("rest", json!([]), 300),
+    });
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, "2026-03-25T09:00:00Z", 1).await;
+    lived.wake().await;
+    let before = house.records().len();
+    house.say("are you there?");
+    lived.stay().await;
+    let all: Vec<(String, bool)> = house
+        .records()
+        .split_off(before)
+        .into_iter()
+        .map(|record| (record.kind.clone(), record.data.to_string().contains("I am here.")))
+        .collect();
+    let kinds: Vec<&str> = all.iter().map(|(kind, _)| kind.as_str()).collect();
+    assert_eq!(kinds[..3], ["message", "thought", "message"], "{kinds:?}");
+    assert_eq!(
+        kinds.iter().filter(|kind| **kind == "action").count(),
+        2,
+        "what was no answer is an action: {kinds:?}"
+    );
+    let acted = all.iter().any(|(kind, says)| kind == "action" && *says);
+    assert!(!acted, "the answer stands as the message it is");
 }

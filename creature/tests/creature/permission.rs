@@ -131,7 +131,8 @@ async fn prompts_a_command_changed_are_not_born_with_another_edit_after_untruste
 #[tokio::test]
 async fn a_risky_root_is_a_folder_of_its_own() {
     let mut yard = Yard::new();
-    yard.tools.files = FileSettings { risky: true, risky_root: "projects/site".to_owned() };
+    yard.tools.files =
+        FileSettings { risky: true, risky_root: "projects/site".to_owned(), ..FileSettings::default() };
     let made =
         yard.call("files.create_workspace", json!({"name": "garden", "about": "Where tea grows."})).await;
     assert_eq!(made["path"], json!("projects/site/garden"), "{made}");

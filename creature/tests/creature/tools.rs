@@ -154,7 +154,7 @@ async fn files_stay_in_the_workspace() {
         yard.call("files.read", json!({"path": "long.txt"})).await["error"]
             .as_str()
             .unwrap()
-            .contains("512 KiB")
+            .contains("at most 524288 bytes")
     );
     assert_eq!(yard.call("files.create_workspace", json!({"name": "garden"})).await["existed"], json!(false));
     assert_eq!(yard.call("files.create_workspace", json!({"name": "../garden"})).await["ok"], json!(false));
@@ -163,7 +163,7 @@ async fn files_stay_in_the_workspace() {
         assert!(refused["error"].as_str().unwrap().contains("is a folder's"), "{folder}: {refused}");
     }
     let listed = yard.call("files.list", json!({})).await["entries"].to_string();
-    assert!(listed.contains("garden/") && listed.contains("real.txt (5 bytes)"), "{listed}");
+    assert!(listed.contains("garden/") && listed.contains("real.txt (file, 5 bytes, "), "{listed}");
 }
 
 #[tokio::test]

@@ -21,7 +21,8 @@ fn the_creatures_sections_are_known() {
                 [agenda]\norder = [\"scanning\", \"goals\", \"opportunities\", \"tasks\", \"gaps\", \"presence\", \"knowledge\"]\n\
                 ask_above_usd = 100\ngoal_cost_usd = 2.5\nmessages_per_hour = 5\ntime_zone = \"Europe/Berlin\"\nrounds = 50\n\
                 [sessions]\nat_once = 99\n[dream]\nat = \"23:59\"\nmodel = \"small\"\n\
-                [files]\nrisky = true\nrisky_root = \"shared\"\n[autonomy]\nusd_per_day = 0.5\n\
+                 [files]\nrisky = true\nrisky_root = \"shared\"\nmost_entries = 9\nmost_bytes = 99999999\n\
+                 [autonomy]\nusd_per_day = 0.5\n\
                 [permissions]\n\"repo.run\" = \"owner\"\nspawn = \"never\"\n\"a.tool.to.come\" = \"always\"\n";
     settings::read(text).unwrap();
 }

@@ -21,7 +21,7 @@ pub mod rest;
 pub mod salvage;
 pub mod sessions;
 mod set_back;
-mod spoken;
+pub mod spoken;
 pub mod stack;
 pub mod standing;
 pub mod tasks;

@@ -58,7 +58,7 @@ pub fn length_s(words: &[&str]) -> Option<u64> {
         "m" | "min" | "mins" | "minute" | "minutes" => 60,
         "h" | "hour" | "hours" => 3_600,
         "d" | "day" | "days" => 86_400,
-        "week" | "weeks" => 604_800,
+        "w" | "week" | "weeks" => 604_800,
         _ => return None,
     };
     (1..=1_000).contains(&count).then(|| count * unit_s)

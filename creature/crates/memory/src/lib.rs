@@ -7,6 +7,7 @@ mod error;
 mod log;
 mod record;
 mod replace;
+pub mod since;
 pub mod snapshot;
 mod tail;
 

@@ -4,10 +4,14 @@ use super::drafts;
 use super::state::{Job, Note, Origin};
 use super::text::{clip, host, slug, urls, word};
 use super::turn::Turn;
+use crate::examine;
 use agenda::reminder::Schedule;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
+
+/// An hour at which each span that may be named lies behind.
+const ANY_TIME: Timestamp = Timestamp::constant(7_258_075_200, 0);
 
 /// Items of a feed that are listed in a note.
 const LISTED: usize = 5;
@@ -26,6 +30,8 @@ pub enum Task {
     Note(String),
     Snapshot,
     Map,
+    /// What it did, failed at and spent, in the span of these words.
+    Examine(String),
     /// When, and of what.
     Remind(String, String),
     /// A unified diff of its own source.
@@ -53,7 +59,12 @@ pub fn parse(words: &str) -> Option<Task> {
         "remind" => reminder(rest),
         "snapshot" if rest.is_empty() => Some(Task::Snapshot),
         "map" if rest.is_empty() => Some(Task::Map),
-        _ => link(verb).filter(|url| url == words).map(Task::Read),
+        _ => {
+            // Which words ask for that does not hang on the hour it is.
+            let asked = || examine::asked(words, ANY_TIME, &TimeZone::UTC);
+            let span = || asked().map(|span| Task::Examine(span.said));
+            link(verb).filter(|url| url == words).map(Task::Read).or_else(span)
+        }
     }
 }
 
@@ -104,6 +115,7 @@ pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> 
         Task::Post(text) => ("x.post", json!({"text": text}), "a draft".to_owned()),
         Task::Snapshot => ("memory.snapshot", json!({}), "memory".to_owned()),
         Task::Map => ("repo.map", json!({}), "the house".to_owned()),
+        Task::Examine(since) => ("self.examine", json!({"since": since}), since),
         Task::Remind(when, text) => ("reminder.add", json!({"text": text, "when": when}), text),
         Task::DraftAbout(topic) => {
             let topic = clip(&topic, 80);
@@ -166,6 +178,7 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
         "reminder.add" => {
             return Some(Ok(format!("I remind you of \"{about}\" at {}", word(result, "next"))));
         }
+        "self.examine" => return Some(Ok(word(result, "for_the_owner").to_owned())),
         "memory.snapshot" => return Some(Ok(format!("snapshot taken: {place}"))),
         _ => {
             return Some(Ok(format!("{about} passed its rehearsal; my next life runs it")));

@@ -101,6 +101,7 @@ pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
     turn.intend("tell the owner what came of it");
     let text = match tasks::finish(job, result, turn) {
         None => return,
+        Some(Ok(told)) if job.tool == "self.examine" => told,
         Some(Ok(outcome)) => format!("Done: {outcome}."),
         Some(Err(error)) => format!("{} failed: {error}. {}", job.tool, clip(word(result, "hint"), 200)),
     };

@@ -16,7 +16,10 @@ const NAME: Arg = words("name");
 const PATH: Arg = words("path");
 const FROM: Arg = number("from", 1, ANY).maybe();
 const LINES: Arg = number("lines", 1, ANY).maybe();
-const SINCE: Arg = text("since").maybe().about("30m, 8h, 2d or a time");
+const SINCE: Arg = text("since").maybe().about("30m, 8h, today, 9am, monday or a time");
+const SPAN: Arg = text("since")
+    .maybe()
+    .about("as people say it: 2h, last night, yesterday, since 9am, since monday, or a time; a span that is named is meant whole");
 const QUERY: Arg = words("query");
 const URL: Arg = words("url");
 const SUMMARY: Arg = words("summary");
@@ -107,7 +110,13 @@ pub const TOOLS: &[Tool] = &[
         "records",
         &[SINCE, text("kind").maybe(), text("text").maybe(), FROM],
         Talk,
-        "your memory, newest first, a day back unless said: since when, of which kind, with which text; one alone is shown whole; begins with totals: thoughts, tokens, cost, actions by tool, failures",
+        "your memory, newest first, a day back unless said: since when, of which kind, with which text; one alone is shown whole",
+    ),
+    tool(
+        "self.examine",
+        &[SPAN, text("until").maybe()],
+        Talk,
+        "what you did, what failed and what it cost in a span, a day back unless said, and what is worth looking at",
     ),
     tool("history", &[SINCE, FROM], Talk, "what the guardian did: lives, commits, blessings, falls"),
     tool("knowledge.write", &[NAME, TEXT], House, "keep a note self/notes/<name>.md, to be found again"),
@@ -194,7 +203,12 @@ pub const TOOLS: &[Tool] = &[
         House,
         "read a file of your workspace, `lines` lines from line `from`; `next_from` is where it goes on",
     ),
-    tool("files.list", &[text("path").maybe()], House, "list a folder of your workspace"),
+    tool(
+        "files.list",
+        &[text("path").maybe(), number("depth", 1, 32).maybe()],
+        House,
+        "what lies below a folder of your workspace, eight levels deep unless said: kind, size and time of each",
+    ),
     tool(
         "files.search",
         &[words("pattern"), text("path").maybe(), FROM],

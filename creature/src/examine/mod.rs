@@ -1,0 +1,116 @@
+//! Examines itself: what it did, what failed and what that cost in a span of time, by plain code over its own records.
+//!
+//! Invariant: nothing is told that no record shows; what was not read is said. Bounded in memory whatever the span.
+
+mod asked;
+mod offers;
+pub mod span;
+mod sums;
+mod told;
+
+pub use asked::asked;
+pub use offers::worth_looking_at;
+pub use span::Span;
+pub use sums::{Account, Sums};
+pub use told::{date, sentences};
+
+use crate::books;
+use crate::fault::Fault;
+use crate::paths::House;
+use agenda::Agenda;
+use agenda::goals::GoalStatus;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use memory::since::since;
+use serde_json::{Map, Value, json};
+
+/// Bytes of memory looked through: far more than a busy week.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// A span, what its records come to, and what of it could not be looked at.
+#[derive(Clone, Debug)]
+pub struct Examined {
+    pub span: Span,
+    pub sums: Sums,
+    /// Goals, tasks and opportunities that ended, with how.
+    pub ended: Vec<String>,
+    pub note: String,
+}
+
+/// Reads what the records of a span come to.
+pub fn examine(house: &House, agenda: &Agenda, span: Span, zone: &TimeZone) -> Result<Examined, Fault> {
+    let mut sums = Sums::default();
+    let mut see = |at: Timestamp, record: memory::Record| {
+        if at <= span.until {
+            sums.add(at, &record);
+        }
+    };
+    let fault =
+        |cause: memory::Error| Fault::caused("look back on memory", &cause, "knowledge.search still works");
+    let read = since(&house.memory(), span.since, MOST_BYTES, &mut see).map_err(fault)?;
+    let [before, now] = books::files(house);
+    // Before what is kept of the bookkeeping there was more, if it ever began anew.
+    let books_begin = since(&before, span.since, MOST_BYTES, &mut see).map_err(fault)?.begins;
+    since(&now, span.since, MOST_BYTES, &mut see).map_err(fault)?;
+    let mut notes = Vec::new();
+    if read.capped {
+        notes.push("there is more than was looked at: ask for a shorter span".to_owned());
+    }
+    if let Some(begins) = read.begins.filter(|begins| *begins < span.until) {
+        notes.push(format!("nothing before {} is remembered", date(begins, zone)));
+    }
+    if let Some(begins) = books_begin.filter(|begins| *begins < span.until) {
+        notes.push(format!("wakes are counted from {} on", date(begins, zone)));
+    }
+    if read.garbage_lines > 0 {
+        notes.push(format!("{} lines of memory cannot be read", read.garbage_lines));
+    }
+    let ended = ended(agenda, span.since, span.until);
+    Ok(Examined { span, sums, ended, note: notes.join("; ") })
+}
+
+impl Examined {
+    /// As the result of a tool.
+    pub fn fields(&self, zone: &TimeZone) -> Map<String, Value> {
+        let span = told::stretch(self.span.since, self.span.until, zone);
+        let mut all = Map::from_iter([("span".to_owned(), json!(span))]);
+        all.extend(told::fields(&self.sums, &self.ended, zone));
+        if !self.note.is_empty() {
+            all.insert("note".to_owned(), json!(self.note));
+        }
+        all.insert("for_the_owner".to_owned(), json!(self.sentences(zone)));
+        all
+    }
+
+    /// A few sentences for the owner.
+    pub fn sentences(&self, zone: &TimeZone) -> String {
+        let span = told::stretch(self.span.since, self.span.until, zone);
+        let note = if self.note.is_empty() { String::new() } else { format!(" ({}.)", self.note) };
+        format!("{span}: {}{note}", sentences(&self.sums, &self.ended))
+    }
+}
+
+/// What ended in a span, by its title and with how; the latest first.
+fn ended(agenda: &Agenda, since: Timestamp, until: Timestamp) -> Vec<String> {
+    let within = |at: &Timestamp| (since..=until).contains(at);
+    let goals = agenda.goals.list.iter().filter_map(|goal| {
+        let how = match goal.status {
+            GoalStatus::Done => "done",
+            GoalStatus::Failed => "failed",
+            GoalStatus::Dropped => "dropped",
+            GoalStatus::Open | GoalStatus::Awaiting => return None,
+        };
+        Some((goal.changed_at, format!("{} {}: {how}", goal.id, goal.title)))
+    });
+    let tasks = agenda.tasks.list.iter();
+    let tasks = tasks
+        .filter_map(|task| Some((task.ended_at?, format!("{} {}: {}", task.id, task.text, task.outcome))));
+    let leads = agenda.opportunities.list.iter();
+    let leads = leads
+        .filter_map(|lead| Some((lead.ended_at?, format!("{} {}: {}", lead.id, lead.title, lead.reason))));
+    let mut all: Vec<(Timestamp, String)> =
+        goals.chain(tasks).chain(leads).filter(|(at, _)| within(at)).collect();
+    all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    let short = |told: &str| crate::mind::context::shorten(told.trim_end_matches([':', ' ']), 120);
+    all.iter().map(|(_, told)| short(told)).collect()
+}
