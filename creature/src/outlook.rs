@@ -186,6 +186,7 @@ impl Life {
             stack,
             requests: self.requests(now),
             directives: self.toolbox.desk.agenda.directives.lines(now),
+            paused: self.paused(),
             sessions: self.toolbox.sessions.lines(),
             ..Moment::default()
         };

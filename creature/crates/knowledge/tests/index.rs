@@ -60,7 +60,7 @@ impl House {
     }
 
     fn asked(&self, words: &str, kind: Option<Kind>, most_bytes: u64) -> Found {
-        let asked = Question { words: words.to_owned(), kind, most: 10 };
+        let asked = Question { words: words.to_owned(), kind, most: 10, told: false };
         search(&self.index(), &self.places(), most_bytes, &asked).unwrap()
     }
 
