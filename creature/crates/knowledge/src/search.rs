@@ -123,7 +123,8 @@ impl Index {
         let mut rows = asking.query(params![query, most as i64])?;
         let mut hits: Vec<(usize, Hit)> = Vec::new();
         while let Some(row) = rows.next()? {
-            let Some(Sentence { text, date, terms }) = sentences::best(&row.get::<_, String>(2)?, terms) else {
+            let Some(Sentence { text, date, terms }) = sentences::best(&row.get::<_, String>(2)?, terms)
+            else {
                 continue;
             };
             hits.push((terms, Hit { kind: row.get(0)?, path: row.get(1)?, at: date, text }));

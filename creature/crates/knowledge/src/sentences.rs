@@ -49,7 +49,8 @@ pub fn best(text: &str, terms: &[String]) -> Option<Sentence> {
 pub fn matched(text: &str, terms: &[String]) -> usize {
     let words: Vec<String> = text.split(|c: char| !c.is_alphanumeric()).map(stem).collect();
     let has = |part: &str| words.iter().any(|word| *word == stem(part));
-    let parts = |term: &str| term.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).all(has);
+    let parts =
+        |term: &str| term.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).all(has);
     terms.iter().filter(|term| parts(term)).count()
 }
 

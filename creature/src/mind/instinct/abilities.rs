@@ -78,12 +78,16 @@ pub const ABILITIES: &[Ability] = &[
     ability("goals", "goals|your goals|list goals|show goals|what are your goals|what is your goal", |_| {
         tell(Fact::Goals)
     }),
-    ability("tasks", "tasks|your tasks|list tasks|show tasks|what are your tasks|what is on your list", |_| {
-        tell(Fact::Tasks)
-    }),
-    ability("orders", "orders|directives|my orders|list orders|what did i order|what are your orders", |_| {
-        tell(Fact::Orders)
-    }),
+    ability(
+        "tasks",
+        "tasks|your tasks|list tasks|show tasks|what are your tasks|what is on your list",
+        |_| tell(Fact::Tasks),
+    ),
+    ability(
+        "orders",
+        "orders|directives|my orders|list orders|what did i order|what are your orders",
+        |_| tell(Fact::Orders),
+    ),
     ability(
         "asks",
         "asks|list asks|what waits for me|what do you need from me|what do you need|do you need anything",
@@ -102,7 +106,9 @@ pub const ABILITIES: &[Ability] = &[
          how much did that cost|how much money is left|how much is left|budget|money|costs|spending",
         |_| tell(Fact::Spent),
     ),
-    ability("who are you", "who are you|what are you|what is your name|introduce yourself", |_| tell(Fact::Who)),
+    ability("who are you", "who are you|what are you|what is your name|introduce yourself", |_| {
+        tell(Fact::Who)
+    }),
     ability("dream", "dream|have a dream", |_| task(Task::Dream)),
     ability("snapshot", "snapshot|take a snapshot", |_| task(Task::Snapshot)),
     ability("map", "map", |_| task(Task::Map)),
@@ -115,7 +121,9 @@ pub const ABILITIES: &[Ability] = &[
          are you alive|are you awake",
         |_| tell(Fact::Hello),
     ),
-    ability("", "thanks|thank you|thanks a lot|thank you very much|thx|well done|good job", |_| tell(Fact::Thanks)),
+    ability("", "thanks|thank you|thanks a lot|thank you very much|thx|well done|good job", |_| {
+        tell(Fact::Thanks)
+    }),
     ability("", "ok|okay|good|great|nice|cool|fine|all right", |_| tell(Fact::Fine)),
     ability("", "good night|bye|goodbye|see you|see you later|see you tomorrow", |_| tell(Fact::Bye)),
     ability("", "yes|no|nope|yep|no thanks|no thank you", |_| tell(Fact::YesOrNo)),
@@ -242,10 +250,12 @@ fn rest<'a>(pattern: &str, words: &[Word], said: &'a str) -> Option<&'a str> {
 }
 
 fn uncourteous(mut words: &[Word]) -> &[Word] {
-    let is = |words: &[Word], phrase: &str| words.iter().map(|word| word.plain.as_str()).eq(phrase.split(' '));
+    let is =
+        |words: &[Word], phrase: &str| words.iter().map(|word| word.plain.as_str()).eq(phrase.split(' '));
     let length = |phrase: &str| phrase.split(' ').count();
     loop {
-        let first = BEFORE.split('|').find(|phrase| words.get(..length(phrase)).is_some_and(|it| is(it, phrase)));
+        let first =
+            BEFORE.split('|').find(|phrase| words.get(..length(phrase)).is_some_and(|it| is(it, phrase)));
         let last = AFTER.split('|').find(|phrase| {
             let from = words.len().checked_sub(length(phrase));
             from.and_then(|from| words.get(from..)).is_some_and(|it| is(it, phrase))

@@ -2,8 +2,8 @@
 
 use super::text::{clip, span};
 use super::turn::Turn;
-use super::{abilities, idle, sources};
-use agenda::stack::{self, Category};
+use super::{abilities, idle, sources, tasks};
+use agenda::stack::{Category, Line};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -100,15 +100,19 @@ fn doing(turn: &Turn) -> String {
         Some((ago_s, intent)) => format!("Last, {} ago: {intent}.", span(ago_s)),
         None => "I have done nothing by myself of late.".to_owned(),
     };
-    let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
-    let ready = stack::ready(&moment.stack, now).next();
-    let next = match (ready, sources::next_due(turn)) {
+    let line = |line: &Line| format!("{} ({})", clip(&line.title, 160), line.id);
+    let mine = moment.stack.iter().find(|line| tasks::parse(&line.next).is_some());
+    let others = moment.stack.iter().find(|line| tasks::parse(&line.next).is_none());
+    let next = match (mine, sources::next_due(turn)) {
         _ if moment.paused => "I am paused by your word; `resume` ends that.".to_owned(),
-        (Some(line), _) => format!("Next: {} ({}).", clip(&line.title, 160), line.id),
+        (Some(mine), _) => format!("Next: {}.", line(mine)),
         (None, Some((due_s, host))) => format!("Next: a look at {host} in {}.", span(due_s)),
+        (None, None) if others.is_some() => "I have nothing else that I could do by myself.".to_owned(),
         (None, None) => "Nothing waits to be done; PURPOSE.md and self/HEARTBEAT.md give me work.".to_owned(),
     };
-    format!("{last} {next}")
+    let waits =
+        others.map_or(String::new(), |other| format!(" For a mind that reads waits: {}.", line(other)));
+    format!("{last} {next}{waits}")
 }
 
 fn spent(turn: &Turn) -> String {

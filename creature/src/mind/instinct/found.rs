@@ -45,7 +45,8 @@ pub fn notes(asked: &str, result: &Value) -> String {
         let found = matched(text, &terms);
         // One word of many in common is chance, and what the owner asked or ordered is no answer.
         let chance = found * 2 < terms.len() || found == 0;
-        let asks = kind == "memory" && (abilities::understand(text).is_some() || abilities::question(text).is_some());
+        let asks = kind == "memory"
+            && (abilities::understand(text).is_some() || abilities::question(text).is_some());
         if chance || asks || texts.contains(&text) {
             continue;
         }

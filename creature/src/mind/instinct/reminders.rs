@@ -61,7 +61,9 @@ pub fn meant(which: &str, result: &Value) -> Result<(String, String), String> {
     let all = listed(result);
     let fits = |one: &&Value| {
         let (id, text) = (word(one, "id"), word(one, "text").to_lowercase());
-        id == which || id.strip_prefix("reminder-") == Some(which) || which.split(' ').all(|part| text.contains(part))
+        id == which
+            || id.strip_prefix("reminder-") == Some(which)
+            || which.split(' ').all(|part| text.contains(part))
     };
     let mut found: Vec<&Value> = all.iter().copied().filter(fits).collect();
     // A name means that one, whatever the texts of others have in them.
@@ -77,7 +79,8 @@ pub fn meant(which: &str, result: &Value) -> Result<(String, String), String> {
 
 /// The next first.
 fn listed(result: &Value) -> Vec<&Value> {
-    let mut all: Vec<&Value> = result.get("reminders").and_then(Value::as_array).into_iter().flatten().collect();
+    let mut all: Vec<&Value> =
+        result.get("reminders").and_then(Value::as_array).into_iter().flatten().collect();
     all.sort_by_key(|one| word(one, "next").parse::<Timestamp>().ok());
     all
 }

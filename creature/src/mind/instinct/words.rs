@@ -22,7 +22,8 @@ const SAFE: &str = "I run in safe mode after repeated deaths and can only talk; 
 const PHASED: &str = "That stands on my agenda as a goal, step by step. On instinct I do the steps I know by name \
     (`read`, `feed`, `search`, `note`, `draft`, `snapshot`, `map`); the others wait for a mind that reads.";
 
-const UNCHANGED: &str = "That changes nothing: there is nothing of the kind to take back, or I keep too many orders already.";
+const UNCHANGED: &str =
+    "That changes nothing: there is nothing of the kind to take back, or I keep too many orders already.";
 
 /// Numbers of the words in the moment; the same words twice have two.
 pub fn numbers(moment: &Moment) -> Vec<u64> {

@@ -159,7 +159,10 @@ fn what_was_noted_is_said_in_one_sentence() {
     let table = [
         ("focus on revenue this week", "Noted: revenue goes first, this week."),
         ("check my mail every 10 minutes", "Noted: \"check my mail\" every 10 min, until you say otherwise."),
-        ("pause until friday", "Noted: I pause, until friday; your words still reach me."),
+        (
+            "pause until friday",
+            "Noted: I pause, until friday: no work and no messages of my own; your words still reach me, `resume` ends it.",
+        ),
         ("resume", "Noted: I go on with my work."),
     ];
     for (text, said) in table {
