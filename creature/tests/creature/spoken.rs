@@ -34,8 +34,10 @@ fn house(services: &'static [&'static str]) -> (TempHouse, StandIn) {
 async fn answer(lived: &mut Lived, house: &TempHouse, word: &str) -> String {
     let before = told(house).len();
     house.say(word);
-    lived.wake().await;
-    lived.wake().await;
+    for _ in 0..2 {
+        lived.stay().await;
+        lived.pass(Duration::from_secs(1));
+    }
     let after = told(house);
     assert_eq!(after.len(), before + 1, "{word}: {:?}", &after[before..]);
     after[before].clone()

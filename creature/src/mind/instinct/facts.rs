@@ -40,7 +40,9 @@ pub fn told(fact: Fact, turn: &Turn) -> String {
         Fact::Status => idle::facts(turn),
         Fact::Goals => counted("goal", turn.moment.goals.lines().map(str::to_owned).collect()),
         Fact::Tasks => {
-            let mine = turn.moment.stack.iter().filter(|line| line.category == Category::Tasks);
+            // Orders are told of as such.
+            let is_task = |line: &&Line| line.category == Category::Tasks && !line.id.starts_with("directive-");
+            let mine = turn.moment.stack.iter().filter(is_task);
             counted("task", mine.map(|line| format!("{} {} ({})", line.id, line.title, line.why)).collect())
         }
         Fact::Orders => match counted("order", turn.moment.directives.clone()) {
