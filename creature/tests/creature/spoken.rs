@@ -252,6 +252,7 @@ async fn in_the_models_place_it_says_so() {
             "read https://a.example/ and tell me whether it is any good",
             ["Your word waits for the model", "I try again now, and at 14:52 UTC"],
         ),
+        ("yes", ["Your word waits for the model", "I try again now, and at 14:52 UTC"]),
         ("tell me a story", ["Your word waits for the model", "I try again now, and at 14:52 UTC"]),
     ] {
         let before = told(&house).len();
@@ -262,5 +263,5 @@ async fn in_the_models_place_it_says_so() {
         assert_eq!(after.len(), before + 1, "{word}: {:?}", &after[before..]);
         assert!(parts.iter().all(|part| after[before].contains(part)), "{word}: {}", after[before]);
     }
-    assert_eq!(lived.life.cursors.words.len(), 2, "what it did not understand waits for the model");
+    assert_eq!(lived.life.cursors.words.len(), 3, "what it did not understand waits for the model");
 }

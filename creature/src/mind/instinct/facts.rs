@@ -34,6 +34,13 @@ pub enum Fact {
     When,
 }
 
+impl Fact {
+    /// Part of a talk rather than a question: whoever the owner talks with answers it.
+    pub fn is_of_talk(self) -> bool {
+        matches!(self, Fact::Hello | Fact::Thanks | Fact::Fine | Fact::Bye | Fact::YesOrNo)
+    }
+}
+
 /// What is said of it.
 pub fn told(fact: Fact, turn: &Turn) -> String {
     match fact {
@@ -54,7 +61,9 @@ pub fn told(fact: Fact, turn: &Turn) -> String {
         Fact::Spent => spent(turn),
         Fact::Who => who(turn),
         Fact::Help => abilities::help(),
-        Fact::Hello => "Hello. I live on instinct, without a model; `help` tells what I can do.".to_owned(),
+        Fact::Hello => {
+            "Hello. I live on instinct, without a model that reads; `help` tells what I can do.".to_owned()
+        }
         Fact::Thanks => "You are welcome.".to_owned(),
         Fact::Fine => "All right.".to_owned(),
         Fact::Bye => "Until then. I go on meanwhile; `quiet` keeps me still.".to_owned(),

@@ -94,7 +94,7 @@ impl Instinct {
 pub fn knows(said: &str) -> bool {
     match abilities::understand(said) {
         Some(Said::Do(task)) => task.is_all_of(said),
-        Some(Said::Tell(_)) => true,
+        Some(Said::Tell(fact)) => !fact.is_of_talk(),
         None => false,
     }
 }
