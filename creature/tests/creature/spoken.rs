@@ -44,7 +44,7 @@ async fn answer(lived: &mut Lived, house: &TempHouse, word: &str) -> String {
 }
 
 /// The words of an ordinary day, and what of the answer is true of this house and of no other.
-const EVERYDAY: [(&str, &[&str]); 29] = [
+const EVERYDAY: [(&str, &[&str]); 32] = [
     ("hello", &["without a model", "`help`"]),
     ("who are you?", &["Feral", "life 1 on commit c0ffee", "Be curious about small things."]),
     ("help", &["`remind me <when> to <what>`", "`search <what>`"]),
@@ -85,6 +85,9 @@ const EVERYDAY: [(&str, &[&str]); 29] = [
         &["Noted: \"check my mail\" every 10 min", "I cannot do \"check my mail\"", "waits for a model"],
     ),
     ("tasks", &["1 task: task-", "check my mail"]),
+    ("cancel the goal", &["I do not understand"]),
+    ("cancel goal-1", &["Done: goal-1 is off my agenda."]),
+    ("what time is it?", &["It is 2026-03-02 14:0", "UTC"]),
     ("orders", &["1 order: directive-", "check my mail every 10 minutes"]),
     ("don't message me unless it's urgent", &["Noted: I message you only about urgent"]),
     ("yes", &["I asked nothing that a yes or a no answers"]),
@@ -171,6 +174,7 @@ async fn one_word_silences_it_until_resume() {
         house.write("self/HEARTBEAT.md", "- [ ] note that I worked\n");
         let say = OutboxChange::Say { kind: Kind::Milestone, text: "the book is done".to_owned() };
         lived.life.toolbox.change(&Change::Outbox(say)).unwrap();
+        house.write(".self/budget.json", r#"{"warning": "spent: 81 % of today's 5.00 USD"}"#);
         let (messages, thoughts) = (told(&house).len(), lived.life.cursors.thoughts);
         for _ in 0..20 {
             lived.wake().await;
@@ -183,6 +187,7 @@ async fn one_word_silences_it_until_resume() {
         lived.wake().await;
         let told = told(&house);
         assert!(told.iter().any(|told| told == "the book is done"), "what was held back comes: {told:?}");
+        assert!(told.iter().any(|told| told.starts_with("spent: 81 %")), "{told:?}");
         assert!(std::fs::read_to_string(house.path("self/HEARTBEAT.md")).unwrap().contains("[x]"), "{word}");
     }
 }

@@ -12,6 +12,9 @@ const BEFORE: &str =
 /// What may stand behind them.
 const AFTER: &str = "please|thanks|thank you|now|then|right now|at the moment|again";
 
+/// Words of a question that is looked up.
+const MOST_ASKED: usize = 24;
+
 /// What words ask for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
@@ -71,9 +74,11 @@ pub const ABILITIES: &[Ability] = &[
     ability("cancel reminder <which>", "cancel *|forget *|delete *|remove *", |rest| {
         task(reminders::cancel(rest)?)
     }),
-    ability("cancel directive-<number>", "cancel *|forget *|end *", |rest| {
-        let number = rest.trim_end_matches(['.', '!']).strip_prefix("directive-")?;
-        number.parse::<u64>().ok().and_then(|number| task(Task::Revoke(format!("directive-{number}"))))
+    ability("cancel <order, goal or task>", "cancel *|forget *|end *|drop *|close *", |rest| {
+        let id = rest.trim_end_matches(['.', '!']).to_lowercase();
+        let (kind, number) = id.split_once('-')?;
+        let known = is_one_of("directive|goal|task|opportunity|gap", kind) && number.parse::<u64>().is_ok();
+        task(Task::Drop(known.then_some(id)?))
     }),
     ability("goals", "goals|your goals|list goals|show goals|what are your goals|what is your goal", |_| {
         tell(Fact::Goals)
@@ -106,6 +111,7 @@ pub const ABILITIES: &[Ability] = &[
          how much did that cost|how much money is left|how much is left|budget|money|costs|spending",
         |_| tell(Fact::Spent),
     ),
+    ability("", "what time is it|what is the time|what day is it|what is the date", |_| tell(Fact::Time)),
     ability("who are you", "who are you|what are you|what is your name|introduce yourself", |_| {
         tell(Fact::Who)
     }),
@@ -176,7 +182,9 @@ pub fn understand(said: &str) -> Option<Said> {
 /// A question that is none of these, as what its owner's notes may answer: its own words.
 pub fn question(said: &str) -> Option<Task> {
     const ASKING: &str = "who|what|when|where|which|how|why";
-    let first = words(said).into_iter().next()?;
+    let words = words(said);
+    // A longer text is no question to an index, whatever it begins or ends with.
+    let first = words.first().filter(|_| words.len() <= MOST_ASKED)?;
     let asks = said.trim_end().ends_with('?') || is_one_of(ASKING, &first.plain);
     let asked = bare(said).filter(|asked| asks && !found::content(asked).is_empty())?;
     Some(Task::Recall(asked))

@@ -24,6 +24,7 @@ pub enum Fact {
     Doing,
     Spent,
     Who,
+    Time,
     Help,
     Hello,
     Thanks,
@@ -54,12 +55,13 @@ pub fn told(fact: Fact, turn: &Turn) -> String {
         }
         Fact::Orders => match counted("order", turn.moment.directives.clone()) {
             none if turn.moment.directives.is_empty() => none,
-            some => format!("{some} `cancel directive-…` ends one."),
+            some => format!("{some} `cancel directive-…` ends one, `cancel task-…` what it has already become."),
         },
         Fact::Asks => asks(turn),
         Fact::Doing => doing(turn),
         Fact::Spent => spent(turn),
         Fact::Who => who(turn),
+        Fact::Time => format!("It is {} UTC.", turn.date),
         Fact::Help => abilities::help(),
         Fact::Hello => {
             "Hello. I live on instinct, without a model that reads; `help` tells what I can do.".to_owned()

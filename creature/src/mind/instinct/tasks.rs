@@ -37,8 +37,8 @@ pub enum Task {
     Reminders,
     /// The reminder that is meant.
     Forget(String),
-    /// The owner's order of this name.
-    Revoke(String),
+    /// The owner's order, goal or task of this name, which is no longer wanted.
+    Drop(String),
     /// A unified diff of its own source.
     Patch(String),
 }
@@ -89,7 +89,11 @@ pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> 
         Task::Remind(when, text) => ("reminder.add", json!({"text": text, "when": when}), text),
         Task::Reminders => ("reminder.list", json!({}), String::new()),
         Task::Forget(which) => ("reminder.list", json!({}), format!("{FORGET}{which}")),
-        Task::Revoke(id) => ("directive.end", json!({"id": id}), id),
+        Task::Drop(id) if id.starts_with("directive-") => ("directive.end", json!({"id": id}), id),
+        Task::Drop(id) => {
+            let args = json!({"id": id, "reason": "its owner no longer wants it", "outcome": "dropped"});
+            ("agenda.close", args, id)
+        }
         Task::DraftAbout(topic) => {
             let topic = clip(&topic, 80);
             let post = drafts::about(&topic, turn).ok_or_else(|| {
@@ -198,6 +202,7 @@ fn told(job: &Job, result: &Value) -> Option<String> {
         "reminder.list" => reminders::told(result),
         "reminder.cancel" => format!("I no longer remind you of \"{about}\""),
         "directive.end" => format!("{about} holds no longer"),
+        "agenda.close" => format!("{about} is off my agenda"),
         "dream.now" => "I dream at the end of this wake, or with the next".to_owned(),
         "memory.snapshot" => format!("snapshot taken: {place}"),
         _ => format!("{about} passed its rehearsal; my next life runs it"),
