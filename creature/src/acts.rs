@@ -116,7 +116,9 @@ impl Life {
         let ok = result.get("ok") == Some(&Value::Bool(true));
         // What instinct answers in the mind's place is another word than those that wait for the mind.
         if ok && answers(call) && !self.course.stands_in {
-            let thread = &self.toolbox.thread;
+            // Instinct answers several threads in one thought, and names them.
+            let named = call.args.get("data").and_then(|data| data.get("thread")).and_then(Value::as_str);
+            let thread = named.unwrap_or(&self.toolbox.thread);
             self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
         }
         if ok && call.tool == "memory.snapshot" {

@@ -276,6 +276,7 @@ pub(crate) fn places(house: &House) -> Places {
         papers: vec![
             (Kind::Note, house.papers().join("notes")),
             (Kind::Note, house.papers().join("diary.md")),
+            (Kind::Note, house.papers().join("scratch.md")),
             (Kind::Skill, house.skills()),
             (Kind::Fact, house.facts()),
             (Kind::Snapshot, house.snapshots()),

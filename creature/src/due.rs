@@ -6,8 +6,9 @@
 use crate::fault::Fault;
 use crate::feed::Event;
 use crate::life::Life;
+use crate::mind::Mind;
 use crate::mind::context::shorten;
-use crate::mind::instinct::{checklist, sources};
+use crate::mind::instinct::{self, checklist, sources};
 use crate::pace::Pace;
 use agenda::Change;
 use agenda::directive::{self, DirectiveChange, Wish};
@@ -171,7 +172,19 @@ impl Life {
             self.cursors
                 .tell(format!("Your owner said \"{}\": what you do next follows it.", shorten(text, 300)));
         }
-        Some(directive::reply(&understood))
+        Some(directive::reply(&understood) + &self.waits(&understood.change))
+    }
+
+    /// Says of an order that instinct cannot follow that it is kept for a mind that can.
+    fn waits(&self, change: &DirectiveChange) -> String {
+        match (change, &self.mind) {
+            (DirectiveChange::Set { wish: Wish::Every { what, .. }, .. }, Mind::Instinct(_))
+                if !instinct::can_do(what) =>
+            {
+                format!(" On instinct I cannot do \"{what}\": the order waits for a model.")
+            }
+            _ => String::new(),
+        }
     }
 
     /// Makes a goal of a request in phases; the word itself is still answered.

@@ -189,6 +189,7 @@ impl Life {
             requests: self.requests(now),
             own: self.own_brief(),
             directives: self.toolbox.desk.agenda.directives.lines(now),
+            paused: self.paused(),
             sessions: self.toolbox.sessions.lines(),
             ..Moment::default()
         };

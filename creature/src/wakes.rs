@@ -12,6 +12,7 @@ use crate::mind::instinct::checklist;
 use crate::mind::moment::main_thread;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, cursors::Interrupted, papers};
+use agenda::outbox::Kind;
 use agenda::repeat::Repeats;
 use agenda::rest::{self, Bounds, Situation};
 use agenda::stack::{self, Category, Line};
@@ -126,7 +127,9 @@ impl Life {
     /// The owner hears that the money runs short, once a day.
     fn tell_of_money(&mut self, warning: &str) -> Result<(), Fault> {
         let today: String = self.told.clock.text().chars().take(10).collect();
-        if warning.is_empty() || self.cursors.money_told == today {
+        let now = self.told.clock.now();
+        let wanted = self.toolbox.desk.agenda.directives.lets_through(Kind::Approval, warning, now);
+        if warning.is_empty() || self.cursors.money_told == today || !wanted {
             return Ok(());
         }
         self.cursors.money_told = today;

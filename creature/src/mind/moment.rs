@@ -69,6 +69,8 @@ pub struct Moment {
     pub stack: Vec<Line>,
     /// The owner's directives that hold now, a sentence each, newest first.
     pub directives: Vec<String>,
+    /// One of them pauses all work but the owner's.
+    pub paused: bool,
     /// The owner's open requests, and which tools of the owner's they allow, a sentence each.
     pub requests: Vec<String>,
     /// What the owner wants and the loop did, for a creature that acts by itself.

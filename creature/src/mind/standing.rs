@@ -57,7 +57,7 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
         }
     }
     settle(&mut input);
-    input.paused = moment.directives.iter().any(|word| padded(word).contains(" pause "));
+    input.paused = moment.paused || moment.directives.iter().any(|word| padded(word).contains(" pause "));
     input.directives.clone_from(&moment.directives);
     let open = moment.stack.iter().take(MOST_OPEN);
     input.open = open.map(|line| format!("{} {}: {}", line.id, line.title, line.next)).collect();

@@ -22,9 +22,10 @@ pub fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     let words = args.text("query").to_owned();
     let most = args.number("most").unwrap_or(8);
     let named = |name: &str| Kind::ALL.into_iter().find(|kind| kind.name() == name);
-    let kind = args.maybe_text("kind").and_then(named);
+    let said = args.maybe_text("kind");
+    let (kind, told) = (said.and_then(named), said == Some("told"));
     let house = &tools.house;
-    let asked = Question { words, kind, most };
+    let asked = Question { words, kind, most, told };
     let found =
         knowledge::search(&house.index(), &dream::places(house), MOST_INDEXED, &asked).map_err(|cause| {
             Fault::caused("search", &cause, "is the disk full? notes.read and repo.run still work")

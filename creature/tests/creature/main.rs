@@ -50,6 +50,7 @@ mod senses;
 mod services;
 mod setbacks;
 mod spawning;
+mod spoken;
 mod standing;
 mod subsessions;
 mod table;

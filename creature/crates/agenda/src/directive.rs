@@ -163,9 +163,9 @@ impl Items<Directive> {
         self.standing(now).rev().find(|directive| directive.wish.kind() == Some(wished))
     }
 
-    /// Whether the owner wants to hear of this now.
+    /// Whether the owner wants to hear of this now; of nothing in a pause.
     pub fn lets_through(&self, kind: Kind, text: &str, now: Timestamp) -> bool {
-        self.quiet(now).is_none_or(|topic| plain::concerns(topic, kind, text))
+        self.paused(now).is_none() && self.quiet(now).is_none_or(|topic| plain::concerns(topic, kind, text))
     }
 
     /// Standing orders that are due.

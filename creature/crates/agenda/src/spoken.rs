@@ -16,7 +16,7 @@ pub fn weekday(word: &str) -> Option<Weekday> {
     Weekday::from_monday_zero_offset(i8::try_from(at).ok()?).ok()
 }
 
-/// An hour of the day: `18:00`, `6pm`, `6:30pm`, `noon`.
+/// An hour of the day: `18:00`, `18:00:30`, `6pm`, `6:30pm`, `noon`.
 pub fn time(word: &str) -> Option<Time> {
     if word == "noon" {
         return Some(Time::constant(12, 0, 0, 0));
@@ -26,23 +26,26 @@ pub fn time(word: &str) -> Option<Time> {
         (_, Some(clock)) => (clock, Some(12)),
         _ => (word, None),
     };
-    let (hour, minute) = match (clock.split_once(':'), half) {
-        (Some((hour, minute)), _) if minute.len() == 2 => (hour, minute),
-        (None, Some(_)) => (clock, "0"),
+    let parts: Vec<&str> = clock.split(':').collect();
+    let (hour, minute, second) = match (parts.as_slice(), half) {
+        ([hour, minute], _) if minute.len() == 2 => (hour, *minute, "0"),
+        ([hour, minute, second], _) if minute.len() == 2 && second.len() == 2 => (hour, *minute, *second),
+        ([hour], Some(_)) => (hour, "0", "0"),
         _ => return None,
     };
-    let (hour, minute) = (hour.parse::<i8>().ok()?, minute.parse().ok()?);
+    let (hour, minute, second) = (hour.parse::<i8>().ok()?, minute.parse().ok()?, second.parse().ok()?);
     let hour = match half {
         None => hour,
         Some(after) if (1..=12).contains(&hour) => hour % 12 + after,
         Some(_) => return None,
     };
-    Time::new(hour, minute, 0, 0).ok()
+    Time::new(hour, minute, second, 0).ok()
 }
 
 /// A length in seconds: `10 minutes`, `an hour`, `two days`, `45min`, `week`.
 pub fn length_s(words: &[&str]) -> Option<u64> {
     let (count, unit) = match words {
+        ["half", "an", "hour"] => ("30", "min"),
         [unit] if unit.starts_with(|first: char| first.is_ascii_digit()) => {
             unit.split_at(unit.find(|c: char| !c.is_ascii_digit())?)
         }

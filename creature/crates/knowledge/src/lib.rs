@@ -9,6 +9,7 @@ mod index;
 mod papers;
 mod records;
 mod search;
+pub mod sentences;
 
 pub use error::Error;
 pub use search::{Found, Hit, Question};

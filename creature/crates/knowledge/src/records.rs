@@ -44,6 +44,17 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    /// What the owner said, or the creature chose to remember; none of all else.
+    pub(crate) fn told(&self) -> Option<&str> {
+        let text = |key: &str| self.data.get(key).and_then(Value::as_str).unwrap_or_default();
+        let tells = match self.kind.as_str() {
+            "message" => text("from") == "owner",
+            "observation" => text("about") == "note",
+            _ => false,
+        };
+        tells.then(|| text("text"))
+    }
+
     /// Every text of the data, without keys, numbers and punctuation of JSON.
     pub(crate) fn words(&self) -> String {
         let mut words = String::new();

@@ -3,6 +3,7 @@
 use crate::index::Index;
 use crate::papers::PIECE_BITS;
 use crate::records::{Known, Line, OFFSET_BITS};
+use crate::sentences::{self, Sentence};
 use crate::{Error, Kind, Places};
 use rusqlite::{Row, params};
 use serde::Serialize;
@@ -19,6 +20,9 @@ const SNIPPET: usize = 280;
 /// Bytes of a record that are read for its snippet; longer than memory writes.
 const MOST_LINE: u64 = 5 << 20;
 
+/// Records looked through for those that tell something.
+const MOST_LOOKED: usize = 200;
+
 /// What is looked for.
 #[derive(Clone, Debug)]
 pub struct Question {
@@ -27,6 +31,9 @@ pub struct Question {
     /// Only of this kind.
     pub kind: Option<Kind>,
     pub most: usize,
+    /// Only what was written down or said by the owner, each by the sentence that says most, with its day: no thoughts, acts
+    /// and answers, which tell of the question again.
+    pub told: bool,
 }
 
 /// What answers it.
@@ -46,7 +53,7 @@ pub struct Found {
 pub struct Hit {
     pub kind: String,
     pub path: String,
-    /// When it was remembered; records only.
+    /// When it was remembered; of a paper that was asked for what it tells, the day that stands there.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub at: String,
     pub text: String,
@@ -74,9 +81,12 @@ impl Index {
         between: &str,
     ) -> Result<Vec<Hit>, Error> {
         let query = &terms.iter().map(|term| format!("\"{term}\"")).collect::<Vec<_>>().join(between);
-        let mut hits = self.in_papers(query, asked.kind, asked.most)?;
+        let mut hits = match asked.told {
+            true => self.told(query, terms, asked.most)?,
+            false => self.in_papers(query, asked.kind, asked.most)?,
+        };
         let records = match asked.kind {
-            None | Some(Kind::Memory) => self.in_records(places, query, terms, asked.most)?,
+            None | Some(Kind::Memory) => self.in_records(places, query, terms, asked)?,
             Some(_) => Vec::new(),
         };
         // Each side has its half where both have much to say.
@@ -102,37 +112,63 @@ impl Index {
         Ok(hits.collect::<Result<_, _>>()?)
     }
 
+    /// Pieces of papers by their best sentence.
+    fn told(&self, query: &str, terms: &[String], most: usize) -> Result<Vec<Hit>, Error> {
+        let sql = format!(
+            "SELECT files.kind, files.path, papers.text FROM papers
+             JOIN files ON files.number = papers.rowid >> {PIECE_BITS}
+             WHERE papers MATCH ?1 ORDER BY papers.rank LIMIT ?2"
+        );
+        let mut asking = self.database.prepare(&sql)?;
+        let mut rows = asking.query(params![query, most as i64])?;
+        let mut hits: Vec<(usize, Hit)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let Some(Sentence { text, date, terms }) = sentences::best(&row.get::<_, String>(2)?, terms)
+            else {
+                continue;
+            };
+            hits.push((terms, Hit { kind: row.get(0)?, path: row.get(1)?, at: date, text }));
+        }
+        hits.sort_by_key(|(terms, _)| std::cmp::Reverse(*terms));
+        Ok(hits.into_iter().map(|(_, hit)| hit).collect())
+    }
+
     fn in_records(
         &self,
         places: &Places,
         query: &str,
         terms: &[String],
-        most: usize,
+        asked: &Question,
     ) -> Result<Vec<Hit>, Error> {
+        // Most of what has the words may be talk about them.
+        let looked = if asked.told { MOST_LOOKED.max(asked.most) } else { asked.most };
         let logs = self.logs(places)?;
         let sql = "SELECT rowid FROM records WHERE records MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
         let mut asking = self.database.prepare(sql)?;
-        let mut rows = asking.query(params![query, most as i64])?;
+        let mut rows = asking.query(params![query, looked as i64])?;
         let mut hits = Vec::new();
-        while let Some(row) = rows.next()? {
+        while let (true, Some(row)) = (hits.len() < asked.most, rows.next()?) {
             let row: i64 = row.get(0)?;
             let log = logs.iter().find(|log| log.number == row >> OFFSET_BITS);
             let offset = row & ((1 << OFFSET_BITS) - 1);
-            hits.extend(log.and_then(|log| hit(places, log, offset.unsigned_abs(), terms)));
+            hits.extend(log.and_then(|log| hit(places, log, offset.unsigned_abs(), terms, asked.told)));
         }
         Ok(hits)
     }
 }
 
 /// The record at this offset; none where there is none any more.
-fn hit(places: &Places, log: &Known, offset: u64, terms: &[String]) -> Option<Hit> {
+fn hit(places: &Places, log: &Known, offset: u64, terms: &[String], told: bool) -> Option<Hit> {
     let mut file = File::open(&log.path).ok()?;
     file.seek(SeekFrom::Start(offset)).ok()?;
     let mut bytes = Vec::new();
     BufReader::new(file.take(MOST_LINE)).read_until(b'\n', &mut bytes).ok()?;
     let line: Line = serde_json::from_slice(&bytes).ok()?;
     let path = log.path.strip_prefix(&places.root).unwrap_or(&log.path).display().to_string();
-    let text = format!("{}: {}", line.kind, around(&line.words(), terms));
+    let text = match told {
+        true => sentences::best(line.told()?, terms)?.text,
+        false => format!("{}: {}", line.kind, around(&line.words(), terms)),
+    };
     Some(Hit { kind: Kind::Memory.name().to_owned(), path, at: line.at, text })
 }
 

@@ -46,6 +46,13 @@ impl House {
         writeln!(file, "{line}").unwrap();
     }
 
+    fn remember(&self, kind: &str, data: serde_json::Value) {
+        let line = json!({"at": "2026-01-02T00:00:00.000Z", "life": 1, "kind": kind, "data": data});
+        let mut file =
+            fs::OpenOptions::new().append(true).create(true).open(self.path(".self/memory.jsonl")).unwrap();
+        writeln!(file, "{line}").unwrap();
+    }
+
     fn places(&self) -> Places {
         Places {
             root: self.dir.path().to_owned(),
@@ -60,7 +67,7 @@ impl House {
     }
 
     fn asked(&self, words: &str, kind: Option<Kind>, most_bytes: u64) -> Found {
-        let asked = Question { words: words.to_owned(), kind, most: 10 };
+        let asked = Question { words: words.to_owned(), kind, most: 10, told: false };
         search(&self.index(), &self.places(), most_bytes, &asked).unwrap()
     }
 
@@ -223,4 +230,35 @@ fn garbage_costs_a_rebuild() {
         })
         .collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// Found by living with it: a search for what was known found the question, the thought and the search itself.
+#[test]
+fn what_was_told_is_found_by_its_best_sentence_and_no_echo_of_the_question() {
+    let mut house = House::new();
+    let note = "## On swifts\n\n2026-02-20 10:00 · https://a.example/swifts\n\n- They sleep in the air. A swift weighs 40 g.\n";
+    house.write("self/notes/birds.md", &format!("# Birds\n\n- Herons fish.\n\n{note}"));
+    house.remember("message", json!({"from": "owner", "text": "the swifts came back to our roof"}));
+    for n in 0..50 {
+        house.append(&format!("I look for swifts, {n}"));
+        house.remember("message", json!({"from": "creature", "text": "nothing on swifts"}));
+        house.remember("action", json!({"tool": "knowledge.search", "args": {"query": "swifts"}}));
+    }
+    house.remember("observation", json!({"about": "note", "text": "Eight swifts nest here."}));
+    let asked = Question { words: "swifts".to_owned(), kind: None, most: 10, told: true };
+    let found = search(&house.index(), &house.places(), ALL, &asked).unwrap();
+    let hits: Vec<(&str, &str, &str)> =
+        found.hits.iter().map(|hit| (hit.text.as_str(), hit.path.as_str(), hit.at.as_str())).collect();
+    let memory = ".self/memory.jsonl";
+    assert_eq!(
+        hits,
+        [
+            ("On swifts: They sleep in the air.", "self/notes/birds.md", "2026-02-20"),
+            ("Eight swifts nest here.", memory, "2026-01-02T00:00:00.000Z"),
+            ("the swifts came back to our roof", memory, "2026-01-02T00:00:00.000Z"),
+        ]
+    );
+    let asked = Question { words: "swift weighs".to_owned(), ..asked };
+    let found = search(&house.index(), &house.places(), ALL, &asked).unwrap();
+    assert_eq!(found.hits[0].text, "A swift weighs 40 g.");
 }

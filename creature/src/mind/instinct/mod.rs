@@ -3,13 +3,17 @@
 //! Invariant: it decides from the moment and its own state alone; the same two give the same thought.
 //! Absent on purpose: chance, feelings, and any claim to understand what it reads.
 
+mod abilities;
 mod agenda;
 pub mod change;
 pub mod checklist;
 pub mod drafts;
 mod evidence;
+mod facts;
+mod found;
 mod idle;
 mod news;
+mod reminders;
 pub mod sources;
 pub mod state;
 mod tasks;
@@ -22,6 +26,7 @@ use super::moment::Moment;
 use super::thought::Thought;
 use crate::pace::Pace;
 use crate::paths::House;
+use abilities::Said;
 use serde_json::{Value, json};
 use state::{Origin, State};
 use std::path::PathBuf;
@@ -87,7 +92,16 @@ impl Instinct {
 
 /// Whether it knows by name what is asked, all of it; the rest is for a mind that reads.
 pub fn knows(said: &str) -> bool {
-    words::is_status(said) || tasks::parse(said).is_some_and(|task| task.is_all_of(said))
+    match abilities::understand(said) {
+        Some(Said::Do(task)) => task.is_all_of(said),
+        Some(Said::Tell(fact)) => !fact.is_of_talk(),
+        None => false,
+    }
+}
+
+/// Whether it can do this when it comes due.
+pub fn can_do(what: &str) -> bool {
+    tasks::parse(what).is_some()
 }
 
 fn stand_in(mut turn: Turn) -> Thought {

@@ -20,6 +20,10 @@ pub struct State {
     pub dealt_with: Vec<u64>,
     /// The owner's words that wait for their turn: the loop forgets them with the first answer.
     pub unanswered: Vec<String>,
+    /// The threads of talk of those that are not on the usual one, by their number.
+    pub threads: BTreeMap<u64, String>,
+    /// When the owner was last told of all that it can do.
+    pub helped_at_s: i64,
     /// Calls made whose results are not read yet.
     pub jobs: Vec<Job>,
     /// Sources and recurring items by link or line: when next, and how it goes.
@@ -151,6 +155,8 @@ impl State {
     pub fn bound(&mut self) {
         keep_last(&mut self.dealt_with, 64);
         keep_last(&mut self.unanswered, 50);
+        let waits = |number: &u64| self.unanswered.iter().any(|said| super::text::number(said) == *number);
+        self.threads.retain(|number, _| waits(number));
         keep_last(&mut self.jobs, 16);
         keep_last(&mut self.handled, 256);
         keep_last(&mut self.seen, 1000);

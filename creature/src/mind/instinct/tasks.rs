@@ -1,17 +1,11 @@
-//! What instinct can be told to do, by the owner's words or the checklist: read, begin, finish. Pure.
+//! What instinct can be told to do, by the owner's words, the agenda or the checklist: begun, and what came of it. Pure.
 
-use super::drafts;
+use super::abilities::{self, Said};
 use super::state::{Job, Note, Origin};
-use super::text::{clip, host, slug, urls, word};
+use super::text::{clip, host, number, slug, urls, word};
 use super::turn::Turn;
-use crate::examine;
-use agenda::reminder::Schedule;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use super::{drafts, found, reminders};
 use serde_json::{Value, json};
-
-/// An hour at which each span that may be named lies behind.
-const ANY_TIME: Timestamp = Timestamp::constant(7_258_075_200, 0);
 
 /// Items of a feed that are listed in a note.
 const LISTED: usize = 5;
@@ -19,6 +13,9 @@ const LISTED: usize = 5;
 /// Sentences of a note, and the characters of each.
 const SENTENCES: usize = 3;
 const LONGEST_SENTENCE: usize = 300;
+
+/// Before the reminder that is meant, in what a call is about.
+const FORGET: &str = "cancel ";
 
 /// A thing it knows how to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,39 +29,27 @@ pub enum Task {
     Map,
     /// What it did, failed at and spent, in the span of these words.
     Examine(String),
+    Dream,
+    /// On the web.
+    Search(String),
+    /// In its notes.
+    Recall(String),
     /// When, and of what.
     Remind(String, String),
+    Reminders,
+    /// The reminder that is meant.
+    Forget(String),
+    /// The owner's order, goal or task of this name, which is no longer wanted.
+    Drop(String),
     /// A unified diff of its own source.
     Patch(String),
 }
 
 /// Reads a task from words; none where they are not one of the few it knows.
 pub fn parse(words: &str) -> Option<Task> {
-    if let Some(patch) = fenced_patch(words) {
-        return Some(Task::Patch(patch));
-    }
-    let words = words.trim();
-    let (verb, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
-    let rest = rest.trim();
-    let link = |text: &str| urls(text).into_iter().next();
-    let some = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
-    match verb.to_lowercase().trim_end_matches(':') {
-        "read" => link(rest).map(Task::Read),
-        "feed" => link(rest).map(Task::Feed),
-        "note" => some(rest).map(Task::Note),
-        "draft" => match rest.strip_prefix("about ") {
-            Some(topic) => some(topic).map(Task::DraftAbout),
-            None => some(rest).map(Task::Post),
-        },
-        "remind" => reminder(rest),
-        "snapshot" if rest.is_empty() => Some(Task::Snapshot),
-        "map" if rest.is_empty() => Some(Task::Map),
-        _ => {
-            // Which words ask for that does not hang on the hour it is.
-            let asked = || examine::asked(words, ANY_TIME, &TimeZone::UTC);
-            let span = || asked().map(|span| Task::Examine(span.said));
-            link(verb).filter(|url| url == words).map(Task::Read).or_else(span)
-        }
+    match abilities::understand(words)? {
+        Said::Do(task) => Some(task),
+        Said::Tell(_) => None,
     }
 }
 
@@ -72,33 +57,18 @@ impl Task {
     /// Whether nothing of the owner's words is left over that a mind which reads would make more of.
     pub fn is_all_of(&self, said: &str) -> bool {
         match self {
-            Task::Read(_) | Task::Feed(_) => said.split_whitespace().count() <= 2,
+            Task::Read(_) | Task::Feed(_) => {
+                let words: Vec<&str> = said.split_whitespace().collect();
+                words.len() <= 3 && words.last().is_some_and(|last| !urls(last).is_empty())
+            }
             Task::Post(_) | Task::DraftAbout(_) | Task::Patch(_) => false,
             _ => true,
         }
     }
 }
 
-/// `me in 20 min to look`, `me tomorrow 9am: the mail`, `me to look in 20 min`: when, and of what.
-fn reminder(words: &str) -> Option<Task> {
-    let words: Vec<&str> = words.strip_prefix("me ")?.split_whitespace().collect();
-    // Which words are a time does not hang on the hour it is.
-    let is_time = |words: &str| Schedule::read(words, Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_some();
-    let splits = || (1..words.len()).rev().filter_map(|at| words.split_at_checked(at));
-    let joined = |words: &[&str]| words.join(" ").trim_end_matches([':', ',', '.']).to_owned();
-    let (when, what) =
-        splits().map(|(first, last)| (joined(first), last)).find(|(when, _)| is_time(when)).or_else(
-            || splits().rev().map(|(first, last)| (joined(last), first)).find(|(when, _)| is_time(when)),
-        )?;
-    let what = match what {
-        ["to" | "that" | "of" | "about", what @ ..] => what,
-        what => what,
-    };
-    (!what.is_empty()).then(|| Task::Remind(when, joined(what)))
-}
-
 /// What stands between ```` ```diff ```` or ```` ```patch ```` and the closing fence, spaces and all.
-fn fenced_patch(words: &str) -> Option<String> {
+pub fn fenced_patch(words: &str) -> Option<String> {
     let opens = |line: &str| matches!(line.trim(), "```diff" | "```patch");
     let mut lines = words.lines().skip_while(|line| !opens(line));
     lines.next()?;
@@ -116,7 +86,17 @@ pub fn begin(task: Task, origin: Origin, turn: &mut Turn) -> Result<(), String> 
         Task::Snapshot => ("memory.snapshot", json!({}), "memory".to_owned()),
         Task::Map => ("repo.map", json!({}), "the house".to_owned()),
         Task::Examine(since) => ("self.examine", json!({"since": since}), since),
+        Task::Dream => ("dream.now", json!({}), "a dream".to_owned()),
+        Task::Search(what) => ("web.search", json!({"query": what, "most": LISTED}), what),
+        Task::Recall(asked) => ("knowledge.search", found::in_notes(&asked), asked),
         Task::Remind(when, text) => ("reminder.add", json!({"text": text, "when": when}), text),
+        Task::Reminders => ("reminder.list", json!({}), String::new()),
+        Task::Forget(which) => ("reminder.list", json!({}), format!("{FORGET}{which}")),
+        Task::Drop(id) if id.starts_with("directive-") => ("directive.end", json!({"id": id}), id),
+        Task::Drop(id) => {
+            let args = json!({"id": id, "reason": "its owner no longer wants it", "outcome": "dropped"});
+            ("agenda.close", args, id)
+        }
         Task::DraftAbout(topic) => {
             let topic = clip(&topic, 80);
             let post = drafts::about(&topic, turn).ok_or_else(|| {
@@ -156,38 +136,93 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
     if let Some(error) = failed(result) {
         return Some(Err(error));
     }
+    if let Some(outcome) = told(job, result) {
+        return Some(Ok(outcome));
+    }
     let about = job.about.as_str();
-    let place = ["path", "id"].map(|key| word(result, key));
-    let place = place.into_iter().find(|place| !place.is_empty());
-    let place = clip(place.unwrap_or(about), 200);
     let args = match job.tool.as_str() {
+        "reminder.list" => {
+            let which = about.strip_prefix(FORGET).unwrap_or_default();
+            return match reminders::meant(which, result) {
+                Err(why) => Some(Err(why)),
+                Ok((id, text)) => {
+                    turn.ask(job.origin.clone(), "reminder.cancel", json!({"id": id}), &text);
+                    None
+                }
+            };
+        }
+        "web.fetch_text" if !is_new(job, about, word(result, "text"), turn) => {
+            return Some(Ok(format!("{} is unchanged", host(about))));
+        }
         "web.fetch_text" => note(about, word(result, "title"), word(result, "text"), "", turn),
-        "feed.read" => json!({"name": paper(turn, about), "text": listed(about, result, turn)}),
-        "repo.map" => {
+        "web.search" => {
+            let found = found::web(about, result);
+            let text = format!("\n## {}\n\n{}\n\n- {found}\n", clip(about, 100), turn.date);
+            if !is_new(job, &format!("search {about}"), &found, turn) {
+                return Some(Ok(format!("the search for {about} found the same again")));
+            }
+            json!({"name": paper(turn, "https://search"), "text": text})
+        }
+        "feed.read" => {
+            let text = listed(about, result, turn);
+            if !is_new(job, about, text.rsplit("\n\n").next().unwrap_or_default(), turn) {
+                return Some(Ok(format!("{} lists nothing new", host(about))));
+            }
+            json!({"name": paper(turn, about), "text": text})
+        }
+        _ => {
             let files = result.get("files").and_then(Value::as_u64).unwrap_or(0);
             let map = clip(word(result, "map"), 500);
             let text = format!("- {}: {files} files in this house; its map begins: {map}\n", turn.date);
             json!({"name": "scratch", "text": text})
-        }
-        "notes.append" => return Some(Ok(format!("written down in {place}"))),
-        "x.post" if result.get("asked").is_some() => {
-            return Some(Ok(format!("it waits for your yes as ask {}", word(result, "asked"))));
-        }
-        "x.post" if result.get("id").is_none() => return Some(Ok(format!("drafted: {place}"))),
-        "x.post" => return Some(Ok(format!("posted: {place}"))),
-        "reminder.add" => {
-            return Some(Ok(format!("I remind you of \"{about}\" at {}", word(result, "next"))));
-        }
-        "self.examine" => return Some(Ok(word(result, "for_the_owner").to_owned())),
-        "memory.snapshot" => return Some(Ok(format!("snapshot taken: {place}"))),
-        _ => {
-            return Some(Ok(format!("{about} passed its rehearsal; my next life runs it")));
         }
     };
     let name = word(&args, "name").to_owned();
     turn.say(format!("I have {about} and write it down."));
     turn.ask(job.origin.clone(), "notes.append", args, &name);
     None
+}
+
+/// What came of a call that says it all; none where something is to be made of its result.
+fn told(job: &Job, result: &Value) -> Option<String> {
+    let about = job.about.as_str();
+    let place = ["path", "id"].map(|key| word(result, key));
+    let place = place.into_iter().find(|place| !place.is_empty());
+    let place = clip(place.unwrap_or(about), 200);
+    Some(match job.tool.as_str() {
+        "web.fetch_text" | "feed.read" | "repo.map" => return None,
+        "web.search" if job.origin == Origin::Owner => found::web(about, result),
+        "web.search" => return None,
+        "self.examine" => word(result, "for_the_owner").to_owned(),
+        "knowledge.search" => found::notes(about, result),
+        "notes.append" => format!("written down in {place}"),
+        "x.post" if result.get("asked").is_some() => {
+            format!("it waits for your yes as ask {}", word(result, "asked"))
+        }
+        "x.post" if result.get("id").is_none() => format!("drafted: {place}"),
+        "x.post" => format!("posted: {place}"),
+        "reminder.add" => format!("I remind you of \"{about}\" at {}", word(result, "next")),
+        "reminder.list" if about.starts_with(FORGET) => return None,
+        "reminder.list" => reminders::told(result),
+        "reminder.cancel" => format!("I no longer remind you of \"{about}\""),
+        "directive.end" => format!("{about} holds no longer"),
+        "agenda.close" => format!("{about} is off my agenda"),
+        "dream.now" => "I dream at the end of this wake, or with the next".to_owned(),
+        "memory.snapshot" => format!("snapshot taken: {place}"),
+        _ => format!("{about} passed its rehearsal; my next life runs it"),
+    })
+}
+
+/// Whether what was asked for once, or what a standing order looks at, says something else than last time.
+fn is_new(job: &Job, key: &str, text: &str, turn: &mut Turn) -> bool {
+    let text = number(text);
+    match job.origin {
+        Origin::Line(_) => {
+            let known = turn.state.sources.entry(key.to_owned()).or_default();
+            std::mem::replace(&mut known.text, text) != text
+        }
+        _ => true,
+    }
 }
 
 /// Why a result is a failure; none if it is not.

@@ -23,6 +23,8 @@ pub struct Turn<'a> {
     /// Date and minute of now, for papers.
     pub date: String,
     pub state: &'a mut State,
+    /// The thread of talk that is answered.
+    pub thread: String,
     /// The checklist as it shall be written.
     pub checklist: Option<String>,
     says: Vec<String>,
@@ -40,6 +42,7 @@ impl<'a> Turn<'a> {
             now_s: now.map_or(0, |now| now.as_second()),
             date: date.unwrap_or_else(|| "undated".to_owned()),
             state,
+            thread: moment.thread.clone(),
             checklist: None,
             says: Vec::new(),
             intent: String::new(),
@@ -72,14 +75,15 @@ impl<'a> Turn<'a> {
             args: number(&args.to_string()),
             about: about.to_owned(),
             asked_at: self.moment.now.clone(),
-            thread: self.moment.thread.clone(),
+            thread: self.thread.clone(),
         });
         self.call(tool, args);
     }
 
     /// Answers the owner, in memory where the feed shows it.
     pub fn tell_owner(&mut self, text: &str) {
-        self.tell(text, &self.moment.thread);
+        let thread = self.thread.clone();
+        self.tell(text, &thread);
     }
 
     /// The same on the thread it belongs to, whichever is worked on now.

@@ -1,32 +1,29 @@
-//! The owner's words: does the few things it knows by name, says plainly when it does not understand. Pure.
+//! The owner's words: each is answered, by a fact, by what came of it, or by saying that it was not understood. Pure.
 
+use super::abilities::{self, Said};
+use super::facts::{self, Fact};
 use super::state::{Job, Origin};
 use super::text::{clip, number, word};
 use super::turn::Turn;
-use super::{idle, tasks};
+use super::{found, tasks};
 use crate::mind::context::shorten;
-use crate::mind::moment::Moment;
+use crate::mind::moment::{Moment, main_thread};
 use agenda::{directive, goals};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// What it answers to words it does not know.
-const ABLE: &str = "I run on instinct, without a model, and cannot understand free text. \
-    From a message I can do: `status`; `note <text>`; `read <url>`; `feed <url>`; `draft <text>`; \
-    `draft about <topic>`; `remind me <when> to <what>`; `snapshot`; `map`; and a fenced ```diff block, which I apply to my own \
-    source by the self-edit protocol. I keep to `focus on <what> this week`, `check <what> every 10 minutes`, \
-    `only message me about <what>`, `pause until friday`, `resume`. To steer me further, edit PURPOSE.md or \
-    self/HEARTBEAT.md; for a mind that reads, give me a model in owner.toml.";
+/// Once told of all that it can do, the owner knows for this long.
+const KNOWS_S: i64 = 86_400;
 
 const SAFE: &str = "I run in safe mode after repeated deaths and can only talk; \
     ask again when that is over.";
 
 const PHASED: &str = "That stands on my agenda as a goal, step by step. On instinct I do the steps I know by name \
-    (`read`, `feed`, `note`, `draft`, `snapshot`, `map`); the others wait for a mind that reads.";
+    (`read`, `feed`, `search`, `note`, `draft`, `snapshot`, `map`); the others wait for a mind that reads.";
 
-const UNCHANGED: &str = "That changes nothing: there is nothing of the kind to take back, or I keep too many orders already. \
-    What holds stands in `.self/mind/agenda.json`, under directives.";
+const UNCHANGED: &str =
+    "That changes nothing: there is nothing of the kind to take back, or I keep too many orders already.";
 
 /// Numbers of the words in the moment; the same words twice have two.
 pub fn numbers(moment: &Moment) -> Vec<u64> {
@@ -42,57 +39,92 @@ pub fn numbers(moment: &Moment) -> Vec<u64> {
 
 pub fn drive(turn: &mut Turn) {
     let moment = turn.moment;
-    for (said, number) in moment.words.iter().zip(numbers(moment)) {
-        if turn.state.deal_with(number) {
+    for (said, number_of) in moment.words.iter().zip(numbers(moment)) {
+        if turn.state.deal_with(number_of) {
             turn.state.unanswered.push(said.text.clone());
+            if said.thread != main_thread() {
+                turn.state.threads.insert(number(&said.text), said.thread.clone());
+            }
         }
     }
-    let mut unknown = Vec::new();
+    let mut unknown: Vec<(String, String)> = Vec::new();
     while !turn.full() && !turn.state.unanswered.is_empty() {
         let said = turn.state.unanswered.remove(0);
+        turn.thread = turn.state.threads.get(&number(&said)).cloned().unwrap_or_else(main_thread);
         answer(&said, &mut unknown, turn);
     }
-    // One answer for all: the same again and again would be a flood.
-    match unknown.as_slice() {
-        [] => {}
-        [_] => turn.tell_owner(ABLE),
-        all => turn.tell_owner(&format!("{ABLE} That goes for each of these: {}.", all.join(", "))),
+    // One answer a thread for all it did not understand: each is named, and the same again and again would be a flood.
+    while let Some((thread, _)) = unknown.first().cloned() {
+        let mine = unknown.extract_if(.., |(on, _)| *on == thread).map(|(_, said)| said);
+        let said = mine.collect::<Vec<_>>().join(", ");
+        let text = not_understood(&said, turn);
+        turn.tell(&text, &thread);
     }
+    turn.thread.clone_from(&moment.thread);
 }
 
-pub fn is_status(said: &str) -> bool {
-    said.trim_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case("status")
+/// What it can do is told in full once a day, and then by one line.
+fn not_understood(said: &str, turn: &mut Turn) -> String {
+    let known_s = turn.now_s.saturating_sub(turn.state.helped_at_s);
+    if (0..KNOWS_S).contains(&known_s) {
+        return format!("I do not understand {said}; `help` tells what I can do on instinct.");
+    }
+    turn.state.helped_at_s = turn.now_s;
+    format!("I do not understand {said}. {}", abilities::help())
 }
 
-fn answer(said: &str, unknown: &mut Vec<String>, turn: &mut Turn) {
+fn answer(said: &str, unknown: &mut Vec<(String, String)>, turn: &mut Turn) {
     turn.intend("answer the owner");
     turn.say(format!("The owner says: \"{}\".", clip(said, 160)));
-    if is_status(said) {
-        let facts = idle::facts(turn);
+    let asked = abilities::understand(said);
+    if let Some(Said::Tell(fact)) = asked {
         turn.say("I tell how things stand.");
-        return turn.tell_owner(&facts);
+        return tell(fact, turn);
     }
     let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
     // What could be noted was, at hearing, and is no longer among the words.
     if directive::understand(said, now, &TimeZone::UTC).is_some() {
         turn.say("I know what that asks of me, and it changed nothing.");
-        return turn.tell_owner(if turn.moment.safe { SAFE } else { UNCHANGED });
+        let orders = facts::told(Fact::Orders, turn);
+        let unchanged = format!("{UNCHANGED} {orders}");
+        return turn.tell_owner(if turn.moment.safe { SAFE } else { &unchanged });
     }
     let title = shorten(said, 120);
     if goals::phases(said).is_some() && turn.moment.stack.iter().any(|line| line.title == title) {
         turn.say("That is a goal of several steps, and stands on my agenda.");
         return turn.tell_owner(PHASED);
     }
-    let Some(task) = tasks::parse(said) else {
+    let known = asked.and_then(|asked| if let Said::Do(task) = asked { Some(task) } else { None });
+    let Some(task) = known.or_else(|| abilities::question(said)) else {
         turn.say("I cannot understand that and say what I can do.");
-        return unknown.push(format!("\"{}\"", clip(said, 60)));
+        return unknown.push((turn.thread.clone(), format!("\"{}\"", clip(said, 60))));
     };
     if turn.moment.safe {
         return turn.tell_owner(SAFE);
     }
     match tasks::begin(task, Origin::Owner, turn) {
         Ok(()) => turn.say("I know how to do that and begin."),
-        Err(why) => turn.tell_owner(&format!("I did not do it: {why}.")),
+        Err(why) => {
+            let text = in_its_place(format!("I did not do it: {why}."), turn);
+            turn.tell_owner(&text);
+        }
+    }
+}
+
+fn tell(fact: Fact, turn: &mut Turn) {
+    if fact == Fact::Help {
+        turn.state.helped_at_s = turn.now_s;
+    }
+    let told = facts::told(fact, turn);
+    let told = if fact == Fact::Status { told } else { in_its_place(told, turn) };
+    turn.tell_owner(&told);
+}
+
+/// The text, with why instinct gives it where a model should.
+fn in_its_place(text: String, turn: &Turn) -> String {
+    match turn.moment.outage.as_str() {
+        "" => text,
+        outage => format!("{text} I answer on instinct, in the model's place: {outage}."),
     }
 }
 
@@ -101,10 +133,16 @@ pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
     turn.intend("tell the owner what came of it");
     let text = match tasks::finish(job, result, turn) {
         None => return,
-        Some(Ok(told)) if job.tool == "self.examine" => told,
-        Some(Ok(outcome)) => format!("Done: {outcome}."),
+        Some(Ok(outcome)) => match job.tool.as_str() {
+            "self.examine" => outcome,
+            "web.search" | "knowledge.search" | "reminder.list" => format!("{outcome}."),
+            _ => format!("Done: {outcome}."),
+        },
+        Some(Err(why)) if tasks::failed(result).is_none() => format!("I did not do it: {why}."),
+        Some(Err(error)) if job.tool == "web.search" => found::no_search(&error, word(result, "hint")),
         Some(Err(error)) => format!("{} failed: {error}. {}", job.tool, clip(word(result, "hint"), 200)),
     };
+    let text = in_its_place(text.trim_end().to_owned(), turn);
     turn.say(format!("For the owner: {text}"));
     turn.tell(&text, &job.thread);
 }

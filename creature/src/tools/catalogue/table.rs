@@ -33,7 +33,7 @@ const EDIT: Kind = Kind::Record(&[PATH, text("old"), text("new").maybe()]);
 const STEPS: Arg = list("checkpoints", &Kind::Words, 1_000);
 const STATUS: Arg = one_of("status", &["active", "done", "failed", "blocked", "pending"]);
 const STAGES: &[&str] = &["scan", "evaluate", "propose", "execute", "collect", "report"];
-const KEPT: &[&str] = &["note", "skill", "fact", "snapshot", "memory"];
+const KEPT: &[&str] = &["note", "skill", "fact", "snapshot", "memory", "told"];
 const AGENDA: &[&str] = &["stack", "goals", "opportunities", "tasks", "gaps", "presence"];
 
 const OBJECTIVE: Arg = text("objective").maybe();
@@ -124,7 +124,7 @@ pub const TOOLS: &[Tool] = &[
         "knowledge.search",
         &[QUERY, one_of("kind", KEPT).maybe(), number("most", 1, 30).maybe()],
         House,
-        "find words or a \"phrase\" in notes, skills, facts, snapshots and all your memory",
+        "find words or a \"phrase\" in notes, skills, facts, snapshots and all your memory; `told`: without your own thoughts and acts",
     ),
     tool("fact.add", &[TEXT, text("source").maybe()], House, "hold one statement for true in self/facts.md"),
     tool("skill.write", &[NAME, text("text")], House, "write down how to do a thing; its first line says what"),

@@ -36,6 +36,31 @@ fn a_checkpoint_it_can_do_is_done_and_marked() {
     assert!(world.papers.values().any(|paper| paper.contains("On tools")), "{:?}", world.papers);
 }
 
+/// A standing order looks again and again: the same page is noted once.
+#[test]
+fn what_an_order_finds_unchanged_is_not_noted_again() {
+    for (what, tool) in
+        [("check https://a.example/tea", "web.fetch_text"), ("feed https://a.example/f", "feed.read")]
+    {
+        let mut world = World::new().answering(|call| match call.tool.as_str() {
+            "web.fetch_text" => Some(json!({"ok": true, "title": "On tools", "text": PAGE})),
+            "feed.read" => Some(json!({"ok": true, "title": "Tea", "items": [{"title": "Oolong", "url": "https://a.example/1"}]})),
+            _ => None,
+        });
+        for nth in 1..=3 {
+            world.moment.stack = vec![line(Category::Tasks, &format!("task-{nth}"), what)];
+            world.think();
+            world.moment.stack.clear();
+            world.wake();
+            world.clock_s += 3_600;
+        }
+        assert_eq!((world.called(tool).len(), world.called("notes.append").len()), (3, 1), "{what}");
+        let done: Vec<_> =
+            world.called("task.done").iter().map(|call| call.args["failed"].is_null()).collect();
+        assert_eq!(done, [true; 3], "{what}");
+    }
+}
+
 #[test]
 fn what_fails_says_why() {
     let mut world = World::new().answering(|call| match call.tool.as_str() {

@@ -97,6 +97,7 @@ pub fn moment() -> impl Strategy<Value = Moment> {
                 stack,
                 requests: Vec::new(),
                 directives,
+                paused: false,
                 standing: state.map(|text| Standing { text, ..Standing::default() }),
                 sessions,
             }

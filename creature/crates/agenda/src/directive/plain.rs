@@ -33,11 +33,12 @@ const LOOK: &str =
 /// Whole orders: to pause, and to take back a pause, a quiet and a focus.
 const PAUSE: &str = "pause, stop, pause work, pause everything, pause yourself, pause working, pause all work, \
     pause your work, stop all work, stop your work, stop work, stop working, stop everything, take a break, \
-    have a break, pause autonomous mode, stop autonomous mode, pause autonomy";
+    have a break, pause autonomous mode, stop autonomous mode, pause autonomy, stop autonomy, turn off autonomous mode, \
+    switch off autonomous mode, disable autonomous mode, quiet, silence, hush, shush, be silent, go to sleep";
 const RESUME: &str = "resume, unpause, continue, go on, carry on, resume work, resume working, \
     resume everything, resume your work, continue work, continue working, continue everything, \
     continue your work, back to work, you can resume, you can continue, you may resume, you may continue, resume autonomous mode, resume autonomy, \
-    start autonomous mode";
+    start autonomous mode, turn on autonomous mode, switch on autonomous mode, enable autonomous mode, wake up";
 const WRITE_AGAIN: &str = "message me again, write me again, you can message me again, you can write me again, \
     you may message me again, you may write me again, message me as usual, write me as usual";
 const USUAL_ORDER: &str = "no more focus, drop the focus, end the focus, back to your usual order";
@@ -95,7 +96,11 @@ pub fn reply(understood: &Understood) -> String {
             Wish::Quiet { topic } => {
                 format!("I message you only about {topic}, {span}; the rest is kept for later")
             }
-            Wish::Pause => format!("I pause, {span}; your words still reach me"),
+            Wish::Pause => {
+                format!(
+                    "I pause, {span}: no work and no messages of my own; your words still reach me, `resume` ends it"
+                )
+            }
             Wish::Other => "that".to_owned(),
         },
         DirectiveChange::Lift { wished: Wished::Pause } => "I go on with my work".to_owned(),
@@ -220,13 +225,15 @@ fn quiet<'a, 'b>(words: &'a [Word<'b>]) -> Option<&'a [Word<'b>]> {
             (rest, false)
         }
         ["only", verb, "me", rest @ ..] | [verb, "me", "only", rest @ ..] if told(verb) => (rest, true),
-        ["leave", "me", "alone"] | ["be", "quiet"] => return Some(&[]),
+        ["leave", "me", "alone"] | ["be", "quiet"] | ["no", "messages"] | ["no", "more", "messages"] => {
+            return Some(&[]);
+        }
         _ => return None,
     };
     let topic = match rest {
         [] if !only => return Some(&[]),
         ["unless" | "except", topic @ ..] if !only => topic,
-        ["if" | "when", topic @ ..] if only && matches!(topic, ["it" | "something", "is", ..]) => topic,
+        ["if" | "when", topic @ ..] if only && matches!(topic, ["it" | "something", "is", ..] | [_]) => topic,
         ["for" | "regarding", topic @ ..] | topic @ ["about", ..] if only => topic,
         _ => return None,
     };

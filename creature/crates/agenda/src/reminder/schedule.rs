@@ -16,6 +16,10 @@ const EVERY_S: (u64, u64) = (60, 86_400);
 /// The window of what comes every so often, unless said.
 const DAY: (Time, Time) = (Time::constant(8, 0, 0, 0), Time::constant(20, 0, 0, 0));
 
+/// What a day, a morning and an evening mean where no hour is said.
+const MORNING: Time = Time::constant(9, 0, 0, 0);
+const EVENING: Time = Time::constant(18, 0, 0, 0);
+
 /// When it comes. Hours are those of a place: skipped by a clock put forward they come as much later, shown twice the
 /// first time counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,14 +53,45 @@ pub enum Schedule {
     Other,
 }
 
+/// The words without `at` and `on`; an hour that is only a number behind `at` is one of the clock.
+fn hours(text: &str) -> String {
+    let (mut plain, mut at) = (Vec::new(), false);
+    for word in text.split_whitespace() {
+        let hour = word.parse::<u8>().is_ok_and(|hour| at && hour < 24);
+        at = word == "at";
+        match (hour, word) {
+            (true, hour) => plain.push(format!("{hour}:00")),
+            (false, "at" | "on") => {}
+            (false, word) => plain.push(word.to_owned()),
+        }
+    }
+    plain.join(" ")
+}
+
+fn weekly(day: &str, time: Time) -> Option<Schedule> {
+    let day = spoken::weekday(day)?.to_monday_one_offset();
+    Some(Schedule::Weekly { days: vec![day], time })
+}
+
 impl Schedule {
     /// Reads `2026-12-01 09:00`, `in 20 min`, `daily 09:00`, `weekly mon,thu 09:00`, `monthly 31 09:00`,
-    /// `every 45 min` or `every 2 h 06:00-22:00`.
+    /// `every 45 min` or `every 2 h 06:00-22:00`, and how people say the like: `every day at 9`, `on friday`.
     pub fn read(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Schedule> {
-        let text = text.trim().to_lowercase();
-        let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "at").collect();
+        let text = hours(&text.trim().to_lowercase());
+        let words: Vec<&str> = text.split_whitespace().collect();
         match words.as_slice() {
-            ["daily", time] => Some(Schedule::Daily { time: spoken::time(time)? }),
+            ["daily", time] | ["every", "day", time] if spoken::time(time).is_some() => {
+                Some(Schedule::Daily { time: spoken::time(time)? })
+            }
+            ["every", "day" | "morning"] => Some(Schedule::Daily { time: MORNING }),
+            ["every", "evening"] => Some(Schedule::Daily { time: EVENING }),
+            ["every", day] if spoken::weekday(day).is_some() => weekly(day, MORNING),
+            ["every", day, time] if spoken::weekday(day).is_some() => weekly(day, spoken::time(time)?),
+            // A day alone is no time: not its midnight is meant.
+            [day] if *day == "tomorrow" || spoken::weekday(day).is_some() => {
+                let at = spoken::begin(&[day, "9:00"], now, zone)?;
+                Some(Schedule::Once { at })
+            }
             ["weekly", days, time] => {
                 let day = |day| spoken::weekday(day).map(|day| day.to_monday_one_offset());
                 let days = days.split(',').map(day).collect::<Option<_>>()?;

@@ -74,6 +74,13 @@ fn common_words_are_understood() {
         ("take a break till noon", Wish::Pause, Some("Wed 25 12:00")),
         ("pause until 9am", Wish::Pause, Some("Thu 26 09:00")),
         ("pause for now", Wish::Pause, None),
+        ("quiet", Wish::Pause, None),
+        ("Silence!", Wish::Pause, None),
+        ("hush, please", Wish::Pause, None),
+        ("turn off autonomous mode until tomorrow", Wish::Pause, Some("Thu 26 00:00")),
+        ("don't message me unless it's urgent", quiet("urgent"), None),
+        ("only message me if urgent", quiet("urgent"), None),
+        ("no messages today", quiet(""), Some("Thu 26 00:00")),
     ];
     for (text, wish, until) in table {
         assert_eq!(heard(text), Some((wish, until.map(str::to_owned))), "{text}");
@@ -82,6 +89,7 @@ fn common_words_are_understood() {
         ("resume", Wished::Pause),
         ("Please continue.", Wished::Pause),
         ("you can resume now", Wished::Pause),
+        ("wake up", Wished::Pause),
         ("you may message me again", Wished::Quiet),
         ("drop the focus", Wished::Focus),
     ];
@@ -99,6 +107,9 @@ fn what_leaves_a_doubt_is_not_understood() {
         "I paused the movie",
         "I had to pause",
         "pause the newsletter",
+        "quiet places are good for work",
+        "no messages from her today",
+        "only message me if I ask",
         "pause?",
         "did you pause",
         "can we pause the discussion for a moment",
@@ -159,7 +170,10 @@ fn what_was_noted_is_said_in_one_sentence() {
     let table = [
         ("focus on revenue this week", "Noted: revenue goes first, this week."),
         ("check my mail every 10 minutes", "Noted: \"check my mail\" every 10 min, until you say otherwise."),
-        ("pause until friday", "Noted: I pause, until friday; your words still reach me."),
+        (
+            "pause until friday",
+            "Noted: I pause, until friday: no work and no messages of my own; your words still reach me, `resume` ends it.",
+        ),
         ("resume", "Noted: I go on with my work."),
     ];
     for (text, said) in table {
@@ -308,6 +322,21 @@ proptest! {
             prop_assert!(agenda.directives.standing(now()).count() <= 50);
         }
     }
+}
+
+/// Found by reading: what waited to be told went out in the middle of a pause.
+#[test]
+fn a_pause_holds_messages_back() {
+    let mut agenda = Agenda::default();
+    let lets = |agenda: &Agenda, hours| {
+        agenda.directives.lets_through(Kind::Broken, "the disk is full", after(hours))
+    };
+    assert!(lets(&agenda, 0));
+    say(&mut agenda, "quiet for 3 hours", now());
+    assert!(!lets(&agenda, 2) && lets(&agenda, 4));
+    say(&mut agenda, "pause", after(4));
+    say(&mut agenda, "resume", after(5));
+    assert!(lets(&agenda, 5));
 }
 
 /// Found by living with it: the order of the README's own mode was not understood.

@@ -247,6 +247,15 @@ fn a_few_words_say_when() {
         ("tomorrow at 9am", at("2026-03-26T08:00:00Z")),
         ("18:00", at("2026-03-25T17:00:00Z")),
         ("friday noon", at("2026-03-27T11:00:00Z")),
+        ("18:00:30", at("2026-03-25T17:00:30Z")),
+        ("in 90 seconds", at("2026-03-25T09:31:30Z")),
+        ("in half an hour", at("2026-03-25T10:00:00Z")),
+        ("tomorrow", at("2026-03-26T08:00:00Z")),
+        ("on monday at 9", at("2026-03-30T07:00:00Z")),
+        ("at 9", at("2026-03-26T08:00:00Z")),
+        ("every day at 9", Schedule::Daily { time: nine }),
+        ("every morning", Schedule::Daily { time: nine }),
+        ("every monday at 9am", Schedule::Weekly { days: vec![1], time: nine }),
         ("daily 09:00", Schedule::Daily { time: nine }),
         ("Daily at 9am", Schedule::Daily { time: nine }),
         ("weekly mon,thu 09:00", Schedule::Weekly { days: vec![1, 4], time: nine }),
@@ -260,9 +269,20 @@ fn a_few_words_say_when() {
     for (text, schedule) in table {
         assert_eq!(Schedule::read(text, now, &berlin), Some(schedule), "{text}");
     }
-    for text in
-        ["", "soon", "daily", "weekly 09:00", "monthly 09:00", "every", "every blue moon", "in 5", "25:00"]
-    {
+    for text in [
+        "",
+        "soon",
+        "daily",
+        "weekly 09:00",
+        "monthly 09:00",
+        "every",
+        "every blue moon",
+        "in 5",
+        "25:00",
+        "9",
+        "at 24",
+        "at",
+    ] {
         assert_eq!(Schedule::read(text, now, &berlin), None, "{text}");
     }
 }

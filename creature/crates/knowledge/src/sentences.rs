@@ -1,0 +1,95 @@
+//! The sentence of a text that says most about what was asked, and the day that stands with it. Pure.
+
+/// Characters of a sentence.
+const MOST_CHARS: usize = 300;
+
+/// First letters by which a word is known again, whatever its ending.
+const STEM: usize = 5;
+
+/// A sentence that answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sentence {
+    pub text: String,
+    /// As in `2026-03-01`; empty where none stands at it or before it.
+    pub date: String,
+    /// How many of the terms are in it.
+    pub terms: usize,
+}
+
+/// The first of those with the most terms; a heading says it together with what stands below it.
+pub fn best(text: &str, terms: &[String]) -> Option<Sentence> {
+    let (mut best, mut heading, mut date) = (Sentence::default(), None::<String>, String::new());
+    for line in text.lines() {
+        date = day_in(line).unwrap_or(date);
+        let plain = line.trim().trim_start_matches(['-', '*', '>', ' ']);
+        if let Some(title) = plain.strip_prefix('#') {
+            heading = Some(title.trim_start_matches('#').trim().to_owned());
+            continue;
+        }
+        // A date with its link says where the text is from, not what is in it.
+        if plain.is_empty() || (plain.contains("://") && day_in(line).is_some()) {
+            continue;
+        }
+        for sentence in sentences(plain) {
+            let said = match heading.take() {
+                Some(title) if matched(&title, terms) > 0 => format!("{title}: {sentence}"),
+                _ => sentence.to_owned(),
+            };
+            let found = matched(&said, terms);
+            if found > best.terms {
+                best = Sentence { text: clip(&said), date: date.clone(), terms: found };
+            }
+        }
+    }
+    let alone = heading.map(|title| Sentence { terms: matched(&title, terms), text: title, date });
+    [Some(best), alone].into_iter().flatten().find(|sentence| sentence.terms > 0)
+}
+
+/// How many of the terms a text has, by their first letters.
+pub fn matched(text: &str, terms: &[String]) -> usize {
+    let words: Vec<String> = text.split(|c: char| !c.is_alphanumeric()).map(stem).collect();
+    let has = |part: &str| words.iter().any(|word| *word == stem(part));
+    let parts =
+        |term: &str| term.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).all(has);
+    terms.iter().filter(|term| parts(term)).count()
+}
+
+fn stem(word: &str) -> String {
+    let word = word.to_lowercase();
+    // The plural of a short word is the same word.
+    let word = if word.chars().count() > 3 { word.trim_end_matches('s') } else { &word };
+    word.chars().take(STEM).collect()
+}
+
+fn sentences(line: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut rest = line;
+    while let Some((at, mark)) = rest.match_indices(['.', '!', '?']).find(|(at, mark)| {
+        rest.get(at + mark.len()..).is_some_and(|after| after.starts_with(char::is_whitespace))
+    }) {
+        let (sentence, after) = rest.split_at(at + mark.len());
+        sentences.push(sentence.trim());
+        rest = after.trim_start();
+    }
+    sentences.push(rest.trim());
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences
+}
+
+/// The first day written in a line.
+fn day_in(line: &str) -> Option<String> {
+    let shape = |word: &str| {
+        let parts: Vec<usize> = word.split('-').map(str::len).collect();
+        parts == [4, 2, 2] && word.chars().all(|c| c.is_ascii_digit() || c == '-')
+    };
+    let mut words = line.split(|c: char| !c.is_ascii_digit() && c != '-');
+    words.find(|word| shape(word)).map(str::to_owned)
+}
+
+fn clip(text: &str) -> String {
+    if text.chars().count() <= MOST_CHARS {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(MOST_CHARS - 1).collect();
+    format!("{head}…")
+}

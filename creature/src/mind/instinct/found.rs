@@ -1,0 +1,92 @@
+//! What was found in its notes and on the web, as sentences for the owner, each with its place. Pure.
+
+use super::abilities;
+use super::text::{clip, word};
+use knowledge::sentences::matched;
+use serde_json::{Value, json};
+
+/// Sentences of one answer, and hits of a search.
+const MOST_SENTENCES: usize = 3;
+const MOST_HITS: usize = 5;
+
+/// Words that say nothing of what is asked.
+const EMPTY: &str = "a an the this that these those my your our his her its their i me you he she it we they who what when where \
+    which how why whose whom is are was were be been am do does did done has have had can could will would shall should may might \
+    must to of in on at by for from with about into as and or but not no yes if then than so there here any some all many much \
+    more most know tell told say said think thought mean please now today again ever just really still feral";
+
+/// The words of a question that say what it is about.
+pub fn content(asked: &str) -> Vec<String> {
+    let words = asked.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '\'');
+    let plain = words.map(|word| word.trim_matches(['-', '\'']).to_lowercase());
+    let plain = plain.map(|word| word.strip_suffix("'s").map_or(word.clone(), str::to_owned));
+    let mut content: Vec<String> = Vec::new();
+    for word in plain.filter(|word| !word.is_empty() && !EMPTY.split(' ').any(|empty| empty == word)) {
+        if !content.contains(&word) {
+            content.push(word);
+        }
+    }
+    content
+}
+
+/// Arguments that look for it in what was written down and said.
+pub fn in_notes(asked: &str) -> Value {
+    json!({"query": content(asked).join(" "), "kind": "told", "most": 10})
+}
+
+/// What the notes say of it.
+pub fn notes(asked: &str, result: &Value) -> String {
+    let terms = content(asked);
+    let hits = result.get("hits").and_then(Value::as_array);
+    let mut told: Vec<(usize, String)> = Vec::new();
+    let mut texts: Vec<&str> = Vec::new();
+    for hit in hits.into_iter().flatten() {
+        let (text, path, kind) = (word(hit, "text"), word(hit, "path"), word(hit, "kind"));
+        let found = matched(text, &terms);
+        // One word of many in common is chance, and what the owner asked or ordered is no answer.
+        let chance = found * 2 < terms.len() || found == 0;
+        let asks = kind == "memory"
+            && (abilities::understand(text).is_some() || abilities::question(text).is_some());
+        if chance || asks || texts.contains(&text) {
+            continue;
+        }
+        texts.push(text);
+        let day: String = word(hit, "at").chars().take(10).collect();
+        let place = match (kind, day.as_str()) {
+            ("memory", day) => format!("my memory, {day}"),
+            (_, "") => path.to_owned(),
+            (_, day) => format!("{path}, {day}"),
+        };
+        told.push((found, format!("\"{}\" ({place})", clip(text, 320))));
+    }
+    told.sort_by_key(|(found, _)| std::cmp::Reverse(*found));
+    let told: Vec<String> = told.into_iter().take(MOST_SENTENCES).map(|(_, sentence)| sentence).collect();
+    match told.is_empty() {
+        true => format!("There is nothing in my notes about {}", terms.join(" ")),
+        false => format!("From my notes: {}", told.join("; ")),
+    }
+}
+
+/// What a search of the web found.
+pub fn web(asked: &str, result: &Value) -> String {
+    let hits = result.get("hits").and_then(Value::as_array);
+    let line = |hit: &Value| {
+        let part = |key: &str, most: usize| clip(word(hit, key), most);
+        format!("{}: {} {}", part("title", 120), part("snippet", 160), part("url", 500))
+    };
+    let lines: Vec<String> = hits.into_iter().flatten().take(MOST_HITS).map(line).collect();
+    match lines.is_empty() {
+        true => format!("The search found nothing about {asked}"),
+        false => format!("The search for {asked} found: {}", lines.join("; ")),
+    }
+}
+
+/// Why there was no search, and what the owner can do about it.
+pub fn no_search(error: &str, hint: &str) -> String {
+    match error.contains("not configured") {
+        true => "I have no search: set `provider` under `[search]` in owner.toml to `brave`, with its key in .env, or to \
+            `searxng` with its address."
+            .to_owned(),
+        false => format!("The search failed: {error}. {}", clip(hint, 200)),
+    }
+}
