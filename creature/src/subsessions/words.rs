@@ -14,8 +14,9 @@ const FULL: &str = include_str!("../../prompts/sub_full.md");
 const LOOKING: &str = "notes.read records history files.read files.list files.search repo.status repo.diff repo.map \
     repo.outline repo.search repo.read knowledge.search skill.list skill.load sessions.list";
 
-/// Beside looking: reading what is outside, and writing what others of the house will read.
-const WORKING: &str = "memory.append notes.write notes.append files.write files.create_workspace web.fetch_text \
+/// Beside looking: reading what is outside, writing what others of the house will read, and the shell, which is within the
+/// same walls.
+const WORKING: &str = "repo.run memory.append notes.write notes.append files.write files.create_workspace web.fetch_text \
     web.search feed.read x.search x.get_mentions service.list knowledge.write fact.add pulse.list pulse.update \
     reminder.list";
 
