@@ -3,6 +3,7 @@
 //! Invariant: every turn is written down before the next; between rounds the owner's word and a wish to leave are heard.
 
 mod kept;
+pub mod review;
 pub mod words;
 
 pub use kept::load;
@@ -122,8 +123,11 @@ impl Life {
     fn report_sessions(&mut self) -> Result<bool, Fault> {
         let mut told = false;
         for report in self.toolbox.sessions.reports() {
-            if self.cursors.first_telling(report.key.clone()) && !report.silent {
-                told |= self.tell_report(&report)?;
+            if self.cursors.first_telling(report.key.clone()) {
+                let closed = self.toolbox.reviewed(&report);
+                if !report.silent || closed.is_some() {
+                    told |= self.tell_report(&report, closed)?;
+                }
             }
             // Told and saved before it counts as reported: the other way round a death would lose it.
             self.save()?;
@@ -134,7 +138,7 @@ impl Life {
     }
 
     /// Tells the owner what a reminder came to, and the next thought of everything else: true then.
-    fn tell_report(&mut self, report: &Report) -> Result<bool, Fault> {
+    fn tell_report(&mut self, report: &Report, closed: Option<String>) -> Result<bool, Fault> {
         let what = match &report.origin {
             Origin::Reminder(id) => {
                 let ran = self.toolbox.sessions.get(&report.id);
@@ -145,7 +149,10 @@ impl Life {
                 return self.remember("message", said).map(|()| false);
             }
             Origin::Tool { .. } => "sub-session".to_owned(),
-            Origin::Pulse(id) => format!("review of {id}"),
+            Origin::Pulse(id) => match closed {
+                Some(why) => format!("review of {id}, which it closed ({})", shorten(&why, 200)),
+                None => format!("review of {id}"),
+            },
             Origin::Checklist => "checklist".to_owned(),
             Origin::Dream => "dream".to_owned(),
             Origin::Own(kind) => {
@@ -282,7 +289,7 @@ impl Life {
         let mut left = false;
         let done = if let Some(why) = &call.refused {
             Done::failed(why, "send it again, whole")
-        } else if words::allows(session.mode, &session.tools, &call.tool) {
+        } else if words::may(session, &call.tool) {
             self.toolbox.facts = self.facts();
             let (owner, thread) = (self.toolbox.owner, self.toolbox.thread.clone());
             self.toolbox.owner = session.owner;

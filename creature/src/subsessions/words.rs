@@ -2,6 +2,7 @@
 //!
 //! Invariant: what a mode's prompt lists is what its calls are held to.
 
+use super::review;
 use crate::mind::context::head;
 use crate::tools::catalogue::TOOLS;
 use agenda::sessions::{MOST_HOPS, Mode, NOTHING, Origin, Session};
@@ -59,7 +60,8 @@ pub fn part(session: &Session) -> String {
 
 /// Whether a session may use a tool.
 pub fn may(session: &Session, tool: &str) -> bool {
-    allows(session.mode, &session.tools, tool) && (session.depth < 2 || tool != "spawn")
+    let allowed = allows(session.mode, &session.tools, tool) || review::may(session, tool);
+    allowed && (session.depth < 2 || tool != "spawn")
 }
 
 /// Its part, and which of all tools it may use, where it shares the mind's own frame.

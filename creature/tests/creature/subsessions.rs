@@ -2,6 +2,8 @@
 
 mod deaths;
 mod looks;
+mod reviews;
+mod told;
 
 use crate::broker::{self, Answer, Asked, StandIn, loopback};
 use crate::house::TempHouse;
@@ -164,7 +166,7 @@ async fn a_graph_is_worked_off_and_reported_once() {
     assert!(news.contains("session-4 failed: session-3, which it waits for"), "{news}");
     assert_eq!(news.matches("That was the last: all that thought-").count(), 1, "{news}");
     assert!(
-        life.cursors.news.last().unwrap().ends_with("spawned are done, but for session-3, session-4."),
+        life.cursors.news.last().unwrap().ends_with("spawned are done, but for session-3, session-4.)"),
         "{news}"
     );
     let acts: Vec<Value> =

@@ -83,7 +83,12 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool("reminder.list", &[], House, "those to come"),
     tool("reminder.cancel", &[ID], House, "take one back"),
-    tool("pulse.add", &[text("text"), EVERY_S], House, "a standing concern, reviewed every hour unless said"),
+    tool(
+        "pulse.add",
+        &[text("text"), EVERY_S, MODE],
+        House,
+        "a standing concern, reviewed apart every hour unless said; mode: what a review may do, as of spawn",
+    ),
     tool("pulse.update", &[ID, text("text").maybe(), EVERY_S], House, "change one"),
     tool("pulse.close", &[ID, text("why")], House, "end one"),
     tool("pulse.list", &[], House, "those that are open"),

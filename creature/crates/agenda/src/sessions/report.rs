@@ -105,7 +105,7 @@ impl Sessions {
             true => String::new(),
             false => format!(", but for {}", clip(&lost.join(", "), MOST_NAMES)),
         };
-        Some(format!(" That was the last: all that {family} spawned are done{but}."))
+        Some(format!(" (That was the last: all that {family} spawned are done{but}.)"))
     }
 
     /// Takes this one for reported, and lets go of the oldest that nobody builds upon.

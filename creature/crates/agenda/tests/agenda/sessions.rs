@@ -48,7 +48,7 @@ fn answers_flow_and_failures_take_along() {
     let texts: Vec<&str> = reports.iter().map(|report| report.text.as_str()).collect();
     assert_eq!(texts[0], "session-2 failed: no door");
     assert!(texts[1].starts_with("session-3 failed: session-2, which it waits for, is failed"), "{texts:?}");
-    let last = "session-4 done: in That was the last: all that thought-1 spawned are done, but for session-2, session-3.";
+    let last = "session-4 done: in (That was the last: all that thought-1 spawned are done, but for session-2, session-3.)";
     assert_eq!(texts[2..], [last]);
     let late = sessions.spawn(request("thought-2", &["session-2"]), at(4)).unwrap();
     assert_eq!(sessions.get(&late.id).unwrap().status, Status::Failed);
@@ -167,7 +167,7 @@ fn twelve_that_are_done_are_told_while_one_waits_for_its_hour() {
     let id = sessions.begin(at(9_000), 1).remove(0);
     sessions.answered(&id, "late", at(9_001));
     let last = sessions.reports().remove(0).text;
-    assert!(last.ends_with("That was the last: all that thought-1 spawned are done."), "{last}");
+    assert!(last.ends_with("(That was the last: all that thought-1 spawned are done.)"), "{last}");
 }
 
 /// Found by living with it: a quick model had its legs used up in eight seconds.
