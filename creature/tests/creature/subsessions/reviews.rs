@@ -2,6 +2,7 @@
 
 use super::{After, Scene, calls, says, work_off};
 use crate::broker::loopback;
+use agenda::sessions::{Origin, Session};
 use creature::life::Life;
 use creature::mind::thought::ToolCall;
 use serde_json::{Value, json};
@@ -18,10 +19,10 @@ fn keeper(text: &str) -> Value {
     let (own, mended) =
         (text.contains("Review this standing concern, pulse-1"), text.contains("the gate is mended"));
     match text {
-        _ if !own => says("I rest."),
+        _ if !own => json!({"monologue": "All is well.", "intent": "i", "tool_calls": [], "sleep_s": 300}),
         text if mended
             && text.contains("pulse-2 is not the concern")
-            && text.contains("## pulse.close\\nok") =>
+            && text.contains("## pulse.close\\nid: pulse-1") =>
         {
             says("[NO_ACTION] mended, so nothing is left to look after")
         }
@@ -66,6 +67,8 @@ async fn a_review_acts_knows_what_the_last_one_said_and_closes_its_concern_alone
     let list = &life.toolbox.desk.agenda.pulse.list;
     assert_eq!((list[0].why.as_str(), list[0].finished.is_some()), ("the gate is mended", true));
     assert!(list[1].finished.is_none(), "a note had it close another concern");
+    let done = |of: &&Session| of.origin == Origin::Pulse("pulse-1".to_owned()) && of.silent();
+    assert_eq!(life.toolbox.sessions.all.iter().filter(done).count(), 1, "{:?}", life.toolbox.sessions.all);
     let news = life.cursors.news.join("\n");
     assert_eq!(news.matches("review of pulse-1, which it closed (the gate is mended)").count(), 1, "{news}");
 }
