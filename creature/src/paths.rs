@@ -35,6 +35,11 @@ impl House {
         self.root.join("self")
     }
 
+    /// What a summary of a conversation should be, where the owner or the creature wants another one than is built in.
+    pub fn summary_prompt(&self) -> PathBuf {
+        self.root.join("self/prompts/summary.md")
+    }
+
     pub fn drafts(&self) -> PathBuf {
         self.root.join("self/drafts")
     }

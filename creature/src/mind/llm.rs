@@ -40,8 +40,13 @@ pub fn offered(
     settings: &ModelSettings,
     house: &House,
 ) -> Result<Option<ModelMind>, String> {
-    let offer = status.get("model").filter(|offer| !offer.is_null());
-    offer.map(|offer| named(broker, offer, settings, house, None)).transpose()
+    let Some(offer) = status.get("model").filter(|offer| !offer.is_null()) else { return Ok(None) };
+    let mut mind = named(broker, offer, settings, house, None)?;
+    // Each house has words of its own for effort.
+    let settings = ModelSettings { effort: String::new(), ..settings.clone() };
+    let quick = offer.get("quick").filter(|quick| quick.is_object());
+    mind.quick = quick.and_then(|quick| named(broker, quick, &settings, house, None).ok()).map(Box::new);
+    Ok(Some(mind))
 }
 
 /// The model of an offer, or another one of this name that is reached in the same way.
@@ -104,6 +109,8 @@ pub fn named(
         folder: house.conversations(),
         live: house.thinking(),
         servers: house.servers(),
+        summary_prompt: house.summary_prompt(),
+        quick: None,
         current: None,
         odd: String::new(),
         begun: false,
@@ -163,6 +170,10 @@ pub struct ModelMind {
     pub(super) live: PathBuf,
     /// What servers were found to take.
     pub(super) servers: PathBuf,
+    /// The house's own words for what a summary should be.
+    pub(super) summary_prompt: PathBuf,
+    /// For what is small: it sums up what this one held.
+    pub(super) quick: Option<Box<ModelMind>>,
     pub(super) current: Option<Conversation>,
     /// What the owner should know of the server.
     pub(super) odd: String,

@@ -53,6 +53,7 @@ mod subsessions;
 mod table;
 mod thought;
 mod tools;
+mod transcript;
 mod unfinished;
 mod unneeded;
 mod upkeep;
