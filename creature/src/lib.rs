@@ -36,6 +36,7 @@ pub mod senses;
 pub mod setbacks;
 mod state;
 pub mod subsessions;
+pub mod talked;
 pub mod tools;
 mod unfinished;
 pub mod wakes;

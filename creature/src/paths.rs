@@ -110,6 +110,11 @@ impl House {
         self.root.join(".self/mind/conversations")
     }
 
+    /// What talks with the owner that are over came to.
+    pub fn talks(&self) -> PathBuf {
+        self.root.join(".self/mind/talks.json")
+    }
+
     /// What is being thought just now, for whoever follows it.
     pub fn thinking(&self) -> PathBuf {
         self.root.join(".self/mind/thinking.txt")

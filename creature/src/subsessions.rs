@@ -39,6 +39,7 @@ const FAILED: &str = "[FAILED]";
 impl Life {
     /// Works on what runs apart, in rounds; what follows, if it must follow now.
     pub async fn work_sessions(&mut self, leaving: &mut impl Leaving) -> Result<Option<Next>, Fault> {
+        self.sum_up_talks(leaving).await?;
         // A call without its result at this point is one that a life before did not survive.
         let cut = self.toolbox.sessions.cut_off(self.told.clock.now());
         self.toolbox.turned(&cut)?;

@@ -3,6 +3,7 @@
 //! Invariant: a model that cannot be used or does not answer is an `Outcome`, never an end of the life.
 
 use super::conversation::{self, Conversation};
+use super::talk::ENDED;
 use super::{Down, Outcome, Why, context, prompt, thought};
 use crate::config::{ModelSettings, ToolForm};
 use crate::mind::conversation::fingerprint;
@@ -110,6 +111,7 @@ pub fn named(
         live: house.thinking(),
         servers: house.servers(),
         summary_prompt: house.summary_prompt(),
+        talks: house.talks(),
         quick: None,
         current: None,
         odd: String::new(),
@@ -172,6 +174,8 @@ pub struct ModelMind {
     pub(super) servers: PathBuf,
     /// The house's own words for what a summary should be.
     pub(super) summary_prompt: PathBuf,
+    /// What talks that are over came to.
+    pub(super) talks: PathBuf,
     /// For what is small: it sums up what this one held.
     pub(super) quick: Option<Box<ModelMind>>,
     pub(super) current: Option<Conversation>,
@@ -233,7 +237,9 @@ impl ModelMind {
     /// Talks and own work that a life before left unfinished; none is the own work.
     pub fn unfinished(&self) -> Vec<Option<String>> {
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let own = files.filter(|file| !file.file_name().to_string_lossy().starts_with("apart-"));
+        let own = files.filter(|file| {
+            ["apart-", ENDED].iter().all(|other| !file.file_name().to_string_lossy().starts_with(other))
+        });
         let read = own.filter_map(|file| Conversation::load(&file.path()));
         read.filter(Conversation::is_unfinished).map(|left| left.head.thread).collect()
     }

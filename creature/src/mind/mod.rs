@@ -16,7 +16,7 @@ pub mod runtime;
 pub mod situation;
 pub mod standing;
 mod summing;
-mod talk;
+pub(crate) mod talk;
 pub mod thought;
 pub mod transcript;
 

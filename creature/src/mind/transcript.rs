@@ -149,6 +149,18 @@ fn spoken(words: String) -> Vec<(String, Line)> {
     all
 }
 
+/// The last lines, as many as fit into a text of so many characters.
+pub fn latest(mut lines: Vec<Line>, most: usize) -> Vec<Line> {
+    let mut chars = 0;
+    let fits = |line: &&Line| {
+        chars += text(std::slice::from_ref(line)).chars().count() + 1;
+        chars <= most
+    };
+    let kept = lines.iter().rev().take_while(fits).count();
+    lines.drain(..lines.len() - kept);
+    lines
+}
+
 /// The conversation as one text for another reader.
 pub fn text(lines: &[Line]) -> String {
     let part = |line: &Line| match line {

@@ -3,6 +3,7 @@
 mod deaths;
 mod looks;
 mod reviews;
+mod talks;
 mod told;
 
 use crate::broker::{self, Answer, Asked, StandIn, loopback};
@@ -94,9 +95,11 @@ fn answering_as(offer: Value, mut model: impl FnMut(&str, &str) -> Value) -> imp
             match model(name, &request.body["messages"].to_string()) {
                 Value::Null => broker::refusal(402, "budget_exhausted", Some(60)),
                 said => {
-                    let message = json!({"role": "assistant", "content": said.to_string()});
+                    let said = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
+                    let tokens = request.body.to_string().len() / 4;
+                    let message = json!({"role": "assistant", "content": said});
                     let choice = json!({"finish_reason": "stop", "message": message});
-                    let usage = json!({"prompt_tokens": 9, "completion_tokens": 4});
+                    let usage = json!({"prompt_tokens": tokens, "completion_tokens": 4});
                     broker::answer(200, &json!({"model": name, "usage": usage, "choices": [choice]}))
                 }
             }
