@@ -1,7 +1,12 @@
-//! The snapshot's text: what many records come to, merged with the snapshot before. Pure.
+//! The snapshot's text: what it is for, what is open, what was tried and what came of it, merged with the one before. Pure.
 //!
 //! Invariant: at most `MOST_CHARS`; the same for the same records; newest first; the latest failure
 //! stays until a newer one takes its place; what is left out is counted.
+
+mod standing;
+mod tried;
+
+pub use standing::{ended, open as open_threads, purpose};
 
 use crate::mind::context::{failed, shorten};
 use crate::tools::catalogue::exists;
@@ -14,18 +19,15 @@ pub const MOST_CHARS: usize = 4_000;
 
 /// Headings and the characters each may take; together with headings under `MOST_CHARS`.
 const SECTIONS: [(&str, usize); 5] = [
-    ("What I am", 900),
-    ("Themes", 400),
-    ("Recent actions and outcomes", 1_150),
-    ("Open threads", 700),
-    ("How I changed myself", 700),
+    ("What I am", 850),
+    ("Open threads", 1_000),
+    ("What I tried and what came of it", 650),
+    ("Recent actions and outcomes", 700),
+    ("How I changed myself", 600),
 ];
 
 /// Characters of one line.
 const LINE: usize = 180;
-
-/// Terms kept as themes.
-const THEMES: usize = 12;
 
 const WORDS: &str = "- in my own words: ";
 const LATEST: &str = "- latest failure: ";
@@ -41,6 +43,10 @@ pub struct Facts {
     pub thoughts: u64,
     pub mind: String,
     pub purpose: String,
+    /// What stands on the agenda and what of the source is unfinished, a sentence each.
+    pub open: Vec<String>,
+    /// Tasks and goals that ended, the latest first, a sentence each.
+    pub ended: Vec<String>,
     /// The newest records, which are left to the next snapshot.
     pub left: usize,
 }
@@ -63,9 +69,9 @@ pub fn digest(facts: &Facts, fresh: &[Record], before: Option<&str>) -> String {
     let lines = |title: &str| old_lines(before, title);
     let sections = [
         i_am(facts, before),
-        themes(fresh, &lines("Themes")),
+        open(facts, fresh, &lines("Open threads")),
+        tried::tried(fresh, &facts.ended, &lines("What I tried and what came of it")),
         recent(fresh, &lines("Recent actions and outcomes")),
-        open(fresh, &lines("Open threads")),
         changes(fresh, &lines("How I changed myself")),
     ];
     let mut text = String::new();
@@ -77,12 +83,10 @@ pub fn digest(facts: &Facts, fresh: &[Record], before: Option<&str>) -> String {
 
 fn i_am(facts: &Facts, before: &str) -> Vec<String> {
     let commit = facts.commit.get(..7).unwrap_or(&facts.commit);
-    let purpose = facts.purpose.lines().map(|line| line.trim_start_matches(['#', ' ']));
-    let purpose = purpose.map(str::trim).find(|line| !line.is_empty()).unwrap_or("none yet");
     let mut lines = vec![
         format!("- Feral, life {} at commit {commit}, after {} thoughts", facts.life, facts.thoughts),
         format!("- mind: {}", shorten(&facts.mind, LINE)),
-        format!("- purpose: {}", shorten(purpose, LINE)),
+        format!("- what I am for: {}", purpose(&facts.purpose)),
     ];
     // A mind may have written the last snapshot in a form of its own; its words are not dropped.
     if SECTIONS.iter().any(|(title, _)| before.contains(&format!("## {title}\n"))) {
@@ -93,52 +97,6 @@ fn i_am(facts: &Facts, before: &str) -> Vec<String> {
     }
     lines
 }
-
-/// The words thoughts come back to; what was a theme before counts half.
-fn themes(records: &[Record], before: &[String]) -> Vec<String> {
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for line in before {
-        if let Some((term, count)) = line.trim_start_matches("- ").rsplit_once(" ×") {
-            *counts.entry(term.to_owned()).or_default() += count.parse::<u64>().unwrap_or(0) / 2;
-        }
-    }
-    for record in records.iter().filter(|record| record.kind == "thought") {
-        let said = format!("{} {}", text(&record.data, "intent"), text(&record.data, "monologue"));
-        for word in said.split(|c: char| !c.is_alphabetic()) {
-            let word = word.to_lowercase();
-            if (5..=24).contains(&word.chars().count()) && !PLAIN.contains(&word.as_str()) {
-                *counts.entry(word).or_default() += 1;
-            }
-        }
-    }
-    let mut counts: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 1).collect();
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    counts.into_iter().take(THEMES).map(|(term, count)| format!("- {term} ×{count}")).collect()
-}
-
-/// Words too plain to be a theme.
-const PLAIN: [&str; 20] = [
-    "about",
-    "after",
-    "again",
-    "because",
-    "before",
-    "could",
-    "every",
-    "first",
-    "nothing",
-    "other",
-    "should",
-    "since",
-    "something",
-    "still",
-    "their",
-    "there",
-    "these",
-    "those",
-    "which",
-    "would",
-];
 
 fn recent(records: &[Record], before: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -170,47 +128,42 @@ fn recent(records: &[Record], before: &[String]) -> Vec<String> {
     latest.into_iter().chain(lines).chain(old).collect()
 }
 
-fn open(records: &[Record], before: &[String]) -> Vec<String> {
-    let mut lines = Vec::new();
-    let answered = records.iter().rposition(|record| is_message(record, "creature"));
-    let words = records.iter().enumerate().filter(|(_, record)| is_message(record, "owner"));
-    for (at, record) in words {
-        if answered.is_none_or(|answered| at > answered) {
-            lines.push(shorten(&format!("{OWNER}{}", one_line(&text(&record.data, "text"))), LINE));
-        }
-    }
+/// What it meant to do, words of the owner's without an answer, what stands, and what fails; older words and failures stay
+/// until something was said or the tool was used.
+fn open(facts: &Facts, records: &[Record], before: &[String]) -> Vec<String> {
+    let intent = records.iter().rev().map(|record| text(&record.data, "intent")).find(|i| !i.is_empty());
+    let intent = intent.map(|intent| shorten(&format!("- last intent: {}", one_line(&intent)), LINE));
+    let answered = |after: &[Record], thread: &str| {
+        after.iter().any(|record| is_message(record, "creature") && thread_of(record) == thread)
+    };
+    let words = records.iter().enumerate().rev().filter(|(at, record)| {
+        let after = records.get(at + 1..).unwrap_or_default();
+        is_message(record, "owner") && !answered(after, &thread_of(record))
+    });
+    let words =
+        words.map(|(_, word)| shorten(&format!("{OWNER}{}", one_line(&text(&word.data, "text"))), LINE));
     let mut last: BTreeMap<String, (usize, &Record)> = BTreeMap::new();
     for (at, record) in records.iter().enumerate().filter(|(_, record)| record.kind == "action") {
         last.insert(text(&record.data, "tool"), (at, record));
     }
     let fails = |(tool, (_, record)): &(&String, &(usize, &Record))| failed(record) && exists(tool);
     let mut failing: Vec<_> = last.iter().filter(fails).map(|(_, last)| last).collect();
-    failing.sort_by_key(|(at, _)| *at);
-    lines.extend(failing.iter().map(|(_, record)| shorten(&format!("{FAILING}{}", outcome(record)), LINE)));
-    lines.reverse();
-    let intent = records.iter().rev().map(|record| text(&record.data, "intent")).find(|i| !i.is_empty());
-    if let Some(intent) = intent {
-        lines.insert(0, shorten(&format!("- last intent: {}", one_line(&intent)), LINE));
-    }
-    lines.extend(
-        before
-            .iter()
-            .filter(|line| {
-                let tool = line.strip_prefix(FAILING).and_then(|said| said.split(' ').next());
-                (line.starts_with(OWNER) && answered.is_none())
-                    || tool.is_some_and(|tool| exists(tool) && !last.contains_key(tool))
-            })
-            .cloned(),
-    );
-    lines
+    failing.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+    let failing = failing.iter().map(|(_, record)| shorten(&format!("{FAILING}{}", outcome(record)), LINE));
+    let quiet = !records.iter().any(|record| is_message(record, "creature"));
+    let old_words = before.iter().filter(|line| quiet && line.starts_with(OWNER)).cloned();
+    let old_failing = before.iter().filter(|line| {
+        let tool = line.strip_prefix(FAILING).and_then(|said| said.split(' ').next());
+        tool.is_some_and(|tool| exists(tool) && !last.contains_key(tool))
+    });
+    let stands = facts.open.iter().map(|said| format!("- {said}"));
+    let owners = intent.into_iter().chain(words).chain(old_words);
+    owners.chain(stands).chain(failing).chain(old_failing.cloned()).collect()
 }
 
 fn changes(records: &[Record], before: &[String]) -> Vec<String> {
     let told = |record: &Record| match record.kind.as_str() {
-        "self_change" => Some(match failed(record) {
-            false => format!("{}: {}", text(&record.data, "stage"), text(&record.data, "summary")),
-            true => format!("failed: {}", outcome(record)),
-        }),
+        "self_change" => Some(changed(record)),
         "death" => Some(text(&record.data, "told")),
         _ => None,
     };
@@ -218,6 +171,18 @@ fn changes(records: &[Record], before: &[String]) -> Vec<String> {
         told(record).map(|said| shorten(&format!("- {} {}", when(record), one_line(&said)), LINE))
     });
     fresh.chain(before.iter().cloned()).collect()
+}
+
+/// A change of the source and how far it came.
+fn changed(record: &Record) -> String {
+    let (summary, stage) = (text(&record.data, "summary"), text(&record.data, "stage"));
+    match (failed(record), stage.as_str()) {
+        (true, _) => format!("My change \"{summary}\" failed at {stage}: {}", text(&record.data, "error")),
+        (false, "born") => format!("I was born of my change \"{summary}\"."),
+        (false, "asked") => format!("My change \"{summary}\" was proven and asks to be born."),
+        (false, "apply") => format!("I made the change \"{summary}\"."),
+        (false, _) => format!("My change \"{summary}\" came to {stage}."),
+    }
 }
 
 fn action(record: &Record) -> String {
@@ -243,8 +208,17 @@ fn outcome(record: &Record) -> String {
     one_line(&said)
 }
 
+fn outcome_error(record: &Record) -> String {
+    text(record.data.get("result").unwrap_or(&Value::Null), "error")
+}
+
 fn is_message(record: &Record, from: &str) -> bool {
     record.kind == "message" && text(&record.data, "from") == from
+}
+
+fn thread_of(record: &Record) -> String {
+    let thread = text(&record.data, "thread");
+    if thread.is_empty() { "main".to_owned() } else { thread }
 }
 
 fn text(data: &Value, key: &str) -> String {

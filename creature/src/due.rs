@@ -10,12 +10,13 @@ use crate::mind::Mind;
 use crate::mind::context::shorten;
 use crate::mind::instinct::{self, checklist, sources};
 use crate::pace::Pace;
+use crate::subsessions::review;
 use agenda::Change;
 use agenda::directive::{self, DirectiveChange, Wish};
 use agenda::goals::{self, GoalChange};
 use agenda::pulse::PulseChange;
 use agenda::reminder::{Due, ReminderChange};
-use agenda::sessions::{Mode, Origin, Request};
+use agenda::sessions::{Origin, Request};
 use agenda::tasks::TaskChange;
 use serde_json::{Value, json};
 
@@ -122,13 +123,7 @@ impl Life {
         let now = self.told.clock.now();
         let due: Vec<_> = self.toolbox.desk.agenda.pulse.due(now).into_iter().cloned().collect();
         for concern in due {
-            let request = Request {
-                origin: Origin::Pulse(concern.id.clone()),
-                thread: concern.thread,
-                objective: format!("Review this standing concern: {}", concern.text),
-                mode: Mode::Minimal,
-                ..Request::default()
-            };
+            let request = review::request(&concern);
             // Struck off first: one that cannot be would be reviewed, and paid for, at every wake.
             if !self.made(&Change::Pulse(PulseChange::Reviewed { id: concern.id })) {
                 continue;

@@ -2,9 +2,10 @@
 //!
 //! Invariant: each snapshot stands on the one before, one is made at a time, and no record is taken in twice.
 
-use crate::digest::{Facts, digest, fresh};
+use crate::digest::{Facts, digest, ended, fresh, open_threads};
 use crate::fault::Fault;
 use crate::life::Life;
+use crate::self_edit::draft::Draft;
 use crate::senses::papers;
 use crate::tools::Toolbox;
 use memory::snapshot;
@@ -30,7 +31,11 @@ impl Toolbox {
                 let before = snapshot::latest(&self.house.snapshots()).map_err(read)?;
                 let (fresh, left) = fresh(&records, KEPT);
                 let purpose = papers::read(&self.house.purpose()).text;
-                let facts = Facts { purpose, left, ..self.facts.clone() };
+                let agenda = &self.desk.agenda;
+                let draft =
+                    Draft::open(&self.house).ok().flatten().filter(|draft| !draft.state.files.is_empty());
+                let open = open_threads(agenda, draft.map(|draft| draft.line()), self.clock.now());
+                let facts = Facts { purpose, left, open, ended: ended(agenda), ..self.facts.clone() };
                 let text = digest(&facts, fresh, before.as_ref().map(|before| before.text.as_str()));
                 (text, left)
             }

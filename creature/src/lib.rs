@@ -38,6 +38,7 @@ pub mod senses;
 pub mod setbacks;
 mod state;
 pub mod subsessions;
+pub mod talked;
 pub mod tools;
 mod unfinished;
 pub mod wakes;

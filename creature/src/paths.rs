@@ -35,6 +35,11 @@ impl House {
         self.root.join("self")
     }
 
+    /// What a summary of a conversation should be, where the owner or the creature wants another one than is built in.
+    pub fn summary_prompt(&self) -> PathBuf {
+        self.root.join("self/prompts/summary.md")
+    }
+
     pub fn drafts(&self) -> PathBuf {
         self.root.join("self/drafts")
     }
@@ -103,6 +108,11 @@ impl House {
     /// Conversations with models, a file each.
     pub fn conversations(&self) -> PathBuf {
         self.root.join(".self/mind/conversations")
+    }
+
+    /// What talks with the owner that are over came to.
+    pub fn talks(&self) -> PathBuf {
+        self.root.join(".self/mind/talks.json")
     }
 
     /// What is being thought just now, for whoever follows it.

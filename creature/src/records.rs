@@ -16,7 +16,7 @@ impl Life {
             thoughts: self.cursors.thoughts,
             mind: self.mind.name(),
             purpose: papers::read(&self.told.house.purpose()).text,
-            left: 0,
+            ..Facts::default()
         }
     }
 

@@ -3,6 +3,7 @@
 //! Invariant: every turn is written down before the next; between rounds the owner's word and a wish to leave are heard.
 
 mod kept;
+pub mod review;
 pub mod words;
 
 pub use kept::load;
@@ -38,11 +39,15 @@ const FAILED: &str = "[FAILED]";
 impl Life {
     /// Works on what runs apart, in rounds; what follows, if it must follow now.
     pub async fn work_sessions(&mut self, leaving: &mut impl Leaving) -> Result<Option<Next>, Fault> {
+        self.sum_up_talks(leaving).await?;
         // A call without its result at this point is one that a life before did not survive.
         let cut = self.toolbox.sessions.cut_off(self.told.clock.now());
         self.toolbox.turned(&cut)?;
         for _ in 0..MOST_ROUNDS {
-            self.turn_sessions()?;
+            // What one found is thought about before the others go on.
+            if self.turn_sessions()? {
+                return Ok(None);
+            }
             let at_once = usize::try_from(self.settings.sessions.at_once).unwrap_or(1);
             let running: Vec<Session> = self.toolbox.sessions.running().take(at_once).cloned().collect();
             if running.is_empty() || !matches!(self.mind, Mind::Model(_)) {
@@ -94,11 +99,18 @@ impl Life {
         matches!(self.mind, Mind::Model(_)).then(|| self.toolbox.sessions.next_at(now)).flatten()
     }
 
-    /// What the hour brings: hops end, waiting ones begin, families that ended are reported.
-    fn turn_sessions(&mut self) -> Result<(), Fault> {
+    /// What a hop may cost, in millionths of a dollar: a fiftieth of the day's money, where that is known.
+    fn hop_cost(&self) -> u64 {
+        let cap_usd = self.offer.get("cap_usd").and_then(Value::as_f64).filter(|cap| *cap > 0.0);
+        cap_usd.map_or(u64::MAX, |cap_usd| (cap_usd / 50.0 * 1e6) as u64)
+    }
+
+    /// What the hour brings: hops end, waiting ones begin, those that ended are reported.
+    /// True where the next thought has something to hear.
+    fn turn_sessions(&mut self) -> Result<bool, Fault> {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let now = self.told.clock.now();
-        let mut changed = self.toolbox.sessions.tick(now);
+        let mut changed = self.toolbox.sessions.tick(now, self.hop_cost());
         // Without a model one that waits had better wait on than let its time run out.
         if matches!(self.mind, Mind::Model(_)) {
             let at_once = usize::try_from(self.settings.sessions.at_once).unwrap_or(1);
@@ -108,25 +120,29 @@ impl Life {
         self.report_sessions()
     }
 
-    /// Tells of families that ended, each once, also when a life ends in between.
-    fn report_sessions(&mut self) -> Result<(), Fault> {
+    /// Tells of those that ended, each once, also when a life ends in between.
+    fn report_sessions(&mut self) -> Result<bool, Fault> {
+        let mut told = false;
         for report in self.toolbox.sessions.reports() {
-            let found = self.found_something(&report);
-            if self.cursors.first_telling(report.key.clone()) && found {
-                self.tell_report(&report)?;
+            let worth = self.is_worth_telling(&report);
+            if self.cursors.first_telling(report.key.clone()) {
+                let closed = self.toolbox.reviewed(&report);
+                if worth || closed.is_some() {
+                    told |= self.tell_report(&report, closed)?;
+                }
             }
             // Told and saved before it counts as reported: the other way round a death would lose it.
             self.save()?;
-            self.toolbox.sessions.reported(&report.members);
+            self.toolbox.sessions.reported(&report.id);
             self.toolbox.keep_sessions();
         }
-        Ok(())
+        Ok(told)
     }
 
     /// Whether anybody is to hear of it; a look of its own that found nothing worth a dearer thought ends here.
-    fn found_something(&mut self, report: &Report) -> bool {
+    fn is_worth_telling(&mut self, report: &Report) -> bool {
         let Origin::Own(_) = report.origin else { return !report.silent };
-        let ended = report.members.first().and_then(|id| self.toolbox.sessions.get(id));
+        let ended = self.toolbox.sessions.get(&report.id);
         let found = !report.silent && ended.is_some_and(|session| session.status == Status::Done);
         if !found {
             self.ended_look(None);
@@ -134,25 +150,28 @@ impl Life {
         found
     }
 
-    /// Tells the owner what a reminder came to, and the next thought of everything else.
-    fn tell_report(&mut self, report: &Report) -> Result<(), Fault> {
+    /// Tells the owner what a reminder came to, and the next thought of everything else: true then.
+    fn tell_report(&mut self, report: &Report, closed: Option<String>) -> Result<bool, Fault> {
         let what = match &report.origin {
             Origin::Reminder(id) => {
-                let ran = report.members.first().and_then(|id| self.toolbox.sessions.get(id));
+                let ran = self.toolbox.sessions.get(&report.id);
                 let said = json!({
                     "from": "creature", "kind": "reminder", "thread": report.thread,
                     "text": ran.map(reminded).unwrap_or_default(), "reminder": id, "at": self.told.clock.text(),
                 });
-                return self.remember("message", said);
+                return self.remember("message", said).map(|()| false);
             }
-            Origin::Tool { .. } => "sub-sessions ended".to_owned(),
-            Origin::Pulse(id) => format!("review of {id}"),
+            Origin::Tool { .. } => "sub-session".to_owned(),
+            Origin::Pulse(id) => match closed {
+                Some(why) => format!("review of {id}, which it closed ({})", shorten(&why, 200)),
+                None => format!("review of {id}"),
+            },
             Origin::Checklist => "checklist".to_owned(),
             Origin::Dream => "dream".to_owned(),
             Origin::Own(kind) => {
-                let found = report.members.first().and_then(|id| self.toolbox.sessions.get(id));
+                let found = self.toolbox.sessions.get(&report.id);
                 self.cursors.tell(looked(kind, found));
-                return Ok(());
+                return Ok(true);
             }
         };
         let thread = match report.thread.as_str() {
@@ -160,7 +179,7 @@ impl Life {
             thread => format!("[thread {thread}] "),
         };
         self.cursors.tell(format!("{thread}{what}: {}", report.text));
-        Ok(())
+        Ok(true)
     }
 
     /// Whether the quick model works on a session: all but those that act for the whole creature, and every look of its own.
@@ -217,9 +236,10 @@ impl Life {
     }
 
     fn session_misread(&mut self, id: &str, error: &str, text: &str, usage: Value) -> Result<(), Fault> {
-        let text = shorten(text, MOST_ARGS);
+        let (text, cost) = (shorten(text, MOST_ARGS), cost_of(&usage));
         let record = json!({"about": "session", "session": id, "garbled": true, "error": error, "text": text, "usage": usage});
         self.remember("agenda", record)?;
+        self.toolbox.sessions.paid(id, cost);
         let changed = self.toolbox.sessions.misread(id, error, self.told.clock.now());
         self.toolbox.turned(&changed)
     }
@@ -232,7 +252,7 @@ impl Life {
         usage: Value,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
-        let id = session.id.as_str();
+        let (id, cost) = (session.id.as_str(), cost_of(&usage));
         let record = json!({
             "about": "session", "session": id, "thought": shorten(&thought.monologue, MOST_ARGS),
             "intent": shorten(&thought.intent, MOST_ARGS), "usage": usage,
@@ -243,6 +263,7 @@ impl Life {
         self.remember("agenda", record)?;
         let now = self.told.clock.now();
         let sessions = &mut self.toolbox.sessions;
+        sessions.paid(id, cost);
         if thought.tool_calls.is_empty() {
             let said = if thought.monologue.is_empty() { &thought.intent } else { &thought.monologue };
             let changed = match said.trim_start().strip_prefix(FAILED) {
@@ -284,7 +305,7 @@ impl Life {
         let mut left = false;
         let done = if let Some(why) = &call.refused {
             Done::failed(why, "send it again, whole")
-        } else if words::allows(session.mode, &session.tools, &call.tool) {
+        } else if words::may(session, &call.tool) {
             self.toolbox.facts = self.facts();
             let (owner, thread) = (self.toolbox.owner, self.toolbox.thread.clone());
             self.toolbox.owner = session.owner;
@@ -327,6 +348,11 @@ impl Life {
             self.talks.remove(id);
         }
     }
+}
+
+/// What a reply cost, in millionths of a dollar; nothing where nobody knows.
+fn cost_of(usage: &Value) -> u64 {
+    usage.get("cost_usd").and_then(Value::as_f64).map_or(0, |usd| (usd * 1e6).round() as u64)
 }
 
 /// A call in one line.

@@ -3,12 +3,13 @@
 //! Invariant: between two such changes it grows by a tenth of the window; two in a row without gain end the wake.
 
 use super::conversation::Conversation;
-use super::handover::ASK;
+use super::handover::{self, ASKED};
 use super::llm::{self, ModelMind};
 use super::moment::Moment;
 use super::situation::{JUST, Said};
 use super::talk::SHORT_TOKENS;
-use super::{Down, Outcome, Why};
+use super::{Down, Outcome, Why, transcript};
+use crate::senses::papers;
 use model::Kind;
 use std::collections::BTreeMap;
 use std::io;
@@ -54,19 +55,17 @@ impl ModelMind {
             Length::Hopeless => return Ok(Some(self.unfit(before))),
             Length::TooLong => {}
         }
-        if current.shown.get(ASK).is_none_or(|mark| mark != JUST) {
-            let shown = BTreeMap::from([(ASK.to_owned(), JUST.to_owned())]);
-            self.tell(Said { text: ASK.to_owned(), shown }, moment)?;
-        }
-        let turns = self.current.as_ref().map_or(&[][..], |current| &current.turns);
-        let live = (alive, Some(self.live.as_path()));
-        let summary = match self.ask(&self.frame, turns, !moment.answers(), false, live).await {
-            Ok(reply) => reply.text,
-            Err(error) => match error.kind {
-                // Its last words are handed over instead.
-                Kind::TooLong | Kind::Signature | Kind::BadRequest | Kind::Garbled => String::new(),
-                Kind::Withheld if self.would_fit(error.fits_tokens) => String::new(),
-                _ => return Ok(Some(llm::failed(&error))),
+        let asking = handover::asking(&papers::read(&self.summary_prompt).text);
+        let lines = transcript::lines(&current.turns);
+        let quick = match &self.quick {
+            Some(quick) => quick.sums_up(&lines, &asking, !moment.answers(), alive).await,
+            None => None,
+        };
+        let summary = match quick {
+            Some(summary) => summary,
+            None => match self.sums_itself_up(moment, asking, alive).await? {
+                Ok(summary) => summary,
+                Err(outcome) => return Ok(Some(outcome)),
             },
         };
         self.begin(moment, Some(&summary))?;
@@ -74,6 +73,31 @@ impl ModelMind {
         let gained = after < most(self.window, self.round_tokens).min(before);
         self.gainless = if gained { 0 } else { self.gainless + 1 };
         Ok((self.gainless > 1).then(|| self.unfit(after)))
+    }
+
+    /// Its own summary, within the conversation; empty where its end is to be handed over instead.
+    async fn sums_itself_up(
+        &mut self,
+        moment: &Moment,
+        asking: String,
+        alive: &(dyn Fn() + Sync),
+    ) -> io::Result<Result<String, Outcome>> {
+        let asked = self.current.as_ref().and_then(|current| current.shown.get(ASKED));
+        if asked.is_none_or(|mark| mark != JUST) {
+            let shown = BTreeMap::from([(ASKED.to_owned(), JUST.to_owned())]);
+            self.tell(Said { text: asking, shown }, moment)?;
+        }
+        let turns = self.current.as_ref().map_or(&[][..], |current| &current.turns);
+        let live = (alive, Some(self.live.as_path()));
+        Ok(match self.ask(&self.frame, turns, !moment.answers(), false, live).await {
+            Ok(reply) => Ok(reply.text),
+            Err(error) => match error.kind {
+                // Its end is handed over instead.
+                Kind::TooLong | Kind::Signature | Kind::BadRequest | Kind::Garbled => Ok(String::new()),
+                Kind::Withheld if self.would_fit(error.fits_tokens) => Ok(String::new()),
+                _ => Err(llm::failed(&error)),
+            },
+        })
     }
 
     /// Whether one that is begun anew would be shorter, and of a size the broker has money for.

@@ -3,6 +3,7 @@
 //! Invariant: a model that cannot be used or does not answer is an `Outcome`, never an end of the life.
 
 use super::conversation::{self, Conversation};
+use super::talk::ENDED;
 use super::{Down, Outcome, Why, context, prompt, thought};
 use crate::config::{ModelSettings, ToolForm};
 use crate::mind::conversation::fingerprint;
@@ -40,8 +41,13 @@ pub fn offered(
     settings: &ModelSettings,
     house: &House,
 ) -> Result<Option<ModelMind>, String> {
-    let offer = status.get("model").filter(|offer| !offer.is_null());
-    offer.map(|offer| named(broker, offer, settings, house, None)).transpose()
+    let Some(offer) = status.get("model").filter(|offer| !offer.is_null()) else { return Ok(None) };
+    let mut mind = named(broker, offer, settings, house, None)?;
+    // Each house has words of its own for effort.
+    let settings = ModelSettings { effort: String::new(), ..settings.clone() };
+    let quick = offer.get("quick").filter(|quick| quick.is_object());
+    mind.quick = quick.and_then(|quick| named(broker, quick, &settings, house, None).ok()).map(Box::new);
+    Ok(Some(mind))
 }
 
 /// The model of an offer, or another one of this name that is reached in the same way.
@@ -104,6 +110,9 @@ pub fn named(
         folder: house.conversations(),
         live: house.thinking(),
         servers: house.servers(),
+        summary_prompt: house.summary_prompt(),
+        talks: house.talks(),
+        quick: None,
         current: None,
         odd: String::new(),
         begun: false,
@@ -163,6 +172,12 @@ pub struct ModelMind {
     pub(super) live: PathBuf,
     /// What servers were found to take.
     pub(super) servers: PathBuf,
+    /// The house's own words for what a summary should be.
+    pub(super) summary_prompt: PathBuf,
+    /// What talks that are over came to.
+    pub(super) talks: PathBuf,
+    /// For what is small: it sums up what this one held.
+    pub(super) quick: Option<Box<ModelMind>>,
     pub(super) current: Option<Conversation>,
     /// What the owner should know of the server.
     pub(super) odd: String,
@@ -222,7 +237,9 @@ impl ModelMind {
     /// Talks and own work that a life before left unfinished; none is the own work.
     pub fn unfinished(&self) -> Vec<Option<String>> {
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let own = files.filter(|file| !file.file_name().to_string_lossy().starts_with("apart-"));
+        let own = files.filter(|file| {
+            ["apart-", ENDED].iter().all(|other| !file.file_name().to_string_lossy().starts_with(other))
+        });
         let read = own.filter_map(|file| Conversation::load(&file.path()));
         read.filter(Conversation::is_unfinished).map(|left| left.head.thread).collect()
     }

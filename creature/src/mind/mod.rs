@@ -3,6 +3,7 @@
 mod apart;
 pub mod context;
 pub mod conversation;
+pub mod extract;
 pub mod grown;
 mod handover;
 pub mod instinct;
@@ -14,8 +15,10 @@ pub mod prompt;
 pub mod runtime;
 pub mod situation;
 pub mod standing;
-mod talk;
+mod summing;
+pub(crate) mod talk;
 pub mod thought;
+pub mod transcript;
 
 use moment::Moment;
 use serde_json::Value;

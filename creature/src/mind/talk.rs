@@ -10,7 +10,7 @@ use super::llm::{self, Form, Frame, ModelMind};
 use super::moment::Moment;
 use super::thought::{MOST_CALLS, ToolCall};
 use super::{Down, Outcome, Why, handover, native, situation};
-use crate::state;
+use crate::{state, talked};
 use agenda::standing::redact;
 use jiff::Timestamp;
 use model::{Error, Kind, Reply, Talk, Turn, Wire};
@@ -23,8 +23,11 @@ use std::path::Path;
 const CACHED_S: [(Wire, i64); 3] = [(Wire::Anthropic, 300), (Wire::Responses, 1_800), (Wire::Chat, 1_800)];
 
 /// A talk with the owner of fewer tokens is gone on with for a day; none that has fewer is too long for its money.
-pub(super) const SHORT_TOKENS: u64 = 32_000;
-const DAY_S: i64 = 86_400;
+pub(crate) const SHORT_TOKENS: u64 = 32_000;
+pub(crate) const DAY_S: i64 = 86_400;
+
+/// How the names of talks begin that ended and wait to be summed up, while another one has their place.
+pub(crate) const ENDED: &str = "ended-";
 
 /// Servers whose ways are remembered.
 const MOST_SERVERS: usize = 32;
@@ -141,6 +144,7 @@ impl ModelMind {
         }
         let goes_on = self.current.as_ref().is_some_and(|kept| self.goes_on(kept, &head, moment));
         if !goes_on {
+            self.put_by(&path);
             return self.begin(moment, None);
         }
         let Some(current) = &mut self.current else { return Ok(()) };
@@ -148,6 +152,18 @@ impl ModelMind {
         let wake = moment.round == 0 || !current.is_turn_of_model() || current.life != moment.life;
         let said = situation::news(moment, &current.shown, wake);
         self.tell(said, moment)
+    }
+
+    /// Keeps a long talk that is over and was not summed up yet, for another has its place now.
+    fn put_by(&self, path: &Path) {
+        let Some(old) = self.current.as_ref().filter(|old| old.head.thread.is_some()) else { return };
+        if old.is_unfinished() || !talked::is_long(old) || talked::summary(&self.talks, old).is_some() {
+            return;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let kept = self.folder.join(format!("{ENDED}{}-{name}", old.at_s));
+        let copied = std::fs::copy(path, &kept);
+        let _ = copied.inspect_err(|error| tracing::warn!("failed to keep {}: {error}", path.display()));
     }
 
     fn head(&self, moment: &Moment) -> Head {
@@ -181,7 +197,10 @@ impl ModelMind {
         let old = self.current.take();
         let handed =
             old.as_ref().filter(|old| summary.is_some() || old.is_unfinished() || old.head.thread.is_some());
-        let mut handed = handed.map(|old| handover::told(summary, &old.turns, moment)).unwrap_or_default();
+        let kept = || old.as_ref().and_then(|old| talked::summary(&self.talks, old));
+        let summary = summary.map(str::to_owned).or_else(kept);
+        let handed = handed.map(|old| handover::told(summary.as_deref(), &old.turns, moment));
+        let mut handed = handed.unwrap_or_default();
         let head = self.head(moment);
         let path = conversation::file(&self.folder, head.thread.as_deref());
         let none = |error: io::Error| error.kind() == io::ErrorKind::NotFound;

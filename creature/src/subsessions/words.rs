@@ -2,6 +2,7 @@
 //!
 //! Invariant: what a mode's prompt lists is what its calls are held to.
 
+use super::review;
 use crate::mind::context::head;
 use crate::tools::catalogue::TOOLS;
 use agenda::sessions::{MOST_HOPS, Mode, NOTHING, Origin, Session};
@@ -14,8 +15,9 @@ const FULL: &str = include_str!("../../prompts/sub_full.md");
 const LOOKING: &str = "notes.read records self.examine history files.read files.list files.search repo.status repo.diff repo.map \
     repo.outline repo.search repo.read knowledge.search skill.list skill.load sessions.list";
 
-/// Beside looking: reading what is outside, and writing what others of the house will read.
-const WORKING: &str = "memory.append notes.write notes.append files.write files.create_workspace web.fetch_text \
+/// Beside looking: reading what is outside, writing what others of the house will read, and the shell, which is within the
+/// same walls.
+const WORKING: &str = "repo.run memory.append notes.write notes.append files.write files.create_workspace web.fetch_text \
     web.search feed.read x.search x.get_mentions service.list knowledge.write fact.add pulse.list pulse.update \
     reminder.list";
 
@@ -58,7 +60,8 @@ pub fn part(session: &Session) -> String {
 
 /// Whether a session may use a tool.
 pub fn may(session: &Session, tool: &str) -> bool {
-    allows(session.mode, &session.tools, tool) && (session.depth < 2 || tool != "spawn")
+    let allowed = allows(session.mode, &session.tools, tool) || review::may(session, tool);
+    allowed && (session.depth < 2 || tool != "spawn")
 }
 
 /// Its part, and which of all tools it may use, where it shares the mind's own frame.

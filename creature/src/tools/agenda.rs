@@ -7,6 +7,7 @@ use super::Toolbox;
 use super::arguments::Arguments;
 use crate::fault::Fault;
 use crate::feed::Event;
+use crate::subsessions::review;
 use agenda::presence::PresenceChange;
 use agenda::{Change, stack};
 use jiff::civil::DateTime;
@@ -37,6 +38,9 @@ pub fn change(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         ("agenda", verb) => (of, verb),
         said => said,
     };
+    if kind == "pulse" && verb != "add" {
+        review::own(tools, &id)?;
+    }
     fields.insert("do".to_owned(), json!(verb));
     let change = serde_json::from_value(json!({kind: fields}));
     let change = change.map_err(|error| args.fault(format!("is not understood: {error}")))?;

@@ -36,8 +36,11 @@ pub fn list(tools: &Toolbox) -> Result<Value, Fault> {
 
 pub fn concerns(tools: &Toolbox) -> Result<Value, Fault> {
     let line = |concern: &Concern| {
-        let Concern { id, text, thread, every_s, next, last, .. } = concern;
-        json!({"id": id, "text": text, "every_s": every_s, "next": next, "last": last, "thread": thread})
+        let Concern { id, text, thread, every_s, next, last, said, mode, .. } = concern;
+        json!({
+            "id": id, "text": text, "every_s": every_s, "next": next, "last": last, "said": said, "thread": thread,
+            "mode": mode,
+        })
     };
     Ok(json!({"concerns": tools.desk.agenda.pulse.open().map(line).collect::<Vec<_>>()}))
 }

@@ -29,7 +29,7 @@ pub fn spawn(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
             json!({"id": spawned.id, "is": line, "warnings": spawned.warnings})
         })
         .collect();
-    Ok(json!({"spawned": spawned, "note": "they are reported together as news when all have ended"}))
+    Ok(json!({"spawned": spawned, "note": "each is reported as news when it ends, the last one with all"}))
 }
 
 pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {

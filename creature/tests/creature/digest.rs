@@ -1,6 +1,10 @@
 //! Snapshots: what records come to, merged with what stood before.
 
-use creature::digest::{Facts, MOST_CHARS, digest, fresh};
+use agenda::goals::GoalChange;
+use agenda::tasks::TaskChange;
+use agenda::{Agenda, Change, Rules, When};
+use creature::digest::{Facts, MOST_CHARS, digest, ended, fresh, open_threads, purpose};
+use jiff::Timestamp;
 use memory::Record;
 use serde_json::{Value, json};
 
@@ -11,7 +15,7 @@ fn facts() -> Facts {
         thoughts: 50,
         mind: "instinct".to_owned(),
         purpose: "# Purpose\n\nBe curious.".to_owned(),
-        left: 0,
+        ..Facts::default()
     }
 }
 
@@ -42,9 +46,8 @@ fn it_says_what_happened_under_its_headings() {
     for part in [
         "## What I am",
         "life 7 at commit 0123456,",
-        "purpose: Purpose",
-        "## Themes",
-        "sparrows ×2",
+        "what I am for: Be curious.",
+        "## What I tried and what came of it",
         "## Recent actions and outcomes",
         "latest failure: Life 6 ended",
         "notes.write",
@@ -54,12 +57,12 @@ fn it_says_what_happened_under_its_headings() {
         "failing: web.fetch_text",
         "last intent: watch the sparrows",
         "## How I changed myself",
-        "born: rest longer",
+        "I was born of my change \"rest longer\".",
         "Life 6 ended: crashed",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
-    assert!(!text.contains("again ×"), "a plain word is no theme\n{text}");
+    assert!(!text.contains("×"), "counts of words say nothing\n{text}");
     assert_eq!(text, digest(&facts(), &records, None));
 }
 
@@ -75,9 +78,12 @@ fn it_merges_with_the_one_before() {
         None,
     );
     let quiet = digest(&facts(), &[record("snapshot", json!({})), action("notes.write", true)], Some(&first));
-    for part in
-        ["latest failure: web.fetch_text", "owner asked", "failing: web.fetch_text", "born: rest longer"]
-    {
+    for part in [
+        "latest failure: web.fetch_text",
+        "owner asked",
+        "failing: web.fetch_text",
+        "born of my change \"rest longer\"",
+    ] {
         assert!(quiet.contains(part), "{part:?} is not in\n{quiet}");
     }
     assert!(quiet.find("notes.write") < quiet.find("01-02T03:04 web.fetch_text"), "newest first\n{quiet}");
@@ -129,7 +135,7 @@ fn it_stays_within_its_cap_for_ever_and_counts_what_it_drops() {
         let text = digest(&facts(), &records, before.as_deref());
         assert!(text.chars().count() <= MOST_CHARS, "{} in turn {turn}", text.chars().count());
         assert!(text.contains(&format!("latest failure: tool{turn}.n57")), "{text}");
-        for heading in ["## What I am", "## Themes", "## Open threads", "## How I changed myself"] {
+        for heading in ["## What I am", "## What I tried", "## Open threads", "## How I changed myself"] {
             assert!(text.contains(heading), "{heading} is cut off in turn {turn}");
         }
         before = Some(text);
@@ -158,7 +164,9 @@ fn records_of_any_shape_do_no_harm() {
             digest(
                 &facts(),
                 &[record(kind, data.clone())],
-                Some("## Themes\n- ×\n- a ×99999999999999999999\n(x older lines left out)"),
+                Some(
+                    "## What I tried and what came of it\n- failed \n- a failed 99999999999999999999\n(x older lines left out)",
+                ),
             );
         }
     }
@@ -186,4 +194,77 @@ fn a_snapshot_does_not_call_nothing_what_it_leaves_to_the_next() {
     let next = digest(&facts(), &records, Some(&text));
     assert!(next.contains("notes.write") && !next.contains("latest records"), "{next}");
     assert!(digest(&facts(), &[], None).contains("nothing yet"));
+}
+
+/// Found by living with it: the purpose read "Purpose", the heading.
+#[test]
+fn the_purpose_is_its_first_sentences_and_no_heading() {
+    let whole = include_str!("../../../PURPOSE.md");
+    assert_eq!(
+        purpose(whole),
+        "You are a small animal made of source code, and this repository is where you live. Find out what is worth \
+         knowing, make something of it, and be a little better built next week than this one."
+    );
+    for (text, said) in [
+        ("", "none yet"),
+        ("# Purpose\n\n## Be kind\n", "Purpose"),
+        (
+            "# P\n\n<!-- not\nthis -->\n- Be curious! Be kind.\n- Be brief.\n",
+            "Be curious! Be kind. Be brief.",
+        ),
+        ("Watch v1.2 of it", "Watch v1.2 of it"),
+    ] {
+        assert_eq!(purpose(text), said, "{text:?}");
+    }
+    assert!(purpose(&"word ".repeat(999)).chars().count() <= 240);
+}
+
+/// Found by living with it: a snapshot counted words and did not say what was open or what was tried.
+#[test]
+fn it_says_what_is_open_and_what_was_tried_with_what_outcome() {
+    let mut agenda = Agenda::default();
+    let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+    let mut make = |owner: bool, change: Change| {
+        agenda.apply(&change, When { now, thread: "main", owner, rules: &Rules::default() }).unwrap()
+    };
+    let steps = |steps: &[&str]| steps.iter().map(|step| (*step).to_owned()).collect::<Vec<_>>();
+    let goal = |title: &str, list: &[&str]| {
+        Change::Goal(GoalChange::Add { title: title.to_owned(), checkpoints: steps(list), cost_usd: 0.0 })
+    };
+    make(false, goal("know the birds", &["find a list", "name ten"]));
+    let done = json!({"goal": {"do": "checkpoint", "id": "goal-1", "number": 1, "status": "done"}});
+    make(false, serde_json::from_value(done).unwrap());
+    make(
+        false,
+        Change::Task(TaskChange::Add { text: "count the swifts".to_owned(), at: now, every_s: None }),
+    );
+    make(false, Change::Task(TaskChange::Close { id: "task-2".to_owned(), reason: "they left".to_owned() }));
+    let open = open_threads(&agenda, Some("a draft since today: 2 files, test fails".to_owned()), now);
+    let facts = Facts { open, ended: ended(&agenda), ..facts() };
+    let records = [
+        record("message", json!({"from": "owner", "text": "what of the swifts?"})),
+        action("web.fetch_text", false),
+        action("web.fetch_text", true),
+        action("web.fetch_text", false),
+        action("repo.test", false),
+    ];
+    let text = digest(&facts, &records, None);
+    for part in [
+        "- owner asked: what of the swifts?\n- My source is unfinished: a draft since today: 2 files, test fails.\n",
+        "- Goal goal-1, \"know the birds\": 1 of 2 steps are done, next is \"name ten\".\n",
+        "- web.fetch_text failed 2 of 3 times, the last time with \"web.fetch_text broke\"; it fails still.\n",
+        "- My task \"count the swifts\" ended: they left.\n",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    assert!(!text.contains("repo.test failed"), "one failure is no pattern\n{text}");
+    let later = digest(&facts, &[action("notes.write", true)], Some(&text));
+    assert!(later.contains("web.fetch_text failed 2 of 3 times"), "{later}");
+    let works =
+        [action("web.fetch_text", false), action("web.fetch_text", false), action("web.fetch_text", true)];
+    let mended = digest(&facts, &works, Some(&later));
+    assert!(
+        mended.contains("failed 2 of 3 times, the last time with \"web.fetch_text broke\"; it works again.")
+    );
+    assert_eq!(mended.matches("web.fetch_text failed").count(), 1, "{mended}");
 }

@@ -91,7 +91,7 @@ async fn call(life: &mut Life, tool: &str, args: Value) -> Value {
 }
 
 fn concern(life: &mut Life, text: &str) -> String {
-    let change = Change::Pulse(PulseChange::Add { text: text.to_owned(), every_s: None });
+    let change = Change::Pulse(PulseChange::Add { text: text.to_owned(), every_s: None, mode: None });
     life.toolbox.change(&change).unwrap()["id"].as_str().unwrap().to_owned()
 }
 

@@ -48,8 +48,8 @@ fn memory_is_read_and_written_byte_for_byte() {
         "x.post",
         "nowhere.rs",
         "answer the owner",
-        "asked: rest longer",
-        "failed: build",
+        "My change \"rest longer\" was proven and asks to be born.",
+        "failed at build",
         "After 3 death(s)",
     ] {
         assert!(said.contains(part), "{part}: {said}");

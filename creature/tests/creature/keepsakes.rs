@@ -71,7 +71,7 @@ async fn snapshots_stand_on_one_another() {
     yard.put("PURPOSE.md", "# Count the swifts\n");
     let first = yard.call("memory.snapshot", json!({})).await;
     let text = yard.text(first["path"].as_str().unwrap());
-    assert!(text.contains("purpose: Count the swifts"), "{text}");
+    assert!(text.contains("what I am for: Count the swifts"), "{text}");
     assert!(text.contains("change1.") && !text.contains("change2."), "{text}");
     note(&mut yard, 12, 15).await;
     let second = yard.call("memory.snapshot", json!({})).await;

@@ -56,6 +56,7 @@ mod subsessions;
 mod table;
 mod thought;
 mod tools;
+mod transcript;
 mod unfinished;
 mod unneeded;
 mod upkeep;

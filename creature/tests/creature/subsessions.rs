@@ -2,6 +2,9 @@
 
 mod deaths;
 mod looks;
+mod reviews;
+mod talks;
+mod told;
 
 use crate::broker::{self, Answer, Asked, StandIn, loopback};
 use crate::house::TempHouse;
@@ -92,9 +95,11 @@ fn answering_as(offer: Value, mut model: impl FnMut(&str, &str) -> Value) -> imp
             match model(name, &request.body["messages"].to_string()) {
                 Value::Null => broker::refusal(402, "budget_exhausted", Some(60)),
                 said => {
-                    let message = json!({"role": "assistant", "content": said.to_string()});
+                    let said = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
+                    let tokens = request.body.to_string().len() / 4;
+                    let message = json!({"role": "assistant", "content": said});
                     let choice = json!({"finish_reason": "stop", "message": message});
-                    let usage = json!({"prompt_tokens": 9, "completion_tokens": 4});
+                    let usage = json!({"prompt_tokens": tokens, "completion_tokens": 4});
                     broker::answer(200, &json!({"model": name, "usage": usage, "choices": [choice]}))
                 }
             }
@@ -113,6 +118,13 @@ fn calls(tool: &str, args: Value) -> Value {
 
 async fn work(life: &mut Life) -> Option<Next> {
     life.work_sessions(&mut After(None)).await.unwrap()
+}
+
+/// Works until nothing is left for now: what one found interrupts the others.
+async fn work_off(life: &mut Life) {
+    while life.next_session(life.told.clock.now()).is_some_and(|next| next <= life.told.clock.now()) {
+        assert!(work(life).await.is_none());
+    }
 }
 
 async fn spawn(life: &mut Life, args: Value) -> Value {
@@ -146,7 +158,7 @@ async fn a_graph_is_worked_off_and_reported_once() {
         {"objective": "Never begun", "depends_on": ["fail"]},
     ]});
     assert_eq!(spawn(&mut life, graph).await["ok"], true);
-    assert!(work(&mut life).await.is_none());
+    work_off(&mut life).await;
     assert_eq!(std::fs::read_to_string(scene.house.path(".self/workspace/key.txt")).unwrap(), "mat");
     let news = life.cursors.news.join("\n");
     for said in
@@ -155,6 +167,11 @@ async fn a_graph_is_worked_off_and_reported_once() {
         assert_eq!(news.matches(said).count(), 1, "{said}: {news}");
     }
     assert!(news.contains("session-4 failed: session-3, which it waits for"), "{news}");
+    assert_eq!(news.matches("That was the last: all that thought-").count(), 1, "{news}");
+    assert!(
+        life.cursors.news.last().unwrap().ends_with("spawned are done, but for session-3, session-4.)"),
+        "{news}"
+    );
     let acts: Vec<Value> =
         scene.house.records().into_iter().filter(|r| r.kind == "action").map(|r| r.data).collect();
     assert_eq!(
@@ -223,8 +240,8 @@ async fn sessions_are_asked_beside_one_another() {
     for text in ["one", "two"] {
         life.spawn_session(objective(Origin::Tool { parent: "thought-1".to_owned() }, text)).unwrap();
     }
-    let worked = tokio::time::timeout(Duration::from_secs(20), work(&mut life)).await;
-    assert!(worked.expect("one was waited for before the other was asked").is_none());
+    let worked = tokio::time::timeout(Duration::from_secs(20), work_off(&mut life)).await;
+    worked.expect("one was waited for before the other was asked");
     assert!(life.toolbox.sessions.all.iter().all(|session| session.answer == "both were here"));
     server.unblock();
     thread.join().unwrap();
@@ -236,7 +253,7 @@ async fn the_owners_word_stops_work_between_rounds_and_it_goes_on_after() {
     let inbox = Arc::new(Mutex::new(None::<std::path::PathBuf>));
     let spoken = Arc::clone(&inbox);
     let scene = Scene::new(move |text| {
-        if text.contains("hop 1 of 3, thought 1") && text.contains("## notes.read") {
+        if text.contains("hop 1 of 4, thought 1") && text.contains("## notes.read") {
             return says("read");
         }
         let path = spoken.lock().unwrap().take().expect("asked again before the owner was heard");
@@ -305,7 +322,7 @@ async fn reviews_stay_silent_reminders_are_delivered_and_an_outage_is_a_rest() {
     life.spawn_session(objective(Origin::Pulse("pulse-1".to_owned()), "Review the shop")).unwrap();
     life.spawn_session(objective(Origin::Pulse("pulse-2".to_owned()), "Review the roof")).unwrap();
     life.spawn_session(objective(Origin::Reminder("reminder-1".to_owned()), "Wake the owner")).unwrap();
-    assert!(work(&mut life).await.is_none());
+    work_off(&mut life).await;
     assert_eq!(life.cursors.news, ["[thread garden] review of pulse-2: session-2 done: the roof leaks"]);
     let message = scene.house.record("message", |data| data["reminder"] == "reminder-1");
     assert_eq!(message.data["text"], "Good morning: it is dry outside.");
@@ -316,13 +333,13 @@ async fn reviews_stay_silent_reminders_are_delivered_and_an_outage_is_a_rest() {
     life.spawn_session(objective(Origin::Dream, "No money")).unwrap();
     assert!(matches!(work(&mut life).await, Some(Next::Rest(rest)) if rest.as_secs() > 0));
     scene.house.record("observation", |data| data["about"] == "sessions");
-    for _ in 0..3 {
+    for _ in 0..4 {
         scene.later(HOP_S);
         work(&mut life).await;
     }
     let session = life.toolbox.sessions.get("session-4").unwrap();
     assert_eq!(session.status, Status::Failed);
-    assert!(life.cursors.news.last().unwrap().contains("not done within 3 hops"));
+    assert!(life.cursors.news.last().unwrap().contains("not done within 4 hops"));
 }
 
 #[tokio::test]
@@ -336,10 +353,13 @@ async fn one_that_waits_begins_in_its_time_and_thinks_no_more_than_its_hops_allo
     assert_eq!(scene.asked().len(), 0);
     assert_eq!(life.next_session(now).unwrap().as_second() - now.as_second(), 3_600);
     scene.later(3_600);
-    for _ in 0..6 {
+    for leg in 1..5 {
         assert!(work(&mut life).await.is_none());
+        assert_eq!(scene.asked().len(), leg * 8, "it goes on at the next wake");
+        scene.later(HOP_S);
     }
-    assert_eq!(scene.asked().len(), 24);
+    assert!(work(&mut life).await.is_none());
+    assert_eq!(scene.asked().len(), 32);
     assert!(scene.asked()[0].contains("Be curious about small things"));
     let session = life.toolbox.sessions.get("session-1").unwrap();
     assert_eq!((session.status, session.mode), (Status::Failed, Mode::Full));

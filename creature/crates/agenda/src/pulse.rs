@@ -1,6 +1,7 @@
 //! Pulse: standing concerns, each reviewed every so often for the thread that made it.
 
 use crate::items::{self, Card, Item, Items};
+use crate::sessions::Mode;
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,9 @@ const MOST_OPEN: usize = 100;
 
 /// Characters of one concern.
 const MOST_CHARS: usize = 600;
+
+/// Characters kept of what a review said.
+const MOST_SAID: usize = 600;
 
 /// Seconds between two reviews: unless said, and the bounds.
 const EVERY_S: u64 = 3_600;
@@ -31,6 +35,10 @@ pub struct Concern {
     pub every_s: u64,
     pub next: Timestamp,
     pub last: Option<Timestamp>,
+    /// What its last review said; the next one builds on it.
+    pub said: String,
+    /// What a review may do.
+    pub mode: Mode,
     pub finished: Option<Timestamp>,
     /// Why it was closed.
     pub why: String,
@@ -51,6 +59,8 @@ pub enum PulseChange {
     Add {
         text: String,
         every_s: Option<u64>,
+        #[serde(default)]
+        mode: Option<Mode>,
     },
     Update {
         id: String,
@@ -64,6 +74,11 @@ pub enum PulseChange {
     /// A review was begun; the next is counted from now.
     Reviewed {
         id: String,
+    },
+    /// What a review came to.
+    Found {
+        id: String,
+        said: String,
     },
 }
 
@@ -89,7 +104,7 @@ impl Items<Concern> {
 pub(crate) fn apply(agenda: &mut Agenda, change: &PulseChange, when: When) -> Result<Value, Refusal> {
     let now = when.now;
     match change {
-        PulseChange::Add { text, every_s } => {
+        PulseChange::Add { text, every_s, mode } => {
             let (text, every_s) = (checked(text)?, bounded(said(*every_s).unwrap_or(EVERY_S))?);
             if agenda.pulse.open().count() >= MOST_OPEN {
                 let hint = "close or merge some with pulse.close and pulse.update";
@@ -99,7 +114,8 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &PulseChange, when: When) -> Re
             let (id, thread) = (agenda.name("pulse"), when.thread.to_owned());
             let next = items::later(now, every_s);
             let told = json!({"id": id, "next": next});
-            agenda.pulse.list.push(Concern { id, text, thread, every_s, next, ..Concern::default() });
+            let mode = mode.unwrap_or_default();
+            agenda.pulse.list.push(Concern { id, text, thread, every_s, next, mode, ..Concern::default() });
             Ok(told)
         }
         PulseChange::Update { id, text, every_s } => {
@@ -126,6 +142,11 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &PulseChange, when: When) -> Re
             concern.last = Some(now);
             concern.next = items::later(now, concern.every_s);
             Ok(json!({"id": id, "next": concern.next}))
+        }
+        PulseChange::Found { id, said } => {
+            let concern = items::find(&mut agenda.pulse.list, id)?;
+            concern.said = items::clip(said, MOST_SAID);
+            Ok(json!({"id": id}))
         }
     }
 }

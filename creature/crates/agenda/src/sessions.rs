@@ -1,12 +1,14 @@
 //! Sub-sessions: a graph of objectives that run apart, and what becomes of each.
 //!
-//! Invariant: total. Whatever is told in whatever order, a session that began ends at last, and is reported once.
+//! Invariant: total. Whatever is told in whatever order, a session that began ends at last, and is reported once, then.
 //! Invariant: one starts only when all it hangs on is done; what fails takes along all that hangs on it.
 
+mod report;
 mod spawn;
 mod turns;
 
-pub use spawn::{Request, Spawned};
+pub use report::Report;
+pub use spawn::{Previous, Request, Spawned};
 
 use crate::items::clip;
 use jiff::Timestamp;
@@ -16,11 +18,15 @@ use serde_json::{Map, Value};
 /// Seconds of one hop; then a continuation begins.
 pub const HOP_S: i64 = 300;
 
-/// Hops a session may take, the first counted.
-pub const MOST_HOPS: u32 = 3;
+/// Hops a session may take, the first counted: three continuations.
+pub const MOST_HOPS: u32 = 4;
 
-/// Thoughts of one hop: a quick model spends money faster than time.
+/// Thoughts a hop has whatever they cost. Beyond these it is bounded by its time and its money, not by their number:
+/// eight thoughts are minutes of a slow model and seconds of a quick one.
 pub const HOP_ROUNDS: u32 = 8;
+
+/// Thoughts of a hop that costs nothing, so that one that turns in a circle ends: one in five seconds.
+pub const MOST_HOP_ROUNDS: u32 = 60;
 
 /// The root spawns sessions of depth one, those spawn sessions of depth two, and there it ends.
 pub const MOST_DEPTH: u32 = 2;
@@ -34,9 +40,6 @@ pub const MOST_KEPT: usize = 32;
 /// Characters of an answer, and of all that one is given by others.
 pub const MOST_ANSWER: usize = 4_000;
 pub const MOST_GIVEN: usize = 8_000;
-
-/// Characters of a report; it stands among the news of a thought.
-const MOST_REPORT: usize = 1_100;
 
 /// What a review answers that found nothing to say.
 pub const NO_ACTION: &str = "[NO_ACTION]";
@@ -133,6 +136,8 @@ pub struct Session {
     pub hop: u32,
     pub hop_began: Timestamp,
     pub hop_rounds: u32,
+    /// What the hop has cost so far, in millionths of a dollar; none where nobody knows prices.
+    pub hop_cost: u64,
     /// Replies in a row that could not be read.
     pub misread: u32,
     /// Deaths while it acted.
@@ -148,25 +153,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// Whose children it is reported with: those of one parent together, all others by themselves.
-    pub fn family(&self) -> &str {
-        match &self.origin {
-            Origin::Tool { parent } => parent,
-            _ => &self.id,
-        }
-    }
-
-    /// Whether it looked and found nothing to say.
-    pub fn silent(&self) -> bool {
-        let said = self.answer.trim_start();
-        let quiet = match self.origin {
-            Origin::Tool { .. } => false,
-            Origin::Own(_) => is_nothing(said) || said.starts_with(NO_ACTION),
-            _ => said.starts_with(NO_ACTION),
-        };
-        quiet && self.status == Status::Done
-    }
-
     /// It in one line.
     pub fn line(&self) -> String {
         let how = match self.status {
@@ -180,26 +166,6 @@ impl Session {
         };
         format!("{} ({how}): {}", self.id, clip(&self.objective, 120))
     }
-}
-
-/// Whether an answer begins with the word, however it is set off; one that begins with a longer word says something.
-fn is_nothing(said: &str) -> bool {
-    let rest = said.trim_start_matches(|letter: char| !letter.is_alphanumeric()).strip_prefix(NOTHING);
-    rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-}
-
-/// Children of one parent that have all ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    /// The same for the same report, and for no other.
-    pub key: String,
-    pub thread: String,
-    pub origin: Origin,
-    pub members: Vec<String>,
-    /// What became of each.
-    pub text: String,
-    /// A review without anything to say: nobody is told.
-    pub silent: bool,
 }
 
 /// All of them, replaced whole in `.self/mind/sessions.json`.
@@ -227,7 +193,7 @@ impl Sessions {
     pub fn needs_work(&self, now: Timestamp) -> bool {
         self.running().next().is_some()
             || self.all.iter().any(|session| self.ready(session, now))
-            || !self.reports().is_empty()
+            || self.unreported().next().is_some()
     }
 
     /// The next moment at which there is work here; now where there is.
@@ -242,50 +208,6 @@ impl Sessions {
     /// Those that have not ended, a line each.
     pub fn lines(&self) -> Vec<String> {
         self.all.iter().filter(|session| !session.status.ended()).map(Session::line).collect()
-    }
-
-    /// Families of which all have ended and none may still be added, not reported yet.
-    pub fn reports(&self) -> Vec<Report> {
-        let mut reports = Vec::new();
-        for (at, first) in self.all.iter().enumerate().filter(|(_, session)| !session.reported) {
-            let kin = |session: &&Session| !session.reported && session.family() == first.family();
-            let begun = self.all.iter().take(at).any(|session| kin(&session));
-            let may_grow = self.get(first.family()).is_some_and(|parent| !parent.status.ended());
-            let members: Vec<&Session> = self.all.iter().filter(kin).collect();
-            if begun || may_grow || members.iter().any(|session| !session.status.ended()) {
-                continue;
-            }
-            let share = (MOST_REPORT / members.len().max(1)).max(80);
-            let told = |session: &&Session| {
-                format!("{} {}: {}", session.id, session.status.name(), clip(&session.answer, share))
-            };
-            let text: Vec<String> = members.iter().map(told).collect();
-            reports.push(Report {
-                key: format!("{}@{}", first.id, first.spawned_at),
-                thread: first.thread.clone(),
-                origin: first.origin.clone(),
-                text: clip(&text.join("; "), MOST_REPORT),
-                silent: members.iter().all(|session| session.silent()),
-                members: members.into_iter().map(|session| session.id.clone()).collect(),
-            });
-        }
-        reports
-    }
-
-    /// Takes these for reported, and lets go of the oldest that nobody builds upon.
-    pub fn reported(&mut self, members: &[String]) {
-        for session in self.all.iter_mut().filter(|session| members.contains(&session.id)) {
-            session.reported = session.status.ended();
-        }
-        let kept = self.all.iter().filter(|session| session.reported).count();
-        let mut over = kept.saturating_sub(MOST_KEPT);
-        let waiting = self.all.iter().filter(|session| session.status == Status::Waiting);
-        let needed: Vec<String> = waiting.flat_map(|session| session.depends_on.clone()).collect();
-        self.all.retain(|session| {
-            let goes = over > 0 && session.reported && !needed.contains(&session.id);
-            over -= usize::from(goes);
-            !goes
-        });
     }
 
     /// Whether all it hangs on is done.

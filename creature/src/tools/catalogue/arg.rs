@@ -235,7 +235,8 @@ fn is(kind: &str, value: &Value) -> bool {
         Value::Number(_) => kind == "number",
         Value::Object(_) => kind == "object",
         Value::Array(_) => kind == "array",
-        Value::Bool(_) | Value::Null => false,
+        Value::Bool(_) => kind == "boolean",
+        Value::Null => false,
     }
 }
 

@@ -39,7 +39,7 @@ const AGENDA: &[&str] = &["stack", "goals", "opportunities", "tasks", "gaps", "p
 const OBJECTIVE: Arg = text("objective").maybe();
 const MODE: Arg = one_of("mode", &["minimal", "full", "base_only", "none"]).maybe();
 const DEPENDS_ON: Arg = list("depends_on", &Kind::Words, 64).maybe();
-const PREVIOUS: Arg = flag("depends_on_previous").maybe();
+const PREVIOUS: Arg = json_of("depends_on_previous", &["boolean", "string", "array"]).maybe();
 const NOT_BEFORE: Arg = json_of("not_before", &["string", "number"]).maybe();
 const HELD: Arg = list("tools", &Kind::Words, 64).maybe();
 const CALLED: Arg = text("name").maybe();
@@ -86,7 +86,12 @@ pub const TOOLS: &[Tool] = &[
     ),
     tool("reminder.list", &[], House, "those to come"),
     tool("reminder.cancel", &[ID], House, "take one back"),
-    tool("pulse.add", &[text("text"), EVERY_S], House, "a standing concern, reviewed every hour unless said"),
+    tool(
+        "pulse.add",
+        &[text("text"), EVERY_S, MODE],
+        House,
+        "a standing concern, reviewed apart every hour unless said; mode: what a review may do, as of spawn",
+    ),
     tool("pulse.update", &[ID, text("text").maybe(), EVERY_S], House, "change one"),
     tool("pulse.close", &[ID, text("why")], House, "end one"),
     tool("pulse.list", &[], House, "those that are open"),
@@ -337,7 +342,7 @@ pub const TOOLS: &[Tool] = &[
         "spawn",
         &[OBJECTIVE, MODE, DEPENDS_ON, PREVIOUS, NOT_BEFORE, HELD, CALLED, GRAPH],
         House,
-        "work on `objective` apart; what one thought spawned is reported together as news; mode: minimal (usual: looks, web, files), full (all tools), base_only (looks in the house), none (one answer); depends_on: ids whose answers it waits for; not_before: time or seconds; tools: fewer of its mode; graph: several such objects, depending on each other's `name`",
+        "work on `objective` apart; each is reported as news when it ends; mode: minimal (usual: looks, web, files, shell), full (all tools), base_only (looks in the house), none (one answer); depends_on: ids whose answers it waits for; depends_on_previous: true or `all` for all spawned before it; not_before: time (your owner's clock, unless it has a zone) or seconds; tools: fewer of its mode; graph: several such objects, depending on each other's `name`",
     ),
     tool(
         "sessions.list",

@@ -284,7 +284,10 @@ async fn a_year_ahead_and_back_costs_no_year() {
             zone: None,
         }),
     );
-    make(&mut lived, Change::Pulse(PulseChange::Add { text: "the roof".to_owned(), every_s: None }));
+    make(
+        &mut lived,
+        Change::Pulse(PulseChange::Add { text: "the roof".to_owned(), every_s: None, mode: None }),
+    );
     make(
         &mut lived,
         Change::Task(TaskChange::Add {

@@ -11,6 +11,7 @@ mod odd_replies;
 mod reader;
 mod several;
 mod storm;
+mod summed;
 pub mod world;
 
 use crate::broker::loopback;

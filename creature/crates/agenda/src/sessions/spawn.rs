@@ -8,7 +8,8 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MOST_OBJECTIVE: usize = 2_000;
-const MOST_DEPENDENCIES: usize = 16;
+/// All that may be open: one that gathers the others is a usual one.
+const MOST_DEPENDENCIES: usize = MOST_OPEN;
 const MOST_TOOLS: usize = 64;
 
 /// One session as it is asked for; for whom is not for the caller to say.
@@ -26,13 +27,51 @@ pub struct Request {
     pub objective: String,
     pub mode: Mode,
     pub depends_on: Vec<String>,
-    /// It hangs on the one its parent spawned before it.
-    pub depends_on_previous: bool,
+    /// It hangs on those its parent spawned before it.
+    pub depends_on_previous: Previous,
     pub not_before: Option<Timestamp>,
     pub tools: Vec<String>,
     /// What was dropped of it before it came here.
     #[serde(skip)]
     pub warnings: Vec<String>,
+}
+
+/// Which of those spawned before it one hangs on.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Previous {
+    /// All of them, or none.
+    All(bool),
+    /// `all`, or the one of this name.
+    Said(String),
+    /// Those of these names.
+    Named(Vec<String>),
+}
+
+impl Default for Previous {
+    fn default() -> Self {
+        Self::All(false)
+    }
+}
+
+impl Previous {
+    fn all(&self) -> bool {
+        match self {
+            Self::All(all) => *all,
+            Self::Said(said) => ["all", "true"].contains(&said.trim()),
+            Self::Named(_) => false,
+        }
+    }
+
+    fn names(&self) -> &[String] {
+        match self {
+            Self::Named(names) => names,
+            Self::Said(name) if !["all", "true", "false", ""].contains(&name.trim()) => {
+                std::slice::from_ref(name)
+            }
+            Self::Said(_) | Self::All(_) => &[],
+        }
+    }
 }
 
 /// What became of a request.
@@ -69,11 +108,11 @@ impl Sessions {
                 return Err(Refusal::new(error, "give each a name of its own"));
             }
         }
-        let mut previous: Option<String> = None;
+        let mut previous: Vec<String> = Vec::new();
         let mut added = Vec::new();
         for (request, id) in requests.into_iter().zip(ids) {
-            let (depends_on, warnings) = self.dependencies(&request, &known, previous.as_ref());
-            previous = Some(id.clone());
+            let (depends_on, warnings) = self.dependencies(&request, &known, &previous);
+            previous.push(id.clone());
             added.push((self.session(request, &id, depends_on, now)?, Spawned { id, warnings }));
         }
         let (sessions, spawned): (Vec<Session>, Vec<Spawned>) = added.into_iter().unzip();
@@ -93,29 +132,42 @@ impl Sessions {
         &self,
         request: &Request,
         known: &BTreeMap<String, String>,
-        before: Option<&String>,
+        before: &[String],
     ) -> (Vec<String>, Vec<String>) {
         let (mut depends_on, mut warnings) = (Vec::new(), request.warnings.clone());
-        for wanted in &request.depends_on {
+        for wanted in request.depends_on.iter().chain(request.depends_on_previous.names()) {
             match known.get(wanted).or_else(|| self.get(wanted).map(|session| &session.id)) {
                 None => warnings.push(format!("no sub-session {:?} is known: dropped", clip(wanted, 40))),
                 Some(id) => depends_on.push(id.clone()),
             }
         }
-        if request.depends_on_previous {
-            // A thought's children follow those of earlier thoughts of its thread; a session's only each other.
-            let sibling = |session: &&Session| match &request.origin {
-                Origin::Tool { parent } if self.get(parent).is_some() => session.family() == parent,
-                _ => session.depth == 1 && session.thread == request.thread,
-            };
-            match before.or_else(|| self.all.iter().rfind(sibling).map(|session| &session.id)) {
-                None => warnings.push("there is no previous sub-session: starts at once".to_owned()),
-                Some(id) => depends_on.push(id.clone()),
+        if request.depends_on_previous.all() {
+            let previous = self.previous(request, before);
+            if previous.is_empty() {
+                warnings.push("there is no previous sub-session: starts at once".to_owned());
             }
+            depends_on.extend(previous);
         }
         let mut seen = BTreeSet::new();
         depends_on.retain(|id| seen.insert(id.clone()));
         (depends_on, warnings)
+    }
+
+    /// All that its parent spawned before it. Where a thought has spawned none yet, those of its thread that are open, or
+    /// the last one.
+    fn previous(&self, request: &Request, before: &[String]) -> Vec<String> {
+        let Origin::Tool { parent } = &request.origin else { return before.to_vec() };
+        let named = |session: &Session| session.id.clone();
+        let kin = self.all.iter().filter(|session| session.family() == parent).map(named);
+        let kin: Vec<String> = kin.chain(before.iter().cloned()).collect();
+        if !kin.is_empty() || self.get(parent).is_some() {
+            return kin;
+        }
+        let on_thread = |session: &&Session| session.depth == 1 && session.thread == request.thread;
+        let open = self.all.iter().filter(on_thread).filter(|session| !session.status.ended());
+        let open: Vec<String> = open.map(named).collect();
+        let last = || self.all.iter().rfind(on_thread).map(named);
+        if open.is_empty() { last().into_iter().collect() } else { open }
     }
 
     /// The session of a request, where it may be.

@@ -2,7 +2,9 @@
 //!
 //! Every turn returns the ids it changed the standing of; told of one that is not running, it does nothing.
 
-use super::{HOP_ROUNDS, HOP_S, MOST_ANSWER, MOST_GIVEN, MOST_HOPS, Session, Sessions, Status};
+use super::{
+    HOP_ROUNDS, HOP_S, MOST_ANSWER, MOST_GIVEN, MOST_HOP_ROUNDS, MOST_HOPS, Session, Sessions, Status,
+};
 use crate::Refusal;
 use crate::items::clip;
 use jiff::{SignedDuration, Timestamp};
@@ -32,26 +34,28 @@ impl Sessions {
         begun
     }
 
-    /// Whatever the hour brings: who overstayed a hop goes on in the next, or has failed.
-    pub fn tick(&mut self, now: Timestamp) -> Vec<String> {
+    /// Whatever the hour brings: who overstayed a hop, or spent more than `most_cost` on it, goes on in the next, or has
+    /// failed.
+    pub fn tick(&mut self, now: Timestamp, most_cost: u64) -> Vec<String> {
         let (mut changed, mut over) = (Vec::new(), Vec::new());
         for session in self.all.iter_mut().filter(|session| session.status == Status::Running) {
             // A clock set back gives no hop more than its time.
             session.hop_began = session.hop_began.min(now);
             let late = now.duration_since(session.hop_began) >= SignedDuration::from_secs(HOP_S);
-            if !late && session.hop_rounds < HOP_ROUNDS {
-                continue;
-            }
-            let why = match late {
-                true => format!("{HOP_S} s are over"),
-                false => format!("{HOP_ROUNDS} thoughts are over"),
+            let dear = session.hop_rounds >= HOP_ROUNDS && session.hop_cost > most_cost;
+            let why = match session.hop_rounds {
+                _ if late => format!("{HOP_S} s are over"),
+                rounds if dear => format!("{rounds} thoughts cost {} USD", session.hop_cost as f64 / 1e6),
+                MOST_HOP_ROUNDS.. => format!("{MOST_HOP_ROUNDS} thoughts are over"),
+                _ => continue,
             };
             if session.hop >= MOST_HOPS {
                 over.push((session.id.clone(), format!("not done within {MOST_HOPS} hops: {why}")));
                 continue;
             }
             // A night slept through is one hop, not all of them.
-            (session.hop, session.hop_began, session.hop_rounds) = (session.hop + 1, now, 0);
+            (session.hop, session.hop_began, session.hop_rounds, session.hop_cost) =
+                (session.hop + 1, now, 0, 0);
             changed.push(session.id.clone());
         }
         changed.extend(over.into_iter().flat_map(|(id, why)| self.failed(&id, &why, now)));
@@ -64,6 +68,13 @@ impl Sessions {
         session.hop_rounds = session.hop_rounds.saturating_add(1);
         session.misread = 0;
         session.acting = calls;
+    }
+
+    /// What a thought of it cost, in millionths of a dollar.
+    pub fn paid(&mut self, id: &str, cost: u64) {
+        if let Some(session) = self.at(id, Status::Running) {
+            session.hop_cost = session.hop_cost.saturating_add(cost);
+        }
     }
 
     /// The first of its calls has a result.

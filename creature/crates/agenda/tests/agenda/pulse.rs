@@ -15,7 +15,7 @@ fn make(agenda: &mut Agenda, change: PulseChange, now: Timestamp) -> Result<Valu
 }
 
 fn add(text: &str) -> PulseChange {
-    PulseChange::Add { text: text.to_owned(), every_s: None }
+    PulseChange::Add { text: text.to_owned(), every_s: None, mode: None }
 }
 
 fn reviewed(id: &str) -> PulseChange {

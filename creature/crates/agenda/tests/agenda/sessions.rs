@@ -1,6 +1,9 @@
 //! Sub-sessions case by case: what flows, what fails, what is refused, and when they are told.
 
-use agenda::sessions::{HOP_S, MOST_KEPT, MOST_OPEN, Mode, Origin, Request, Sessions, Status};
+use agenda::sessions::{
+    HOP_ROUNDS, HOP_S, MOST_HOP_ROUNDS, MOST_KEPT, MOST_OPEN, Mode, Origin, Previous, Report, Request,
+    Sessions, Status,
+};
 use jiff::Timestamp;
 
 fn at(second: i64) -> Timestamp {
@@ -26,7 +29,10 @@ fn answers_flow_and_failures_take_along() {
     assert_eq!(spawned[1].warnings.len(), 1);
     assert_eq!(sessions.begin(at(0), 8), ["session-1"]);
     sessions.answered("session-1", "the key is under the mat", at(1));
-    assert!(sessions.reports().is_empty(), "told before all have ended");
+    let first = sessions.reports();
+    assert_eq!(first.len(), 1);
+    assert_eq!(first[0].text, "session-1 done: the key is under the mat");
+    sessions.reported(&first[0].id);
     assert_eq!(sessions.begin(at(1), 8), ["session-2", "session-4"]);
     assert!(sessions.get("session-2").unwrap().given[0].contains("under the mat"));
     assert_eq!(sessions.failed("session-2", "no door", at(2)), ["session-2", "session-3"]);
@@ -39,8 +45,11 @@ fn answers_flow_and_failures_take_along() {
     );
     sessions.answered("session-4", "in", at(3));
     let reports = sessions.reports();
-    assert_eq!(reports.len(), 1);
-    assert!(reports[0].text.contains("under the mat") && reports[0].text.contains("no door"), "{reports:?}");
+    let texts: Vec<&str> = reports.iter().map(|report| report.text.as_str()).collect();
+    assert_eq!(texts[0], "session-2 failed: no door");
+    assert!(texts[1].starts_with("session-3 failed: session-2, which it waits for, is failed"), "{texts:?}");
+    let last = "session-4 done: in (That was the last: all that thought-1 spawned are done, but for session-2, session-3.)";
+    assert_eq!(texts[2..], [last]);
     let late = sessions.spawn(request("thought-2", &["session-2"]), at(4)).unwrap();
     assert_eq!(sessions.get(&late.id).unwrap().status, Status::Failed);
 }
@@ -56,33 +65,45 @@ fn a_circle_is_refused_whole() {
 }
 
 #[test]
-fn depth_ends_at_two_and_children_are_told_when_their_parent_spawns_no_more() {
+fn depth_ends_at_two_and_all_are_done_when_their_parent_spawns_no_more() {
     let mut sessions = Sessions::default();
     sessions.spawn(request("thought-1", &[]), at(0)).unwrap();
     sessions.begin(at(0), 8);
     sessions.spawn(request("session-1", &[]), at(0)).unwrap();
     assert!(sessions.spawn(request("session-2", &[]), at(0)).unwrap_err().error.contains("deeper"));
+    sessions.spawn(request("session-1", &[]), at(0)).unwrap();
     sessions.begin(at(0), 8);
     sessions.answered("session-2", "yes", at(1));
-    assert!(sessions.reports().is_empty());
-    sessions.answered("session-1", "done", at(2));
-    assert_eq!(sessions.reports().len(), 2);
+    sessions.answered("session-3", "no", at(2));
+    let told =
+        |report: &Report| (report.id.clone(), report.text.contains("all that session-1 spawned are done"));
+    let children = sessions.reports();
+    assert_eq!(
+        children.iter().map(told).collect::<Vec<_>>(),
+        [("session-2".to_owned(), false), ("session-3".to_owned(), false)],
+        "their parent may spawn more"
+    );
+    children.iter().for_each(|child| sessions.reported(&child.id));
+    sessions.answered("session-1", "done", at(3));
+    assert_eq!(sessions.reports().iter().map(told).collect::<Vec<_>>(), [("session-1".to_owned(), true)]);
 }
 
 #[test]
-fn a_night_slept_through_is_one_hop_and_three_are_the_end() {
+fn a_night_slept_through_is_one_hop_and_four_are_the_end() {
     let mut sessions = Sessions::default();
     sessions.spawn(Request { mode: Mode::Full, ..request("thought-1", &[]) }, at(0)).unwrap();
     sessions.begin(at(0), 1);
-    assert!(sessions.tick(at(HOP_S - 1)).is_empty());
-    assert_eq!(sessions.tick(at(40_000)), ["session-1"]);
+    assert!(sessions.tick(at(HOP_S - 1), 0).is_empty());
+    assert_eq!(sessions.tick(at(40_000), 0), ["session-1"]);
     let session = sessions.get("session-1").unwrap();
     assert_eq!((session.hop, session.status), (2, Status::Running));
-    sessions.tick(at(40_000 + HOP_S));
-    sessions.tick(at(40_000 + 2 * HOP_S));
+    sessions.tick(at(40_000 + HOP_S), 0);
+    assert_eq!(sessions.tick(at(40_000 + 2 * HOP_S), 0), ["session-1"]);
+    assert_eq!(sessions.get("session-1").unwrap().hop, 4, "it is continued three times");
+    sessions.tick(at(40_000 + 3 * HOP_S), 0);
     let session = sessions.get("session-1").unwrap();
     assert_eq!(session.status, Status::Failed);
-    assert!(session.answer.contains("3 hops"), "{}", session.answer);
+    assert!(session.answer.contains("4 hops"), "{}", session.answer);
 }
 
 #[test]
@@ -105,7 +126,7 @@ fn a_review_without_news_is_silent_and_all_is_bounded() {
     sessions.begin(at(0), 1);
     sessions.answered("session-1", " [NO_ACTION] all quiet", at(1));
     assert!(sessions.reports()[0].silent);
-    sessions.reported(&["session-1".to_owned()]);
+    sessions.reported("session-1");
     for _ in 0..MOST_OPEN {
         sessions.spawn(request("thought-1", &[]), at(1)).unwrap();
     }
@@ -114,8 +135,92 @@ fn a_review_without_news_is_silent_and_all_is_bounded() {
         let id = sessions.begin(at(2), 1).remove(0);
         sessions.answered(&id, &"y".repeat(100_000), at(3));
     }
-    let report = sessions.reports().remove(0);
-    assert!(report.text.chars().count() <= 1_100);
-    sessions.reported(&report.members);
+    for report in sessions.reports() {
+        assert!(report.text.chars().count() <= 400, "{}", report.text);
+        assert!(report.text.contains("whole: sessions.list"), "{}", report.text);
+        sessions.reported(&report.id);
+    }
     assert_eq!(sessions.all.len(), MOST_KEPT);
+}
+
+/// Found by living with it: one gated sibling withheld twelve finished results.
+#[test]
+fn twelve_that_are_done_are_told_while_one_waits_for_its_hour() {
+    let mut sessions = Sessions::default();
+    let gated = Request { not_before: Some(at(9_000)), ..request("thought-1", &[]) };
+    sessions.spawn(gated, at(0)).unwrap();
+    for _ in 0..12 {
+        sessions.spawn(request("thought-1", &[]), at(0)).unwrap();
+    }
+    let mut told = Vec::new();
+    for second in 1..13 {
+        for id in sessions.begin(at(0), 1) {
+            sessions.answered(&id, "found", at(second));
+        }
+        for report in sessions.reports() {
+            assert!(!report.text.contains("the last"), "{}", report.text);
+            sessions.reported(&report.id);
+            told.push(report.id);
+        }
+    }
+    assert_eq!(told.len(), 12);
+    let id = sessions.begin(at(9_000), 1).remove(0);
+    sessions.answered(&id, "late", at(9_001));
+    let last = sessions.reports().remove(0).text;
+    assert!(last.ends_with("(That was the last: all that thought-1 spawned are done.)"), "{last}");
+}
+
+/// Found by living with it: a quick model had its legs used up in eight seconds.
+#[test]
+fn a_leg_is_bounded_by_time_and_money_and_not_by_quick_thoughts() {
+    let legs = |cost: u64, most_cost: u64| {
+        let mut sessions = Sessions::default();
+        sessions.spawn(request("thought-1", &[]), at(0)).unwrap();
+        sessions.begin(at(0), 1);
+        let mut thoughts = 0;
+        while sessions.tick(at(8), most_cost).is_empty() {
+            sessions.thought("session-1", Vec::new());
+            sessions.paid("session-1", cost);
+            thoughts += 1;
+        }
+        let session = sessions.get("session-1").unwrap();
+        assert_eq!((session.hop, session.hop_rounds, session.hop_cost), (2, 0, 0));
+        thoughts
+    };
+    assert_eq!(legs(0, u64::MAX), MOST_HOP_ROUNDS, "one that costs nothing turns in no endless circle");
+    assert_eq!(legs(1_000, 20_000), 21, "a cheap one goes on until its money is spent");
+    assert_eq!(legs(90_000, 20_000), HOP_ROUNDS, "a dear one has some thoughts all the same");
+}
+
+/// Found by living with it: `depends_on_previous` took one.
+#[test]
+fn one_that_depends_on_the_previous_waits_for_all_of_them() {
+    let mut sessions = Sessions::default();
+    let wanted = |previous: Previous| Request { depends_on_previous: previous, ..request("thought-1", &[]) };
+    sessions.spawn(request("thought-1", &[]), at(0)).unwrap();
+    let all = vec![
+        Request { name: "b".to_owned(), ..request("thought-1", &[]) },
+        request("thought-1", &[]),
+        wanted(Previous::All(true)),
+        wanted(Previous::Said("all".to_owned())),
+        wanted(Previous::Named(vec!["b".to_owned(), "session-1".to_owned()])),
+    ];
+    sessions.spawn_all(all, at(0)).unwrap();
+    let on = |sessions: &Sessions, id: &str| sessions.get(id).unwrap().depends_on.join(" ");
+    assert_eq!(on(&sessions, "session-4"), "session-1 session-2 session-3");
+    assert_eq!(on(&sessions, "session-5"), "session-1 session-2 session-3 session-4");
+    assert_eq!(on(&sessions, "session-6"), "session-2 session-1");
+    // Another thought waits for what is still open, and where all has ended for the last answer.
+    let other = Request { depends_on_previous: Previous::All(true), ..request("thought-2", &[]) };
+    sessions.begin(at(0), 1);
+    sessions.answered("session-1", "one", at(1));
+    sessions.spawn(other, at(1)).unwrap();
+    assert_eq!(on(&sessions, "session-7"), "session-2 session-3 session-4 session-5 session-6");
+    for (said, all) in [(r#"true"#, true), (r#""all""#, true), (r#"false"#, false), (r#"["b"]"#, false)] {
+        let request: Request = serde_json::from_str(&format!(r#"{{"depends_on_previous":{said}}}"#)).unwrap();
+        let mut sessions = Sessions::default();
+        sessions.spawn(Request { objective: "a".to_owned(), ..Request::default() }, at(0)).unwrap();
+        sessions.spawn(Request { objective: "b".to_owned(), ..request }, at(0)).unwrap();
+        assert_eq!(on(&sessions, "session-2") == "session-1", all, "{said}");
+    }
 }

@@ -1,13 +1,17 @@
 //! The graph of sub-sessions against a simple model, under random failure, kills at any point and clock jumps.
 
 use agenda::sessions::{
-    HOP_ROUNDS, HOP_S, MOST_HOPS, MOST_KEPT, MOST_OPEN, Origin, Request, Sessions, Status,
+    HOP_ROUNDS, HOP_S, MOST_HOPS, MOST_KEPT, MOST_OPEN, Origin, Previous, Report, Request, Sessions, Status,
 };
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 const AT_ONCE: usize = 3;
+
+/// What a thought costs, and a leg may.
+const COST: u64 = 10;
+const MOST_COST: u64 = 90;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_900_000_000 + second).unwrap()
@@ -91,6 +95,7 @@ struct Item {
     hop: u32,
     began: i64,
     rounds: u32,
+    cost: u64,
     misread: u32,
     calls: usize,
     cuts: u32,
@@ -119,10 +124,10 @@ impl Model {
     fn turn(&mut self, now: i64) {
         for item in self.items.values_mut().filter(|item| item.status == Status::Running) {
             item.began = item.began.min(now);
-            if now - item.began >= HOP_S || item.rounds >= HOP_ROUNDS {
+            if now - item.began >= HOP_S || (item.rounds >= HOP_ROUNDS && item.cost > MOST_COST) {
                 match item.hop == MOST_HOPS {
                     true => item.status = Status::Failed,
-                    false => (item.hop, item.began, item.rounds) = (item.hop + 1, now, 0),
+                    false => (item.hop, item.began, item.rounds, item.cost) = (item.hop + 1, now, 0, 0),
                 }
             }
         }
@@ -141,17 +146,17 @@ impl Model {
         }
     }
 
-    /// Families all of whose members have ended, with nobody left to add one.
-    fn reports(&self) -> BTreeSet<BTreeSet<u64>> {
-        let mut families: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
-        for (id, item) in self.items.iter().filter(|(_, item)| !item.reported) {
-            families.entry(&item.family).or_default().insert(*id);
-        }
-        let ended = |id: &u64| self.items[id].status.ended();
-        let over = |members: &BTreeSet<u64>| {
-            members.iter().all(|id| ended(id) && self.items[id].parent.as_ref().is_none_or(ended))
-        };
-        families.into_values().filter(over).collect()
+    /// Those that have ended and were not told.
+    fn reports(&self) -> BTreeSet<u64> {
+        let ended = self.items.iter().filter(|(_, item)| item.status.ended() && !item.reported);
+        ended.map(|(id, _)| *id).collect()
+    }
+
+    /// Families that are told whole: nobody is left to add one.
+    fn closed(&self, family: &str) -> bool {
+        let mut kin = self.items.values().filter(|item| item.family == family);
+        let parent = self.items.iter().find(|(id, _)| name(**id) == family);
+        kin.all(|item| item.reported) && parent.is_none_or(|(_, parent)| parent.reported)
     }
 
     /// Whether those hang on each other, by following every way.
@@ -166,6 +171,8 @@ struct Test {
     now: i64,
     thoughts: u64,
     told: BTreeSet<u64>,
+    /// Families said to be done, and how many there were of all: more may be spawned by the same thought later.
+    closed: BTreeSet<(String, u64)>,
 }
 
 fn number(id: &str) -> u64 {
@@ -184,6 +191,7 @@ impl Test {
             now: 0,
             thoughts: 0,
             told: BTreeSet::new(),
+            closed: BTreeSet::new(),
         }
     }
 
@@ -196,7 +204,7 @@ impl Test {
         let parent = by.map_or(format!("thought-{}", self.thoughts / 2), name);
         let requests = all.iter().map(|wanted| Request {
             depends_on: wanted.on.iter().map(|on| name(*on)).collect(),
-            depends_on_previous: wanted.previous,
+            depends_on_previous: Previous::All(wanted.previous),
             not_before: wanted.wait_s.map(|wait| at(self.now + wait)),
             ..request(&parent, &[])
         });
@@ -213,9 +221,18 @@ impl Test {
         for (id, wanted) in (first..).zip(all) {
             let mut on: BTreeSet<u64> = wanted.on.iter().copied().filter(|on| known.contains(on)).collect();
             if wanted.previous {
-                let sibling =
-                    |(id, item): (&u64, &Item)| (known.contains(id) && item.parent == by).then_some(*id);
-                on.extend(next.items.iter().filter_map(sibling).max());
+                let here = |known: &BTreeSet<u64>, id: &u64| known.contains(id);
+                let kin = next.items.iter().filter(|(id, item)| here(&known, id) && item.family == parent);
+                let kin: Vec<u64> = kin.map(|(id, _)| *id).collect();
+                let others = next.items.iter().filter(|(id, item)| here(&known, id) && item.parent == by);
+                let last = others.clone().map(|(id, _)| *id).max();
+                let open: Vec<u64> =
+                    others.filter(|(_, item)| !item.status.ended()).map(|(id, _)| *id).collect();
+                match (kin.is_empty() && by.is_none(), open.is_empty()) {
+                    (false, _) => on.extend(kin),
+                    (true, false) => on.extend(open),
+                    (true, true) => on.extend(last),
+                }
             }
             let item = Item {
                 parent: by,
@@ -226,6 +243,7 @@ impl Test {
                 hop: 0,
                 began: 0,
                 rounds: 0,
+                cost: 0,
                 misread: 0,
                 calls: 0,
                 cuts: 0,
@@ -252,7 +270,7 @@ impl Test {
             Step::Spawn(by, all) => self.spawn(*by, all),
             Step::Wait(wait) => self.now += wait,
             Step::Turn => {
-                self.real.tick(now);
+                self.real.tick(now, MOST_COST);
                 self.real.begin(now, AT_ONCE);
                 self.model.turn(self.now);
             }
@@ -261,6 +279,8 @@ impl Test {
                 self.real.thought(&name(id), vec!["call".to_owned(); *calls]);
                 let item = self.model.items.get_mut(&id).unwrap();
                 (item.rounds, item.misread, item.calls) = (item.rounds + 1, 0, *calls);
+                self.real.paid(&name(id), COST);
+                item.cost += COST;
             }
             Step::Acted(which) => {
                 let Some(id) = self.pick(*which) else { return };
@@ -327,16 +347,17 @@ impl Test {
 
     fn report(&mut self) {
         let reports = self.real.reports();
-        let members = |report: &agenda::sessions::Report| -> BTreeSet<u64> {
-            report.members.iter().map(|id| number(id)).collect()
-        };
-        assert_eq!(reports.iter().map(members).collect::<BTreeSet<_>>(), self.model.reports());
+        let id = |report: &Report| number(&report.id);
+        assert_eq!(reports.iter().map(id).collect::<BTreeSet<_>>(), self.model.reports());
         for report in reports {
-            for id in members(&report) {
-                assert!(self.told.insert(id), "{id} is told twice");
-                self.model.items.get_mut(&id).unwrap().reported = true;
+            assert!(self.told.insert(id(&report)), "{} is told twice", report.id);
+            self.model.items.get_mut(&id(&report)).unwrap().reported = true;
+            for said in report.text.split("all that ").skip(1) {
+                let family = said.split(' ').next().unwrap();
+                assert!(self.model.closed(family), "{family} is not all told: {}", report.text);
+                assert!(self.closed.insert((family.to_owned(), self.real.next)), "{family} is closed twice");
             }
-            self.real.reported(&report.members);
+            self.real.reported(&report.id);
         }
     }
 

@@ -1,0 +1,72 @@
+//! Reviews of standing concerns: what each is given, what it may do beside the tools of its mode, and what is kept of it.
+
+use crate::fault::Fault;
+use crate::tools::Toolbox;
+use agenda::Change;
+use agenda::pulse::{Concern, PulseChange};
+use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
+
+/// What a review may do beside what its mode has: end the concern, and put what is to be done on the agenda.
+const REVIEWING: [&str; 2] = ["pulse.close", "task.add"];
+
+/// A review as it is spawned.
+pub fn request(concern: &Concern) -> Request {
+    let before = match concern.last.filter(|_| !concern.said.is_empty()) {
+        Some(at) => format!("The last review, begun at {at:.0}, said: {}", concern.said),
+        None => "It was not reviewed before.".to_owned(),
+    };
+    Request {
+        origin: Origin::Pulse(concern.id.clone()),
+        thread: concern.thread.clone(),
+        objective: format!(
+            "Review this standing concern, {}: {}\n\n{before}\n\nLook how it stands now, and do with your tools what \
+             it asks for. What another thought has to do goes on the agenda by task.add. If it is settled, or can come \
+             to nothing any more, close it: pulse.close {{\"id\": \"{}\", \"why\": …}}. Report what is new.",
+            concern.id, concern.text, concern.id
+        ),
+        mode: concern.mode,
+        ..Request::default()
+    }
+}
+
+/// Whether a session may use a tool because it is a review.
+pub fn may(session: &Session, tool: &str) -> bool {
+    let acts = !matches!(session.mode, Mode::None | Mode::BaseOnly);
+    matches!(session.origin, Origin::Pulse(_)) && acts && REVIEWING.contains(&tool)
+}
+
+/// Refuses a sub-session other concerns than the one it reviews: what it read may have told it to.
+pub fn own(tools: &Toolbox, id: &str) -> Result<(), Fault> {
+    let session = tools.session.as_ref().and_then(|session| tools.sessions.get(session));
+    let mine =
+        |session: &Session| session.mode == Mode::Full || session.origin == Origin::Pulse(id.to_owned());
+    match session.is_none_or(mine) {
+        true => Ok(()),
+        false => {
+            let hint = "say in your report what should become of it";
+            Err(Fault::new(format!("{id} is not the concern that this session reviews"), hint))
+        }
+    }
+}
+
+impl Toolbox {
+    /// Keeps with the concern what its review came to, for the next; why it was closed, where it was.
+    pub(crate) fn reviewed(&mut self, report: &Report) -> Option<String> {
+        let Origin::Pulse(id) = &report.origin else { return None };
+        let session = self.sessions.get(&report.id)?;
+        let said = match session.status {
+            Status::Done => session.answer.clone(),
+            status => format!("{}: {}", status.name(), session.answer),
+        };
+        let concern = self.desk.agenda.pulse.list.iter().find(|concern| concern.id == *id)?;
+        if concern.finished.is_some_and(|at| at >= session.spawned_at) {
+            return Some(concern.why.clone());
+        }
+        if concern.finished.is_none() {
+            let change = Change::Pulse(PulseChange::Found { id: id.clone(), said });
+            let kept = self.change(&change);
+            let _ = kept.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint));
+        }
+        None
+    }
+}
