@@ -27,9 +27,12 @@ impl Life {
         self.heart.stage(Stage::Acting, patience(&call.tool));
         self.toolbox.facts = self.facts();
         // The same answer to another word of the owner's is no repeat.
-        let speaks = answers(call) && (self.toolbox.owner || matches!(self.mind, Mind::Instinct(_)));
+        let instinct = matches!(self.mind, Mind::Instinct(_));
+        let speaks = answers(call) && (self.toolbox.owner || instinct);
+        // Instinct paces its looks at sources itself; one that brings nothing new is no loop.
+        let looks = instinct && matches!(call.tool.as_str(), "feed.read" | "web.fetch_text");
         let blocked = self.repeats.blocked(&key(call), self.told.clock.now());
-        if let Some(why) = blocked.filter(|_| !speaks) {
+        if let Some(why) = blocked.filter(|_| !speaks && !looks) {
             let why = format!("{} was not run: {why}", call.tool);
             let hint = "do something else; if it matters, note why it does not work";
             self.acted(call, number, Done::failed(why, hint))?;

@@ -157,6 +157,7 @@ impl Life {
         let money = budget::read(&house.budget());
         let mut moment = Moment {
             now: self.told.clock.text(),
+            time_zone: Some(self.toolbox.desk.rules.time_zone.clone()),
             life: self.told.life,
             commit: self.told.commit.clone(),
             safe: self.told.safe,

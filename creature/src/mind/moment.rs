@@ -2,6 +2,7 @@
 
 use agenda::stack::Line;
 use agenda::standing::Standing;
+use jiff::tz::TimeZone;
 use memory::Record;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Moment {
     /// UTC now, RFC 3339.
     pub now: String,
+    /// The owner's; none is UTC.
+    pub time_zone: Option<TimeZone>,
     pub life: u64,
     /// Commit this life runs, full sha.
     pub commit: String,

@@ -2,6 +2,7 @@
 
 mod agenda;
 mod change;
+mod digest;
 mod odd;
 mod reading;
 mod world;

@@ -6,10 +6,14 @@
 mod agenda;
 pub mod change;
 pub mod checklist;
+pub mod digest;
 pub mod drafts;
 mod evidence;
+pub mod following;
 mod idle;
+mod likeness;
 mod news;
+pub mod offer;
 pub mod sources;
 pub mod state;
 mod tasks;
@@ -31,7 +35,8 @@ use turn::Turn;
 type Drive = fn(&mut Turn);
 
 /// By rank. News, results of earlier calls and the owner's words come before any of them.
-const DRIVES: [Drive; 5] = [checklist::drive, agenda::drive, sources::drive, drafts::drive, change::drive];
+const DRIVES: [Drive; 6] =
+    [checklist::drive, agenda::drive, sources::drive, digest::drive, drafts::drive, change::drive];
 
 pub struct Instinct {
     path: PathBuf,
@@ -87,7 +92,9 @@ impl Instinct {
 
 /// Whether it knows by name what is asked, all of it; the rest is for a mind that reads.
 pub fn knows(said: &str) -> bool {
-    words::is_status(said) || tasks::parse(said).is_some_and(|task| task.is_all_of(said))
+    words::is_status(said)
+        || offer::knows(said)
+        || tasks::parse(said).is_some_and(|task| task.is_all_of(said))
 }
 
 fn stand_in(mut turn: Turn) -> Thought {
@@ -115,13 +122,19 @@ fn decide(mut turn: Turn) -> Thought {
     if !safe {
         change::follow_up(&mut turn);
         settle(&mut turn, |_| true);
+        digest::settled(&mut turn);
+        offer::kept(&mut turn);
     }
     words::drive(&mut turn);
+    if !safe {
+        offer::greet(&mut turn);
+    }
     for drive in DRIVES {
         if !safe && !turn.acts() {
             drive(&mut turn);
         }
     }
+    evidence::count(&mut turn);
     if turn.acts() {
         turn.state.idle_wakes = 0;
         return turn.into_thought(moment.rest_s.0.max(1));

@@ -3,7 +3,7 @@
 use super::state::{Job, Origin};
 use super::text::{clip, number, word};
 use super::turn::Turn;
-use super::{idle, tasks};
+use super::{digest, idle, offer, tasks};
 use crate::mind::context::shorten;
 use crate::mind::moment::Moment;
 use agenda::{directive, goals};
@@ -71,6 +71,9 @@ fn answer(said: &str, unknown: &mut Vec<String>, turn: &mut Turn) {
         let facts = idle::facts(turn);
         turn.say("I tell how things stand.");
         return turn.tell_owner(&facts);
+    }
+    if offer::answer(said, turn) || digest::answer(said, turn) {
+        return;
     }
     let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
     // What could be noted was, at hearing, and is no longer among the words.

@@ -65,6 +65,7 @@ pub fn moment() -> impl Strategy<Value = Moment> {
             let word = |(at, text, thread)| Word { at, text, thread };
             let [now, commit, thread, budget] = texts;
             Moment {
+                time_zone: None,
                 outage: String::new(),
                 born: String::new(),
                 draft: String::new(),
