@@ -1,5 +1,6 @@
 //! Evidence: what the state shows about the creature's own pace. Pure.
 
+use super::sources;
 use super::turn::Turn;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +48,9 @@ pub fn count(turn: &mut Turn) {
 pub fn gather(turn: &Turn) -> Evidence {
     let wakes = &turn.state.change.wakes;
     let last = wakes.get(wakes.len().saturating_sub(WINDOW)..).unwrap_or_default();
-    let count = |holds: fn(&Wake) -> bool| last.iter().filter(|wake| holds(wake)).count();
+    // With sources to follow it is they that wake it, and the idle rest changes nothing.
+    let paced = sources::next_due(turn).is_none();
+    let count = |holds: fn(&Wake) -> bool| last.iter().filter(|wake| paced && holds(wake)).count();
     let since = |at_s: i64| turn.now_s.saturating_sub(at_s).max(0);
     let first_s = last.first().map_or(turn.now_s, |first| first.at_s);
     Evidence {
