@@ -27,12 +27,9 @@ impl Life {
         self.heart.stage(Stage::Acting, patience(&call.tool));
         self.toolbox.facts = self.facts();
         // The same answer to another word of the owner's is no repeat.
-        let instinct = matches!(self.mind, Mind::Instinct(_));
-        let speaks = answers(call) && (self.toolbox.owner || instinct);
-        // Instinct paces its looks at sources itself; one that brings nothing new is no loop.
-        let looks = instinct && matches!(call.tool.as_str(), "feed.read" | "web.fetch_text");
+        let speaks = answers(call) && (self.toolbox.owner || matches!(self.mind, Mind::Instinct(_)));
         let blocked = self.repeats.blocked(&key(call), self.told.clock.now());
-        if let Some(why) = blocked.filter(|_| !speaks && !looks) {
+        if let Some(why) = blocked.filter(|_| !speaks) {
             let why = format!("{} was not run: {why}", call.tool);
             let hint = "do something else; if it matters, note why it does not work";
             self.acted(call, number, Done::failed(why, hint))?;

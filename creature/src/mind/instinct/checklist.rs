@@ -85,7 +85,7 @@ pub fn drive(turn: &mut Turn) {
         let origin = Origin::Item(item.line.clone());
         let begun = match tasks::parse(&item.text) {
             Some(task) => tasks::begin(task, origin, turn),
-            None => Err("I know only read, feed, note, draft about, snapshot and map".to_owned()),
+            None => Err("I know only read, feed, note, draft, remind me, snapshot and map".to_owned()),
         };
         if let Err(why) = begun {
             give_up(&item.line, &why, turn);

@@ -181,7 +181,7 @@ pub fn settled(turn: &mut Turn) {
     digest.found.retain(|found| !found.told);
 }
 
-fn told<'a>(turn: &'a Turn) -> Vec<&'a Found> {
+fn told<'a>(turn: &'a Turn<'_>) -> Vec<&'a Found> {
     turn.state.digest.found.iter().filter(|found| found.told).collect()
 }
 
@@ -214,7 +214,7 @@ fn lines(turn: &Turn) -> Vec<String> {
             hosts.push(host);
         }
     }
-    let mut lines = Vec::new();
+    let mut lines = silent(turn);
     for name in hosts {
         let here: Vec<&Found> = found.iter().copied().filter(|found| host(&found.source) == name).collect();
         lines.push(format!("\n{name}, {} new:", here.len()));
@@ -228,6 +228,15 @@ fn lines(turn: &Turn) -> Vec<String> {
         }
     }
     lines
+}
+
+/// A line for each followed source that does not answer.
+fn silent(turn: &Turn) -> Vec<String> {
+    let all = sources::named(&turn.moment.purpose, &turn.moment.checklist);
+    let fails = |url: &str| turn.state.sources.get(url).map_or(0, |known| known.fails);
+    let silent =
+        all.iter().map(|named| (host(&named.url), fails(&named.url))).filter(|(_, fails)| *fails > 0);
+    silent.map(|(host, fails)| format!("{host} did not answer, {fails} times in a row.")).collect()
 }
 
 /// Title, one sentence, link.

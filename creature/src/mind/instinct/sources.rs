@@ -105,7 +105,7 @@ pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
         return new_items(url, result, turn);
     }
     if same {
-        return turn.say(format!("{} is unchanged.", host(url)));
+        return;
     }
     turn.intend("note what a page says now");
     turn.say(format!("{} says something new; I note it.", host(url)));
@@ -140,8 +140,11 @@ fn new_items(url: &str, result: &Value, turn: &mut Turn) {
             turn.state.queue.push(link);
         }
     }
-    let read = new.min(MOST_NEW);
-    turn.say(format!("{} lists {new} new items; I read {read}.", host(url)));
+    // A look that brings nothing is not worth a word.
+    if new > 0 {
+        let read = new.min(MOST_NEW);
+        turn.say(format!("{} lists {new} new items; I read {read}.", host(url)));
+    }
 }
 
 /// Said once; after that the source is only waited for.

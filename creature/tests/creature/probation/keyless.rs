@@ -190,6 +190,7 @@ async fn two_hours_of_a_house_without_a_key() {
         ),
         "{text}"
     );
+    assert!(text.contains("\nsimonwillison.net did not answer, 2 times in a row."), "{text}");
     assert!(world.paper("self/notes/digest-2026-10-20.md").contains("6 new at 3 sources"));
 
     world.until("2026-10-20T06:20:00Z").await;
@@ -225,7 +226,7 @@ async fn two_hours_of_a_house_without_a_key() {
     assert_eq!(failed.count(), 1, "a source that is down is said once");
 }
 
-/// Found by living with it: an idle house wrote records at every wake. One look an hour is told of, and it rests on time.
+/// Found by living with it: an idle house wrote records at every wake. One look an hour is told of.
 #[tokio::test]
 async fn an_idle_hour_without_a_key_leaves_one_record() {
     loopback!();
