@@ -12,7 +12,7 @@ const EMPTY: &str = "about after again also announcing been before best could do
 const MOST_WORDS: usize = 3;
 
 /// The groups with what each is about; last, and about nothing, those that are like no other.
-pub fn grouped<'a, T>(mut left: Vec<&'a T>, title: impl Fn(&T) -> &str) -> Vec<(String, Vec<&'a T>)> {
+pub fn grouped<T>(mut left: Vec<&T>, title: impl Fn(&T) -> &str) -> Vec<(String, Vec<&T>)> {
     // What all of a source's titles share is its subject, no likeness.
     let common = match left.len() {
         0..=2 => BTreeSet::new(),

@@ -242,7 +242,7 @@ fn unfollow(name: &str, turn: &mut Turn) {
     turn.say(format!("I let go of {}.", gone.join(", ")));
     turn.tell_owner(&format!("I no longer follow {}.{also}", gone.join(", ")));
     turn.state.queue.retain(|link| !gone.contains(&link.source));
-    gone.iter().for_each(|url| drop(turn.state.sources.remove(url)));
+    turn.state.sources.retain(|url, _| !gone.contains(url));
     turn.checklist = Some(written);
 }
 
