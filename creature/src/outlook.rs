@@ -176,6 +176,7 @@ impl Life {
             rest_s: (self.settings.rest.shortest_s, self.settings.rest.longest_s),
             budget: money.line,
             alarm: money.alarm,
+            unconsulted: self.observed.get("broker").is_some_and(|said| !said.is_empty()),
             born: self.born.clone(),
             asks_waiting: self.asks_waiting,
             draft: self.draft().map_or(String::new(), |draft| draft.line()),

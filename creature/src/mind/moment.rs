@@ -52,6 +52,8 @@ pub struct Moment {
     pub alarm: String,
     /// Why the mind that reads gives no answer; empty where it does, or is none.
     pub outage: String,
+    /// The broker did not say which model there is: there may be one.
+    pub unconsulted: bool,
     /// What this life was born with: the change it came of, or the one that was put back; empty where neither.
     pub born: String,
     /// The unfinished draft of its source, in a line; empty where there is none.

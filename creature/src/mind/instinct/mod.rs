@@ -11,7 +11,7 @@ pub mod drafts;
 mod evidence;
 pub mod following;
 mod idle;
-mod likeness;
+pub mod likeness;
 mod news;
 pub mod offer;
 pub mod sources;

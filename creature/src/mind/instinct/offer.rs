@@ -62,7 +62,8 @@ enum Said {
 
 /// Greets in three sentences, in the first life of a house.
 pub fn greet(turn: &mut Turn) {
-    if std::mem::replace(&mut turn.state.offer.greeted, true) {
+    // Who greets as instinct says that no model thinks here.
+    if turn.moment.unconsulted || std::mem::replace(&mut turn.state.offer.greeted, true) {
         return;
     }
     let greeted = |record: &memory::Record| {

@@ -2,7 +2,7 @@
 
 use super::world::{PACE, World, failing};
 use creature::mind::instinct::state::State;
-use creature::mind::instinct::{digest, following, offer};
+use creature::mind::instinct::{digest, following, likeness, offer};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -229,6 +229,18 @@ fn a_new_house_greets_in_three_sentences_and_follows_what_it_offered_on_a_yes() 
     }
 }
 
+/// Where the broker is late there may be a model yet.
+#[test]
+fn who_does_not_know_whether_there_is_a_model_does_not_greet_for_it() {
+    let mut world = World::new().ungreeted();
+    world.moment.unconsulted = true;
+    world.wake();
+    assert!(world.unasked().is_empty());
+    world.moment.unconsulted = false;
+    world.wake();
+    assert_eq!(world.unasked().len(), 1);
+}
+
 #[test]
 fn a_no_is_answered_and_never_asked_again() {
     let mut world = World::kept().ungreeted();
@@ -315,4 +327,26 @@ fn more_than_it_keeps_is_counted() {
     }
     state.bound();
     assert_eq!((state.digest.found.len(), state.digest.dropped, state.digest.found[0].at_s), (60, 40, 40));
+}
+
+#[test]
+fn titles_are_grouped_by_what_they_share_and_a_sources_subject_is_no_likeness() {
+    let group = |titles: &[&str]| -> Vec<(String, usize)> {
+        let groups = likeness::grouped(titles.iter().collect(), |title: &&str| *title);
+        groups.into_iter().map(|(about, alike)| (about, alike.len())).collect()
+    };
+    let named = |groups: &[(&str, usize)]| -> Vec<(String, usize)> {
+        groups.iter().map(|(about, count)| ((*about).to_owned(), *count)).collect()
+    };
+    let titles = [
+        "Rust kernel drivers",
+        "Rust and sqlite",
+        "Rust: the kernel again",
+        "Rust sqlite kernel",
+        "Rust alone",
+    ];
+    assert_eq!(group(&titles), named(&[("kernel", 3), ("", 2)]));
+    assert_eq!(group(&["Cargo waits", "Why cargo waits"]), named(&[("cargo waits", 2)]));
+    assert_eq!(group(&["One thing", "Another"]), named(&[("", 2)]));
+    assert_eq!(group(&[]), []);
 }

@@ -67,6 +67,7 @@ pub fn moment() -> impl Strategy<Value = Moment> {
             Moment {
                 time_zone: None,
                 outage: String::new(),
+                unconsulted: false,
                 born: String::new(),
                 draft: String::new(),
                 now,
