@@ -62,8 +62,11 @@ enum Said {
 
 /// Greets in three sentences, in the first life of a house.
 pub fn greet(turn: &mut Turn) {
-    // Who greets as instinct says that no model thinks here.
-    if turn.moment.unconsulted || std::mem::replace(&mut turn.state.offer.greeted, true) {
+    // The owner's own word is answered first; and who greets as instinct says that no model thinks here.
+    if turn.moment.answers() || turn.moment.unconsulted {
+        return;
+    }
+    if std::mem::replace(&mut turn.state.offer.greeted, true) {
         return;
     }
     let greeted = |record: &memory::Record| {
