@@ -244,3 +244,22 @@ async fn an_idle_hour_without_a_key_leaves_one_record() {
     assert!((2..=4).contains(&of("heartbeat")), "{idle:#?}");
     assert_eq!(of("message"), 0);
 }
+
+/// What the owner said of messages and of work holds for the digest too.
+#[tokio::test]
+async fn quiet_and_pause_hold_the_digest_back() {
+    loopback!();
+    for (holds, lets_go) in [("don't message me", "message me again"), ("pause", "resume")] {
+        let mut world = Keyless::born("2026-10-20T05:30:00Z").await;
+        world.says("follow LWN").await;
+        world.until("2026-10-20T05:40:00Z").await;
+        world.says(holds).await;
+        world.until("2026-10-20T07:00:00Z").await;
+        assert!(world.told("digest").is_empty(), "{holds}: {:?}", world.told("digest"));
+        world.says(lets_go).await;
+        world.until("2026-10-20T07:10:00Z").await;
+        let told = world.told("digest");
+        assert_eq!(told.len(), 1, "{lets_go}: {told:?}");
+        assert!(told[0].1.contains("A small tool turns forty"), "{told:?}");
+    }
+}
