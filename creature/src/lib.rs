@@ -22,6 +22,7 @@ pub mod keepsake;
 pub mod last_words;
 pub mod life;
 pub mod lifeline;
+mod looks;
 mod meanwhile;
 pub mod mind;
 pub mod outage;

@@ -228,6 +228,10 @@ impl Life {
             self.observe("window", &odd)?;
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));
             let next = match outcome {
+                Outcome::Thought { thought, .. } if self.is_dull(&thought, round) => {
+                    self.seen();
+                    self.rested(thought, false, moment.owner)
+                }
                 Outcome::Thought { thought, usage } => self.thought(thought, usage, round, leaving).await?,
                 Outcome::Garbled { error, text, usage } => Some(self.garbled(&error, &text, &usage)?),
                 Outcome::Down(down) if self.falls_back(&down)? => None,

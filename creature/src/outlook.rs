@@ -159,6 +159,7 @@ impl Life {
         let money = budget::read(&house.budget());
         let mut moment = Moment {
             now: self.told.clock.text(),
+            time_zone: Some(self.toolbox.desk.rules.time_zone.clone()),
             life: self.told.life,
             commit: self.told.commit.clone(),
             safe: self.told.safe,
@@ -177,6 +178,7 @@ impl Life {
             rest_s: self.rests(),
             budget: money.line,
             alarm: money.alarm,
+            unconsulted: self.observed.get("broker").is_some_and(|said| !said.is_empty()),
             born: self.born.clone(),
             asks_waiting: self.asks_waiting,
             draft: self.draft().map_or(String::new(), |draft| draft.line()),

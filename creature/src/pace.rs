@@ -16,6 +16,9 @@ pub const SOURCE_PACE_S: u64 = 1800;
 /// Least time between two posts nobody asked for, in seconds.
 pub const DRAFT_PACE_S: u64 = 21600;
 
+/// The hour of the owner's day at which what is new at the sources is told.
+pub const MORNING_HOUR: i8 = 8;
+
 /// What instinct may make of `IDLE_REST_S`: below, it spins; above, it seems dead.
 pub const IDLE_REST_BOUNDS_S: (u64, u64) = (20, 240);
 

@@ -8,6 +8,7 @@ use crate::emptied::Emptied;
 use crate::fault::Fault;
 use crate::feed::Event;
 use crate::life::{Leaving, Life, Next};
+use crate::looks::Looks;
 use crate::mind::instinct::checklist;
 use crate::mind::moment::main_thread;
 use crate::mind::{Mind, context};
@@ -83,6 +84,7 @@ pub(crate) struct Course {
     pub own_usd: f64,
     /// The dream is due and cannot be had: no wake comes sooner for it.
     pub dreamless: bool,
+    pub looks: Looks,
 }
 
 impl Life {
@@ -178,14 +180,16 @@ impl Life {
             self.repeats = Repeats::default();
         }
         self.course.why = why;
-        if instinct && self.course.why.is_empty() && !found.paused && !found.down {
+        let looks = instinct && self.course.why.is_empty() && !found.paused && !found.down;
+        if looks {
             self.course.why.push("instinct looks around".to_owned());
         }
+        self.course.looks.wake(looks, now);
         let why = &self.course.why;
         let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
         self.toolbox.feed.tell(Event::Wakeup, beat.clone());
         // A quiet wake is no death: what it could not write is seen where it is missed.
-        let booked = self.toolbox.book("heartbeat", beat);
+        let booked = if self.course.looks.dull { Ok(()) } else { self.toolbox.book("heartbeat", beat) };
         self.observe(
             "bookkeeping",
             &booked.err().map_or(String::new(), |fault| format!("failed to {}", fault.error)),
@@ -197,7 +201,8 @@ impl Life {
     /// Recurring items of the checklist whose time has come.
     fn items_due(&self, checklist: &str, now: Timestamp) -> Vec<String> {
         let due = |line: &str| self.cursors.items.get(line).is_none_or(|next_s| *next_s <= now.as_second());
-        let items = checklist::items(checklist).into_iter().filter(|item| item.every_s.is_some());
+        let items =
+            checklist::open(checklist, self.reads()).into_iter().filter(|item| item.every_s.is_some());
         items.filter(|item| due(&item.line)).map(|item| context::shorten(&item.text, 160)).collect()
     }
 
@@ -217,7 +222,7 @@ impl Life {
             None => {}
         }
         let now_s = self.told.clock.now().as_second();
-        let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
+        let items = checklist::open(&papers::read(&self.told.house.checklist()).text, self.reads());
         self.cursors.items.retain(|line, _| items.iter().any(|item| item.line == *line));
         for item in items {
             let Some(every_s) = item.every_s else { continue };

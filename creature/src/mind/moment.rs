@@ -2,6 +2,7 @@
 
 use agenda::stack::Line;
 use agenda::standing::Standing;
+use jiff::tz::TimeZone;
 use memory::Record;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Moment {
     /// UTC now, RFC 3339.
     pub now: String,
+    /// The owner's; none is UTC.
+    pub time_zone: Option<TimeZone>,
     pub life: u64,
     /// Commit this life runs, full sha.
     pub commit: String,
@@ -49,6 +52,8 @@ pub struct Moment {
     pub alarm: String,
     /// Why the mind that reads gives no answer; empty where it does, or is none.
     pub outage: String,
+    /// The broker did not say which model there is: there may be one.
+    pub unconsulted: bool,
     /// What this life was born with: the change it came of, or the one that was put back; empty where neither.
     pub born: String,
     /// The unfinished draft of its source, in a line; empty where there is none.

@@ -41,6 +41,9 @@ pub struct Thought {
     /// Its words end a turn of a talk: said to the owner, where the owner waits for them.
     #[serde(skip)]
     pub delivers: bool,
+    /// It found nothing to do and nothing to say.
+    #[serde(skip)]
+    pub idle: bool,
 }
 
 impl Thought {
@@ -123,7 +126,7 @@ pub fn from_value(value: &Value) -> Result<Thought, String> {
     let unsaid = if tool_calls.is_empty() { UNSAID_REST_S } else { 0 };
     let sleep_s = rest(object.get("sleep_s"), unsaid)?;
     let said = object.get("sleep_s").is_some_and(|said| !said.is_null());
-    Ok(Thought { monologue, intent, tool_calls, sleep_s, said, over, delivers: false })
+    Ok(Thought { monologue, intent, tool_calls, sleep_s, said, over, delivers: false, idle: false })
 }
 
 /// The first of `names` that is there, as text; missing and null are empty.

@@ -7,6 +7,7 @@ use creature::books::{self, Books};
 use creature::paths::House;
 use memory::Record;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 const MORNING: &str = "2026-03-02T08:00:00Z";
 
@@ -36,7 +37,7 @@ async fn an_owners_word_is_one_record_of_memory_and_its_answer_another() {
 
 /// Living 14: keyless, an idle wake wrote two records.
 #[tokio::test]
-async fn an_idle_wake_without_a_key_is_one_record_of_memory() {
+async fn an_idle_wake_without_a_key_is_no_record_and_an_idle_hour_is_one() {
     let house = TempHouse::new();
     let mut lived = Lived::born(&house, MORNING, 1).await;
     lived.wake().await;
@@ -45,7 +46,12 @@ async fn an_idle_wake_without_a_key_is_one_record_of_memory() {
     for _ in 0..5 {
         lived.wake().await;
     }
-    assert_eq!(kinds(&house.records()[before..]), vec!["thought"; 5]);
+    assert_eq!(kinds(&house.records()[before..]), Vec::<String>::new());
+    lived.pass(Duration::from_secs(3_600));
+    lived.wake().await;
+    lived.wake().await;
+    // It is Monday at nine: the week is summed up too.
+    assert_eq!(kinds(&house.records()[before..]), ["message", "thought"]);
 }
 
 #[tokio::test]

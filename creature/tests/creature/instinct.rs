@@ -2,10 +2,12 @@
 
 mod agenda;
 mod change;
+mod digest;
 mod odd;
 mod reading;
 mod world;
 
+use creature::mind::instinct::checklist;
 use serde_json::json;
 use world::{World, failing, said};
 
@@ -170,6 +172,31 @@ fn items_it_cannot_do_are_marked_once_and_not_retried() {
     assert_eq!(left.matches("(instinct:").count(), 3, "{left}");
     assert!(left.contains("failed 3 times, last: no route <! to it"), "{left}");
     assert_eq!(world.called("web.fetch_text").len(), 3);
+    let told = world.unasked();
+    assert_eq!(told.len(), 2, "each is said once, what is found together in one message: {told:?}");
+    assert!(
+        told[0].1.contains("refactor everything") && told[0].1.contains("draft about zebras"),
+        "{told:?}"
+    );
+    assert!(told[1].1.contains("failed 3 times"), "{told:?}");
+}
+
+/// Found by living with it: a recurring item for mail it cannot check stood there as if it were kept to.
+#[test]
+fn a_recurring_item_it_cannot_do_is_left_for_a_mind_that_reads() {
+    let mut world = World::new().checklist("- [ ] every 1m: check my mail\n- [ ] every 1h: snapshot\n");
+    (0..40).for_each(|_| drop(world.wake()));
+    let told = world.unasked();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].0 == "broken" && told[0].1.contains("every 1m: check my mail"), "{told:?}");
+    let list = &world.moment.checklist;
+    let texts = |reads: bool| checklist::open(list, reads).into_iter().map(|item| (item.text, item.every_s));
+    assert_eq!(texts(false).collect::<Vec<_>>(), [("snapshot".to_owned(), Some(3600))]);
+    let all: Vec<_> = texts(true).collect();
+    assert!(
+        all[0].0.starts_with("check my mail (instinct:") && all[0].1 == Some(60),
+        "due for a model: {all:?}"
+    );
 }
 
 #[test]

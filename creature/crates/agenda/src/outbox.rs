@@ -42,6 +42,10 @@ pub enum Kind {
     Milestone,
     Broken,
     WeeklySummary,
+    /// The first word to the owner of a new house.
+    Greeting,
+    /// What is new at the sources, once a day.
+    Digest,
     /// To the owner's own words; it goes at once and is not counted here.
     Answer,
     /// Chatter, or a kind of a newer self.
@@ -243,8 +247,10 @@ fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
         let hint = "answer the owner's words with memory.append of kind message";
         return refused("send an answer unasked", hint);
     }
-    if text.chars().count() > MOST_CHARS {
-        let error = format!("send more than {MOST_CHARS} characters");
+    // A digest is a summary of its own.
+    let most = if kind == Kind::Digest { MOST_SUMMARY } else { MOST_CHARS };
+    if text.chars().count() > most {
+        let error = format!("send more than {most} characters");
         return refused(&error, "say what matters, and where the rest is");
     }
     let plain: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();

@@ -53,6 +53,10 @@ pub const ABILITIES: &[Ability] = &[
     ability("feed <url>", "feed *|read the feed *|check the feed *", |rest| {
         task(Task::Feed(urls(rest).into_iter().next()?))
     }),
+    // What these mean hangs on the house: the digest and the offer of feeds answer them.
+    ability("digest", "", |_| None),
+    ability("follow <url>", "", |_| None),
+    ability("unfollow <url>", "", |_| None),
     ability("search <what>", "search the web for *|search for *|search *|google *|look up *", |rest| {
         task(Task::Search(bare(rest)?))
     }),

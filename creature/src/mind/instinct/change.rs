@@ -1,8 +1,9 @@
-//! Self-change: edits its own pace for a reason found in memory, then measures what came of it. Pure.
+//! Self-change: edits its own pace for a reason found in its wakes, measures what came of it, and takes back what did not help. Pure.
 //!
-//! Invariant: at most one edit a life and 40 thoughts; within the bounds in `pace.rs`; none twice that failed.
+//! Invariant: at most one edit a life and 40 thoughts; within the bounds in `pace.rs`; none twice that failed. Taking one
+//! back waits for no more than the next quiet life, happens once, and is not measured in turn.
 
-pub use super::evidence::{Evidence, Wake, wakes};
+pub use super::evidence::{Evidence, Wake};
 use super::evidence::{WINDOW, gather};
 use super::state::{Origin, Trial};
 use super::tasks::failed;
@@ -61,13 +62,12 @@ pub fn propose(seen: &Evidence, pace: &Pace) -> Option<Trial> {
 }
 
 pub fn drive(turn: &mut Turn) {
-    let wakes = wakes(&turn.moment.records);
-    if turn.moment.round != 0 || !may_change(turn, &wakes) {
+    if turn.moment.round != 0 || !is_calm(turn) {
         return;
     }
-    let Some(mut trial) = propose(&gather(&wakes, turn), &turn.pace) else {
-        return;
-    };
+    let back = turn.state.change.back.take().filter(|back| runs(&back.name, &turn.pace) == back.from);
+    let proposed = back.or_else(|| cooled(turn).then(|| propose(&gather(turn), &turn.pace)).flatten());
+    let Some(mut trial) = proposed else { return };
     let edit = trial.edit();
     if turn.state.change.refused.contains(&edit) || failed_before(turn, &edit) {
         return;
@@ -90,11 +90,20 @@ pub fn drive(turn: &mut Turn) {
     turn.ask(Origin::Change, "repo.edit", args, "creature/src/pace.rs");
 }
 
-fn may_change(turn: &Turn, wakes: &[Wake]) -> bool {
+/// What this life was built with.
+fn runs(name: &str, pace: &Pace) -> u64 {
+    if name == IDLE_REST { pace.idle_rest_s } else { pace.source_backoff_s }
+}
+
+fn cooled(turn: &Turn) -> bool {
+    let since = |last: u64| turn.moment.thoughts_before.abs_diff(last);
+    turn.state.change.last_thought.is_none_or(|last| since(last) >= COOLING)
+}
+
+/// A life that has settled, has not edited itself and mourns nothing.
+fn is_calm(turn: &Turn) -> bool {
     let (moment, change) = (turn.moment, &turn.state.change);
-    let since = |last: u64| moment.thoughts_before.abs_diff(last);
-    let cooled = change.last_thought.is_none_or(|last| since(last) >= COOLING);
-    let here = wakes.iter().filter(|wake| wake.life == moment.life).count();
+    let here = change.wakes.iter().filter(|wake| wake.life == moment.life).count();
     let mut newest = moment.records.iter().rev().take(QUIET_RECORDS);
     let quiet = moment.news.is_empty() && newest.all(|record| record.kind != "death");
     // The state may have been lost; memory knows of this life's edits as well.
@@ -104,7 +113,7 @@ fn may_change(turn: &Turn, wakes: &[Wake]) -> bool {
     });
     let tried = tried || change.last_life == Some(moment.life) || change.trial.is_some();
     // A draft is another mind's work, unfinished.
-    cooled && quiet && !tried && here >= SETTLED_WAKES && moment.draft.is_empty()
+    quiet && !tried && here >= SETTLED_WAKES && moment.draft.is_empty()
 }
 
 fn failed_before(turn: &Turn, edit: &str) -> bool {
@@ -150,12 +159,16 @@ pub fn follow_up(turn: &mut Turn) {
         return;
     }
     let edit = trial.edit();
-    let idle_rest = trial.name == IDLE_REST;
-    let runs = if idle_rest { turn.pace.idle_rest_s } else { turn.pace.source_backoff_s };
-    if runs != trial.to {
+    if runs(&trial.name, &turn.pace) != trial.to {
         turn.say(format!("My edit, {edit}, is not in what I run: it did not live."));
         turn.diary(&format!("- My edit, {edit}, did not live. I do not repeat it."));
         return turn.state.change.refused.push(edit);
+    }
+    if trial.back {
+        turn.intend("say what I took back");
+        turn.say(format!("I took my edit back: {edit}, for {}.", trial.why));
+        turn.diary(&format!("- I took an edit of mine back: {edit}, for {}.", trial.why));
+        return;
     }
     let Some(born_at_s) = trial.born_at_s else {
         turn.intend("say what I changed in myself");
@@ -192,6 +205,11 @@ fn verdict(trial: &Trial, took_s: i64, turn: &mut Turn) {
     turn.say(format!("I measured my edit {told}."));
     turn.diary(&format!("- I measured my edit {told}."));
     if !helped {
+        let why = format!("{edit} was measured: {after_s} s {what} after {before_s} s did not help");
+        let Trial { name, from, to, more, .. } = trial.clone();
+        let back = Trial { name, from: to, to: from, why, more: !more, back: true, ..Trial::default() };
+        turn.state.change.back = Some(back);
+        turn.say("I take it back with my next edit.");
         turn.state.change.refused.push(edit);
     }
 }

@@ -5,13 +5,16 @@ use super::state::{Job, Origin};
 use super::tasks;
 use super::text::{clip, number, span, uncommented};
 use super::turn::Turn;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Tries of an item before it is marked as failed.
 const TRIES: u32 = 3;
 
 /// Only the first 64 KiB of the file are read; near that, writing it back could lose its end.
-const LONGEST_WRITTEN: usize = 60_000;
+pub const LONGEST_WRITTEN: usize = 60_000;
+
+/// Items given up that one message names.
+const MOST_TOLD: usize = 3;
 
 /// What an item bears that instinct has given up.
 const REMARK: &str = "(instinct:";
@@ -25,22 +28,30 @@ pub struct Item {
     pub text: String,
     /// Seconds between two times, for an item that recurs.
     pub every_s: Option<i64>,
+    /// Instinct gave it up.
+    pub left: bool,
 }
 
-/// Open items in order; those in comments and those given up are left out.
+/// Open items in order; those in comments and those instinct gave up are left out.
 pub fn items(checklist: &str) -> Vec<Item> {
+    open(checklist, false)
+}
+
+/// The same, and those given up where a mind `reads`: they were left for it.
+pub fn open(checklist: &str, reads: bool) -> Vec<Item> {
     let bare = uncommented(checklist);
     let lines = checklist.lines().zip(bare.lines());
     let lines = lines.filter(|(line, bare)| line == bare);
-    lines.filter_map(|(line, _)| item(line)).collect()
+    lines.filter_map(|(line, _)| item(line)).filter(|item| reads || !item.left).collect()
 }
 
 fn item(line: &str) -> Option<Item> {
     let text = line.trim_start().trim_start_matches(['-', '*']);
     let text = text.strip_prefix(" [ ] ")?.trim();
-    if text.is_empty() || text.contains(REMARK) {
+    if text.is_empty() {
         return None;
     }
+    let left = text.contains(REMARK);
     let recurring = text.strip_prefix("every ").and_then(|rest| {
         let (every, what) = rest.split_once(':')?;
         Some((seconds(every.trim())?, what.trim()))
@@ -49,6 +60,7 @@ fn item(line: &str) -> Option<Item> {
         line: line.trim_end().to_owned(),
         text: recurring.map_or(text, |(_, what)| what).to_owned(),
         every_s: recurring.map(|(every_s, _)| every_s),
+        left,
     })
 }
 
@@ -64,6 +76,7 @@ pub fn drive(turn: &mut Turn) {
     let items = items(&turn.moment.checklist);
     let open = |handled: &u64| items.iter().any(|item| number(&item.line) == *handled);
     turn.state.handled.retain(open);
+    let mut left = Vec::new();
     for item in &items {
         let due = turn.state.is_due(&item.line, turn.now_s, item.every_s.unwrap_or(0));
         if !due || turn.state.handled.contains(&number(&item.line)) {
@@ -72,16 +85,34 @@ pub fn drive(turn: &mut Turn) {
         let origin = Origin::Item(item.line.clone());
         let begun = match tasks::parse(&item.text) {
             Some(task) => tasks::begin(task, origin, turn),
-            None => Err("I know only read, feed, note, draft about, snapshot and map".to_owned()),
+            None => Err("I know only read, feed, note, draft, remind me, snapshot and map".to_owned()),
         };
         if let Err(why) = begun {
             give_up(&item.line, &why, turn);
+            left.push((clip(&item.line, 100), why));
             continue;
         }
         turn.intend(format!("checklist: {}", clip(&item.text, 120)));
         turn.say(format!("On the checklist: {}.", clip(&item.text, 160)));
+        break;
+    }
+    tell_left(&left, turn);
+}
+
+/// Says once, in one message, what the owner's list asks for in vain.
+fn tell_left(left: &[(String, String)], turn: &mut Turn) {
+    if left.is_empty() {
         return;
     }
+    let mut text =
+        "On self/HEARTBEAT.md stands what I cannot do, and leave for a mind that reads:".to_owned();
+    for (line, why) in left.iter().take(MOST_TOLD) {
+        text += &format!("\n{line} ({})", clip(why, 120));
+    }
+    if left.len() > MOST_TOLD {
+        text += &format!("\nand {} more", left.len() - MOST_TOLD);
+    }
+    turn.call("owner.message", json!({"kind": "broken", "text": text}));
 }
 
 /// Ticks the item off, paces it, or gives it up.
@@ -113,7 +144,9 @@ pub fn settled(line: &str, job: &Job, result: &Value, turn: &mut Turn) {
             }
         }
         Err(error) if item.every_s.is_none() && fails >= TRIES => {
-            give_up(line, &format!("failed {fails} times, last: {error}"), turn);
+            let why = format!("failed {fails} times, last: {error}");
+            give_up(line, &why, turn);
+            tell_left(&[(clip(line, 100), why)], turn);
         }
         Err(error) => {
             let wait = span(wait_s);

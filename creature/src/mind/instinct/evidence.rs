@@ -1,14 +1,13 @@
-//! Evidence: what the records and the state show about the creature's own pace. Pure.
+//! Evidence: what the state shows about the creature's own pace. Pure.
 
+use super::sources;
 use super::turn::Turn;
-use jiff::Timestamp;
-use memory::Record;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 /// Wakes that are evidence, and as many that are the measure of an edit.
 pub const WINDOW: usize = 15;
 
-/// What memory shows of the last wakes.
+/// What the last wakes show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     /// Wakes looked at, at most `WINDOW`; how many of them found nothing, or something.
@@ -22,11 +21,11 @@ pub struct Evidence {
     pub failing_s: i64,
 }
 
-/// One wake as the records show it.
-#[derive(Clone, Debug, PartialEq)]
+/// One wake, as it ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Wake {
     pub life: u64,
-    pub wake: u64,
     pub at_s: i64,
     /// No thought of it called a tool.
     pub idle: bool,
@@ -34,37 +33,24 @@ pub struct Wake {
     pub eventful: bool,
 }
 
-/// Wakes of this mind, oldest first.
-pub fn wakes(records: &[Record]) -> Vec<Wake> {
-    let mut wakes: Vec<Wake> = Vec::new();
-    let own = |data: &Value| data.get("mind").and_then(Value::as_str) == Some("instinct");
-    for record in records {
-        if record.kind != "thought" || !own(&record.data) {
-            continue;
-        }
-        let life = record.life;
-        let wake = record.data.get("wake").and_then(Value::as_u64).unwrap_or(0);
-        let mut seen = match wakes.pop_if(|last| (last.life, last.wake) == (life, wake)) {
-            Some(same) => same,
-            None => {
-                let at_s = record.at.parse::<Timestamp>().map_or(0, |at| at.as_second());
-                Wake { life, wake, at_s, idle: true, eventful: false }
-            }
-        };
-        let calls = record.data.get("tool_calls").and_then(Value::as_array);
-        for call in calls.into_iter().flatten() {
-            let tool = call.get("tool").and_then(Value::as_str).unwrap_or("");
-            seen.idle = false;
-            seen.eventful |= matches!(tool, "notes.append" | "memory.append");
-        }
-        wakes.push(seen);
+/// Keeps what this thought shows of its wake. An idle wake may leave no record: the state alone counts it.
+pub fn count(turn: &mut Turn) {
+    let (idle, life, at_s) = (!turn.acts(), turn.moment.life, turn.now_s);
+    let eventful = turn.tools().any(|tool| matches!(tool, "notes.append" | "memory.append"));
+    let goes_on = turn.moment.round > 0;
+    let wakes = &mut turn.state.change.wakes;
+    match wakes.last_mut().filter(|last| goes_on && last.life == life) {
+        Some(last) => (last.idle, last.eventful) = (last.idle && idle, last.eventful || eventful),
+        None => wakes.push(Wake { life, at_s, idle, eventful }),
     }
-    wakes
 }
 
-pub fn gather(wakes: &[Wake], turn: &Turn) -> Evidence {
+pub fn gather(turn: &Turn) -> Evidence {
+    let wakes = &turn.state.change.wakes;
     let last = wakes.get(wakes.len().saturating_sub(WINDOW)..).unwrap_or_default();
-    let count = |holds: fn(&Wake) -> bool| last.iter().filter(|wake| holds(wake)).count();
+    // With sources to follow it is they that wake it, and the idle rest changes nothing.
+    let paced = sources::next_due(turn).is_none();
+    let count = |holds: fn(&Wake) -> bool| last.iter().filter(|wake| paced && holds(wake)).count();
     let since = |at_s: i64| turn.now_s.saturating_sub(at_s).max(0);
     let first_s = last.first().map_or(turn.now_s, |first| first.at_s);
     Evidence {

@@ -1,20 +1,23 @@
-//! Idleness: says what was found empty, and rests the longer the longer nothing needs doing. Pure.
+//! Idleness: says what was found empty, and rests until something is due, or the longer the longer nothing needs doing. Pure.
 
 use super::text::{host, span};
 use super::turn::Turn;
-use super::{checklist, sources};
+use super::{checklist, digest, sources};
 
 /// Idle wakes after which the rest grows by once its length.
 const PATIENCE: u64 = 5;
 
 /// Seconds to rest, when no drive wants to act.
 pub fn rest(turn: &mut Turn) -> u64 {
+    turn.idle = turn.is_empty();
     let (shortest, longest) = turn.moment.rest_s;
     let idle_wakes = turn.state.idle_wakes;
     let grown = turn.pace.idle_rest_s.saturating_mul(1 + idle_wakes / PATIENCE);
-    // A source that comes due earlier is not slept through.
-    let due_s = sources::next_due(turn).and_then(|(due_s, _)| u64::try_from(due_s).ok());
-    let rest_s = grown.min(due_s.unwrap_or(grown)).min(longest).max(shortest);
+    // Where something comes due by the clock there is nothing to see before.
+    let due_s =
+        sources::next_due(turn).map(|(due_s, _)| due_s).into_iter().chain(digest::next_due(turn)).min();
+    let due_s = due_s.and_then(|due_s| u64::try_from(due_s).ok());
+    let rest_s = due_s.unwrap_or(grown).min(longest).max(shortest);
     // No rest at all would ask for another round.
     let rest_s = rest_s.max(1);
     if turn.moment.round == 0 {

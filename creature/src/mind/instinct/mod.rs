@@ -7,12 +7,16 @@ mod abilities;
 mod agenda;
 pub mod change;
 pub mod checklist;
+pub mod digest;
 pub mod drafts;
 mod evidence;
 mod facts;
+pub mod following;
 mod found;
 mod idle;
+pub mod likeness;
 mod news;
+pub mod offer;
 mod reminders;
 pub mod sources;
 pub mod state;
@@ -36,7 +40,8 @@ use turn::Turn;
 type Drive = fn(&mut Turn);
 
 /// By rank. News, results of earlier calls and the owner's words come before any of them.
-const DRIVES: [Drive; 5] = [checklist::drive, agenda::drive, sources::drive, drafts::drive, change::drive];
+const DRIVES: [Drive; 6] =
+    [checklist::drive, agenda::drive, sources::drive, digest::drive, drafts::drive, change::drive];
 
 pub struct Instinct {
     path: PathBuf,
@@ -92,6 +97,9 @@ impl Instinct {
 
 /// Whether it knows by name what is asked, all of it; the rest is for a mind that reads.
 pub fn knows(said: &str) -> bool {
+    if offer::knows(said) || digest::asks(said) {
+        return true;
+    }
     match abilities::understand(said) {
         Some(Said::Do(task)) => task.is_all_of(said),
         Some(Said::Tell(fact)) => !fact.is_of_talk(),
@@ -129,13 +137,19 @@ fn decide(mut turn: Turn) -> Thought {
     if !safe {
         change::follow_up(&mut turn);
         settle(&mut turn, |_| true);
+        digest::settled(&mut turn);
+        offer::kept(&mut turn);
     }
     words::drive(&mut turn);
+    if !safe {
+        offer::greet(&mut turn);
+    }
     for drive in DRIVES {
         if !safe && !turn.acts() {
             drive(&mut turn);
         }
     }
+    evidence::count(&mut turn);
     if turn.acts() {
         turn.state.idle_wakes = 0;
         return turn.into_thought(moment.rest_s.0.max(1));

@@ -1,13 +1,14 @@
 //! Sources: follows feeds and pages named in PURPOSE.md and HEARTBEAT.md, and notes what is new. Pure.
 
-use super::state::{Job, Link, Origin};
+use super::digest;
+use super::state::{Fate, Job, Link, Origin};
 use super::tasks::{self, failed, note};
 use super::text::{clip, host, number, span, uncommented, urls, word};
 use super::turn::Turn;
 use crate::pace::Pace;
 use serde_json::Value;
 
-const MOST_SOURCES: usize = 16;
+pub const MOST_SOURCES: usize = 16;
 
 /// New items of one look at a feed that are read; the others count as seen: a first look is no flood.
 const MOST_NEW: usize = 3;
@@ -49,36 +50,42 @@ pub fn named(purpose: &str, checklist: &str) -> Vec<Named> {
     all
 }
 
-fn looks_like_feed(url: &str) -> bool {
-    let path = url.split(['?', '#']).next().unwrap_or("");
-    let path = path.trim_end_matches('/').to_lowercase();
-    let ends = [".xml", ".rss", ".atom", "/feed", "/rss", "/atom"];
-    ends.iter().any(|end| path.ends_with(end))
+pub fn looks_like_feed(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or("").to_lowercase();
+    let path = path.split_once("://").map_or("", |(_, path)| path).trim_end_matches('/');
+    let ends = [".xml", ".rss", ".atom"].iter().any(|end| path.ends_with(end));
+    ends || path.split('/').skip(1).any(|part| matches!(part, "feed" | "feeds" | "rss" | "atom"))
 }
 
+/// Reads what was found, as much as fits one thought; else looks at the sources that are due, the longest waiting first.
 pub fn drive(turn: &mut Turn) {
-    if !turn.state.queue.is_empty() {
+    while !turn.full() && !turn.state.queue.is_empty() {
         let link = turn.state.queue.remove(0);
         let (url, title) = (link.url.clone(), clip(&link.title, 100));
         turn.intend(format!("read {url}"));
         turn.say(format!("I read \"{title}\", found at {}.", host(&link.source)));
         let args = tasks::page(&url);
-        return turn.ask(Origin::Link(link), "web.fetch_text", args, &url);
+        turn.ask(Origin::Link(link), "web.fetch_text", args, &url);
+    }
+    if turn.acts() {
+        return;
     }
     let longest_s = turn.pace.source_pace_s as i64;
-    let mut named = named(&turn.moment.purpose, &turn.moment.checklist);
-    named.retain(|source| turn.state.is_due(&source.url, turn.now_s, longest_s));
-    let waited = |named: &Named| turn.state.sources.get(&named.url).map(|known| known.next_s);
-    let Some(Named { url, feed }) = named.into_iter().min_by_key(waited) else {
-        return;
-    };
-    turn.intend(format!("look at {url}"));
-    turn.say(format!("It is time to look at {}.", host(&url)));
-    let (tool, args) = match feed {
-        true => ("feed.read", tasks::feed(&url)),
-        false => ("web.fetch_text", tasks::page(&url)),
-    };
-    turn.ask(Origin::Source(url.clone()), tool, args, &url);
+    let mut due = named(&turn.moment.purpose, &turn.moment.checklist);
+    due.retain(|source| turn.state.is_due(&source.url, turn.now_s, longest_s));
+    due.sort_by_key(|named| turn.state.sources.get(&named.url).map(|known| known.next_s));
+    for Named { url, feed } in due {
+        if turn.full() {
+            break;
+        }
+        turn.intend(format!("look at {url}"));
+        turn.say(format!("It is time to look at {}.", host(&url)));
+        let (tool, args) = match feed {
+            true => ("feed.read", tasks::feed(&url)),
+            false => ("web.fetch_text", tasks::page(&url)),
+        };
+        turn.ask(Origin::Source(url.clone()), tool, args, &url);
+    }
 }
 
 /// Takes in a look at a source: new links are queued, a changed page is noted, a failure is paced.
@@ -98,12 +105,16 @@ pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
         return new_items(url, result, turn);
     }
     if same {
-        return turn.say(format!("{} is unchanged.", host(url)));
+        return;
     }
     turn.intend("note what a page says now");
     turn.say(format!("{} says something new; I note it.", host(url)));
-    let args = note(url, word(result, "title"), word(result, "text"), "", turn);
+    let title = clip(word(result, "title"), 140);
+    let args = note(url, &title, word(result, "text"), "", turn);
     turn.call("notes.append", args);
+    let link = Link { url: url.to_owned(), title, source: url.to_owned(), ..Link::default() };
+    digest::found(&link, turn);
+    digest::read(url, Fate::Read, turn);
 }
 
 fn new_items(url: &str, result: &Value, turn: &mut Turn) {
@@ -118,17 +129,22 @@ fn new_items(url: &str, result: &Value, turn: &mut Turn) {
         }
         turn.state.seen.push(number(link));
         new += 1;
+        let link = Link {
+            url: link.clone(),
+            title: clip(word(item, "title"), 140),
+            summary: clip(word(item, "summary"), 600),
+            source: url.to_owned(),
+        };
+        digest::found(&link, turn);
         if new <= MOST_NEW {
-            turn.state.queue.push(Link {
-                url: link.clone(),
-                title: clip(word(item, "title"), 140),
-                summary: clip(word(item, "summary"), 600),
-                source: url.to_owned(),
-            });
+            turn.state.queue.push(link);
         }
     }
-    let read = new.min(MOST_NEW);
-    turn.say(format!("{} lists {new} new items; I read {read}.", host(url)));
+    // A look that brings nothing is not worth a word.
+    if new > 0 {
+        let read = new.min(MOST_NEW);
+        turn.say(format!("{} lists {new} new items; I read {read}.", host(url)));
+    }
 }
 
 /// Said once; after that the source is only waited for.
@@ -160,6 +176,7 @@ pub fn settled_link(link: &Link, result: &Value, turn: &mut Turn) {
     let mut text = word(result, "text");
     if let Some(error) = failed(result) {
         turn.say(format!("{} could not be read: {error}.", host(&link.url)));
+        digest::read(&link.url, Fate::Unreadable, turn);
         if link.summary.is_empty() {
             return;
         }
@@ -170,6 +187,9 @@ pub fn settled_link(link: &Link, result: &Value, turn: &mut Turn) {
     turn.say(format!("I note \"{}\".", clip(&link.title, 100)));
     let args = note(&link.url, &link.title, text, &remark, turn);
     turn.call("notes.append", args);
+    if failed(result).is_none() {
+        digest::read(&link.url, Fate::Read, turn);
+    }
 }
 
 /// Seconds until the next source is due, and which.

@@ -2,6 +2,7 @@
 //!
 //! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
 
+use super::evidence::{WINDOW, Wake};
 use crate::senses::papers;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,6 +11,9 @@ use std::path::Path;
 
 /// A state file larger than this was not written by instinct; it starts afresh.
 const LARGEST_FILE: u64 = 1 << 20;
+
+/// New things kept for a digest.
+const MOST_FOUND: usize = 60;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -38,6 +42,8 @@ pub struct State {
     pub fresh: Vec<Note>,
     pub notes: u64,
     pub drafted_at_s: i64,
+    pub digest: DigestState,
+    pub offer: OfferState,
     pub change: ChangeState,
     /// What a newer self keeps here; carried, so that a rollback does not lose it.
     #[serde(flatten)]
@@ -103,6 +109,60 @@ pub struct Note {
     pub sentence: String,
 }
 
+/// What was found at the sources, until a digest has told it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DigestState {
+    /// Oldest first.
+    pub found: Vec<Found>,
+    /// How many more there were than are kept.
+    pub dropped: u64,
+    /// A digest was given in this house.
+    pub begun: bool,
+    /// The owner's day on which one was last told unasked.
+    pub told_day: String,
+    /// The paper under way, and whether its outcome is told unasked.
+    pub paper: Option<Job>,
+    pub tells: bool,
+    /// After a failure none is begun before.
+    pub next_s: i64,
+}
+
+/// One new thing at a source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Found {
+    pub title: String,
+    pub url: String,
+    pub source: String,
+    pub sentence: String,
+    pub fate: Fate,
+    pub at_s: i64,
+    /// It stands in the paper under way.
+    pub told: bool,
+}
+
+/// How far a new thing was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fate {
+    Read,
+    Unreadable,
+    #[default]
+    #[serde(other)]
+    Listed,
+}
+
+/// Whether it greeted and offered feeds, and what it shall follow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OfferState {
+    pub greeted: bool,
+    /// When feeds were offered, until the owner has said yes or no.
+    pub open_since_s: Option<i64>,
+    /// Links the owner was promised, until the checklist is seen to name them; and the thread each was promised on.
+    pub promised: Vec<(String, String)>,
+}
+
 /// What is known about its own edits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -115,6 +175,10 @@ pub struct ChangeState {
     /// The first of `failed_looks`.
     pub failing_since_s: i64,
     pub trial: Option<Trial>,
+    /// The edit that takes back one that did not help.
+    pub back: Option<Trial>,
+    /// The last wakes, oldest first.
+    pub wakes: Vec<Wake>,
 }
 
 /// An edit of its own under way: asked for, then born, then measured.
@@ -131,6 +195,8 @@ pub struct Trial {
     pub before_s: i64,
     /// True when those seconds were to become more.
     pub more: bool,
+    /// It takes another back: it is not measured.
+    pub back: bool,
     /// Set in the first thought of the life that was born with it.
     pub born_at_s: Option<i64>,
     pub wakes: u64,
@@ -163,6 +229,11 @@ impl State {
         keep_last(&mut self.queue, 24);
         keep_last(&mut self.fresh, 12);
         keep_last(&mut self.change.refused, 16);
+        keep_last(&mut self.change.wakes, WINDOW);
+        keep_last(&mut self.offer.promised, 16);
+        self.digest.dropped =
+            self.digest.dropped.saturating_add(self.digest.found.len().saturating_sub(MOST_FOUND) as u64);
+        keep_last(&mut self.digest.found, MOST_FOUND);
         while self.sources.len() > 128 {
             let Some(oldest) = self.sources.iter().min_by_key(|(_, source)| source.next_s) else {
                 break;

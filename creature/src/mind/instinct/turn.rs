@@ -6,6 +6,7 @@ use crate::mind::moment::Moment;
 use crate::mind::thought::{Thought, ToolCall};
 use crate::pace::Pace;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 /// Calls of one thought; more work waits for the next round.
@@ -27,6 +28,10 @@ pub struct Turn<'a> {
     pub thread: String,
     /// The checklist as it shall be written.
     pub checklist: Option<String>,
+    /// The first word to the owner, said before anything else is done and beside it.
+    pub greeting: Option<Value>,
+    /// It found nothing at all.
+    pub idle: bool,
     says: Vec<String>,
     intent: String,
     calls: Vec<ToolCall>,
@@ -44,6 +49,8 @@ impl<'a> Turn<'a> {
             state,
             thread: moment.thread.clone(),
             checklist: None,
+            greeting: None,
+            idle: false,
             says: Vec::new(),
             intent: String::new(),
             calls: Vec::new(),
@@ -61,6 +68,11 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// The tools called so far.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.calls.iter().map(|call| call.tool.as_str())
+    }
+
     pub fn call(&mut self, tool: &str, args: Value) {
         let Value::Object(args) = args else { return };
         let tool = tool.to_owned();
@@ -69,15 +81,31 @@ impl<'a> Turn<'a> {
 
     /// Makes a call whose result is read in the next round.
     pub fn ask(&mut self, origin: Origin, tool: &str, args: Value, about: &str) {
-        self.state.jobs.push(Job {
+        let job = self.job(origin, tool, &args, about);
+        self.state.jobs.push(job);
+        self.call(tool, args);
+    }
+
+    /// What finds the result of a call made now.
+    pub fn job(&self, origin: Origin, tool: &str, args: &Value, about: &str) -> Job {
+        Job {
             origin,
             tool: tool.to_owned(),
             args: number(&args.to_string()),
             about: about.to_owned(),
             asked_at: self.moment.now.clone(),
             thread: self.thread.clone(),
-        });
-        self.call(tool, args);
+        }
+    }
+
+    /// The owner's time zone.
+    pub fn zone(&self) -> TimeZone {
+        self.moment.time_zone.clone().unwrap_or(TimeZone::UTC)
+    }
+
+    /// Nothing was said, meant or done yet.
+    pub fn is_empty(&self) -> bool {
+        self.says.is_empty() && !self.acts()
     }
 
     /// Answers the owner, in memory where the feed shows it.
@@ -150,6 +178,10 @@ impl<'a> Turn<'a> {
         if let Some(text) = self.checklist.take() {
             self.call("notes.write", json!({"name": "heartbeat", "text": text}));
         }
+        if let Some(Value::Object(args)) = self.greeting.take() {
+            let tool = "owner.message".to_owned();
+            self.calls.insert(0, ToolCall { tool, args, ..ToolCall::default() });
+        }
         self.confine();
         self.calls.truncate(MOST_CALLS);
         let again = !self.calls.is_empty() && self.moment.round < LAST_ROUND;
@@ -161,6 +193,7 @@ impl<'a> Turn<'a> {
             tool_calls: self.calls,
             sleep_s: if again { 0 } else { rest_s },
             said: true,
+            idle: self.idle,
             ..Thought::default()
         }
     }

@@ -5,7 +5,7 @@ use super::facts::{self, Fact};
 use super::state::{Job, Origin};
 use super::text::{clip, number, word};
 use super::turn::Turn;
-use super::{found, tasks};
+use super::{digest, found, offer, tasks};
 use crate::mind::context::shorten;
 use crate::mind::moment::{Moment, main_thread};
 use agenda::{directive, goals};
@@ -76,6 +76,9 @@ fn not_understood(said: &str, turn: &mut Turn) -> String {
 fn answer(said: &str, unknown: &mut Vec<(String, String)>, turn: &mut Turn) {
     turn.intend("answer the owner");
     turn.say(format!("The owner says: \"{}\".", clip(said, 160)));
+    if offer::answer(said, turn) || digest::answer(said, turn) {
+        return;
+    }
     let asked = abilities::understand(said);
     if let Some(Said::Tell(fact)) = asked {
         turn.say("I tell how things stand.");

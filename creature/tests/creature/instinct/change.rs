@@ -1,7 +1,8 @@
 //! Self-change: one edit, for a reason with numbers, within bounds, told after the rebirth and measured.
 
 use super::world::{PACE, World, failing, said};
-use creature::mind::instinct::change::{Evidence, Wake, propose, wakes};
+use creature::mind::instinct::change::{Evidence, propose};
+use creature::mind::instinct::state::State;
 use creature::pace::{self, Pace};
 use serde_json::json;
 
@@ -60,8 +61,9 @@ fn after_the_rebirth_it_says_what_it_changed_and_later_what_that_came_to() {
     assert_eq!(world.called("repo.edit").len(), 1);
 }
 
+/// Found by living with it: its one edit judged itself unhelpful and stayed in.
 #[test]
-fn an_edit_without_effect_is_called_that_and_not_repeated() {
+fn an_edit_without_effect_is_taken_back_once_and_not_repeated() {
     let mut world = World::kept();
     world.moment.rest_s = (2, 5);
     let mut first = String::new();
@@ -69,11 +71,41 @@ fn an_edit_without_effect_is_called_that_and_not_repeated() {
         first = said(&world.wake());
     }
     assert!(first.contains("The owner's longest rest, 5 s, still goes first."), "{first}");
-    world.reborn(Pace { idle_rest_s: 60, ..PACE });
-    let rest: String = (0..17).map(|_| said(&world.wake())).collect();
+    let slower = Pace { idle_rest_s: 60, ..PACE };
+    world.reborn(slower);
+    let rest: String = (0..20).map(|_| said(&world.wake())).collect();
     assert!(rest.contains("it did not do what it was for"), "{rest}");
+    let edits = world.called("repo.edit");
+    assert_eq!(edits.len(), 2, "{rest}");
+    let back = &edits[1].args;
+    assert_eq!(back["edits"][0]["old"], "pub const IDLE_REST_S: u64 = 60;");
+    assert_eq!(back["edits"][0]["new"], "pub const IDLE_REST_S: u64 = 40;");
+    let why = back["summary"].as_str().unwrap();
+    assert!(why.contains("IDLE_REST_S from 40 to 60 was measured") && why.contains("did not help"), "{why}");
     world.reborn(PACE);
-    (0..80).for_each(|_| drop(world.wake()));
+    let rest: String = (0..80).map(|_| said(&world.wake())).collect();
+    assert!(rest.contains("I took my edit back: IDLE_REST_S from 60 to 40"), "{rest}");
+    assert_eq!(rest.matches("I measured").count(), 0, "what is taken back is not measured");
+    let diary = &world.papers["diary"];
+    assert!(diary.contains("I took an edit of mine back: IDLE_REST_S from 60 to 40"), "{diary}");
+    assert_eq!(world.called("repo.edit").len(), 2, "never back and forth");
+}
+
+/// Another's hand changed it meanwhile: there is nothing to take back.
+#[test]
+fn an_edit_that_was_changed_by_another_is_not_taken_back() {
+    let mut world = World::kept();
+    world.moment.rest_s = (2, 5);
+    while world.called("repo.edit").is_empty() {
+        world.wake();
+    }
+    world.reborn(Pace { idle_rest_s: 60, ..PACE });
+    let measured = |world: &World| State::read(&world.house.instinct()).change.back.is_some();
+    while !measured(&world) {
+        world.wake();
+    }
+    world.reborn(Pace { idle_rest_s: 240, ..PACE });
+    (0..60).for_each(|_| drop(world.wake()));
     assert_eq!(world.called("repo.edit").len(), 1);
 }
 
@@ -158,29 +190,18 @@ fn proposals_keep_to_the_bounds_and_name_their_numbers() {
     assert_eq!(propose(&refused, &most), None);
 }
 
+/// An idle wake leaves no record: what is counted stands in the state.
 #[test]
 fn a_wake_is_idle_without_calls_and_eventful_with_a_note_among_them() {
-    let mut world = World::new();
-    let thought = |wake: u64, tools: &[&str]| {
-        let calls: Vec<_> = tools.iter().map(|tool| json!({"tool": tool, "args": {}})).collect();
-        json!({"mind": "instinct", "wake": wake, "tool_calls": calls})
-    };
-    world.record("thought", thought(1, &[]));
-    world.record("thought", thought(2, &["web.fetch_text", "notes.append", "files.list"]));
-    world.record("thought", thought(2, &[]));
-    world.record("heartbeat", json!({"wake": 3}));
-    world.record("thought", json!({"mind": "anthropic x", "wake": 3, "tool_calls": []}));
-    world.clock_s += 60;
-    world.record("thought", thought(4, &["web.fetch_text"]));
-    world.moment.life = 2;
-    world.record("thought", thought(4, &["memory.append"]));
-    let start_s = super::world::START_S;
-    let wake = |life, wake, at_s, idle, eventful| Wake { life, wake, at_s, idle, eventful };
-    let expected = [
-        wake(1, 1, start_s, true, false),
-        wake(1, 2, start_s, false, true),
-        wake(1, 4, start_s + 60, false, false),
-        wake(2, 4, start_s + 60, false, true),
-    ];
-    assert_eq!(wakes(&world.moment.records), expected);
+    let mut world = World::kept();
+    world.wake();
+    world.moment.checklist = "- [ ] note a thing\n".to_owned();
+    world.wake();
+    world.wake();
+    world.reborn(PACE);
+    world.wake();
+    let seen = State::read(&world.house.instinct()).change.wakes;
+    let seen: Vec<(u64, bool, bool)> =
+        seen.iter().map(|wake| (wake.life, wake.idle, wake.eventful)).collect();
+    assert_eq!(seen, [(1, true, false), (1, false, true), (1, true, false), (2, true, false)]);
 }

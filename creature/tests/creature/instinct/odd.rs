@@ -3,7 +3,7 @@
 use super::world::{PACE, World, said};
 use creature::mind::Outcome;
 use creature::mind::instinct::Instinct;
-use creature::mind::instinct::state::{Source, State};
+use creature::mind::instinct::state::{Found, Source, State};
 use creature::mind::moment::{Moment, Word};
 use creature::paths::House;
 use memory::Record;
@@ -84,7 +84,7 @@ impl Dice {
     }
 
     fn text(&mut self) -> String {
-        const PARTS: [&str; 28] = [
+        const PARTS: [&str; 34] = [
             "- [ ] ",
             "- [x] ",
             "every 6h: ",
@@ -113,6 +113,12 @@ impl Dice {
             " ",
             "map",
             "snapshot",
+            "follow https://b.example/feed",
+            "unfollow example",
+            "yes",
+            "no",
+            "digest",
+            "## Sources\n",
         ];
         let many = [3, 12, 60][self.roll(3)];
         (0..self.roll(many)).map(|_| PARTS[self.roll(PARTS.len())]).collect()
@@ -219,6 +225,8 @@ mod probation {
             state.handled.push(n);
             state.sources.insert(n.to_string(), Source { next_s: n as i64, ..Source::default() });
             state.change.refused.push(n.to_string());
+            state.digest.found.push(Found { url: n.to_string(), ..Found::default() });
+            state.offer.promised.push((n.to_string(), "main".to_owned()));
         }
         state.bound();
         assert_eq!((state.seen.len(), state.seen.last()), (1000, Some(&4999)));

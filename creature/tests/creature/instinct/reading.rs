@@ -147,7 +147,9 @@ fn a_page_is_noted_when_it_says_something_new() {
         world.wake();
     }
     assert!(world.called("web.fetch_text").len() >= 4);
-    assert_eq!(world.called("notes.append").len(), 1);
+    let names: Vec<&String> = world.papers.keys().collect();
+    assert_eq!(names, ["notes/2026-05-p-example", "notes/digest-2026-05-28"], "a note, and the digest of it");
+    assert_eq!(world.called("notes.append").len(), 2);
 }
 
 #[test]

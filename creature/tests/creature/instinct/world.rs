@@ -56,7 +56,7 @@ impl World {
             rest_s: (2, 300),
             ..Moment::default()
         };
-        World {
+        let mut world = World {
             mind: Instinct::paced(&house, PACE),
             house,
             moment,
@@ -66,7 +66,15 @@ impl World {
             papers: BTreeMap::new(),
             calls: Vec::new(),
             _folder: folder,
-        }
+        };
+        world.record("message", json!({"from": "creature", "kind": "greeting", "text": "I live here"}));
+        world
+    }
+
+    /// The same, where nobody was greeted yet.
+    pub fn ungreeted(mut self) -> World {
+        self.moment.records.clear();
+        self
     }
 
     pub fn answering(mut self, answers: impl Fn(&ToolCall) -> Option<Value> + 'static) -> World {
@@ -168,6 +176,12 @@ impl World {
     /// The calls of one tool, oldest first.
     pub fn called(&self, tool: &str) -> Vec<&ToolCall> {
         self.calls.iter().filter(|call| call.tool == tool).collect()
+    }
+
+    /// What the owner was told unasked, oldest first: its kind and its text.
+    pub fn unasked(&self) -> Vec<(String, String)> {
+        let word = |call: &ToolCall, key: &str| call.args[key].as_str().unwrap_or("").to_owned();
+        self.called("owner.message").iter().map(|call| (word(call, "kind"), word(call, "text"))).collect()
     }
 
     /// What the owner was told, oldest first.

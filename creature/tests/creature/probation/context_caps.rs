@@ -65,8 +65,10 @@ pub fn moment() -> impl Strategy<Value = Moment> {
             let word = |(at, text, thread)| Word { at, text, thread };
             let [now, commit, thread, budget] = texts;
             Moment {
+                time_zone: None,
                 outage: String::new(),
                 own: String::new(),
+                unconsulted: false,
                 born: String::new(),
                 draft: String::new(),
                 now,

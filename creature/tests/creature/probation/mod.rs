@@ -6,6 +6,7 @@ mod answers;
 mod attacks;
 pub mod context_caps;
 mod errand;
+mod keyless;
 mod patch_damage;
 mod showing;
 mod sight;

@@ -1,0 +1,264 @@
+//! The first word to the owner: who lives here, what it does first, and which feeds it could follow; and the answers to that. Pure.
+//!
+//! Invariant: it greets once in a house; what it says it follows stands in the checklist, or it says that it does not.
+
+use super::following;
+use super::sources::{Named, looks_like_feed, named};
+use super::text::{clip, host, urls};
+use super::turn::Turn;
+use super::{checklist, sources};
+use agenda::yes;
+use serde_json::{Value, json};
+
+/// Feeds it offers where the owner named none: for whoever likes small tools that last.
+pub const OFFERED: [(&str, &str); 4] = [
+    ("Rust Blog", "https://blog.rust-lang.org/feed.xml"),
+    ("This Week in Rust", "https://this-week-in-rust.org/atom.xml"),
+    ("LWN", "https://lwn.net/headlines/rss"),
+    ("Simon Willison", "https://simonwillison.net/atom/everything/"),
+];
+
+/// A house that has thought more than this was greeted long ago, or needs no greeting.
+const YOUNG: u64 = 10;
+
+const YES: [&str; 11] = [
+    "ja",
+    "ja bitte",
+    "ja gerne",
+    "gerne",
+    "follow them",
+    "follow them all",
+    "follow all",
+    "follow these",
+    "yes follow them",
+    "ok follow them",
+    "please follow them",
+];
+const NO: [&str; 12] = [
+    "no",
+    "nope",
+    "no thanks",
+    "no thank you",
+    "nein",
+    "nein danke",
+    "not now",
+    "dont",
+    "do not",
+    "none",
+    "rather not",
+    "dont follow them",
+];
+
+const SAFE: &str =
+    "I run in safe mode after repeated deaths and change nothing; say it again when that is over.";
+
+/// What the owner's words are, here.
+enum Said {
+    Yes,
+    No,
+    Follow(String),
+    Unfollow(String),
+}
+
+/// Greets in three sentences, in the first life of a house.
+pub fn greet(turn: &mut Turn) {
+    // The owner's own word is answered first; and who greets as instinct says that no model thinks here.
+    if turn.moment.answers() || turn.moment.unconsulted {
+        return;
+    }
+    if std::mem::replace(&mut turn.state.offer.greeted, true) {
+        return;
+    }
+    let greeted = |record: &memory::Record| {
+        record.kind == "message" && record.data.get("kind").and_then(Value::as_str) == Some("greeting")
+    };
+    if turn.moment.thoughts_before > YOUNG || turn.moment.records.iter().any(greeted) {
+        return;
+    }
+    let followed = named(&turn.moment.purpose, &turn.moment.checklist).len();
+    let open = checklist::items(&turn.moment.checklist).len();
+    let first = match open {
+        0 => "First I look round the house I am made of".to_owned(),
+        open => format!("First I work my checklist ({open} open) and look round the house I am made of"),
+    };
+    let wish = match followed {
+        0 => {
+            turn.state.offer.open_since_s = Some(turn.now_s);
+            let names: Vec<String> =
+                OFFERED.iter().map(|(name, url)| format!("{name} ({})", host(url))).collect();
+            format!(
+                "From you I need something to hunt: say `yes` and I follow {}, say `follow <link>` for a trail of your own, \
+                 or `no`, and I leave the web alone.",
+                names.join(", ")
+            )
+        }
+        n => format!(
+            "From you I need nothing yet: {n} sources are named to follow, `follow <link>` adds one, and `digest` asks \
+             what I found."
+        ),
+    };
+    let text = format!(
+        "I am Feral, a small animal made of source code that lives in this folder; no model thinks for me, so I run on \
+         instinct, which reads, counts and remembers, and understands nothing. {first}, and what I read I keep in \
+         `self/notes/` and tell you each morning. {wish}"
+    );
+    turn.intend("greet my owner");
+    turn.say("I am new here, and say so.");
+    turn.greeting = Some(json!({"kind": "greeting", "text": text}));
+}
+
+/// Whether these words are to follow a source, or to let go of one.
+pub fn knows(said: &str) -> bool {
+    matches!(read(said), Some(Said::Follow(_) | Said::Unfollow(_)))
+}
+
+/// Answers the owner's words about what to follow; false where they are about something else.
+pub fn answer(said: &str, turn: &mut Turn) -> bool {
+    let asked = turn.state.offer.open_since_s.is_some_and(|since_s| !asked_since(since_s, turn));
+    let said = match read(said) {
+        Some(Said::Yes | Said::No) if !asked => return false,
+        None => return false,
+        Some(said) => said,
+    };
+    if turn.moment.safe {
+        turn.tell_owner(SAFE);
+        return true;
+    }
+    match said {
+        Said::Yes => {
+            turn.state.offer.open_since_s = None;
+            follow(OFFERED.map(|(_, url)| url.to_owned()).to_vec(), turn);
+        }
+        Said::No => {
+            turn.state.offer.open_since_s = None;
+            turn.say("My owner wants no feeds, and I do not ask again.");
+            turn.tell_owner(
+                "Then I follow nothing, and do not ask again; `follow <link>` works whenever you like.",
+            );
+        }
+        Said::Follow(url) => follow(vec![url], turn),
+        Said::Unfollow(name) => unfollow(&name, turn),
+    }
+    true
+}
+
+fn read(said: &str) -> Option<Said> {
+    let plain = said.to_lowercase().replace(['\'', '’'], "");
+    let words: Vec<&str> =
+        plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let plain = words.join(" ");
+    if YES.contains(&plain.as_str())
+        || yes::understand(said).is_some_and(|yes| yes.ids.is_empty() && !yes.more)
+    {
+        return Some(Said::Yes);
+    }
+    if NO.contains(&plain.as_str()) {
+        return Some(Said::No);
+    }
+    let said = said.trim().trim_end_matches(['.', '!']);
+    let after = |verb: &str| {
+        let head = said.get(..verb.len()).filter(|head| head.eq_ignore_ascii_case(verb));
+        head.and_then(|_| said.get(verb.len()..)).map(str::trim).filter(|rest| !rest.is_empty())
+    };
+    let after = |verb: &str| after(verb).or_else(|| after(&format!("please {verb}")));
+    if let Some(name) = after("unfollow ").or_else(|| after("stop following ")) {
+        let link = urls(name).into_iter().next();
+        // A name is a word or two; more is a sentence.
+        let name = link.or_else(|| (name.split_whitespace().count() <= 4).then(|| name.to_owned()))?;
+        return Some(Said::Unfollow(name));
+    }
+    let name = after("follow ")?;
+    let offered = OFFERED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, url)| url);
+    let link = urls(name).into_iter().next().filter(|_| name.split_whitespace().count() == 1);
+    link.or_else(|| offered.map(|url| (*url).to_owned())).map(Said::Follow)
+}
+
+/// Whether something else was asked of the owner since: a bare yes is to that.
+fn asked_since(since_s: i64, turn: &Turn) -> bool {
+    let after = |at: &str| at.parse::<jiff::Timestamp>().is_ok_and(|at| at.as_second() > since_s);
+    turn.moment.records.iter().any(|record| {
+        record.kind == "message" && record.data.get("kind") == Some(&json!("approval")) && after(&record.at)
+    })
+}
+
+fn follow(wanted: Vec<String>, turn: &mut Turn) {
+    let text = turn.checklist.as_ref().unwrap_or(&turn.moment.checklist).clone();
+    let known = named(&turn.moment.purpose, &text);
+    let new: Vec<Named> = wanted
+        .iter()
+        .filter(|url| !known.iter().any(|known| known.url == **url))
+        .map(|url| Named { url: url.clone(), feed: offers(url) || looks_like_feed(url) })
+        .collect();
+    if new.is_empty() {
+        return turn.tell_owner("I follow that already.");
+    }
+    if known.len() + new.len() > sources::MOST_SOURCES {
+        let most = sources::MOST_SOURCES;
+        return turn.tell_owner(&format!(
+            "I follow {} sources already and can keep an eye on {most}: `unfollow <link>` makes room.",
+            known.len()
+        ));
+    }
+    let written = following::with(&text, &new);
+    let takes = named(&turn.moment.purpose, &written);
+    if written.len() > checklist::LONGEST_WRITTEN || !new.iter().all(|new| takes.contains(new)) {
+        return turn.tell_owner(
+            "I cannot write that into self/HEARTBEAT.md as it is now (too long, or its end is a comment); add the line \
+             `feed: <link>` yourself, under a heading `## Sources`.",
+        );
+    }
+    let kind = |named: &Named| if named.feed { "feed" } else { "page" };
+    let names: Vec<String> =
+        new.iter().map(|named| format!("{} ({})", clip(&named.url, 200), kind(named))).collect();
+    turn.intend("follow what my owner named");
+    turn.say(format!("I follow {} from now on.", names.join(", ")));
+    turn.tell_owner(&format!(
+        "I follow {} from now on, and look now. What is new comes each morning; `digest` asks for it at any time, \
+         `unfollow <link>` ends it.",
+        names.join(", ")
+    ));
+    let thread = turn.moment.thread.clone();
+    turn.state.offer.promised.extend(new.into_iter().map(|named| (named.url, thread.clone())));
+    turn.checklist = Some(written);
+}
+
+fn offers(url: &str) -> bool {
+    OFFERED.iter().any(|(_, offered)| *offered == url)
+}
+
+fn unfollow(name: &str, turn: &mut Turn) {
+    let text = turn.checklist.as_ref().unwrap_or(&turn.moment.checklist).clone();
+    let offered =
+        OFFERED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(name, |(_, url)| *url);
+    let gone = following::called(&text, offered);
+    let in_purpose = !following::called(&turn.moment.purpose, offered).is_empty();
+    let written = following::without(&text, &gone);
+    let also = if in_purpose {
+        " PURPOSE.md names it too, and that page is yours: take the line out there."
+    } else {
+        ""
+    };
+    if gone.is_empty() || written == text || written.len() > checklist::LONGEST_WRITTEN {
+        let name = clip(name, 200);
+        return turn.tell_owner(&format!("self/HEARTBEAT.md has no source of its own called {name}.{also}"));
+    }
+    turn.intend("let go of a source");
+    turn.say(format!("I let go of {}.", gone.join(", ")));
+    turn.tell_owner(&format!("I no longer follow {}.{also}", gone.join(", ")));
+    turn.state.queue.retain(|link| !gone.contains(&link.source));
+    turn.state.sources.retain(|url, _| !gone.contains(url));
+    turn.checklist = Some(written);
+}
+
+/// Looks whether what was promised stands in the checklist, and says so where it does not.
+pub fn kept(turn: &mut Turn) {
+    let followed = named(&turn.moment.purpose, &turn.moment.checklist);
+    for (url, thread) in std::mem::take(&mut turn.state.offer.promised) {
+        if !followed.iter().any(|named| named.url == url) {
+            let text =
+                format!("I could not write {url} into self/HEARTBEAT.md after all, and do not follow it.");
+            turn.say(text.clone());
+            turn.tell(&text, &thread);
+        }
+    }
+}
