@@ -10,9 +10,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-/// An hour at which each span that may be named lies behind.
-const ANY_TIME: Timestamp = Timestamp::constant(7_258_075_200, 0);
-
 /// Items of a feed that are listed in a note.
 const LISTED: usize = 5;
 
@@ -60,10 +57,8 @@ pub fn parse(words: &str) -> Option<Task> {
         "snapshot" if rest.is_empty() => Some(Task::Snapshot),
         "map" if rest.is_empty() => Some(Task::Map),
         _ => {
-            // Which words ask for that does not hang on the hour it is.
-            let asked = || examine::asked(words, ANY_TIME, &TimeZone::UTC);
-            let span = || asked().map(|span| Task::Examine(span.said));
-            link(verb).filter(|url| url == words).map(Task::Read).or_else(span)
+            let asked = || examine::span_asked(words).map(Task::Examine);
+            link(verb).filter(|url| url == words).map(Task::Read).or_else(asked)
         }
     }
 }
