@@ -69,6 +69,14 @@ const FILLERS: [&str; 7] = ["so far", "exactly", "in total", "altogether", "in a
 /// The span where none is named.
 const USUAL: &str = "last 24 hours";
 
+/// An hour at which each span that may be named lies behind.
+const ANY_TIME: Timestamp = Timestamp::constant(7_258_075_200, 0);
+
+/// The words for the span that is asked about: whether words ask for one does not hang on the hour it is.
+pub fn span_asked(text: &str) -> Option<String> {
+    asked(text, ANY_TIME, &TimeZone::UTC).map(|span| span.said)
+}
+
 /// The span that is asked about; none where these words are no such question, or more than one.
 pub fn asked(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Span> {
     let mut rest = plain(text);

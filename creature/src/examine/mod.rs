@@ -8,7 +8,7 @@ pub mod span;
 mod sums;
 mod told;
 
-pub use asked::asked;
+pub use asked::{asked, span_asked};
 pub use offers::worth_looking_at;
 pub use span::Span;
 pub use sums::{Account, Sums};

@@ -5,7 +5,7 @@ use crate::house::{Script, TempHouse, thought};
 use crate::lived::Lived;
 use crate::yard::Yard;
 use creature::clock::Clock;
-use creature::examine::{Sums, asked, sentences, span, worth_looking_at};
+use creature::examine::{Sums, asked, sentences, span, span_asked, worth_looking_at};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memory::Record;
@@ -112,6 +112,7 @@ fn questions_of_what_it_did_are_known_and_others_are_not() {
     ] {
         let found = asked(text, now, &TimeZone::UTC).unwrap_or_else(|| panic!("{text} is not known"));
         assert_eq!(found.said, said, "{text}");
+        assert_eq!(span_asked(text).as_deref(), Some(said), "{text}: at whatever hour");
         assert_eq!(span::read(&found.said, now, &TimeZone::UTC), Some(found), "{text}");
     }
     for text in [
@@ -128,6 +129,7 @@ fn questions_of_what_it_did_are_known_and_others_are_not() {
         "",
     ] {
         assert_eq!(asked(text, now, &TimeZone::UTC), None, "{text}");
+        assert_eq!(span_asked(text), None, "{text}");
     }
 }
 

@@ -5,11 +5,6 @@ use super::tasks::{self, Task};
 use super::text::urls;
 use super::{found, reminders};
 use crate::examine;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-
-/// An hour at which each span that may be named lies behind.
-const ANY_TIME: Timestamp = Timestamp::constant(7_258_075_200, 0);
 
 /// What may stand before words without changing what they ask for.
 const BEFORE: &str =
@@ -178,9 +173,8 @@ pub fn understand(said: &str) -> Option<Said> {
     if let Some(url) = link(said) {
         return task(Task::Read(url));
     }
-    // Which words ask for that does not hang on the hour it is.
-    if let Some(span) = examine::asked(said, ANY_TIME, &TimeZone::UTC) {
-        return task(Task::Examine(span.said));
+    if let Some(span) = examine::span_asked(said) {
+        return task(Task::Examine(span));
     }
     let words = words(said);
     // Courtesies first as they stand: "hey" alone is a greeting, and "ok" an answer.
