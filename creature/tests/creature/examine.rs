@@ -354,7 +354,7 @@ async fn without_a_model_the_question_is_answered_from_the_records() {
             "what did you do last night and what did it cost?",
             "Sun 2026-11-22 18:00 to Mon 2026-11-23 08:00 CET: I woke",
         ),
-        ("water the plants", "I run on instinct"),
+        ("water the plants", "I do not understand \"water the plants\""),
         ("what have you done today?", "Mon 2026-11-23 00:00 to "),
     ] {
         house.say(said);

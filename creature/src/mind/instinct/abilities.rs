@@ -173,18 +173,18 @@ pub fn understand(said: &str) -> Option<Said> {
     if let Some(url) = link(said) {
         return task(Task::Read(url));
     }
-    if let Some(span) = examine::span_asked(said) {
-        return task(Task::Examine(span));
-    }
     let words = words(said);
     // Courtesies first as they stand: "hey" alone is a greeting, and "ok" an answer.
     let bared = uncourteous(&words);
-    [words.as_slice(), bared].into_iter().find_map(|words| {
-        let fits = |one: &Ability| {
-            one.says.split('|').find_map(|pattern| (one.means)(rest(pattern, words, said)?.trim()))
-        };
-        ABILITIES.iter().find_map(fits)
-    })
+    [words.as_slice(), bared]
+        .into_iter()
+        .find_map(|words| {
+            let fits = |one: &Ability| {
+                one.says.split('|').find_map(|pattern| (one.means)(rest(pattern, words, said)?.trim()))
+            };
+            ABILITIES.iter().find_map(fits)
+        })
+        .or_else(|| task(Task::Examine(examine::span_asked(said)?)))
 }
 
 /// A question that is none of these, as what its owner's notes may answer: its own words.

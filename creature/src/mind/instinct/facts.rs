@@ -61,7 +61,10 @@ pub fn told(fact: Fact, turn: &Turn) -> String {
         Fact::Doing => doing(turn),
         Fact::Spent => spent(turn),
         Fact::Who => who(turn),
-        Fact::Time => format!("It is {} UTC.", turn.date),
+        Fact::Time => {
+            let now = Timestamp::from_second(turn.now_s).unwrap_or_default().to_zoned(turn.zone());
+            format!("It is {}.", now.strftime("%Y-%m-%d %H:%M %Z"))
+        }
         Fact::Help => abilities::help(),
         Fact::Hello => {
             "Hello. I live on instinct, without a model that reads; `help` tells what I can do.".to_owned()

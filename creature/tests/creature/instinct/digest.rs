@@ -254,7 +254,7 @@ fn a_no_is_answered_and_never_asked_again() {
     (0..20).for_each(|_| drop(world.wake()));
     assert_eq!(world.unasked().len(), 1);
     assert_eq!(world.moment.checklist, "", "a yes to nothing follows nothing");
-    assert!(world.told()[1].contains("cannot understand"), "{:?}", world.told());
+    assert!(world.told()[1].contains("nothing that a yes or a no answers"), "{:?}", world.told());
 }
 
 /// A bare yes goes to what was asked last, and that was another thing.
