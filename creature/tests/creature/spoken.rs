@@ -44,7 +44,7 @@ async fn answer(lived: &mut Lived, house: &TempHouse, word: &str) -> String {
 }
 
 /// The words of an ordinary day, and what of the answer is true of this house and of no other.
-const EVERYDAY: [(&str, &[&str]); 32] = [
+const EVERYDAY: [(&str, &[&str]); 33] = [
     ("hello", &["without a model", "`help`"]),
     ("who are you?", &["Feral", "life 1 on commit c0ffee", "Be curious about small things."]),
     ("help", &["`remind me <when> to <what>`", "`search <what>`"]),
@@ -90,7 +90,8 @@ const EVERYDAY: [(&str, &[&str]); 32] = [
     ("what time is it?", &["It is 2026-03-02 15:0", "CET"]),
     ("orders", &["1 order: directive-", "check my mail every 10 minutes"]),
     ("don't message me unless it's urgent", &["Noted: I message you only about urgent"]),
-    ("yes", &["I asked nothing that a yes or a no answers"]),
+    ("yes", &["I follow https://blog.rust-lang.org/feed.xml"]),
+    ("no", &["I asked nothing that a yes or a no answers"]),
     ("thank you!", &["You are welcome."]),
 ];
 

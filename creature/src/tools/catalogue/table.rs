@@ -17,9 +17,8 @@ const PATH: Arg = words("path");
 const FROM: Arg = number("from", 1, ANY).maybe();
 const LINES: Arg = number("lines", 1, ANY).maybe();
 const SINCE: Arg = text("since").maybe().about("30m, 8h, today, 9am, monday or a time");
-const SPAN: Arg = text("since")
-    .maybe()
-    .about("as people say it: 2h, last night, yesterday, since 9am, since monday, or a time; a span that is named is meant whole");
+const SPAN: Arg =
+    text("since").maybe().about("as people say it: 2h, last night, yesterday, since 9am, or a time");
 const QUERY: Arg = words("query");
 const URL: Arg = words("url");
 const SUMMARY: Arg = words("summary");
@@ -129,7 +128,7 @@ pub const TOOLS: &[Tool] = &[
         "knowledge.search",
         &[QUERY, one_of("kind", KEPT).maybe(), number("most", 1, 30).maybe()],
         House,
-        "find words or a \"phrase\" in notes, skills, facts, snapshots and all your memory; `told`: without your own thoughts and acts",
+        "find words or a \"phrase\" in notes, skills, facts, snapshots and all your memory; `told`: not your own thoughts",
     ),
     tool("fact.add", &[TEXT, text("source").maybe()], House, "hold one statement for true in self/facts.md"),
     tool("skill.write", &[NAME, text("text")], House, "write down how to do a thing; its first line says what"),
@@ -212,7 +211,7 @@ pub const TOOLS: &[Tool] = &[
         "files.list",
         &[text("path").maybe(), number("depth", 1, 32).maybe()],
         House,
-        "what lies below a folder of your workspace, eight levels deep unless said: kind, size and time of each",
+        "what lies below a folder of your workspace: kind, size, time",
     ),
     tool(
         "files.search",
