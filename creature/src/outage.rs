@@ -66,6 +66,12 @@ impl Outage {
             false => format!("I try again at {next}"),
         };
         match (self.why, self.reset) {
+            (Why::Budget, Some(reset)) if self.cause.contains("of its own accord") => {
+                let until = hour(reset);
+                format!(
+                    "what I may spend of my own accord is used up until {until} ([autonomy] in owner.toml)"
+                )
+            }
             (Why::Budget, Some(reset)) => {
                 format!("the budget is used up until {}; raise [budget] in owner.toml", hour(reset))
             }

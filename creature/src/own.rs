@@ -2,6 +2,7 @@
 //!
 //! Invariant: where nobody keeps a budget that allows it there is none; a look under way ends with the thoughts it woke.
 
+use crate::examine;
 use crate::life::Life;
 use crate::mind::instinct::checklist;
 use crate::mind::instinct::text::uncommented;
@@ -37,6 +38,7 @@ const MOST_PURPOSE: usize = 500;
 const MOST_FACTS: usize = 700;
 const MOST_NEWS: usize = 2_000;
 const NEWS: &str = "New at your sources";
+const OFFERS: &str = "In your records of this week";
 
 /// Papers that are its log, shown to every thought or to none: to write there leaves nothing to be used.
 const LOGS: [&str; 3] = ["diary", "scratch", "heartbeat"];
@@ -124,6 +126,20 @@ impl Life {
         if kind == Kind::Sources { self.scanned.news.join("\n") } else { String::new() }
     }
 
+    /// What its records show to be slow, dear or failing, for a look at itself.
+    fn offers_for(&self, kind: Kind) -> String {
+        if kind != Kind::Growth {
+            return String::new();
+        }
+        let (desk, now) = (&self.toolbox.desk, self.told.clock.now());
+        let zone = &desk.rules.time_zone;
+        let Some(week) = examine::span::read("1w", now, zone) else { return String::new() };
+        match examine::examine(&self.told.house, &desk.agenda, week, zone) {
+            Ok(week) => examine::worth_looking_at(&week.sums, zone).join("\n"),
+            Err(fault) => format!("they cannot be read: {}", fault.error),
+        }
+    }
+
     /// The news it was given are no news any more.
     fn begun_look(&mut self, kind: Kind) {
         if kind == Kind::Sources && !self.scanned.news.is_empty() {
@@ -137,10 +153,10 @@ impl Life {
         let house = &self.told.house;
         let purpose = uncommented(&papers::read(&house.purpose()).text);
         let goals = self.toolbox.desk.agenda.goals.lines().join("; ");
-        let news = self.news_for(kind);
+        let (news, offers) = (self.news_for(kind), self.offers_for(kind));
         let mut text = brief(kind);
         text += &format!("\n\nYour purpose: {}", context::head(&purpose, MOST_PURPOSE));
-        for (what, facts) in [("Your goals", goals), (NEWS, news)] {
+        for (what, facts) in [("Your goals", goals), (NEWS, news), (OFFERS, offers)] {
             if !facts.is_empty() {
                 text += &format!("\n{what}: {}", context::head(&facts, MOST_FACTS));
             }
@@ -157,11 +173,11 @@ impl Life {
         let own = &self.toolbox.desk.agenda.own;
         let general = BRIEFS.split("\n## ").next().unwrap_or_default().trim();
         let summary = own.summary(self.told.clock.now());
-        let news = match self.news_for(kind) {
-            news if news.is_empty() => news,
-            news => format!("\n\n{NEWS}: {}", context::head(&news, MOST_NEWS)),
-        };
-        format!("{general}\n\n{}{news}\n\n{summary}", brief(kind))
+        let facts = [(NEWS, self.news_for(kind)), (OFFERS, self.offers_for(kind))];
+        let facts = facts.into_iter().filter(|(_, facts)| !facts.is_empty());
+        let facts: String =
+            facts.map(|(what, facts)| format!("\n\n{what}: {}", context::head(&facts, MOST_NEWS))).collect();
+        format!("{general}\n\n{}{facts}\n\n{summary}", brief(kind))
     }
 
     /// A thought had this line before it: of its own time, a look begins.

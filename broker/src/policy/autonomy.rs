@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Autonomy {
-    /// Missing: all that `[budget]` leaves it.
+    /// Missing: what `[budget]` leaves it every day of a week.
     pub usd_per_day: Option<f64>,
     /// `08:00-23:00`; empty: all day.
     pub waking_hours: String,
@@ -32,7 +32,9 @@ impl Budget {
 impl Policy {
     pub fn rate(&self) -> Rate {
         let share = self.budget.share(self.budget.daily_usd);
-        let asked = self.autonomy.usd_per_day.map_or(share, micros);
+        // A day's share on each of seven days may be more than the week has: it would be shut before Sunday.
+        let usual = share.min(self.budget.share(self.budget.weekly_usd) / 7);
+        let asked = self.autonomy.usd_per_day.map_or(usual, micros);
         let waking = Waking::new(&self.autonomy.waking_hours, &self.agenda.time_zone);
         Rate { per_day: asked.min(share), waking }
     }

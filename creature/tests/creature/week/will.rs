@@ -163,7 +163,7 @@ fn silence_asked_for_is_kept() {
     loopback!();
     let (from, to) = ("2026-10-22T10:00:00Z", "2026-10-23T20:00:00Z");
     let says = |text: &str| Event::Says(text.to_owned());
-    let week = week(minds::good, true, vec![(from, says("pause")), (to, says("resume"))]);
+    let week = week(minds::good, true, vec![(from, says("quiet")), (to, says("resume"))]);
     let silent = |at: Timestamp| at > time(from) && at < time(to);
     let broken: Vec<&Ask> = week.asks.iter().filter(|ask| silent(ask.at) && ask.words().is_empty()).collect();
     assert!(
