@@ -199,7 +199,8 @@ fn a_snapshot_does_not_call_nothing_what_it_leaves_to_the_next() {
 /// Found by living with it: the purpose read "Purpose", the heading.
 #[test]
 fn the_purpose_is_its_first_sentences_and_no_heading() {
-    let whole = include_str!("../../../PURPOSE.md");
+    let whole = "# Purpose\n\nYou are a small animal made of source code, and this repository is where you live.\nFind out what is \
+                 worth knowing, make something of it, and be a little better built next week than this one.\n\n## What pulls you\n";
     assert_eq!(
         purpose(whole),
         "You are a small animal made of source code, and this repository is where you live. Find out what is worth \
