@@ -269,3 +269,15 @@ fn it_says_what_is_open_and_what_was_tried_with_what_outcome() {
     );
     assert_eq!(mended.matches("web.fetch_text failed").count(), 1, "{mended}");
 }
+
+/// A word on one thread was taken for answered by what was said on another.
+#[test]
+fn a_word_is_answered_on_its_own_thread() {
+    let word = |from: &str, thread: &str, text: &str| {
+        record("message", json!({"from": from, "thread": thread, "text": text}))
+    };
+    let records = [word("owner", "garden", "is it dry?"), word("creature", "main", "hello")];
+    assert!(digest(&facts(), &records, None).contains("owner asked: is it dry?"));
+    let answered = [word("owner", "garden", "is it dry?"), word("creature", "garden", "yes")];
+    assert!(!digest(&facts(), &answered, None).contains("owner asked"));
+}
