@@ -199,7 +199,8 @@ fn a_snapshot_does_not_call_nothing_what_it_leaves_to_the_next() {
 /// Found by living with it: the purpose read "Purpose", the heading.
 #[test]
 fn the_purpose_is_its_first_sentences_and_no_heading() {
-    let whole = include_str!("../../../PURPOSE.md");
+    let whole = "# Purpose\n\nYou are a small animal made of source code, and this repository is where you live.\nFind out what is \
+                 worth knowing, make something of it, and be a little better built next week than this one.\n\n## What pulls you\n";
     assert_eq!(
         purpose(whole),
         "You are a small animal made of source code, and this repository is where you live. Find out what is worth \
@@ -267,4 +268,16 @@ fn it_says_what_is_open_and_what_was_tried_with_what_outcome() {
         mended.contains("failed 2 of 3 times, the last time with \"web.fetch_text broke\"; it works again.")
     );
     assert_eq!(mended.matches("web.fetch_text failed").count(), 1, "{mended}");
+}
+
+/// A word on one thread was taken for answered by what was said on another.
+#[test]
+fn a_word_is_answered_on_its_own_thread() {
+    let word = |from: &str, thread: &str, text: &str| {
+        record("message", json!({"from": from, "thread": thread, "text": text}))
+    };
+    let records = [word("owner", "garden", "is it dry?"), word("creature", "main", "hello")];
+    assert!(digest(&facts(), &records, None).contains("owner asked: is it dry?"));
+    let answered = [word("owner", "garden", "is it dry?"), word("creature", "garden", "yes")];
+    assert!(!digest(&facts(), &answered, None).contains("owner asked"));
 }

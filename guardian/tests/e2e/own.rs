@@ -72,7 +72,9 @@ fn step(seen: &Seen) -> Say {
     if said.contains("This conversation has grown too long") {
         return Say::new().plainly("Goal: settle in. Next: the first line of the stack.");
     }
-    let results = seen.last_results();
+    // What came of a rest is a new wake.
+    let mut results = seen.last_results();
+    results.retain(|(name, _)| name != "rest");
     if let Some((_, text)) = results.iter().find(|(name, _)| name.contains("fetch_text")) {
         return noted(text, &said);
     }
@@ -91,7 +93,8 @@ fn step(seen: &Seen) -> Say {
             None => Say::new().says("Not for me.").intends("next: the stack").rests(A_MINUTE),
         };
     }
-    let ready = section(&said, "What there is to do").lines().find(|line| line.contains(" (goals) "));
+    let all = seen.all_text();
+    let ready = section(&all, "What there is to do").lines().find(|line| line.contains(" (goals) "));
     match ready
         .and_then(|line| Some((line.split_once(". ")?.1.split_once(' ')?.0, line.rsplit_once("; next: ")?.1)))
     {

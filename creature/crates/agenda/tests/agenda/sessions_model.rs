@@ -1,11 +1,12 @@
 //! The graph of sub-sessions against a simple model, under random failure, kills at any point and clock jumps.
 
-use agenda::sessions::{
-    HOP_ROUNDS, HOP_S, MOST_HOPS, MOST_KEPT, MOST_OPEN, Origin, Previous, Report, Request, Sessions, Status,
-};
+mod plain;
+
+use agenda::sessions::{MOST_KEPT, MOST_OPEN, Origin, Previous, Report, Request, Sessions, Status};
 use jiff::{SignedDuration, Timestamp};
+use plain::{Item, Model};
 use proptest::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 const AT_ONCE: usize = 3;
 
@@ -76,93 +77,6 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Kill),
         2 => Just(Step::Report),
     ]
-}
-
-/// What the graph should be, said as plainly as can be: facts of each session, rules applied until nothing changes.
-#[derive(Default)]
-struct Model {
-    items: BTreeMap<u64, Item>,
-}
-
-#[derive(Clone)]
-struct Item {
-    parent: Option<u64>,
-    /// Of whose children it is one.
-    family: String,
-    on: BTreeSet<u64>,
-    not_before: Option<i64>,
-    status: Status,
-    hop: u32,
-    began: i64,
-    rounds: u32,
-    cost: u64,
-    misread: u32,
-    calls: usize,
-    cuts: u32,
-    reported: bool,
-}
-
-impl Model {
-    fn settle(&mut self) {
-        let broken = |model: &Self, item: &Item| {
-            item.on.iter().any(|on| matches!(model.items[on].status, Status::Failed | Status::Cancelled))
-        };
-        while let Some(id) = self
-            .items
-            .iter()
-            .find(|(_, item)| item.status == Status::Waiting && broken(self, item))
-            .map(|(id, _)| *id)
-        {
-            self.items.get_mut(&id).unwrap().status = Status::Failed;
-        }
-    }
-
-    fn running(&self) -> Vec<u64> {
-        self.items.iter().filter(|(_, item)| item.status == Status::Running).map(|(id, _)| *id).collect()
-    }
-
-    fn turn(&mut self, now: i64) {
-        for item in self.items.values_mut().filter(|item| item.status == Status::Running) {
-            item.began = item.began.min(now);
-            if now - item.began >= HOP_S || (item.rounds >= HOP_ROUNDS && item.cost > MOST_COST) {
-                match item.hop == MOST_HOPS {
-                    true => item.status = Status::Failed,
-                    false => (item.hop, item.began, item.rounds, item.cost) = (item.hop + 1, now, 0, 0),
-                }
-            }
-        }
-        self.settle();
-        let ready = |item: &Item| {
-            item.status == Status::Waiting
-                && item.not_before.is_none_or(|at| at <= now)
-                && item.on.iter().all(|on| self.items[on].status == Status::Done)
-        };
-        let ready: Vec<u64> = self.items.iter().filter(|(_, item)| ready(item)).map(|(id, _)| *id).collect();
-        for id in ready {
-            if self.running().len() < AT_ONCE {
-                let item = self.items.get_mut(&id).unwrap();
-                (item.status, item.hop, item.began) = (Status::Running, 1, now);
-            }
-        }
-    }
-
-    /// Those that have ended and were not told.
-    fn reports(&self) -> BTreeSet<u64> {
-        let ended = self.items.iter().filter(|(_, item)| item.status.ended() && !item.reported);
-        ended.map(|(id, _)| *id).collect()
-    }
-
-    /// Families that are told whole: nobody is left to add one.
-    fn closed(&self, family: &str) -> bool {
-        let mut kin = self.items.values().filter(|item| item.family == family);
-        let parent = self.items.iter().find(|(id, _)| name(**id) == family);
-        kin.all(|item| item.reported) && parent.is_none_or(|(_, parent)| parent.reported)
-    }
-
-    /// Whether those hang on each other, by following every way.
-    fn circular(&self, id: u64, from: u64, seen: &mut BTreeSet<u64>) -> bool {
-        self.items[&from].on.iter().any(|on| *on == id || (seen.insert(*on) && self.circular(id, *on, seen)))
-    }
 }
 
 struct Test {

@@ -1,5 +1,4 @@
-//! Summaries of conversations that have grown too long: by the quick model, which reads them as text, and in the words that
-//! the house wants.
+//! Summaries of conversations that have grown too long: by the quick model, and in the words that the house wants.
 
 use super::world::{JSON, NATIVE, World};
 use crate::broker::loopback;
