@@ -270,9 +270,7 @@ impl Life {
             "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
             "owner": self.toolbox.owner,
         });
-        if !self.toolbox.owner {
-            self.paid_for_look(record.get("usage").unwrap_or(&Value::Null));
-        }
+        self.paid_for_look(&record, !self.toolbox.owner);
         self.remember("thought", record)?;
         self.cursors.thoughts = number;
         self.heart.thought();

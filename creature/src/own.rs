@@ -189,9 +189,10 @@ impl Life {
         }
     }
 
-    /// What a thought of its own, or of a look apart, was paid.
-    pub(crate) fn paid_for_look(&mut self, usage: &Value) {
-        self.course.own_usd += usage.get("cost_usd").and_then(Value::as_f64).unwrap_or(0.0);
+    /// What a thought cost, by its record, where it was had in time of its own.
+    pub(crate) fn paid_for_look(&mut self, record: &Value, own: bool) {
+        let usd = record.pointer("/usage/cost_usd").and_then(Value::as_f64);
+        self.course.own_usd += usd.filter(|_| own).unwrap_or(0.0);
     }
 
     /// The thoughts of this wake chose to rest: the look is over, and the rest is kept.

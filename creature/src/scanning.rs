@@ -1,5 +1,4 @@
-//! Scanning: looks at the feeds and pages that PURPOSE.md and the checklist name; what is new is an event, or waits for time of
-//! its own where there is some.
+//! Scanning: looks at the feeds and pages that papers name; what is new is an event, or waits for time of its own.
 //!
 //! Invariant: no model is asked to look; instinct follows its sources itself.
 

@@ -257,9 +257,7 @@ impl Life {
             "about": "session", "session": id, "thought": shorten(&thought.monologue, MOST_ARGS),
             "intent": shorten(&thought.intent, MOST_ARGS), "usage": usage,
         });
-        if matches!(session.origin, Origin::Own(_)) {
-            self.paid_for_look(record.get("usage").unwrap_or(&Value::Null));
-        }
+        self.paid_for_look(&record, matches!(session.origin, Origin::Own(_)));
         self.remember("agenda", record)?;
         let now = self.told.clock.now();
         let sessions = &mut self.toolbox.sessions;

@@ -260,11 +260,6 @@ fn the_six_criteria_over_both_wires() {
 }
 
 #[test]
-fn left_alone_it_greets_makes_a_goal_reads_notes_and_drafts() {
-    own::is_left_alone(&Clone::new().house);
-}
-
-#[test]
 fn instinct_thinks_at_once_hears_the_owner_and_edits_itself_for_a_reason() {
     let clone = Clone::new();
     let house = &clone.house;
@@ -287,7 +282,6 @@ fn instinct_thinks_at_once_hears_the_owner_and_edits_itself_for_a_reason() {
     });
     assert!(memory(house).iter().skip(saved).any(|record| record["data"]["about"] == "purpose"));
     assert_eq!(guardian.stop(), 0);
-
     // An hour of it, compressed: the same wakes, with rests of a second.
     house.write(
         "owner.toml",

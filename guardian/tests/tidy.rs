@@ -28,15 +28,16 @@ type Total = (&'static str, usize, usize, fn(&str) -> bool);
 /// Total lines of source: what, what the plan aims at, the ceiling, and whose they are. A ceiling stands just above
 /// what is there, so that growth is a decision: raise it in the change that needs it, lower it after a cut.
 const TOTALS: [Total; 4] = [
-    ("guardian", 2_500, 13_920, |path| path.starts_with("guardian/src/")),
+    ("guardian", 2_500, 14_010, |path| path.starts_with("guardian/src/")),
     ("guardian's core", 1_500, 1_650, |path| {
         ["policy", "run", "child", "repo", "heartbeat", "state"]
             .iter()
             .any(|name| path == format!("guardian/src/{name}.rs"))
     }),
     // The plan set no aim for it; this is what it took.
-    ("broker", 10_000, 12_280, |path| path.starts_with("broker/src/")),
-    ("creature", 6_000, 29_670, |path| path.starts_with("creature/") && path.contains("/src/")),
+    ("broker", 10_000, 12_830, |path| path.starts_with("broker/src/")),
+    // Time of its own, a secretary without a model, and looking at itself took five thousand.
+    ("creature", 6_000, 34_900, |path| path.starts_with("creature/") && path.contains("/src/")),
 ];
 
 /// Stands in for the providers of models, knows nothing of the creature, and so serves the tests of the whole too.

@@ -15,7 +15,7 @@ const HOUR_MS: i64 = 3_600_000;
 #[tokio::test]
 async fn a_share_of_three_quarters_of_a_dollar_is_spent_to_nine_tenths_and_warned_of_before_the_wall() {
     let upstream = Upstream::start();
-    let home: Home = home(&upstream, "");
+    let home: Home = home(&upstream, "[autonomy]\nusd_per_day = 0.75\n");
     let (clock, told) = Clock::told(MIDNIGHT_MS);
     let mut open = home.open_at(clock.clone()).await;
     let (mut warned_at, mut thoughts, mut too_soon) = (None, 0, 0);

@@ -1,8 +1,10 @@
-//! Nobody speaks: a new house, a mind that looks before it acts, two feeds. It greets, makes a goal, reads, notes, drafts, and
-//! takes up next what it said it would. `FERAL_OWN_MINUTES` says how long it is left alone; without it, until all that is seen.
+//! A house that nobody speaks to, with a mind that looks before it acts and two feeds: it greets, reads, notes and drafts.
+//!
+//! It takes up next what it said it would. `FERAL_OWN_MINUTES` says how long it is left alone; without it, until all is seen.
 
 use super::faithful::{Faithful, Prices, Rules, Say, Seen, Wire, ledger};
-use super::support::{House, lines};
+use super::support::clone::Clone;
+use super::support::lines;
 use super::{LIMITS, memory, start, until};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -59,8 +61,8 @@ fn section<'a>(text: &'a str, heading: &str) -> &'a str {
 
 /// The newest link to an article in a text.
 fn link(text: &str) -> Option<String> {
-    let links = text.split_whitespace().filter(|word| word.contains("/article/"));
-    links.last().map(|link| link.trim_matches(['"', ';', ',', '.', '(', ')']).to_owned())
+    let mut links = text.split_whitespace().filter(|word| word.contains("/article/"));
+    links.next_back().map(|link| link.trim_matches(['"', ';', ',', '.', '(', ')']).to_owned())
 }
 
 /// What it says, calls and means to do next follows from what it is shown.
@@ -164,8 +166,10 @@ fn has(records: &[Value], kind: &str, with: &str) -> bool {
     mine.any(|record| record["data"].to_string().contains(with))
 }
 
-/// It greets, makes a goal, reads, notes, drafts, and is found at what it said it would do.
-pub fn is_left_alone(house: &House) {
+#[test]
+fn left_alone_it_greets_makes_a_goal_reads_notes_and_drafts() {
+    let clone = Clone::new();
+    let house = &clone.house;
     let rules = Rules { models: vec![QUICK.to_owned()], ..Rules::default() };
     let server = Faithful::start(Wire::Anthropic, rules, step);
     let (model, address, site) = (Wire::Anthropic.model(), server.base_url(), feeds());

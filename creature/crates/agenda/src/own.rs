@@ -2,6 +2,13 @@
 //!
 //! Invariant: looks of which nothing comes space themselves out, in time and in money; no kind is ever given up.
 
+mod kind;
+mod likeness;
+
+pub use kind::Kind;
+pub(crate) use likeness::hash;
+pub use likeness::sketch;
+
 use crate::items::{self, later, span};
 use crate::{Agenda, Refusal, When};
 use jiff::Timestamp;
@@ -35,62 +42,8 @@ const TRUSTED: f64 = 3.0;
 /// Things left whose use is waited for.
 const MOST_LEFT: usize = 96;
 
-/// Words of a text that are kept to know its like; and the part of them that makes one text the like of another.
-const SKETCH: usize = 24;
-const ALIKE: f64 = 0.6;
-
 /// Characters of what something is called.
 const LONGEST_NAME: usize = 120;
-
-/// What a look is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Reads its sources.
-    Sources,
-    /// Reviews its goals, or makes one.
-    Goals,
-    /// Makes something of what it read.
-    Writing,
-    /// Looks for what would be worth doing.
-    Opportunities,
-    /// Improves itself, for a reason that stands in its records.
-    Growth,
-    /// Answers where it is spoken of.
-    Mentions,
-}
-
-impl Kind {
-    pub const ALL: [Kind; 6] =
-        [Kind::Sources, Kind::Goals, Kind::Writing, Kind::Opportunities, Kind::Growth, Kind::Mentions];
-
-    /// In one word, as it is kept.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Sources => "sources",
-            Kind::Goals => "goals",
-            Kind::Writing => "writing",
-            Kind::Opportunities => "opportunities",
-            Kind::Growth => "growth",
-            Kind::Mentions => "mentions",
-        }
-    }
-
-    pub fn read(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Kind::Sources => "read what your sources say",
-            Kind::Goals => "review a goal, or make one",
-            Kind::Writing => "make something of what you read",
-            Kind::Opportunities => "look for what would be worth doing",
-            Kind::Growth => "be a little better built",
-            Kind::Mentions => "answer where you are spoken of",
-        }
-    }
-}
 
 /// What the owner and the money allow of it now.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -312,18 +265,8 @@ impl Own {
         kinds.into_iter().map(line).collect()
     }
 
-    fn is_like_another(&self, sketch: &[u32]) -> bool {
-        let common = |other: &[u32]| sketch.iter().filter(|word| other.contains(word)).count() as f64;
-        let smaller = |other: &[u32]| sketch.len().min(other.len()).max(1) as f64;
-        !sketch.is_empty()
-            && self
-                .left
-                .iter()
-                .any(|left| !left.sketch.is_empty() && common(&left.sketch) / smaller(&left.sketch) >= ALIKE)
-    }
-
     fn left(&mut self, what: &str, sketch: &[u32], now: Timestamp) -> bool {
-        let alike = self.is_like_another(sketch);
+        let alike = self.left.iter().any(|left| likeness::is_like(sketch, &left.sketch));
         let look = self.looks;
         let Some(under_way) = &mut self.under_way else { return false };
         let known = self.left.iter().any(|left| left.look == look && left.what == what);
@@ -334,7 +277,7 @@ impl Own {
         if !std::mem::replace(&mut under_way.left, true) {
             self.all.looked(now);
         }
-        let sketch = sketch.iter().take(SKETCH).copied().collect();
+        let sketch = likeness::bounded(sketch);
         let kind = under_way.kind.name().to_owned();
         // Written anew, it is another thing.
         self.left.retain(|left| left.what != what || left.used_at.is_some());
@@ -366,22 +309,6 @@ impl Own {
         }
         true
     }
-}
-
-/// Of a text the words by which its like is known: hashes of the longer ones, the smallest of them.
-pub fn sketch(text: &str) -> Vec<u32> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 3);
-    let mut words: Vec<u32> = words.map(hash).collect();
-    words.sort_unstable();
-    words.dedup();
-    words.truncate(SKETCH);
-    words
-}
-
-/// FNV-1a: the same over lives and compilers.
-pub(crate) fn hash(word: &str) -> u32 {
-    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    word.to_lowercase().bytes().fold(0x811c_9dc5, step)
 }
 
 pub(crate) fn apply(agenda: &mut Agenda, change: &OwnChange, when: When) -> Result<Value, Refusal> {

@@ -1,5 +1,6 @@
-//! Three models for a life that nobody speaks to: one that works, one that pads, one that has nothing to say. Each
-//! answers to what stands in its request and keeps nothing.
+//! Three models for a life that nobody speaks to: one that works, one that pads, and one that has nothing to say.
+//!
+//! Each answers to what stands in its request and keeps nothing.
 
 use super::outside::section;
 use super::script::{self, Line};

@@ -13,7 +13,7 @@ pub mod world;
 
 use crate::broker::loopback;
 use clock::{Chance, time};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use memory::Record;
 use outside::Ask;
 use serde_json::json;
@@ -82,9 +82,12 @@ fn sessions_ended_rightly(world: &World) {
     assert_eq!(of("compare the two")[0].section("Answers you build on").matches("answer to").count(), 2);
     assert!(of("build on the impossible result").is_empty(), "it hung on what failed");
     assert!(of("look again later")[0].at >= time("2026-10-20T12:00:00Z"));
-    let told: usize =
-        asks.iter().map(|ask| ask.fresh("Events").matches("sub-session: session-").count()).sum();
-    assert_eq!(told, 6, "each child is told once, when it is there");
+    let told: Vec<(Timestamp, &str)> = asks.iter().map(|ask| (ask.at, ask.fresh("Events"))).collect();
+    let times = |what: &str| told.iter().map(|(_, events)| events.matches(what).count()).sum::<usize>();
+    assert_eq!(times("sub-session: session-"), 6, "each is told once");
+    assert_eq!(times("That was the last"), 1, "the last of one parent's says so");
+    let first = told.iter().find(|(_, events)| events.contains("sub-session: session-")).unwrap().0;
+    assert!(first < time("2026-10-20T12:00:00Z"), "what was done waited for the late one");
 }
 
 /// However often it was killed: all ended, what hung on a failure failed, and what was fed has its answer.

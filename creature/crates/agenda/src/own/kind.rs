@@ -1,0 +1,53 @@
+//! Kinds of looks: what there is to look at in time of its own. Pure.
+
+use serde::{Deserialize, Serialize};
+
+/// What a look is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Reads its sources.
+    Sources,
+    /// Reviews its goals, or makes one.
+    Goals,
+    /// Makes something of what it read.
+    Writing,
+    /// Looks for what would be worth doing.
+    Opportunities,
+    /// Improves itself, for a reason that stands in its records.
+    Growth,
+    /// Answers where it is spoken of.
+    Mentions,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 6] =
+        [Kind::Sources, Kind::Goals, Kind::Writing, Kind::Opportunities, Kind::Growth, Kind::Mentions];
+
+    /// In one word, as it is kept.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Sources => "sources",
+            Kind::Goals => "goals",
+            Kind::Writing => "writing",
+            Kind::Opportunities => "opportunities",
+            Kind::Growth => "growth",
+            Kind::Mentions => "mentions",
+        }
+    }
+
+    pub fn read(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Kind::Sources => "read what your sources say",
+            Kind::Goals => "review a goal, or make one",
+            Kind::Writing => "make something of what you read",
+            Kind::Opportunities => "look for what would be worth doing",
+            Kind::Growth => "be a little better built",
+            Kind::Mentions => "answer where you are spoken of",
+        }
+    }
+}
