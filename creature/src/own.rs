@@ -27,7 +27,7 @@ const FIRST_STEPS: [&str; 5] = [
     "write your first diary entry (notes.append diary): where you are and what you mean to become",
     "make a first goal from the purpose, with checkpoints that can be seen to be done (goal.add)",
     "see what you can reach: sources, web.search, service.list; note what works and what does not",
-    "draft one thing of what you found, from a note of yours with its source (notes.write, in drafts/)",
+    "draft one thing of what you found, with its source (knowledge.write, its name beginning with draft-)",
 ];
 
 /// Thoughts of a house that is not new any more.

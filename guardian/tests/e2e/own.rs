@@ -80,6 +80,11 @@ fn step(seen: &Seen) -> Say {
     if let Some((_, text)) = results.iter().find(|(name, _)| name.contains("fetch_text")) {
         return noted(text, &said);
     }
+    if let Some(say) =
+        results.iter().find(|(name, _)| name == "notes_read").and_then(|(_, text)| ticked(text))
+    {
+        return say;
+    }
     if !results.is_empty() {
         let next = section(&seen.all_text(), "Goals").lines().next().unwrap_or_default().to_owned();
         let again = results.iter().find(|(_, text)| text.starts_with("failed:"));
@@ -96,16 +101,45 @@ fn step(seen: &Seen) -> Say {
         };
     }
     let all = seen.all_text();
-    let ready = section(&all, "What there is to do").lines().find(|line| line.contains(" (goals) "));
-    match ready
-        .and_then(|line| Some((line.split_once(". ")?.1.split_once(' ')?.0, line.rsplit_once("; next: ")?.1)))
-    {
-        Some((id, next)) => goal_step(id, next),
-        None => Say::new()
+    let Some((kind, id, next)) = first_line(&all) else {
+        return Say::new().says("Nothing is ready.").intends("next: what my sources say").rests(A_MINUTE);
+    };
+    match kind.as_str() {
+        "goals" => goal_step(&id, &next),
+        "tasks" if id.starts_with("item-") => Say::new()
+            .says(&format!("I do this of my list: {next}."))
+            .calls("notes.read", json!({"name": "heartbeat"})),
+        _ => Say::new()
             .says("Nothing else is worth it now.")
             .intends("next: what my sources say")
             .rests(A_MINUTE),
     }
+}
+
+/// The first line of the stack: its kind, its name, and what it is about or what is next of it.
+fn first_line(text: &str) -> Option<(String, String, String)> {
+    let line = section(text, "What there is to do").lines().next()?;
+    let (_, line) = line.split_once(". ")?;
+    let (id, rest) = line.split_once(" (")?;
+    let (kind, rest) = rest.split_once(") ")?;
+    let title = rest.split(": ").next()?;
+    let next = rest.rsplit_once("; next: ")?.1;
+    let about = if kind == "goals" { next } else { title };
+    Some((kind.to_owned(), id.to_owned(), about.to_owned()))
+}
+
+/// The paper as it was read, its first open item ticked off.
+fn ticked(paper: &str) -> Option<Say> {
+    let text = paper.split_once("# Heartbeat")?.1;
+    let begins = text.rfind("-->")?;
+    let open =
+        text[begins..].find("- [ ] ").filter(|at| !text[begins + at..].starts_with("- [ ] every"))? + begins;
+    let text = format!("# Heartbeat{}- [x] {}", &text[..open], &text[open + 6..]);
+    Some(
+        Say::new()
+            .says("One is done, the others next.")
+            .calls("notes.write", json!({"name": "heartbeat", "text": text})),
+    )
 }
 
 fn short(text: &str) -> String {
@@ -141,7 +175,7 @@ fn goal_step(id: &str, next: &str) -> Say {
         say.calls("service.list", json!({}))
     } else if next.contains("draft one thing") {
         let text = "Small tools last because one person can read them in an evening. (draft)";
-        say.calls("notes.write", json!({"name": "drafts/first", "text": text}))
+        say.calls("knowledge.write", json!({"name": "draft-first", "text": text}))
     } else {
         say.calls("knowledge.search", json!({"query": "tool lasts", "kind": null, "most": null}))
     };
@@ -184,9 +218,9 @@ fn left_alone_it_greets_makes_a_goal_reads_notes_and_drafts() {
         ("the greeting", "message", "I am Feral, a small animal"),
         ("the diary", "action", "First hour"),
         ("a goal", "action", "what makes tools last"),
-        ("a draft", "action", "drafts/first"),
+        ("a draft", "action", "self/notes/draft-first"),
         ("a page read", "action", "/article/"),
-        ("a note of it", "action", "\"tool\":\"knowledge.write\""),
+        ("a note of it", "action", "self/notes/tool-"),
     ];
     for (what, kind, with) in steps {
         until(house, what, || has(&memory(house), kind, with));

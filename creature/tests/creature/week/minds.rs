@@ -185,8 +185,8 @@ fn step(line: &Line) -> Value {
         call("goal.add", &json!({"title": "a field guide to small tools", "checkpoints": steps}))
     } else if line.next.contains("draft one thing") {
         call(
-            "notes.write",
-            &json!({"name": "drafts/first", "text": "A first draft on small tools that last."}),
+            "knowledge.write",
+            &json!({"name": "draft-first", "text": "A first draft on small tools that last."}),
         )
     } else if line.next.starts_with("collect") {
         call("knowledge.search", &json!({"query": "item feed"}))
