@@ -99,7 +99,7 @@ impl Life {
         }
         let now = self.told.clock.now();
         let warning = match call.tool.as_str() {
-            "complete_run" => None,
+            "complete_run" | "rest" => None,
             tool => self.repeats.note(&key(call), &same.to_string(), changes(tool), now),
         };
         if let (Some(warning), Value::Object(fields)) = (warning, &mut done.result) {

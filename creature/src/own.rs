@@ -33,9 +33,13 @@ const FIRST_STEPS: [&str; 5] = [
 /// Thoughts of a house that is not new any more.
 const NOT_NEW: u64 = 40;
 
-/// Characters of the purpose, and of other facts, that a quick look is given.
-const MOST_PURPOSE: usize = 500;
-const MOST_FACTS: usize = 700;
+/// Characters of the purpose, of the goals, and of what there is to look at, that a quick look is given; with its brief they
+/// stay below what an objective may have.
+const MOST_PURPOSE: usize = 350;
+const MOST_GOALS: usize = 250;
+const MOST_FACTS: usize = 850;
+
+/// Characters of the latter that the mind is given.
 const MOST_NEWS: usize = 2_000;
 const NEWS: &str = "New at your sources";
 const OFFERS: &str = "In your records of this week";
@@ -121,9 +125,13 @@ impl Life {
         begun
     }
 
-    /// What is new for a look of this kind, as others say it.
+    /// What is new for a look of this kind, as others say it, the newest first.
     fn news_for(&self, kind: Kind) -> String {
-        if kind == Kind::Sources { self.scanned.news.join("\n") } else { String::new() }
+        if kind == Kind::Sources {
+            self.scanned.news.iter().rev().cloned().collect::<Vec<_>>().join("\n")
+        } else {
+            String::new()
+        }
     }
 
     /// What its records show to be slow, dear or failing, for a look at itself.
@@ -156,9 +164,11 @@ impl Life {
         let (news, offers) = (self.news_for(kind), self.offers_for(kind));
         let mut text = brief(kind);
         text += &format!("\n\nYour purpose: {}", context::head(&purpose, MOST_PURPOSE));
-        for (what, facts) in [("Your goals", goals), (NEWS, news), (OFFERS, offers)] {
+        for (what, facts, most) in
+            [("Your goals", goals, MOST_GOALS), (NEWS, news, MOST_FACTS), (OFFERS, offers, MOST_FACTS)]
+        {
             if !facts.is_empty() {
-                text += &format!("\n{what}: {}", context::head(&facts, MOST_FACTS));
+                text += &format!("\n{what}: {}", context::head(&facts, most));
             }
         }
         text

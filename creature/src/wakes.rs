@@ -110,7 +110,7 @@ impl Life {
     pub(crate) fn notice(&mut self) -> Result<(), Fault> {
         let house = self.told.house.clone();
         let money = budget::read(&house.budget());
-        self.course.poor = !money.alarm.is_empty();
+        self.course.poor = money.poor;
         self.observe("budget", &money.alarm)?;
         self.tell_of_money(&money.warning)?;
         let purpose = papers::read(&house.purpose());

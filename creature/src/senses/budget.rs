@@ -19,6 +19,8 @@ pub struct Money {
     pub line: String,
     /// A warning, or why calls are stopped; empty when all is well.
     pub alarm: String,
+    /// Only what cannot wait is done; its own share being used is no reason for that, for it comes as a rate.
+    pub poor: bool,
     /// The warning alone, which the owner hears.
     pub warning: String,
 }
@@ -49,7 +51,7 @@ pub fn read(path: &Path) -> Money {
     let Ok((bytes, _)) = papers::head(path, 0, MOST_BYTES) else { return Money::default() };
     let Ok(Value::Object(said)) = serde_json::from_slice(&bytes) else {
         let alarm = "budget.json cannot be read; what is left to spend is unknown".to_owned();
-        return Money { line: alarm.clone(), alarm, ..Money::default() };
+        return Money { line: alarm.clone(), alarm, poor: true, ..Money::default() };
     };
     let text = |value: &Value| match value {
         Value::String(text) => shorten(&text.replace(char::is_control, " "), MOST_CHARS),
@@ -81,5 +83,7 @@ pub fn read(path: &Path) -> Money {
         usd("weekly_cap_usd"),
     );
     let warning = said.get("warning").filter(|value| !value.is_null()).map(text).unwrap_or_default();
-    Money { line: line.trim_end().to_owned(), alarm, warning }
+    let is_own = |part: &str| part.contains("autonomous share");
+    let poor = alarm != warning || (!warning.is_empty() && !warning.split("; ").all(is_own));
+    Money { line: line.trim_end().to_owned(), alarm, poor, warning }
 }

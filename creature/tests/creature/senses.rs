@@ -145,6 +145,27 @@ fn of_the_budget_only_what_opens_the_way_to_a_model_is_a_change() {
     assert_eq!(watch.changed(), None);
 }
 
+/// Its own share comes as a rate, and was a reason to do nothing of its own from every Saturday on.
+#[test]
+fn a_share_that_is_used_up_is_no_want_of_money_and_a_cap_of_the_owners_is() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("budget.json");
+    for (warning, poor) in [
+        ("spent: 93 % of the autonomous share of this week's 3.00 USD", false),
+        (
+            "spent: 81 % of the autonomous share of this week's 3.00 USD; 90 % of the autonomous share of today's 0.75 USD",
+            false,
+        ),
+        ("spent: 80 % of this week's 20.00 USD; 90 % of the autonomous share of today's 0.75 USD", true),
+        ("spent: 80 % of today's 5.00 USD", true),
+    ] {
+        std::fs::write(&path, json!({"warning": warning}).to_string()).unwrap();
+        assert_eq!(budget::read(&path).poor, poor, "{warning}");
+    }
+    std::fs::write(&path, json!({"closed": "the ledger is closed"}).to_string()).unwrap();
+    assert!(budget::read(&path).poor);
+}
+
 #[test]
 fn money_is_a_line_and_its_alarms_another() {
     let dir = TempDir::new().unwrap();

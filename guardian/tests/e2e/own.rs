@@ -80,8 +80,10 @@ fn step(seen: &Seen) -> Say {
     if let Some((_, text)) = results.iter().find(|(name, _)| name.contains("fetch_text")) {
         return noted(text, &said);
     }
-    if let Some(say) =
-        results.iter().find(|(name, _)| name == "notes_read").and_then(|(_, text)| ticked(text))
+    if let Some(say) = results
+        .iter()
+        .find(|(name, _)| name.replace('_', ".") == "notes.read")
+        .and_then(|(_, text)| ticked(text))
     {
         return say;
     }
