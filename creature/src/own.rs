@@ -212,6 +212,7 @@ impl Life {
             matches!(session.origin, Origin::Own(_)) && !session.status.ended()
         };
         let is_apart = self.toolbox.sessions.all.iter().any(apart);
+        self.course.read.clear();
         let usd = if is_apart { 0.0 } else { std::mem::take(&mut self.course.own_usd) };
         if own.under_way.is_some() && !is_apart {
             self.made(&Change::Own(OwnChange::Ended { usd, rest_s }));
@@ -221,8 +222,12 @@ impl Life {
         self.heart.own(&self.toolbox.desk.agenda.own.summary(self.told.clock.now()));
     }
 
-    /// What a call that went well leaves, and what of earlier looks it uses.
+    /// What a call that went well leaves, and what of earlier looks it uses. A paper that was only read is used once
+    /// something else is made of it in the same wake: the next of a row of reflections is nothing else.
     pub(crate) fn counted(&mut self, call: &ToolCall, result: &Value) {
+        if result.get("ok") != Some(&Value::Bool(true)) {
+            return;
+        }
         let own = &self.toolbox.desk.agenda.own;
         let mut named = Value::Object(call.args.clone()).to_string();
         if call.tool == "knowledge.search" {
@@ -230,11 +235,17 @@ impl Life {
         }
         let left = leaves(call, result);
         let is_left = |what: &str| left.as_ref().is_some_and(|(left, _)| left == what);
-        let used: Vec<String> =
-            own.unused().filter(|what| !is_left(what) && names(&named, what)).map(str::to_owned).collect();
+        let used = own.unused().filter(|what| !is_left(what) && names(&named, what)).map(str::to_owned);
+        let (read, mut used): (Vec<String>, Vec<String>) =
+            used.partition(|what| what.contains('/') && !self.toolbox.owner);
         let counts = own.under_way.is_some() && !self.toolbox.owner;
+        self.course.read.extend(read);
+        if let Some((left, _)) = &left {
+            let read = std::mem::take(&mut self.course.read);
+            used.extend(read.into_iter().filter(|what| stem(what) != stem(left)));
+        }
         for what in used {
-            self.made(&Change::Own(OwnChange::Used { what }));
+            self.used(&what);
         }
         if let Some((what, text)) = left.filter(|_| counts) {
             self.made(&Change::Own(OwnChange::Left { what, sketch: sketch(&text) }));
@@ -267,9 +278,6 @@ pub(crate) fn edit(summary: &str) -> String {
 
 /// What a call leaves that somebody can use later, and its text; none where it leaves nothing, or only a log.
 fn leaves(call: &ToolCall, result: &Value) -> Option<(String, String)> {
-    if result.get("ok") != Some(&Value::Bool(true)) {
-        return None;
-    }
     let arg = |key: &str| call.args.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let came = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (what, text) = match call.tool.as_str() {
@@ -284,6 +292,11 @@ fn leaves(call: &ToolCall, result: &Value) -> Option<(String, String)> {
         _ => return None,
     };
     (!what.is_empty() && !LOGS.contains(&what.as_str())).then_some((what, text))
+}
+
+/// A name without the number it ends with: things of a row have one.
+fn stem(what: &str) -> &str {
+    what.trim_end_matches(|c: char| c.is_ascii_digit() || "-_. ".contains(c))
 }
 
 /// Whether arguments name something, as a whole: `goal-1` is not in `goal-12`.

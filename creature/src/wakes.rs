@@ -80,6 +80,8 @@ pub(crate) struct Course {
     pub beside: bool,
     /// When a thought last had the unfinished draft before it.
     pub draft_seen: Option<Timestamp>,
+    /// What earlier looks left and this wake read, until something is made of it.
+    pub read: Vec<String>,
     /// What the look under way was paid so far.
     pub own_usd: f64,
     /// The dream is due and cannot be had: no wake comes sooner for it.

@@ -222,7 +222,7 @@ impl Own {
 
     /// What came of it, in one sentence; empty before the first look.
     pub fn summary(&self, now: Timestamp) -> String {
-        let Some(last) = self.all.last_at else { return String::new() };
+        let Some(last) = self.all.last_at.filter(|_| self.looks > 0) else { return String::new() };
         let since = later(now, -7 * 86_400);
         let of_late = self.left.iter().filter(|left| left.at >= since);
         let (left, used) =

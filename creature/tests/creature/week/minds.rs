@@ -203,6 +203,15 @@ fn step(line: &Line) -> Value {
 
 /// Always finds something, writes it down in ever other words, and never uses it.
 pub fn padding(text: &str, new: &str) -> Value {
+    pads(text, new, false)
+}
+
+/// The same, and reads its last one each time before it writes the next.
+pub fn circling(text: &str, new: &str) -> Value {
+    pads(text, new, true)
+}
+
+fn pads(text: &str, new: &str, reads: bool) -> Value {
     if let Some(usual) = usual(text, new) {
         return usual;
     }
@@ -216,7 +225,12 @@ pub fn padding(text: &str, new: &str) -> Value {
     let before = section(text, "Now").split(" thoughts before").next().unwrap_or_default();
     let number: u32 = before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0);
     let note = json!({"name": format!("reflection-{number}"), "text": gist(number)});
-    act("I reflect.", json!([call("knowledge.write", &note)]), 60)
+    let write = call("knowledge.write", &note);
+    let last = greatest(text, "reflection-").map(|last| json!({"name": format!("notes/reflection-{last}")}));
+    match last.filter(|_| reads) {
+        Some(last) => act("I reflect on it.", json!([call("notes.read", &last), write]), 60),
+        None => act("I reflect.", json!([write]), 60),
+    }
 }
 
 /// Finds nothing, says so, and wants to be asked again at once.

@@ -138,12 +138,14 @@ fn a_good_mind_reaches_its_goals_and_uses_what_it_left() {
 #[test]
 fn a_padding_mind_is_found_out_and_wakes_less() {
     loopback!();
-    let padding = week(minds::padding, true, Vec::new());
-    padding.within_the_rate();
-    let (first, last) = (padding.looks(0, 24), padding.looks(6 * 24, 7 * 24));
-    assert!(last * 3 <= first, "{first} looks on the first day, {last} on the last");
-    let (left, used) = padding.left();
-    assert!(left > 0 && used * 10 <= left, "of {left} things left {used} were used");
+    for model in [minds::padding as Model, minds::circling] {
+        let padding = week(model, true, Vec::new());
+        padding.within_the_rate();
+        let (first, last) = (padding.looks(0, 24), padding.looks(6 * 24, 7 * 24));
+        assert!(last * 3 <= first, "{first} looks on the first day, {last} on the last");
+        let (left, used) = padding.left();
+        assert!(left > 0 && used * 10 <= left, "of {left} things left {used} were used");
+    }
 }
 
 #[test]

@@ -73,6 +73,7 @@ fn the_first_look_is_due_at_once_and_the_rest_it_chose_is_kept() {
     assert_eq!(house.due_s(), house.now_s + 20_000);
     let mut house = House::new();
     house.tell(OwnChange::Rested { rest_s: 600 });
+    assert_eq!(house.own().summary(at(house.now_s)), "", "a rest is no look");
     assert_eq!(house.due_s(), house.now_s + 600, "as is the rest of a thought about something else");
 }
 
