@@ -86,7 +86,7 @@ impl Life {
     /// A new house has a first goal: to settle in.
     pub(crate) fn settle_in(&mut self) {
         let new = self.cursors.thoughts < NOT_NEW && self.toolbox.desk.agenda.goals.list.is_empty();
-        if !new || self.toolbox.desk.agenda.own.settled || self.allowance().is_none() {
+        if !new || self.toolbox.desk.agenda.own.settled_at.is_some() || self.allowance().is_none() {
             return;
         }
         let (title, checkpoints) = (SETTLE_IN.to_owned(), FIRST_STEPS.map(str::to_owned).to_vec());

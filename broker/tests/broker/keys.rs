@@ -288,7 +288,9 @@ fn other_processes_of_the_same_user_cannot_look_inside() {
     };
     // The binary may lie where somebody else cannot reach it; a copy beside the house is his.
     let copy = house.path().join("broker-copy");
-    std::fs::copy(env!("CARGO_BIN_EXE_broker"), &copy).unwrap();
+    // By a process of its own: what another test starts meanwhile must not inherit the file while it is written.
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_broker")).arg(&copy).status().unwrap();
+    assert!(copied.success());
     let mut theirs = Command::new(&copy);
     theirs
         .arg("--house")

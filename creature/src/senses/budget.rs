@@ -43,7 +43,8 @@ pub fn allowance(path: &Path) -> Option<Allowance> {
     usd("usd_per_day")?;
     let usd_per_hour = usd("usd_per_hour").unwrap_or(0.0);
     let (room_at, wakes_at) = (time("room_at"), time("wakes_at"));
-    Some(Allowance { usd_per_hour, room_at, wakes_at, ..Allowance::default() })
+    let first_hour_usd = usd("bucket_usd").unwrap_or(0.0);
+    Some(Allowance { usd_per_hour, first_hour_usd, room_at, wakes_at, ..Allowance::default() })
 }
 
 /// Reads it; a missing file is no budget.

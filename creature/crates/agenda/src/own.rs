@@ -49,6 +49,8 @@ const LONGEST_NAME: usize = 120;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allowance {
     pub usd_per_hour: f64,
+    /// What may be spent in the first hour of a house.
+    pub first_hour_usd: f64,
     /// When the money has room for a call, and when the hours begin in which it may; none are now.
     pub room_at: Option<Timestamp>,
     pub wakes_at: Option<Timestamp>,
@@ -107,8 +109,8 @@ pub struct UnderWay {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Own {
-    /// The house has its first goal.
-    pub settled: bool,
+    /// When the house got its first goal.
+    pub settled_at: Option<Timestamp>,
     /// The number of the last look.
     pub looks: u64,
     pub kinds: BTreeMap<String, Tally>,
@@ -167,8 +169,10 @@ impl Own {
             let most_s = if allowance.news > 0 { USUAL_S as f64 } else { f64::MAX };
             let chosen_s = self.chosen_s.map_or(USUAL_S as f64, |chosen_s| chosen_s as f64).min(most_s);
             let spaced_s = if share < 0.5 { (SPACED_S / share).min(LONGEST_S) } else { 0.0 };
-            let paid_s = match allowance.usd_per_hour > 0.0 {
-                true => self.usd / (allowance.usd_per_hour * share) * 3_600.0,
+            let new = self.settled_at.is_some_and(|at| now < later(at, 3_600));
+            let rate = allowance.usd_per_hour.max(if new { allowance.first_hour_usd } else { 0.0 });
+            let paid_s = match rate > 0.0 {
+                true => self.usd / (rate * share) * 3_600.0,
                 false => 0.0,
             };
             let wait_s = spaced_s.max(paid_s).max(chosen_s).min(7.0 * LONGEST_S);
@@ -246,8 +250,9 @@ impl Own {
         let ago = span(now.as_second().saturating_sub(last.as_second()));
         let idle =
             if self.idle > 0 { format!("; the last {} left nothing", self.idle) } else { String::new() };
+        let looks = if self.looks == 1 { "look" } else { "looks" };
         format!(
-            "{} looks, the last {ago} ago; of {left} things left this week {used} were used{kinds}{idle}",
+            "{} {looks}, the last {ago} ago; of {left} things left this week {used} were used{kinds}{idle}",
             self.looks
         )
     }
@@ -336,7 +341,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OwnChange, when: When) -> Resu
             Ok(json!({"ended": true, "left": look.left}))
         }
         OwnChange::Settled => {
-            own.settled = true;
+            own.settled_at = Some(now);
             Ok(json!({}))
         }
         OwnChange::Rested { rest_s } => {

@@ -89,6 +89,19 @@ fn money_and_hours_hold_it_back_however_soon_it_wants_to() {
 }
 
 #[test]
+fn the_first_hour_of_a_house_may_use_more() {
+    let mut house = House::new();
+    house.allowance.first_hour_usd = 0.144;
+    house.tell(OwnChange::Settled);
+    house.look(Some(("notes/a", "a page worth the reading, on makers")), 0.01, Some(2));
+    assert!(house.due_s() - house.now_s < 600, "a cent of fourteen: {} s", house.due_s() - house.now_s);
+    house.now_s = HOUR + 1;
+    let last_s = house.now_s;
+    house.look(Some(("notes/b", "another one entirely, about letters")), 0.01, Some(2));
+    assert!(house.due_s() - last_s > 1_200, "a cent of three: {} s", house.due_s() - last_s);
+}
+
+#[test]
 fn what_finds_nothing_costs_a_twentieth_of_the_rate_at_most() {
     for usd in [0.0005, 0.004, 0.03] {
         let mut house = House::new();
