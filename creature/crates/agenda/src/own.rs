@@ -121,7 +121,7 @@ pub struct Own {
     pub under_way: Option<UnderWay>,
     /// The rest the last one chose, in seconds.
     pub chosen_s: Option<u64>,
-    /// What a look costs of late.
+    /// What the last one cost: it is paid for before the next.
     pub usd: f64,
     pub left: Vec<Left>,
 }
@@ -332,9 +332,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OwnChange, when: When) -> Resu
         OwnChange::Ended { usd, rest_s } => {
             let Some(look) = own.under_way.take() else { return Ok(json!({"ended": false})) };
             own.idle = if look.left { 0 } else { own.idle.saturating_add(1) };
-            let first = own.looks <= 1;
-            let usd = if usd.is_finite() { usd.max(0.0) } else { 0.0 };
-            own.usd = if first { usd } else { own.usd * 0.6 + usd * 0.4 };
+            own.usd = if usd.is_finite() { usd.max(0.0) } else { 0.0 };
             own.chosen_s = rest_s.map(|rest_s| rest_s.min(LONGEST_CHOSEN_S));
             // The wait counts from its end.
             own.all.last_at = Some(now);
