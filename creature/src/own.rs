@@ -85,8 +85,11 @@ impl Life {
 
     /// A new house has a first goal: to settle in.
     pub(crate) fn settle_in(&mut self) {
-        let new = self.cursors.thoughts < NOT_NEW && self.toolbox.desk.agenda.goals.list.is_empty();
-        if !new || self.toolbox.desk.agenda.own.settled_at.is_some() || self.allowance().is_none() {
+        let agenda = &self.toolbox.desk.agenda;
+        let new = self.cursors.thoughts < NOT_NEW && agenda.goals.list.is_empty();
+        // In its owner's night it waits for the morning.
+        let awake = self.allowance().is_some_and(|allowance| allowance.wakes_at.is_none());
+        if !new || agenda.own.settled_at.is_some() || !awake {
             return;
         }
         let (title, checkpoints) = (SETTLE_IN.to_owned(), FIRST_STEPS.map(str::to_owned).to_vec());

@@ -17,7 +17,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 use support::clone::Clone;
-use support::model::{MONEY, Model};
+use support::model::{MONEY, Model, asleep};
 use support::{Guardian, House, lines};
 
 /// Builds take their time here.
@@ -91,12 +91,12 @@ impl<'a> Run<'a> {
         let model = Model::start();
         let suffix = if wire == "openai" { "/v1" } else { "" };
         let chosen = format!(
-            "{LIMITS}{MONEY}[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n[agenda]\nrounds = 50\n[model]\nprovider = \"{wire}\"\nmodel = \"scripted\"\nbase_url = \"{}{suffix}\"\nkey_env = \"TEST_MODEL_KEY\"\ntools = \"json\"\n",
+            "{LIMITS}{MONEY}{}[rest]\nshortest_s = 1\nlongest_s = 2\nquiet_s = 2\n[agenda]\nrounds = 50\n[model]\nprovider = \"{wire}\"\nmodel = \"scripted\"\nbase_url = \"{}{suffix}\"\nkey_env = \"TEST_MODEL_KEY\"\ntools = \"json\"\n",
+            asleep(),
             model.address
         );
         house.write("owner.toml", &chosen);
-        let treasures = Treasures::lay(house);
-        let before = house.status()["life"].as_u64().unwrap_or(0);
+        let (treasures, before) = (Treasures::lay(house), house.status()["life"].as_u64().unwrap_or(0));
         Self { house, model, treasures, before }
     }
 

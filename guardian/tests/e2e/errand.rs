@@ -1,7 +1,7 @@
 //! An errand from the owner's word to the answer in the life after, by a mind that reads before it writes, and errs thrice.
 
 use super::faithful::{Faithful, Rules, Say, Seen, Shown, Wire};
-use super::support::model::MONEY;
+use super::support::model::{MONEY, asleep};
 use super::support::{House, lines};
 use super::{LIMITS, start, until, until_remembered};
 use serde_json::{Value, json};
@@ -187,7 +187,8 @@ pub fn gives_itself_a_tool(house: &House) {
     let (model, address) = (Wire::Anthropic.model(), server.base_url());
     let prices = MONEY.replace("prices.scripted", &format!("prices.{model}"));
     house.write("owner.toml", &format!(
-        "{LIMITS}{prices}[rest]\nshortest_s = 1\nlongest_s = 2\n[model]\nprovider = \"anthropic\"\nmodel = \"{model}\"\nbase_url = \"{address}\"\nkey_env = \"TEST_MODEL_KEY\"\n"
+        "{LIMITS}{prices}{}[rest]\nshortest_s = 1\nlongest_s = 2\n[model]\nprovider = \"anthropic\"\nmodel = \"{model}\"\nbase_url = \"{address}\"\nkey_env = \"TEST_MODEL_KEY\"\n",
+        asleep()
     ));
     house.write(".self/workspace/notes.txt", NOTES);
     let good = house.read(".self/last_good.txt");

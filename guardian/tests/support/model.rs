@@ -10,6 +10,12 @@ use std::sync::{Arc, Mutex};
 /// What a scripted model costs, in USD per million tokens, and what may be spent on it.
 pub const MONEY: &str = "[budget]\ndaily_usd = 1000\nweekly_usd = 1000\nautonomous_percent = 100\n[prices.scripted]\ninput = 1\noutput = 5\n";
 
+/// No hour of its own time is near: a script of thoughts in a row must not be used up by looks nobody asked for.
+pub fn asleep() -> String {
+    let hour = jiff::Timestamp::now().as_second().div_euclid(3_600);
+    format!("[autonomy]\nwaking_hours = \"{:02}:00-{:02}:00\"\n", (hour + 11) % 24, (hour + 12) % 24)
+}
+
 /// What the site serves.
 pub const ARTICLE: &str = "<!doctype html><html><head><title>On small tools</title></head><body><article><h1>On small tools</h1>\
 <p>A small tool does one thing and can be read in an evening by one person who has never seen it before.</p>\
