@@ -86,7 +86,7 @@ fn step(seen: &Seen) -> Say {
             .says("I look how a tool that is there is entered, and where tests are.")
             .calls(
                 "repo.search",
-                json!({"pattern": "\"files\\.(list|read)\"", "path": "creature/src/tools", "context": 2}),
+                json!({"pattern": "\"files\\.(read|write)\"", "path": "creature/src/tools", "context": 2}),
             )
             .calls("repo.search", json!({"pattern": "^mod (tools|yard|wakes);", "path": "creature/tests"})),
     }
@@ -94,7 +94,7 @@ fn step(seen: &Seen) -> Say {
 
 /// It knows where: now what stands there.
 fn looks_closer(entered: &str, tests: &str) -> Say {
-    let (dispatch, _) = hit(entered, "\"files.list\" =>");
+    let (dispatch, _) = hit(entered, "\"files.read\" =>");
     let family = dispatch.replace("mod.rs", "files.rs");
     let (main, _) = hit(tests, "mod yard;");
     Say::new()
@@ -148,8 +148,8 @@ fn mended(text: &str) -> Say {
 
 /// One edit: the tool, its entries in the table and in the match, and its tests.
 fn written(shown: &str) -> Say {
-    let (table, entry) = hit(shown, "tool(\"files.list\"");
-    let (dispatch, arm) = hit(shown, "\"files.list\" =>");
+    let (table, entry) = hit(shown, "tool(\"files.write\"");
+    let (dispatch, arm) = hit(shown, "\"files.read\" =>");
     let (main, listed) = hit(shown, "mod wakes;");
     // As its neighbours have it: the signature, how a path is found, and how a fault is told.
     let numbered =
@@ -173,7 +173,7 @@ fn written(shown: &str) -> Say {
     let edits = json!([
         {"path": dispatch.replace("mod.rs", "files.rs"), "old": signature, "new": format!("{tool}{signature}")},
         {"path": table, "old": entry, "new": format!("{entry}\n    {entered}")},
-        {"path": dispatch, "old": arm, "new": format!("{arm}\n            {}", arm.replace("list", "words"))},
+        {"path": dispatch, "old": arm, "new": format!("{arm}\n            {}", arm.replace("read", "words"))},
         // It misremembers the name.
         {"path": main, "old": format!("pub {listed}"), "new": format!("{listed}\nmod words;")},
         {"path": main.replace("main.rs", "words.rs"), "old": "", "new": TEST},
