@@ -11,8 +11,15 @@ use std::time::{Duration, Instant};
 
 const QUICK: &str = "claude-haiku-5-5";
 
-/// Rests it chooses, in seconds.
-const A_MINUTE: u64 = 20;
+/// The rests it chooses, in seconds: short where it is only to be seen doing everything once.
+fn rest_s() -> u64 {
+    if minutes() > 0 { 20 } else { 4 }
+}
+
+/// How long it is left alone.
+fn minutes() -> u64 {
+    std::env::var("FERAL_OWN_MINUTES").ok().and_then(|minutes| minutes.parse().ok()).unwrap_or(0)
+}
 
 /// Two feeds whose items grow in number, and the pages they lead to.
 fn feeds() -> String {
@@ -91,7 +98,7 @@ fn step(seen: &Seen) -> Say {
         let next = section(&seen.all_text(), "Goals").lines().next().unwrap_or_default().to_owned();
         let again = results.iter().find(|(_, text)| text.starts_with("failed:"));
         let doing = again.map_or(next, |(name, text)| format!("{name} failed: {text}"));
-        return Say::new().says("That is done.").intends(&format!("next: {}", short(&doing))).rests(A_MINUTE);
+        return Say::new().says("That is done.").intends(&format!("next: {}", short(&doing))).rests(rest_s());
     }
     let events = section(&said, "Events");
     if let Some(found) = events.split("your quick look (").nth(1) {
@@ -99,12 +106,12 @@ fn step(seen: &Seen) -> Say {
             Some(link) => {
                 Say::new().says("Worth reading whole.").calls("web.fetch_text", json!({"url": link}))
             }
-            None => Say::new().says("Not for me.").intends("next: the stack").rests(A_MINUTE),
+            None => Say::new().says("Not for me.").intends("next: the stack").rests(rest_s()),
         };
     }
     let all = seen.all_text();
     let Some((kind, id, next)) = first_line(&all) else {
-        return Say::new().says("Nothing is ready.").intends("next: what my sources say").rests(A_MINUTE);
+        return Say::new().says("Nothing is ready.").intends("next: what my sources say").rests(rest_s());
     };
     match kind.as_str() {
         "goals" => goal_step(&id, &next),
@@ -114,7 +121,7 @@ fn step(seen: &Seen) -> Say {
         _ => Say::new()
             .says("Nothing else is worth it now.")
             .intends("next: what my sources say")
-            .rests(A_MINUTE),
+            .rests(rest_s()),
     }
 }
 
@@ -228,9 +235,7 @@ fn left_alone_it_greets_makes_a_goal_reads_notes_and_drafts() {
         until(house, what, || has(&memory(house), kind, with));
         println!("{what} after {:.0} s", began.elapsed().as_secs_f64());
     }
-    let minutes =
-        std::env::var("FERAL_OWN_MINUTES").ok().and_then(|minutes| minutes.parse().ok()).unwrap_or(0);
-    while began.elapsed() < Duration::from_secs(minutes * 60) {
+    while began.elapsed() < Duration::from_secs(minutes() * 60) {
         std::thread::sleep(Duration::from_secs(5));
         server.assert_no_violations();
     }
