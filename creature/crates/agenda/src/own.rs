@@ -226,7 +226,9 @@ impl Own {
 
     /// What came of it, in one sentence; empty before the first look.
     pub fn summary(&self, now: Timestamp) -> String {
-        let Some(last) = self.all.last_at.filter(|_| self.looks > 0) else { return String::new() };
+        if self.looks == 0 {
+            return String::new();
+        }
         let since = later(now, -7 * 86_400);
         let of_late = self.left.iter().filter(|left| left.at >= since);
         let (left, used) =
@@ -247,14 +249,10 @@ impl Own {
             }
             _ => String::new(),
         };
-        let ago = span(now.as_second().saturating_sub(last.as_second()));
         let idle =
             if self.idle > 0 { format!("; the last {} left nothing", self.idle) } else { String::new() };
         let looks = if self.looks == 1 { "look" } else { "looks" };
-        format!(
-            "{} {looks}, the last {ago} ago; of {left} things left this week {used} were used{kinds}{idle}",
-            self.looks
-        )
+        format!("{} {looks}; of {left} things left this week {used} were used{kinds}{idle}", self.looks)
     }
 
     /// Each kind in a line, the most useful first, for the weekly summary.
