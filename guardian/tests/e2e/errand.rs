@@ -261,9 +261,13 @@ fn one_conversation(seen: &[Seen]) {
             _ => "",
         })
         .collect();
-    for kept in
-        ["How your last conversation ended", ASKED, "I write it, with its test.", "repo_edit", "came back: "]
-    {
+    for kept in [
+        "How your last conversation ended",
+        ASKED,
+        "I write it, with its test.",
+        "- repo.edit",
+        "## What came back last",
+    ] {
         assert!(handed.contains(kept), "`{kept}` is not handed over: {handed}");
     }
 }
