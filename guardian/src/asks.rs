@@ -2,13 +2,13 @@
 //!
 //! Invariant: an answer names the digest of what was shown; the broker carries out nothing else.
 
-use crate::bounds::brief;
-use crate::house::House;
-use crate::records::{self, text};
-use crate::report::typed;
-use crate::spelled::flat;
-use crate::{clock, files, orders, terminal};
+use crate::orders;
 use anyhow::{Context, Result, bail};
+use house::bounds::brief;
+use house::printable::flat;
+use house::records::{self, text};
+use house::terminal::{self, typed};
+use house::{House, clock, files};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ impl Ask {
     fn age(&self) -> String {
         let then = text(&self.asked, "at").parse::<jiff::Timestamp>().map_or(0, |at| at.as_millisecond());
         let age = clock::wall_ms().saturating_sub(u64::try_from(then).unwrap_or(0));
-        crate::report::span(Duration::from_millis(age))
+        house::moments::span(Duration::from_millis(age))
     }
 
     /// The status it was answered with where that says that it was not done, as services have it.

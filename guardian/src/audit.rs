@@ -3,10 +3,10 @@
 //! Invariant: only read; a line that cannot be read is counted and passed over, and the chain is said to be broken there.
 
 use crate::history::with_what;
-use crate::house::House;
-use crate::lines::{Lines, Next};
-use crate::records::{self, text};
-use crate::{files, state};
+use crate::state;
+use house::lines::{Lines, Next};
+use house::records::{self, text};
+use house::{House, files};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -2,10 +2,10 @@
 //!
 //! Invariant: a binary is named by its creature tree, complete or absent, and never run unless its hash matches.
 
-use crate::beneath::Folder;
-use crate::files::{self, Mark};
-use crate::house::House;
 use anyhow::{Context, Result};
+use house::House;
+use house::files::{self, Mark};
+use house::openat::Folder;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -2,17 +2,18 @@
 //!
 //! Invariant: its output goes to files; nothing here waits for cargo.
 
-use crate::beneath::Folder;
 use crate::blame::{self, Control, Failure, Judgement};
 use crate::child::{self, Bond, Door, Kind, Start, Tree};
-use crate::house::House;
-use crate::limits::{LOG_TAIL_BYTES, Millis};
-use crate::lines::{Lines, Next};
+use crate::limits::LOG_TAIL_BYTES;
 use crate::messages::Told;
 use crate::vocabulary::Blame;
 use crate::walls::Walls;
-use crate::{controls, files, hunt, quotas};
+use crate::{controls, hunt, quotas};
 use anyhow::{Context, Result};
+use house::clock::Millis;
+use house::lines::{Lines, Next};
+use house::openat::Folder;
+use house::{House, files};
 use nix::sys::wait::WaitStatus;
 use std::fs::{File, TryLockError};
 use std::io::Write;

@@ -3,10 +3,9 @@
 //! Sources and archives are links into the owner's cache, which is only read; the index is copied, for cargo writes to it.
 //! Invariant: no credential is carried over, and nothing of the owner's is written or hard-linked.
 
-use crate::beneath::Folder;
-use crate::files;
-use crate::house::House;
 use anyhow::{Context, Result};
+use house::openat::Folder;
+use house::{House, files};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};

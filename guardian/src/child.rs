@@ -3,12 +3,12 @@
 //! Invariant: everything is started from the main thread, since the death signal follows the thread that forked.
 //! Invariant: nothing here waits for a child; exits are collected when SIGCHLD says so.
 
-use crate::house::House;
 use crate::hunt::{self, COOKIE};
 use crate::walls::cage::Cage;
 use crate::walls::spec::Handover;
 use crate::walls::{self, Walls, rules};
 use anyhow::{Context, Result};
+use house::House;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};

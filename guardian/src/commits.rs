@@ -1,13 +1,13 @@
 //! Commits on request, as the creature or the guardian: of what, told to whom, and the owner's index brought along.
 
-use crate::interrupt::Interrupted;
 use crate::keep::Unfit;
-use crate::records;
 use crate::repo::Version;
 use crate::requests::{self, Request};
 use crate::run::Guardian;
 use crate::tree::short;
 use anyhow::{Error, Result};
+use house::interrupt::Interrupted;
+use house::records;
 use serde_json::json;
 
 /// What to do about a commit that was refused.

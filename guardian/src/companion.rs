@@ -6,10 +6,6 @@
 
 use crate::child::Door;
 use crate::errands::{Errand, Kind};
-use crate::files::{self, Mark};
-use crate::house::House;
-use crate::limits::Millis;
-use crate::records;
 use crate::reload::Watch;
 use crate::revival::{Act, Event, Revival};
 use crate::run::Guardian;
@@ -18,6 +14,9 @@ use crate::trusted::{self, Trusted};
 use crate::vocabulary::Phase;
 use crate::walls::network::Network;
 use anyhow::{Context, Result};
+use house::clock::Millis;
+use house::files::{self, Mark};
+use house::{House, records};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -269,7 +268,7 @@ impl Guardian {
             if !asked {
                 let cause = crate::ends::describe(status);
                 let said = files::tail(&self.house.broker_log(), 1_024);
-                let said = crate::spelled::spelled(said.lines().last().unwrap_or_default());
+                let said = house::printable::spelled(said.lines().last().unwrap_or_default());
                 self.companion.trouble = format!("the broker ended ({cause}) and is started again");
                 self.report.once(&format!("{}; {said}", self.companion.trouble));
                 records::tell(&self.house, "broker_ended", json!({"cause": cause, "said": said}));

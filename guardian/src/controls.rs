@@ -3,11 +3,10 @@
 //! Invariant: they are asked once nothing of the failed build runs any more, and run no code of it.
 //! Invariant: where the answer hangs on what lies on the disk, it lies in a folder that was empty when they were asked.
 
-use crate::beneath::Folder;
 use crate::blame::{self, Answer, Control};
-use crate::house::House;
-use crate::{clock, files};
 use anyhow::{Context, Result};
+use house::openat::Folder;
+use house::{House, clock, files};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -3,9 +3,9 @@
 //! Invariant: no value of a secret is ever shown, only where one is.
 
 use crate::doctor::{Finding, Grade};
-use crate::house::House;
-use crate::records::text;
-use crate::{audit, companion, files, minds, moments, orders, own_time, trusted};
+use crate::{audit, companion, minds, orders, own_time, trusted};
+use house::records::text;
+use house::{House, files, moments};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 

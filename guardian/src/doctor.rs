@@ -1,11 +1,11 @@
 //! Says what is missing or odd, and how to mend it.
 
-use crate::house::House;
 use crate::limits::Limits;
 use crate::repo::Repo;
 use crate::state::State;
 use crate::walls::Walls;
-use crate::{build, custody, files, heartbeat, locks, orders, spelled, start, terminal};
+use crate::{build, custody, heartbeat, locks, orders, start};
+use house::{House, files, printable, terminal};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -92,7 +92,7 @@ impl Grade {
 
 impl Finding {
     pub fn new(grade: Grade, about: &'static str, found: impl Into<String>, mend: &'static str) -> Self {
-        Self { grade, about, found: spelled::without_codes(&found.into()), mend }
+        Self { grade, about, found: printable::without_codes(&found.into()), mend }
     }
 
     fn as_json(&self) -> Value {

@@ -1,14 +1,16 @@
 //! Ends: what became of a life or a build once its processes are gone, with the evidence and whose fault it was.
 
-use crate::blame::{Control, Judgement};
+use crate::blame::{self, Control, Judgement};
 use crate::build::Build;
 use crate::child::{Kind, Tree};
 use crate::limits::LOG_TAIL_BYTES;
 use crate::run::{End, Guardian, Life};
 use crate::vocabulary::{Action, Blame, Event, Phase};
-use crate::{blame, controls, files, hunt, requests, trusted};
+use crate::{controls, hunt, requests, trusted};
+use house::{bounds, clock, files};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
+use serde_json::{Value, json};
 
 impl Guardian {
     /// Exits of the creature and of builds.
@@ -237,4 +239,13 @@ pub fn describe(status: WaitStatus) -> String {
 pub fn memory_kills() -> u64 {
     let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
     text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0)
+}
+
+/// What the next life and readers are told of an end.
+pub fn end(life: u64, commit: &str, ended: Value, blame: Value, end: &End) -> Value {
+    json!({
+        "at": clock::stamp(), "life": life, "commit": commit, "ended": ended,
+        "cause": bounds::brief(&end.cause, bounds::TOLD_CHARS), "blame": blame,
+        "lived_s": end.lived_ms as f64 / 1_000.0, "log_tail": end.log_tail,
+    })
 }

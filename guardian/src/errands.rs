@@ -1,16 +1,16 @@
 //! Short-lived processes on the broker's behalf: one brings its program up to date, one has it judge what the owner wrote.
 
-use crate::bounds::{TOLD_CHARS, brief};
 use crate::build;
 use crate::companion::{Companion, NAME};
-use crate::files::{self, Mark};
-use crate::house::House;
-use crate::limits::Millis;
 use crate::reload::Watch;
 use crate::revival::Event;
 use crate::run::Guardian;
 use crate::trusted::{self, Trusted};
 use anyhow::{Context, Result};
+use house::House;
+use house::bounds::{TOLD_CHARS, brief};
+use house::clock::Millis;
+use house::files::{self, Mark};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 

@@ -3,20 +3,21 @@
 //! Invariant: how a run ends decides; what it says only names what failed. Nothing here waits for it.
 
 use crate::blame::{self, Answer, Control, Evidence, Failure, Judgement};
-use crate::bounds::{NAME_CHARS, TOLD_CHARS, brief};
 use crate::build::{cargo, cargo_args};
 use crate::child::{self, Kind, Start, Tree};
 use crate::ends::{describe, memory_kills, signal};
-use crate::house::House;
-use crate::interrupt::Interrupted;
-use crate::limits::{LOG_TAIL_BYTES, Millis};
-use crate::report::span;
+use crate::limits::LOG_TAIL_BYTES;
+use crate::quotas;
 use crate::run::Guardian;
-use crate::spelled::flat;
 use crate::state::Shortfall;
 use crate::vocabulary::{Blame, Event, Examined};
-use crate::{files, quotas, records};
 use anyhow::{Context, Result};
+use house::bounds::{NAME_CHARS, TOLD_CHARS, brief};
+use house::clock::Millis;
+use house::interrupt::Interrupted;
+use house::moments::span;
+use house::printable::flat;
+use house::{House, files, records};
 use nix::sys::wait::WaitStatus;
 use serde_json::json;
 use std::fs::File;

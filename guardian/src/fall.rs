@@ -1,15 +1,16 @@
 //! Falls: the creature put back to another rung; which one, what is marked, and what runs while none can be had.
 
-use crate::bounds::{TOLD_CHARS, brief};
-use crate::interrupt::Interrupted;
 use crate::repo::{Version, publish_last_good};
-use crate::report::span;
 use crate::run::Guardian;
+use crate::shortage;
 use crate::state::{Falling, Shortfall};
 use crate::tree::short;
 use crate::vocabulary::{Cause, Event, Standing, Subject};
-use crate::{files, records};
 use anyhow::Result;
+use house::bounds::{TOLD_CHARS, brief};
+use house::interrupt::Interrupted;
+use house::moments::span;
+use house::records;
 use serde_json::json;
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ impl Guardian {
 
     /// No other rung would fare better.
     fn is_the_worlds(&self, error: &anyhow::Error) -> bool {
-        self.free_mib() < self.limits.disk_free_mib || files::is_of_shortage(error)
+        self.free_mib() < self.limits.disk_free_mib || shortage::is_of_shortage(error)
     }
 
     /// What can run although nothing can be put back: the newest rung whose binary is kept. The next try begins from the
@@ -95,7 +96,7 @@ impl Guardian {
         self.committed("guardian", before, made, &message);
         publish_last_good(&self.house, &self.repo.rungs()?)?;
         let mut fall = json!({
-            "at": crate::clock::stamp(), "life": self.state.life, "from_commit": falling.from_commit,
+            "at": house::clock::stamp(), "life": self.state.life, "from_commit": falling.from_commit,
             "to_commit": falling.to_commit, "deaths": falling.deaths, "cause": falling.cause, "fallen_ref": fallen,
             "rescued_ref": falling.rescued, "told": message,
         });

@@ -1,10 +1,10 @@
 //! Memory as a live feed: a row for people per thought, action, change of the agenda, self-edit, word and death.
 
-use crate::bounds::brief;
-use crate::house::House;
-use crate::lines::{Lines, Next};
-use crate::records::{self, text};
-use crate::terminal::{self, Row, Screen};
+use house::House;
+use house::bounds::brief;
+use house::lines::{Lines, Next};
+use house::records::{self, text};
+use house::terminal::{self, Row, Screen};
 use serde_json::Value;
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
@@ -106,7 +106,7 @@ impl Feed {
     }
 
     fn reopen(&mut self, place: u64) -> bool {
-        let Ok(Some(mut file)) = crate::files::open(&self.path) else { return false };
+        let Ok(Some(mut file)) = house::files::open(&self.path) else { return false };
         let (inode, bytes) = file.metadata().map_or((0, 0), |meta| (meta.ino(), meta.len()));
         let _ = file.seek(SeekFrom::Start(place.min(bytes)));
         self.open = Some((Lines::new(file, records::LONGEST_LINE), inode));

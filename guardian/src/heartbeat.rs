@@ -2,8 +2,8 @@
 //!
 //! Invariant: what was there before this life is never a beat of it; nothing here waits for the creature.
 
-use crate::bounds::{NAME_CHARS, OWN_CHARS, brief};
-use crate::files::{self, Mark};
+use house::bounds::{NAME_CHARS, OWN_CHARS, brief};
+use house::files::{self, Mark};
 use serde::Deserialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! What the owner may type: each command with what it does and examples, and what was meant by one that there is not.
 
-use crate::report::typed;
 use crate::settings::nearest;
+use house::terminal::typed;
 
 /// A command, how it is typed, what it does in a few words, and the rest.
 pub struct Help {

@@ -1,11 +1,11 @@
 //! What happened since a time, told from the records and the broker's ledger alone.
 
 use crate::audit::{self, Audit};
-use crate::bounds::brief;
-use crate::house::House;
-use crate::records::{self, text};
-use crate::terminal::{self, Row, Screen};
-use crate::{feed, moments};
+use crate::feed;
+use house::bounds::brief;
+use house::records::{self, text};
+use house::terminal::{self, Row, Screen};
+use house::{House, moments};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

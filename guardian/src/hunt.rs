@@ -2,8 +2,8 @@
 //!
 //! Invariant: nothing here waits for a process; a hunt is bounded, and says whether anything is left to hunt.
 
-use crate::house::House;
 use anyhow::{Context, Result, bail};
+use house::House;
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, kill};

@@ -3,16 +3,15 @@
 //! Invariant: ignore rules, filters and the index have no say, no link is followed, and nothing is deleted.
 //! Invariant: what a commit takes in, git can check out again, anywhere; only what is rescued may lie aside instead.
 
-use crate::beneath::Folder;
-use crate::bounds::{NAME_CHARS, brief};
-use crate::house::House;
 use crate::limits::{KEPT_BYTES, KEPT_ENTRIES, KEPT_FILE_BYTES, KEPT_PATH_BYTES};
 use crate::objects::Objects;
 use crate::tree::{self, Found};
-use crate::way::Aside;
-use crate::{files, interrupt, names, spelled};
+use crate::{names, shortage};
 use anyhow::{Context, Result, bail};
 use git2::{FileMode, ObjectType, Oid, Repository, Tree, TreeEntry};
+use house::openat::Folder;
+use house::repair::Aside;
+use house::{House, files, interrupt, printable};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
@@ -94,7 +93,7 @@ impl Keeper<'_> {
     /// The tree of a folder; none of one that holds nothing for git.
     fn folder(&mut self, folder: &Folder, path: &Path, before: Option<&Tree>) -> Result<Option<Oid>> {
         let mut lines = Vec::new();
-        let listed = || format!("failed to list {}", told(path));
+        let listed = || format!("failed to list {}", printable::path(path));
         for name in folder.names().with_context(listed)? {
             interrupt::check()?;
             let name = name.with_context(listed)?;
@@ -146,7 +145,7 @@ impl Keeper<'_> {
         let below = match entry.folder.inner(entry.name) {
             Ok(below) => below,
             Err(error) if files::is_short(&error) => {
-                return Err(error).with_context(|| format!("failed to open {}", told(entry.path)));
+                return Err(error).with_context(|| format!("failed to open {}", printable::path(entry.path)));
             }
             Err(_) => return Ok(Fate::Aside),
         };
@@ -164,7 +163,7 @@ impl Keeper<'_> {
     fn held(&mut self, entry: &Entry, mode: i32) -> Result<Fate> {
         let bytes = match content(&entry.folder.at(entry.name), mode) {
             Ok(bytes) => bytes,
-            Err(error) if files::is_of_shortage(&error) => return Err(error),
+            Err(error) if shortage::is_of_shortage(&error) => return Err(error),
             Err(_) => return Ok(Fate::Aside),
         };
         self.bytes += bytes.len() as u64;
@@ -184,7 +183,7 @@ impl Keeper<'_> {
     /// What could not be checked out again: no part of a commit.
     fn unfit(&self, entry: &Entry, why: &str) -> Result<Fate> {
         if self.rule == Rule::Commit {
-            return Err(Unfit(format!("{} {why}", told(entry.path))).into());
+            return Err(Unfit(format!("{} {why}", printable::path(entry.path))).into());
         }
         Ok(Fate::Aside)
     }
@@ -192,13 +191,8 @@ impl Keeper<'_> {
     /// What cannot be kept name by name, whatever it is for.
     fn too_much(&self, entry: &Entry, why: &str) -> Result<Fate> {
         self.unfit(entry, why)?;
-        bail!("{} {why}", told(entry.path))
+        bail!("{} {why}", printable::path(entry.path))
     }
-}
-
-/// A path of the creature's, for people: shortened, and harmless to a terminal.
-pub fn told(path: &Path) -> String {
-    spelled::harmless(&brief(&path.to_string_lossy(), NAME_CHARS))
 }
 
 /// Names, modes and ids as git writes them: sorted, a folder as if its name ended with a slash.

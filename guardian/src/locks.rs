@@ -1,7 +1,8 @@
 //! Git's lock files that nobody holds any more: found with care, moved aside, never deleted.
 
-use crate::{files, hunt, interrupt};
+use crate::hunt;
 use anyhow::{Context, Result};
+use house::{files, interrupt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ pub fn clear_own(git: &Path, kept: &Path) -> Result<()> {
 fn move_aside(git: &Path, lock: &Path, kept: &Path) -> Result<()> {
     let name = lock.strip_prefix(git).unwrap_or(lock).to_string_lossy().replace('/', "-");
     std::fs::create_dir_all(kept)?;
-    let to = kept.join(format!("{}-{name}", crate::clock::name()));
+    let to = kept.join(format!("{}-{name}", house::clock::name()));
     std::fs::rename(lock, &to).with_context(|| format!("failed to move {} aside", lock.display()))?;
     tracing::warn!(lock = %lock.display(), kept = %to.display(), "moved a stale git lock aside");
     Ok(())

@@ -6,7 +6,8 @@
 //! two rates averaged over a grid and the single one the best there is, may be looked at after every death: with one
 //! rate it ever exceeds its bound with a probability of 1 in `ODDS` at most.
 
-use crate::limits::{Limits, Millis, RUNGS};
+use crate::limits::{Limits, RUNGS};
+use house::clock::Millis;
 use serde::{Deserialize, Serialize};
 
 /// How much more likely two rates must be than one.

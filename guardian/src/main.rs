@@ -1,9 +1,9 @@
 //! The guardian's door: reads the command line, then starts, refuses, or carries an order.
 
 use anyhow::Result;
-use guardian::house::House;
 use guardian::walls::launch;
-use guardian::{asks, doctor, feed, help, history, moments, orders, report, settings, start, terminal};
+use guardian::{asks, doctor, feed, help, history, orders, settings, start};
+use house::{House, moments, terminal};
 use std::process::ExitCode;
 
 /// Rows of the past a follower may ask for.
@@ -85,7 +85,9 @@ fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
         ["asks", id] => Ok(Command::Asks { id: Some((*id).to_owned()), full, json }),
         ["approve", id] => Ok(Command::Answer { id: (*id).to_owned(), approve: true }),
         ["deny", id] => Ok(Command::Answer { id: (*id).to_owned(), approve: false }),
-        ["approve" | "deny"] => Err(format!("which ask? `{}` lists them", report::typed("asks")).into()),
+        ["approve" | "deny"] => {
+            Err(format!("which ask? `{}` lists them", house::terminal::typed("asks")).into())
+        }
         ["feed"] => Ok(Command::Feed(feed::Wanted { last, since, json })),
         ["doctor"] => Ok(Command::Doctor { json }),
         other => Err(help::unknown(&other.join(" ")).into()),

@@ -2,10 +2,9 @@
 //!
 //! Invariant: once `finish` has returned, all of them can be read back from the disk, so a ref may name them.
 
-use crate::house::House;
-use crate::{interrupt, way};
 use anyhow::{Context, Result};
 use git2::{ErrorCode, ObjectType, Odb, OdbLookupFlags, Oid, Repository};
+use house::{House, interrupt, repair};
 use std::collections::HashSet;
 use std::fs;
 
@@ -84,8 +83,8 @@ impl<'a> Objects<'a> {
         let rotten = self.disk.commondir().join("objects").join(folder).join(file);
         if fs::symlink_metadata(&rotten).is_ok() {
             let house = House::new(self.disk.workdir().context("the repository has no work tree")?);
-            let kept =
-                way::aside(&house, &rotten).with_context(|| format!("failed to move object {id} aside"))?;
+            let kept = repair::aside(&house, &rotten)
+                .with_context(|| format!("failed to move object {id} aside"))?;
             tracing::warn!(%id, kept = %kept.display(), "an object that could not be read is written anew");
         } else {
             tracing::warn!(%id, "an object that could not be read in its pack is written anew");

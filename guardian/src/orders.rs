@@ -1,15 +1,15 @@
 //! The owner's word to a running guardian, from another terminal: a small file, a signal, an answer.
 
-use crate::bounds::{TOLD_CHARS, brief};
-use crate::house::House;
-use crate::interrupt::Interrupted;
-use crate::records::text;
 use crate::repo::Version;
 use crate::run::Guardian;
 use crate::tree::short;
 use crate::vocabulary::{Event, Phase, Want};
-use crate::{clock, files, heartbeat, moments, own_time, terminal};
+use crate::{heartbeat, own_time};
 use anyhow::{Context, Result, bail};
+use house::bounds::{TOLD_CHARS, brief};
+use house::interrupt::Interrupted;
+use house::records::text;
+use house::{House, clock, files, moments, terminal};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};

@@ -2,15 +2,16 @@
 
 use crate::build::{self, Build};
 use crate::child::{self, Kind, Start};
-use crate::ends::memory_kills;
-use crate::interrupt::Interrupted;
+use crate::ends::{self, memory_kills};
 use crate::limits::LOG_TAIL_BYTES;
 use crate::repo::publish_last_good;
 use crate::run::{End, Guardian, Life};
 use crate::tree::short;
 use crate::vocabulary::{Action, Blame, Death, Event, Standing, Subject};
-use crate::{controls, files, records, start, way};
+use crate::{controls, start};
 use anyhow::{Context, Result};
+use house::interrupt::Interrupted;
+use house::{files, records, repair};
 use serde_json::json;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -57,7 +58,7 @@ impl Guardian {
     }
 
     fn survey(&mut self, tidy: bool) -> Result<Event> {
-        way::clear(&self.house).iter().for_each(|told| self.report.warn(told));
+        repair::clear(&self.house).iter().for_each(|told| self.report.warn(told));
         if let Some(what) = self.repo.under_way() {
             anyhow::bail!("a {what} is under way in the repository: finish or abort it");
         }
@@ -200,7 +201,7 @@ impl Guardian {
     fn bury(&mut self, death: Death, blame: Blame) {
         let life = if death == Death::BuildFailed { self.state.life + 1 } else { self.state.life };
         let commit = self.version.map(|version| version.commit.to_string()).unwrap_or_default();
-        let end = records::end(life, &commit, json!(death), json!(blame), &self.end);
+        let end = ends::end(life, &commit, json!(death), json!(blame), &self.end);
         records::bury(&self.house, &end);
         self.report.death(&end);
         self.state.tell_end(end);

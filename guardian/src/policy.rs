@@ -5,11 +5,12 @@
 //! What follows an end stands in `recovery`, what the tests of a newborn come to in `probation`.
 //! Absent on purpose: files, processes, git, the clock, words for people.
 
-use crate::limits::{Limits, Millis};
+use crate::limits::Limits;
 use crate::recovery::SAFE_TRIES;
 use crate::vocabulary::{
     Action, Blame, Cause, Death, Event, Exam, Pending, Phase, Record, Standing, Subject, Want, Watch, Why,
 };
+use house::clock::Millis;
 
 /// Between looks at a tree the owner is editing.
 const OWNER_EDITS_MS: Millis = 5_000;

@@ -1,8 +1,9 @@
 //! Decides what the tests beside a newborn come to: without them green there is no blessing. Pure, a part of `policy`.
 
-use crate::limits::{Limits, Millis};
+use crate::limits::Limits;
 use crate::policy::Policy;
 use crate::vocabulary::{Action, Blame, Cause, Exam, Examined, Phase};
+use house::clock::Millis;
 
 /// So often the tests of one tree may come to no end that the machine explains: they might see to that themselves.
 const MOST_DOUBTS: u32 = 3;

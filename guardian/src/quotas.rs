@@ -1,10 +1,10 @@
 //! Quotas of what grows: memory, the logs of lives, and the build folder.
 
-use crate::beneath::Folder;
-use crate::house::House;
 use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
 use crate::run::Guardian;
-use crate::{files, interrupt, records, walls, way};
+use crate::walls;
+use house::openat::Folder;
+use house::{House, files, interrupt, records, repair};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -12,10 +12,10 @@ use std::path::Path;
 impl Guardian {
     /// Between lives, and after builds: the way is cleared, memory over its quota is moved aside whole, old life logs go.
     pub fn rotate(&mut self) {
-        way::clear(&self.house).iter().for_each(|told| self.report.warn(told));
+        repair::clear(&self.house).iter().for_each(|told| self.report.warn(told));
         let memory = self.house.memory();
         if std::fs::metadata(&memory).is_ok_and(|meta| meta.len() > self.limits.memory_mib << 20) {
-            let to = memory.with_file_name(format!("memory-{}.jsonl", crate::clock::name()));
+            let to = memory.with_file_name(format!("memory-{}.jsonl", house::clock::name()));
             match std::fs::rename(&memory, &to) {
                 Ok(()) => self.report.say(&format!("memory is over its quota; moved to {}", to.display())),
                 Err(error) => tracing::error!("failed to move {} aside: {error}", memory.display()),

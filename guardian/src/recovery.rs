@@ -1,8 +1,9 @@
 //! Decides what follows an end: the ladder from a rest to a rollback, safe mode and parked. Pure, a part of `policy`.
 
-use crate::limits::{Limits, Millis};
+use crate::limits::Limits;
 use crate::policy::Policy;
 use crate::vocabulary::{Action, Blame, Cause, Death, Pending, Phase, Standing, Subject, Want, Why};
+use house::clock::Millis;
 
 /// Boots safe mode has before the house is parked.
 pub(crate) const SAFE_TRIES: u32 = 3;

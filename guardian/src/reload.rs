@@ -2,13 +2,13 @@
 //!
 //! Invariant: what has a mistake changes nothing, and is said once for each change.
 
-use crate::files::Mark;
-use crate::house::House;
-use crate::limits::Millis;
-use crate::report::typed;
 use crate::revival::Event;
 use crate::run::Guardian;
-use crate::{files, records, settings};
+use crate::settings;
+use house::clock::Millis;
+use house::files::{self, Mark};
+use house::terminal::typed;
+use house::{House, records};
 use serde_json::json;
 
 /// A file that has not changed for so long is saved.

@@ -3,13 +3,12 @@
 //! Invariant: only `creature/`, `self/` and `PURPOSE.md` are ever committed.
 //! Every function may be run again after a kill at any point of it.
 
-use crate::house::House;
 use crate::keep::{self, Rule};
 use crate::limits::{KEPT_FILE_BYTES, RUNGS};
 use crate::tree::short;
-use crate::{files, interrupt};
 use anyhow::{Context, Result, bail};
 use git2::{Commit, ErrorCode, FileMode, Oid, Repository, Signature};
+use house::{House, files, interrupt};
 use std::path::Path;
 
 const GOOD: &str = "refs/guardian/good/";

@@ -2,14 +2,15 @@
 //!
 //! Invariant: nothing that fails here stops the house: a closed terminal is not a fault.
 
-use crate::clock;
 use crate::feed::{self, Feed};
-use crate::house::House;
-use crate::limits::{DOCUMENT_BYTES, Millis};
+use crate::limits::DOCUMENT_BYTES;
 use crate::run::Guardian;
-use crate::terminal::{self, Row, Screen};
 use crate::vocabulary::{Exam, Pending, Phase, Want};
-use crate::{bounds, files, minds, moments, own_time, records, spelled};
+use crate::{minds, own_time};
+use house::clock::{self, Millis};
+use house::moments::{self, span};
+use house::terminal::{self, Row, Screen, typed};
+use house::{House, bounds, files, printable, records};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -57,7 +58,7 @@ impl Report {
     }
 
     fn tell(&mut self, tag: &'static str, paint: &'static str, text: &str) {
-        self.screen.show(&Row::now(tag, paint, &spelled::without_codes(text)));
+        self.screen.show(&Row::now(tag, paint, &printable::without_codes(text)));
     }
 
     /// Says something that stays true for a while, but only once in a row.
@@ -142,11 +143,6 @@ impl Report {
     }
 }
 
-/// A command as the owner types it.
-pub fn typed(command: &str) -> String {
-    format!("cargo run -p guardian -- {command}")
-}
-
 /// How the broker is, what is spent, and what waits: for the first screen and for `status`.
 pub fn broker_lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String)> {
     let Some(broker) = broker else { return vec![] };
@@ -202,17 +198,6 @@ fn budget_line(budget: &Value) -> String {
         }
     }
     line
-}
-
-/// `1 h 5 min`, `12 s`: a duration for people.
-pub fn span(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3_600 => format!("{} min", seconds / 60),
-        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
-    }
 }
 
 impl Guardian {

@@ -1,9 +1,8 @@
 //! What the creature asks for: read as untrusted input, carried out once, answered by id.
 
-use crate::bounds::{TOLD_CHARS, brief};
-use crate::files;
-use crate::house::House;
 use anyhow::{Context, Result, bail};
+use house::bounds::{TOLD_CHARS, brief};
+use house::{House, files};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;

@@ -5,9 +5,10 @@
 
 use crate::keep::{self, Rule};
 use crate::repo::{Repo, Version};
-use crate::{clock, files, interrupt, restore, tree, way};
+use crate::{restore, shortage, tree};
 use anyhow::{Context, Result, anyhow};
 use git2::{FileMode, Index, IndexEntry, IndexTime, Oid, Repository, Signature, Tree};
+use house::{clock, interrupt, repair};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -128,11 +129,11 @@ impl Repo {
     /// What cannot be kept name by name is kept as it lies. Not where only the time is wrong, or the disk full.
     fn rescue_whole(&self, error: anyhow::Error) -> Result<Option<String>> {
         interrupt::check()?;
-        if files::is_of_shortage(&error) {
+        if shortage::is_of_shortage(&error) {
             return Err(error);
         }
         tracing::warn!("{error:#}; creature/ is kept as it lies");
-        Ok(Some(self.inside(&way::whole(&self.house, "creature")?)))
+        Ok(Some(self.inside(&repair::whole(&self.house, "creature")?)))
     }
 
     /// The last ref under which something was kept, and its tree.

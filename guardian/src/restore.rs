@@ -3,14 +3,13 @@
 //! Invariant: only what differs is written, for cargo compiles anew whatever is touched; and it is proved afterwards.
 //! Invariant: when it is done it is on the disk; when it could not be done, it can be tried again from the start.
 
-use crate::beneath::Folder;
-use crate::files::{self, Replacement};
-use crate::house::House;
-use crate::keep::told;
+use crate::shortage;
 use crate::tree::{self, Found};
-use crate::{interrupt, plain, way};
 use anyhow::{Context, Result, bail, ensure};
 use git2::{FileMode, ObjectType, Repository, Tree, TreeEntry};
+use house::files::{self, Replacement};
+use house::openat::Folder;
+use house::{House, interrupt, plain, printable, repair};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -29,7 +28,7 @@ pub fn put_back(repo: &Repository, whole: &Tree, name: &str) -> Result<()> {
     let Err(error) = in_place(repo, tree.as_ref(), root, name) else { return Ok(()) };
     // Neither the owner's word nor a full disk is a reason to begin anew.
     interrupt::check()?;
-    if files::is_of_shortage(&error) {
+    if shortage::is_of_shortage(&error) {
         return Err(error);
     }
     tracing::warn!("{error:#}; {name}/ is written anew");
@@ -42,7 +41,7 @@ fn in_place(repo: &Repository, tree: Option<&Tree>, root: &Path, name: &str) -> 
     for _ in 0..PASSES {
         mended = mend(repo, tree, &above, name);
         interrupt::check()?;
-        if mended.as_ref().is_err_and(files::is_of_shortage) {
+        if mended.as_ref().is_err_and(shortage::is_of_shortage) {
             return mended;
         }
         if mended.is_ok() && tree::is_same(repo, tree, &root.join(name))? {
@@ -51,7 +50,7 @@ fn in_place(repo: &Repository, tree: Option<&Tree>, root: &Path, name: &str) -> 
     }
     mended?;
     let different = tree::differences(repo, tree, &root.join(name))?;
-    let path = different.first().map(|path| told(path)).unwrap_or_default();
+    let path = different.first().map(|path| printable::path(path)).unwrap_or_default();
     bail!("{name}/{path} does not stay as it was put back")
 }
 
@@ -67,7 +66,7 @@ fn anew(repo: &Repository, tree: Option<&Tree>, house: &House, name: &str) -> Re
             "what was written is not what was meant"
         );
         if fs::symlink_metadata(&at).is_ok() {
-            let old = way::whole(house, name)?;
+            let old = repair::whole(house, name)?;
             tracing::warn!(kept = %old.display(), "{name}/ is exchanged whole; what lay there is kept");
         }
         // To another disk no rename leads.
@@ -117,7 +116,7 @@ impl Mending<'_> {
             let name = OsStr::from_bytes(entry.name_bytes());
             let path = path.join(name);
             let mended = self.entry(&entry, folder, name, &path);
-            changed |= mended.with_context(|| format!("failed to put {} back", told(&path)))?;
+            changed |= mended.with_context(|| format!("failed to put {} back", printable::path(&path)))?;
         }
         if changed { self.sync(|| folder.sync()) } else { Ok(()) }
     }
@@ -125,9 +124,9 @@ impl Mending<'_> {
     /// Removes what the tree does not have, before anything is written: two names may be one to the disk.
     fn clear(&self, tree: Option<&Tree>, folder: &Folder, path: &Path) -> Result<bool> {
         let mut changed = false;
-        for name in folder.names().with_context(|| format!("failed to list {}", told(path)))? {
+        for name in folder.names().with_context(|| format!("failed to list {}", printable::path(path)))? {
             interrupt::check()?;
-            let name = name.with_context(|| format!("failed to list {}", told(path)))?;
+            let name = name.with_context(|| format!("failed to list {}", printable::path(path)))?;
             if tree.is_some_and(|tree| tree.get_name_bytes(name.as_bytes()).is_some()) {
                 continue;
             }
@@ -136,7 +135,8 @@ impl Mending<'_> {
             {
                 continue;
             }
-            remove_if_there(folder, &name).with_context(|| format!("failed to remove {}", told(&path)))?;
+            remove_if_there(folder, &name)
+                .with_context(|| format!("failed to remove {}", printable::path(&path)))?;
             changed = true;
         }
         Ok(changed)

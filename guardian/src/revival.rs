@@ -3,7 +3,7 @@
 //! Invariant: one of it at most; every event in every standing has an answer; it never rests longer than `LONGEST_MS`.
 //! Absent on purpose: files, processes, the clock, words for people.
 
-use crate::limits::Millis;
+use house::clock::Millis;
 
 /// First rest after an end nobody asked for; doubles with each.
 pub const SHORTEST_MS: Millis = 200;

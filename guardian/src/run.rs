@@ -6,22 +6,22 @@
 use crate::binaries::Binaries;
 use crate::build::Build;
 use crate::child::{Bond, Tree};
-use crate::clock::Clock;
 use crate::companion::Companion;
 use crate::exam::Exam;
-use crate::files::Mark;
 use crate::heartbeat::Heartbeat;
-use crate::house::House;
-use crate::limits::{Limits, Millis};
+use crate::limits::Limits;
 use crate::policy::Policy;
 use crate::repo::{Repo, Version};
 use crate::report::Report;
 use crate::settings::Settings;
 use crate::state::State;
 use crate::vocabulary::{Action, Event, Pending, Phase};
-use crate::walls::Walls;
-use crate::{files, hunt, interrupt, requests, walls};
+use crate::walls::{self, Walls};
+use crate::{hunt, requests};
 use anyhow::{Context, Result};
+use house::clock::{Clock, Millis};
+use house::files::{self, Mark};
+use house::{House, interrupt};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -255,7 +255,7 @@ impl Guardian {
         let life_number = self.state.life;
         let Some(life) = &mut self.life else { return false };
         if !life.thought {
-            let text = files::tail(&self.house.memory(), crate::limits::SMALL_FILE_BYTES);
+            let text = files::tail(&self.house.memory(), house::files::SMALL_FILE_BYTES);
             life.thought = text.lines().rev().any(|line| crate::feed::is_thought_of(line, life_number));
         }
         life.thought

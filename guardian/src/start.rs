@@ -2,18 +2,18 @@
 
 use crate::binaries::Binaries;
 use crate::child::Bond;
-use crate::clock::Clock;
 use crate::companion::Companion;
 use crate::heartbeat::Heartbeat;
-use crate::house::House;
 use crate::policy::Policy;
 use crate::repo::Repo;
 use crate::report::Report;
-use crate::run::{End, Guardian};
+use crate::run::{self, End, Guardian};
 use crate::state::State;
 use crate::walls::{Choice, Walls};
-use crate::{files, hunt, interrupt, keep, orders, records, requests, run, settings, terminal, way};
+use crate::{hunt, orders, requests, settings};
 use anyhow::Result;
+use house::clock::Clock;
+use house::{House, files, interrupt, printable, records, repair, terminal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
 use std::io::Write;
@@ -67,7 +67,7 @@ pub fn run() -> Result<u8> {
     start_logging();
     let signals = run::signals()?;
     let settings = settings::load(&house).map_err(|error| Refused(format!("{error:#}")))?;
-    way::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
+    repair::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
     let _instance = lock_instance(&house)?;
     hunt::adopt_orphans()?;
     let bond = Bond::new(&house, creature_lock(&house)?)?;
@@ -212,7 +212,7 @@ pub fn told_edits(edits: &[PathBuf]) -> Option<String> {
         "creature/ has uncommitted edits ({}{more}), yours: they were made while no creature lived. \
          To keep them: git add -f creature && git commit -m 'keep'. \
          To drop them: git checkout HEAD -- creature && git clean -ffdx creature",
-        keep::told(edits.first()?),
+        printable::path(edits.first()?),
     ))
 }
 

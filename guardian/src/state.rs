@@ -2,13 +2,12 @@
 //!
 //! Invariant: a state that cannot be read is kept aside and rebuilt from refs and logs, never a reason to stop.
 
-use crate::clock::Anchor;
-use crate::house::House;
 use crate::limits::DOCUMENT_BYTES;
-use crate::records::text;
 use crate::vocabulary::{Cause, Record};
-use crate::{bounds, clock, files};
 use anyhow::{Context, Result};
+use house::clock::{self, Anchor};
+use house::records::text;
+use house::{House, bounds, files};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

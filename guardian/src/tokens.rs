@@ -3,9 +3,8 @@
 //! Invariant: a token is in the file before the process it is for is started, and out of it as soon as that process has ended.
 
 use crate::child::Kind;
-use crate::files;
-use crate::house::House;
 use anyhow::{Context, Result};
+use house::{House, files};
 use serde_json::json;
 use std::fs::File;
 use std::io::Read;

@@ -4,12 +4,12 @@
 //! Invariant: no link is followed, though the creature may put one anywhere at any moment.
 //! Invariant: whatever lies there, memory holds a bounded part of it, and the look ends.
 
-use crate::beneath::Folder;
-use crate::keep::told;
 use crate::limits::KEPT_ENTRIES;
-use crate::{files, interrupt};
+use crate::shortage;
 use anyhow::{Context, Result};
 use git2::{FileMode, ObjectType, Oid, Repository, Tree, TreeEntry};
+use house::openat::Folder;
+use house::{files, interrupt, printable};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
@@ -97,7 +97,7 @@ impl Comparison<'_> {
     fn whole(&mut self, tree: Option<&Tree>, folder: &Path) -> Result<()> {
         let held = match open(folder) {
             Ok(held) => held,
-            Err(error) if files::is_of_shortage(&error) => return Err(error),
+            Err(error) if shortage::is_of_shortage(&error) => return Err(error),
             Err(_) => None,
         };
         // What is no folder, or one nobody may look into, is not what it should be.
@@ -140,7 +140,7 @@ impl Comparison<'_> {
         let names = match folder.names() {
             Ok(names) => names,
             Err(error) if files::is_short(&error) => {
-                return Err(error).with_context(|| format!("failed to list {}", told(path)));
+                return Err(error).with_context(|| format!("failed to list {}", printable::path(path)));
             }
             Err(_) => {
                 self.differs(path);
@@ -215,7 +215,7 @@ pub fn is_blob_there(repo: &Repository, folder: &Folder, name: &OsStr, mode: i32
     } else {
         let file = match files::open(&path) {
             Ok(file) => file,
-            Err(error) if files::is_of_shortage(&error) => return Err(error),
+            Err(error) if shortage::is_of_shortage(&error) => return Err(error),
             // What cannot be opened any more is not what it was.
             Err(_) => None,
         };

@@ -2,9 +2,9 @@
 //!
 //! Invariant: started from the main thread, as every child; a sweep after a life has to be told to spare them.
 
-use crate::house::House;
 use crate::{child, hunt};
 use anyhow::{Context, Result};
+use house::House;
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::signal::{Signal, killpg};

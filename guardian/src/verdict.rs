@@ -1,9 +1,10 @@
 //! Decides what a trusted tree's life and deaths come to: go on, fall, or the world's fault. Pure, a part of `policy`.
 
-use crate::limits::{Limits, Millis};
+use crate::limits::Limits;
 use crate::longevity::Lives;
 use crate::policy::Policy;
 use crate::vocabulary::{Action, Cause, Fell, Phase, Standing, Watch};
+use house::clock::Millis;
 
 /// A life's time goes into the record so many times a spell, and when it ends: a killed guardian forgets no more.
 const RECORDED_PER_SPELL: Millis = 6;

@@ -1,7 +1,8 @@
 //! The words the guardian decides in: what is wanted, what is, what happens, what is done, what survives.
 
-use crate::limits::{Limits, Millis};
+use crate::limits::Limits;
 use crate::longevity::Lives;
+use house::clock::Millis;
 use serde::{Deserialize, Serialize};
 
 /// What the owner wants.

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 use guardian::cargo_home;
-use guardian::house::House;
+use house::House;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -3,8 +3,8 @@
 //! To join a group takes the kernel some 16 ms. So the guardian joins once, at its start; what it starts is in the group
 //! from its first moment on, and only what is the owner's leaves it again.
 
-use crate::files::tell_kernel;
-use crate::house::House;
+use house::House;
+use house::files::tell_kernel;
 use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
 use std::ffi::CString;

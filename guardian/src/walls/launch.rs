@@ -5,8 +5,8 @@
 
 use super::spec::{Ceilings, Spec};
 use super::{calls, files, init, view};
-use crate::files::tell_kernel;
 use anyhow::{Context, Result};
+use house::files::tell_kernel;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, rlim_t, setrlimit};
@@ -39,7 +39,7 @@ pub fn launch(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Some(format!("failed to run {}: {error}", program.to_string_lossy()))
     });
     let Some(failed) = failed else { return ExitCode::SUCCESS };
-    crate::terminal::error(&format!("guardian wall: {failed}"));
+    house::terminal::error(&format!("guardian wall: {failed}"));
     ExitCode::from(FAILED)
 }
 

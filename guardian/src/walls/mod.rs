@@ -14,12 +14,13 @@ pub mod rules;
 pub mod spec;
 pub mod view;
 
+use crate::cargo_home;
 use crate::child::Kind;
-use crate::house::House;
 use crate::limits::Limits;
-use crate::{beneath::Folder, cargo_home, files as files_of_house};
 use anyhow::{Context, Result};
 use cage::Cage;
+use house::openat::Folder;
+use house::{House, files as files_of_house};
 use level::Level;
 use network::Network;
 use spec::{Ceilings, Spec};

@@ -4,7 +4,7 @@
 
 use super::spec::{Access, Rule, View};
 use crate::cargo_home;
-use crate::house::House;
+use house::House;
 use std::path::{Path, PathBuf};
 
 /// What programs, compilers and linkers are made of.

@@ -1,9 +1,9 @@
 //! Where attempts are made: a house, an owner's home beside it, somebody else's process and sockets, and the real launcher.
 
-use guardian::house::House;
 use guardian::limits::Limits;
 use guardian::walls::spec::Spec;
 use guardian::walls::{Choice, Walls};
+use house::House;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, UdpSocket};

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 fn open(house: &House) -> Repo {
-    Repo::open(&guardian::house::House::new(&house.root)).unwrap()
+    Repo::open(&house::House::new(&house.root)).unwrap()
 }
 
 fn packs(house: &House) -> Vec<PathBuf> {

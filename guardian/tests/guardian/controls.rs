@@ -3,8 +3,8 @@
 use crate::support::{Guardian, House, SOUND};
 use guardian::blame::{Answer, Control};
 use guardian::controls::{answer, args, clear, prepare, variables};
-use guardian::house::House as Places;
 use guardian::repo::Repo;
+use house::House as Places;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;

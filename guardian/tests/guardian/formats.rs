@@ -1,10 +1,10 @@
 //! The files between guardian and creature: golden examples read by the guardian's own readers, and written by it alike.
 
 use guardian::heartbeat::Heartbeat;
-use guardian::house::House;
-use guardian::moments::Place;
-use guardian::terminal::Screen;
-use guardian::{feed, history, records, requests};
+use guardian::{feed, history, requests};
+use house::moments::Place;
+use house::terminal::Screen;
+use house::{House, records};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;

@@ -92,7 +92,7 @@ fn a_tree_that_ends_before_its_launcher_listens_is_no_wait_for_ever() {
     assert_eq!(ended(launch_slowly(&["/bin/sh", "-c", "kill -9 $$"])), -9);
 }
 
-fn start(house: &guardian::house::House, walls: &Walls, program: &str, args: &[&str]) -> Tree {
+fn start(house: &house::House, walls: &Walls, program: &str, args: &[&str]) -> Tree {
     let null = || File::options().write(true).open("/dev/null").unwrap();
     std::fs::create_dir_all(house.creature_lock().parent().unwrap()).unwrap();
     let bond = Bond::new(house, File::create(house.creature_lock()).unwrap()).unwrap();
@@ -115,7 +115,7 @@ fn start(house: &guardian::house::House, walls: &Walls, program: &str, args: &[&
 #[test]
 fn a_tree_that_is_asked_to_end_before_its_program_runs_ends() {
     let beside = House::new(SOUND);
-    let house = guardian::house::House::new(&beside.root);
+    let house = house::House::new(&beside.root);
     let guardian = env!("CARGO_BIN_EXE_guardian").into();
     let walls = Walls::find(&house, Choice::On, &Limits::default(), vec![], guardian, false).unwrap();
     for _ in 0..20 {
@@ -136,7 +136,7 @@ fn memory_moved_aside_during_a_launch_is_seen() {
     );
     std::fs::write(&launcher, script).unwrap();
     std::fs::set_permissions(&launcher, PermissionsExt::from_mode(0o755)).unwrap();
-    let house = guardian::house::House::new(&beside.root);
+    let house = house::House::new(&beside.root);
     let walls = Walls::find(&house, Choice::On, &Limits::default(), vec![], launcher, false).unwrap();
     beside.write("moving", "");
     let tree = start(&house, &walls, "true", &[]);

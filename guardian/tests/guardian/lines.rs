@@ -1,8 +1,8 @@
 //! Lines of files nobody trusts: handed out whole, left for later, or passed over, in memory that does not grow.
 
-use guardian::bounds::{brief, fitted, read};
 use guardian::feed::Feed;
-use guardian::lines::{Lines, Next};
+use house::bounds::{brief, fitted, read};
+use house::lines::{Lines, Next};
 use serde_json::{Value, json};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;

@@ -29,7 +29,7 @@ fn dig_named(place: &Path, name: &str, depth: usize) {
 
 /// Keeps what lies in the creature's folder, puts the folder back, and commits it.
 fn kept_and_put_back(house: &House) {
-    let own = guardian::house::House::new(&house.root);
+    let own = house::House::new(&house.root);
     let repo = Repo::open(&own).unwrap();
     let head = repo.head().unwrap();
     assert!(!repo.dirty(head).unwrap().is_empty(), "nothing is in the way");
@@ -44,7 +44,7 @@ fn folders_deeper_than_a_stack_are_moved_aside() {
     dig(&house.path("creature"), 15_000);
     kept_and_put_back(&house);
     // And removed: what clears the build folder meets such trees as well.
-    let root = guardian::beneath::Folder::open(&house.root).unwrap();
+    let root = house::openat::Folder::open(&house.root).unwrap();
     root.remove_all(".self").unwrap();
     assert!(!house.path(".self").exists());
 }
@@ -190,7 +190,7 @@ fn a_name_that_waits_for_what_is_too_deep_keeps_nothing_from_being_removed() {
         fs::create_dir(house.path(&format!("self/{number}"))).unwrap();
         dig(&house.path(&format!("self/{number}")), 110);
     }
-    let root = guardian::beneath::Folder::open(&house.root).unwrap();
+    let root = house::openat::Folder::open(&house.root).unwrap();
     root.remove_all("self").unwrap();
 }
 
@@ -216,7 +216,7 @@ fn names_that_git_refuses_are_in_no_commit() {
     for name in refused {
         fs::write(house.path("creature").join(OsStr::from_bytes(name)), "x").unwrap();
     }
-    let repo = Repo::open(&guardian::house::House::new(&house.root)).unwrap();
+    let repo = Repo::open(&house::House::new(&house.root)).unwrap();
     assert_eq!(repo.commit("self: x", &["creature"]).unwrap(), None);
     house.git(&["fsck", "--strict"]);
 }
@@ -226,7 +226,7 @@ fn names_that_git_refuses_are_in_no_commit() {
 fn what_is_kept_already_is_not_kept_again() {
     let house = House::new("live");
     house.write("creature/work", "x");
-    let repo = Repo::open(&guardian::house::House::new(&house.root)).unwrap();
+    let repo = Repo::open(&house::House::new(&house.root)).unwrap();
     let first = repo.rescue("a test").unwrap();
     assert!(first.is_some());
     std::thread::sleep(std::time::Duration::from_millis(2));
@@ -357,13 +357,13 @@ fn line_ends_that_git_wrote_itself_are_no_edits_of_the_owners() {
 #[test]
 fn no_word_of_the_creatures_steers_a_terminal() {
     let steering = "\u{1b}[2J\u{9b}1m\u{202e}\u{7}x\r\n12:00:00 guardian all is well";
-    let line = guardian::spelled::harmless(steering);
+    let line = house::printable::harmless(steering);
     assert!(!line.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7}', '\r']), "{line:?}");
     assert!(line.lines().skip(1).all(|line| line.starts_with("    ")), "{line:?}");
     let record = serde_json::json!({"at": "2026-01-01T\u{1b}[2J\u{1b}[H..", "kind": "thought", "data":
         {"monologue": "\u{202e}x", "intent": ""}});
-    let place = guardian::moments::Place::named("UTC0").unwrap();
-    let mut screen = guardian::terminal::Screen::new(None, false, place);
+    let place = house::moments::Place::named("UTC0").unwrap();
+    let mut screen = house::terminal::Screen::new(None, false, place);
     let line = screen.lines(&guardian::feed::row(&record).unwrap()).remove(0);
     assert!(line.chars().all(|letter| !letter.is_control() && letter != '\u{202e}'), "{line:?}");
     let house = House::new("live");

@@ -90,7 +90,7 @@ fn putting_back_writes_and_removes_nothing_elsewhere() {
 fn only_what_lies_in_the_build_folder_is_kept_as_a_binary() {
     let (house, outside) = house_with("target/creature/debug/creature");
     fs::create_dir_all(house.path(".self/guardian/binaries")).unwrap();
-    let mut binaries = Binaries::new(&guardian::house::House::new(&house.root));
+    let mut binaries = Binaries::new(&house::House::new(&house.root));
     assert!(binaries.keep("direct", &outside.join("key")).is_err());
     assert!(binaries.keep("dotted", &house.path("target/creature/../../PURPOSE.md")).is_err());
     symlink(&outside, house.path("target/creature/link")).unwrap();

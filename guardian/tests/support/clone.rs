@@ -81,7 +81,7 @@ fn warm(root: &Path) {
     if root.join("target/creature/debug/deps").exists() {
         return;
     }
-    let house = guardian::house::House::new(root);
+    let house = house::House::new(root);
     guardian::walls::prepare(&house, guardian::child::Kind::Build);
     let args = ["build", "--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"];
     let mut cargo = Command::new(std::env::var("CARGO").unwrap());

@@ -229,7 +229,7 @@ impl House {
 
 /// Processes with the mark of the house at this path in their environment; an init of ours is told by what it began with.
 fn marked(root: &Path) -> Vec<i32> {
-    let mark = format!("FERAL_TREE={}", guardian::house::House::new(root).identity());
+    let mark = format!("FERAL_TREE={}", house::House::new(root).identity());
     let pids =
         fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter(|pid: &i32| {

@@ -106,7 +106,7 @@ pub fn is_whole(house: &House, lay_there: &[(PathBuf, Vec<u8>)]) {
 }
 
 fn state_is_settled(house: &House) {
-    let (state, rebuilt) = guardian::state::State::load(&guardian::house::House::new(&house.root));
+    let (state, rebuilt) = guardian::state::State::load(&house::House::new(&house.root));
     assert_eq!(rebuilt, None, "the state was read as it was");
     assert!(house.told("state_rebuilt").is_empty());
     assert_eq!(state.record.pending, None::<Pending>);

@@ -1,6 +1,8 @@
 //! Text of others as a terminal may show it: what would steer one is spelled out, lines are wrapped at words. Pure.
 
+use crate::bounds::{NAME_CHARS, brief};
 use serde_json::Value;
+use std::path::Path;
 use unicode_width::UnicodeWidthChar;
 
 /// Columns that a line is never wrapped below, however narrow the terminal says it is.
@@ -155,4 +157,9 @@ pub fn columns(text: &str) -> usize {
 
 fn columns_of(letter: char) -> usize {
     letter.width().unwrap_or(0)
+}
+
+/// A path of the creature's: shortened, and harmless to a terminal.
+pub fn path(path: &Path) -> String {
+    harmless(&brief(&path.to_string_lossy(), NAME_CHARS))
 }

@@ -2,9 +2,8 @@
 //!
 //! Invariant: nothing here opens what it finds but to change its mode or marks, so nothing can make it wait.
 
-use crate::beneath::Folder;
-use crate::house::House;
-use crate::{clock, files};
+use crate::openat::Folder;
+use crate::{House, clock, files};
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
@@ -190,7 +189,7 @@ impl Aside {
                 return Ok(());
             }
         }
-        moved.with_context(|| format!("failed to move {} aside", crate::keep::told(path)))
+        moved.with_context(|| format!("failed to move {} aside", crate::printable::path(path)))
     }
 }
 

@@ -3,13 +3,14 @@
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use std::time::Duration;
 
 /// Reads `90m`, `12h`, `7d`, `2w`, a day or a time of the owner's own, or an RFC 3339 time; the time it means, RFC 3339 UTC.
 pub fn since(argument: &str) -> Result<String, String> {
     let wrong = || {
         format!(
             "--since wants 90m, 12h, 7d, a day such as 2026-01-31, or a time such as 2026-01-31T08:00, not `{}`",
-            crate::spelled::flat(&crate::bounds::brief(argument, 80))
+            crate::printable::flat(&crate::bounds::brief(argument, 80))
         )
     };
     let then = ago(argument).or_else(|| argument.parse().ok()).or_else(|| {
@@ -78,4 +79,15 @@ pub fn told(at: &str) -> String {
 
 pub fn now() -> Timestamp {
     Timestamp::from_millisecond(crate::clock::wall_ms() as i64).unwrap_or_default()
+}
+
+/// `1 h 5 min`, `12 s`: a duration for people.
+pub fn span(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
+    }
 }

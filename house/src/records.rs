@@ -1,9 +1,8 @@
 //! What the guardian leaves for readers, a line for each thing it did and for each death; and how such lines are read.
 
-use crate::house::House;
 use crate::lines::{Lines, Next};
-use crate::{bounds, clock, files, way};
-use serde_json::{Map, Value, json};
+use crate::{House, bounds, clock, files, repair};
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// Largest history or deaths file; past it the older half goes to `kept/`.
@@ -46,7 +45,7 @@ fn line(what: &str, data: Value) -> Value {
 
 fn append(house: &House, path: PathBuf, value: Value) {
     if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file() || meta.len() > MOST_BYTES) {
-        let _ = way::aside(house, &path);
+        let _ = repair::aside(house, &path);
     }
     let _ = path.parent().map(std::fs::create_dir_all);
     let line = bounds::fitted(value, MOST_LINE_BYTES, Value::to_string);
@@ -121,13 +120,4 @@ pub fn parse(line: &[u8]) -> Option<Value> {
 /// A text field of a record, empty when it is not there.
 pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// What the next life and readers are told of an end.
-pub fn end(life: u64, commit: &str, ended: Value, blame: Value, end: &crate::run::End) -> Value {
-    json!({
-        "at": clock::stamp(), "life": life, "commit": commit, "ended": ended,
-        "cause": bounds::brief(&end.cause, bounds::TOLD_CHARS), "blame": blame,
-        "lived_s": end.lived_ms as f64 / 1_000.0, "log_tail": end.log_tail,
-    })
 }

@@ -4,7 +4,7 @@
 //! Invariant: what cannot be written is passed over: a closed terminal is no fault.
 
 use crate::moments::{self, Place};
-use crate::spelled;
+use crate::printable;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -69,7 +69,7 @@ impl Screen {
     pub fn lines(&mut self, row: &Row) -> Vec<String> {
         let Some(columns) = self.columns else {
             let time = row.at.map_or_else(|| "---------- --:--:--".into(), |at| self.place.whole(at));
-            return vec![format!("{time} {:<TAG$} {}", row.tag, spelled::flat(&row.text))];
+            return vec![format!("{time} {:<TAG$} {}", row.tag, printable::flat(&row.text))];
         };
         let mut lines = Vec::new();
         if let Some(at) = row.at.filter(|at| self.day != Some(self.place.day(*at))) {
@@ -84,9 +84,9 @@ impl Screen {
         };
         let head = time.len() + tag.len() + 2;
         let indent = if narrow { 2 } else { head };
-        let text = spelled::spelled(&spelled::plain_spaces(&row.text));
+        let text = printable::spelled(&printable::plain_spaces(&row.text));
         let text =
-            spelled::wrapped(text.trim(), columns.saturating_sub(head), columns.saturating_sub(indent));
+            printable::wrapped(text.trim(), columns.saturating_sub(head), columns.saturating_sub(indent));
         let head = format!("{} {} ", self.painted("90", &time), self.painted(row.paint, &tag));
         for (number, line) in text.into_iter().enumerate() {
             match number {
@@ -113,8 +113,8 @@ impl Screen {
     /// A line that the next one takes the place of: the first that fits, or what there is room for of the last.
     pub fn frame(&mut self, wordings: &[&str]) {
         let room = width().saturating_sub(1);
-        let fits = wordings.iter().find(|text| spelled::columns(text) <= room).or(wordings.last());
-        let line: String = spelled::flat(fits.copied().unwrap_or_default()).chars().take(room).collect();
+        let fits = wordings.iter().find(|text| printable::columns(text) <= room).or(wordings.last());
+        let line: String = printable::flat(fits.copied().unwrap_or_default()).chars().take(room).collect();
         let mut out = std::io::stdout().lock();
         let _ = write!(out, "\r\x1b[2K{line}").and_then(|()| out.flush());
         self.framed = true;
@@ -159,13 +159,13 @@ pub fn error(text: &str) {
 }
 
 fn print(out: &mut dyn Write, is_terminal: bool, text: &str) {
-    let text = spelled::harmless(text);
+    let text = printable::harmless(text);
     let columns = if is_terminal { width() } else { usize::MAX };
     for line in text.split('\n') {
         // What follows of a line is set in as far as the line itself, and a little more.
         let indent = if columns == usize::MAX { 0 } else { 4 + line.len() - line.trim_start().len() };
         for (number, line) in
-            spelled::wrapped(line, columns, columns.saturating_sub(indent)).iter().enumerate()
+            printable::wrapped(line, columns, columns.saturating_sub(indent)).iter().enumerate()
         {
             let indent = if number == 0 { 0 } else { indent };
             let _ = writeln!(out, "{:indent$}{line}", "");
@@ -183,7 +183,7 @@ pub fn exactly(text: &str) {
     let out = std::io::stdout();
     let room = if out.is_terminal() { width().saturating_sub(5).max(8) } else { EXACTLY };
     let mut out = out.lock();
-    for line in spelled::exactly(text).lines() {
+    for line in printable::exactly(text).lines() {
         for (number, piece) in cut(line, room).into_iter().enumerate() {
             let _ = writeln!(out, "   |{}{piece}", if number == 0 { ' ' } else { '>' });
         }
@@ -194,7 +194,7 @@ pub fn exactly(text: &str) {
 fn cut(line: &str, room: usize) -> Vec<String> {
     let (mut pieces, mut piece, mut used) = (Vec::new(), String::new(), 0);
     for letter in line.chars() {
-        let wide = spelled::columns(letter.encode_utf8(&mut [0; 4]));
+        let wide = printable::columns(letter.encode_utf8(&mut [0; 4]));
         if used + wide > room {
             pieces.push(std::mem::take(&mut piece));
             used = 0;
@@ -208,12 +208,12 @@ fn cut(line: &str, room: usize) -> Vec<String> {
 
 /// A document for programs.
 pub fn json(document: &Value) {
-    write(&format!("{}\n", spelled::json(document)));
+    write(&format!("{}\n", printable::json(document)));
 }
 
 /// The same on one line.
 pub fn json_line(document: &Value) {
-    write(&format!("{}\n", spelled::json_line(document)));
+    write(&format!("{}\n", printable::json_line(document)));
 }
 
 /// Text that stands in our source, which nobody else can have a word in.
@@ -267,7 +267,7 @@ pub struct Log;
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let text = spelled::harmless(String::from_utf8_lossy(bytes).trim_end_matches('\n'));
+        let text = printable::harmless(String::from_utf8_lossy(bytes).trim_end_matches('\n'));
         std::io::stderr().lock().write_all(format!("{text}\n").as_bytes())?;
         Ok(bytes.len())
     }
@@ -275,4 +275,9 @@ impl Write for Log {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// A command as the owner types it.
+pub fn typed(command: &str) -> String {
+    format!("cargo run -p guardian -- {command}")
 }

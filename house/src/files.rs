@@ -2,7 +2,6 @@
 //!
 //! Invariant: nothing here blocks on a pipe or follows a link in its last step; no read takes more than its cap.
 
-use crate::limits::SMALL_FILE_BYTES;
 use anyhow::{Context, Result, bail};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -10,11 +9,14 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+/// Largest heartbeat, request, order or state file that is read, in bytes.
+pub const SMALL_FILE_BYTES: u64 = 256 << 10;
+
 /// Opens that return at once whatever is there, and go nowhere else.
 const AT_ONCE: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 
 /// No room, no right to write at all, too many open files, no memory.
-const SHORTAGES: [i32; 6] =
+pub const SHORTAGES: [i32; 6] =
     [libc::ENOSPC, libc::EDQUOT, libc::EROFS, libc::EMFILE, libc::ENFILE, libc::ENOMEM];
 
 /// What identifies a file's content without reading it. Compared for inequality only.
@@ -124,20 +126,6 @@ impl Drop for Replacement {
 /// Whether the system is short of something: what failed is nobody's doing, and may do later as it is.
 pub fn is_short(error: &std::io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| SHORTAGES.contains(&code))
-}
-
-/// The same of an error of any kind. Git's library has the system's errors as words alone.
-pub fn is_of_shortage(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let words = |code: &i32| {
-            let words = std::io::Error::from_raw_os_error(*code).to_string();
-            words.split(" (os error").next().is_some_and(|words| cause.to_string().contains(words))
-        };
-        match cause.downcast_ref::<std::io::Error>() {
-            Some(error) => is_short(error),
-            None => cause.is::<git2::Error>() && SHORTAGES.iter().any(words),
-        }
-    })
 }
 
 /// Short, and nothing anybody can have thought of before.

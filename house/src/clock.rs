@@ -2,8 +2,10 @@
 //!
 //! Invariant: the timeline never runs backwards, whatever the wall clock does.
 
-use crate::limits::Millis;
 use nix::time::{ClockId, clock_gettime};
+
+/// Milliseconds: on the guardian's own timeline, or since the epoch by the wall clock.
+pub type Millis = u64;
 
 /// Longest stretch a guardian may have been away that its timeline still counts: an hour.
 const LONGEST_AWAY_MS: Millis = 60 * 60_000;
