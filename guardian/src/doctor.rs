@@ -1,9 +1,12 @@
 //! Says what is missing or odd, and how to mend it.
 
+use crate::act::state::State;
+use crate::act::{build, heartbeat};
+use crate::git::locks;
+use crate::git::repo::Repo;
 use crate::limits::Limits;
-use crate::repo::Repo;
-use crate::state::State;
-use crate::{build, custody, heartbeat, locks, orders, prepare, start};
+use crate::processes::prepare;
+use crate::{custody, orders, start};
 use house::{House, files, printable, terminal};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};

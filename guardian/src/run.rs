@@ -3,20 +3,21 @@
 //! Invariant: a changed record is on disk before the actions it stands for are performed.
 //! Invariant: nothing here waits for the creature.
 
-use crate::binaries::Binaries;
-use crate::build::Build;
-use crate::child::{Bond, Tree};
-use crate::companion::Companion;
-use crate::exam::Exam;
-use crate::heartbeat::Heartbeat;
+use crate::act::binaries::Binaries;
+use crate::act::broker_process::Companion;
+use crate::act::build::Build;
+use crate::act::exam::Exam;
+use crate::act::heartbeat::Heartbeat;
+use crate::act::report::Report;
+use crate::act::requests;
+use crate::act::state::State;
+use crate::decide::policy::Policy;
+use crate::decide::vocabulary::{Action, Event, Pending, Phase};
+use crate::git::repo::{Repo, Version};
 use crate::limits::Limits;
-use crate::policy::Policy;
-use crate::repo::{Repo, Version};
-use crate::report::Report;
+use crate::processes::child::{Bond, Tree};
+use crate::processes::{hunt, prepare};
 use crate::settings::Settings;
-use crate::state::State;
-use crate::vocabulary::{Action, Event, Pending, Phase};
-use crate::{hunt, prepare, requests};
 use anyhow::{Context, Result};
 use house::clock::{Clock, Millis};
 use house::files::{self, Mark};

@@ -1,15 +1,17 @@
 //! Starts or refuses: everything that may stop the guardian is found here, before the loop.
 
-use crate::binaries::Binaries;
-use crate::child::Bond;
-use crate::companion::Companion;
-use crate::heartbeat::Heartbeat;
-use crate::policy::Policy;
-use crate::repo::Repo;
-use crate::report::Report;
+use crate::act::binaries::Binaries;
+use crate::act::broker_process::Companion;
+use crate::act::heartbeat::Heartbeat;
+use crate::act::report::Report;
+use crate::act::requests;
+use crate::act::state::State;
+use crate::decide::policy::Policy;
+use crate::git::repo::Repo;
+use crate::processes::child::Bond;
+use crate::processes::{hunt, prepare};
 use crate::run::{self, End, Guardian};
-use crate::state::State;
-use crate::{hunt, orders, prepare, requests, settings};
+use crate::{orders, settings};
 use anyhow::Result;
 use house::clock::Clock;
 use house::{House, files, interrupt, printable, records, repair, terminal};
@@ -170,7 +172,7 @@ impl Guardian {
         if self.repo.rungs()?.is_empty() {
             self.repo.bless(self.repo.head()?)?;
         }
-        crate::repo::publish_last_good(&self.house, &self.repo.rungs()?)
+        crate::git::repo::publish_last_good(&self.house, &self.repo.rungs()?)
     }
 }
 

@@ -194,7 +194,7 @@ fn required(suite: &mut Suite) -> Result<(), String> {
     let stage = &suite.stage;
     let house = stage.house.clone();
     let launcher = crate::stage::guardian();
-    let missing = guardian::prepare::find_walls(
+    let missing = guardian::processes::prepare::find_walls(
         &house,
         &Settings { walls: Choice::Off, ..Settings::default() },
         launcher,

@@ -88,7 +88,8 @@ impl Stage {
         }
         fs::copy(hostile, at.join("house/creature/hostile")).unwrap();
         let house = House::new(at.join("house"));
-        let walls = guardian::prepare::find_walls(&house, &Settings::default(), guardian(), false).unwrap();
+        let walls = guardian::processes::prepare::find_walls(&house, &Settings::default(), guardian(), false)
+            .unwrap();
         let mut victim = Command::new(at.join("house/creature/hostile"));
         victim.args(["hold", "still"]).env("SECRET", "of the victim").stdout(Stdio::piped()).process_group(0);
         let mut victim = victim.spawn().unwrap();
@@ -137,7 +138,7 @@ impl Stage {
 
     /// As the guardian would start it, or as nothing stops it; all the names an attempt may need are in its environment.
     pub fn run(&self, spec: Option<&Spec>, attempt: &str) -> Output {
-        guardian::prepare::prepare(&self.house, guardian::child::Kind::Life);
+        guardian::processes::prepare::prepare(&self.house, guardian::processes::child::Kind::Life);
         let mut command = match spec {
             Some(spec) => {
                 let mut command = Command::new(guardian());

@@ -1,8 +1,8 @@
 //! The launcher of walls by itself: it ends as its program did, in whatever order the processes get to run.
 
 use crate::support::{House, PATIENCE, SOUND};
-use guardian::child::{self, Bond, Kind, Start, Tree};
-use guardian::prepare;
+use guardian::processes::child::{self, Bond, Kind, Start, Tree};
+use guardian::processes::prepare;
 use guardian::settings::Settings;
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
