@@ -4,7 +4,7 @@
 //! Invariant: nothing here waits for the creature.
 
 use crate::act::binaries::Binaries;
-use crate::act::broker_process::Companion;
+use crate::act::broker_process::BrokerProcess;
 use crate::act::build::Build;
 use crate::act::exam::Exam;
 use crate::act::heartbeat::Heartbeat;
@@ -46,7 +46,7 @@ pub struct Guardian {
     pub mistake: String,
     /// Why `PURPOSE.md` as it is now does not count; empty while it does.
     pub purpose_unread: String,
-    pub companion: Companion,
+    pub broker: BrokerProcess,
     pub walls: Walls,
     pub clock: Clock,
     pub repo: Repo,
@@ -133,7 +133,7 @@ impl Guardian {
 
     fn wait(&mut self) {
         let now = self.clock.now();
-        let busy = self.life.is_some() || self.build.is_some() || self.companion.hoped_for();
+        let busy = self.life.is_some() || self.build.is_some() || self.broker.hoped_for();
         let mut until = self.policy.deadline(&self.limits).unwrap_or(now + 3_600_000);
         if busy {
             until = until.min(now + self.limits.look_ms);
@@ -144,9 +144,9 @@ impl Guardian {
         if self.build.is_some() {
             until = until.min(now + self.report.build_frame_ms().unwrap_or(self.limits.look_ms));
         }
-        until = until.min(self.companion.deadline().unwrap_or(until));
+        until = until.min(self.broker.deadline().unwrap_or(until));
         let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
-        let listener = (!self.companion.hoped_for()).then_some(self.companion.listener.as_fd());
+        let listener = (!self.broker.hoped_for()).then_some(self.broker.listener.as_fd());
         let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();
         let mut descriptors: Vec<PollFd> = heard.map(|heard| PollFd::new(heard, PollFlags::POLLIN)).collect();
         // An interrupted or failed poll only means looking earlier.
@@ -287,7 +287,7 @@ impl Guardian {
     }
 
     fn leave(&mut self) -> Result<()> {
-        let spared: Vec<Pid> = self.companion.spared().collect();
+        let spared: Vec<Pid> = self.broker.spared().collect();
         if let Some(build) = self.build.take() {
             build.tree.end(&spared, &mut Vec::new());
         }

@@ -1,7 +1,7 @@
 //! Starts or refuses: everything that may stop the guardian is found here, before the loop.
 
 use crate::act::binaries::Binaries;
-use crate::act::broker_process::Companion;
+use crate::act::broker_process::BrokerProcess;
 use crate::act::heartbeat::Heartbeat;
 use crate::act::report::Report;
 use crate::act::requests;
@@ -80,7 +80,7 @@ pub fn run() -> Result<u8> {
         return if interrupt::check().is_err() { Ok(0) } else { refuse(why) };
     }
     let walls = put_up_walls(&house, &settings)?;
-    let companion = Companion::open(&house, &walls.network)?;
+    let broker = BrokerProcess::open(&house, &walls.network)?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
     let report = Report::new(&house);
@@ -95,7 +95,7 @@ pub fn run() -> Result<u8> {
         settings,
         mistake: String::new(),
         purpose_unread: String::new(),
-        companion,
+        broker,
         walls,
         clock,
         repo,
@@ -158,9 +158,9 @@ fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
 impl Guardian {
     /// Has the broker judge what in `owner.toml` is its own. False: the owner did not wait for it.
     fn prove_settings(&mut self) -> Result<bool> {
-        let Self { house, companion, report, signals, .. } = self;
+        let Self { house, broker, report, signals, .. } = self;
         let leaves = |signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal);
-        match companion.prove(house, |told| report.say(told), || !signals.pending().any(leaves)) {
+        match broker.prove(house, |told| report.say(told), || !signals.pending().any(leaves)) {
             Ok(()) => Ok(true),
             Err(Some(mistake)) => refuse(mistake),
             Err(None) => Ok(false),

@@ -1,10 +1,10 @@
-//! The broker as a plain companion: brought up to date, checked, started, started anew when it ends or the owner's word changes.
+//! The broker as a process: brought up to date, checked, started, started anew when it ends or the owner's word changes.
 //!
 //! Invariant: its end is never the creature's fault, and no sweep after a life takes it along.
 //! Invariant: the door stays open here for our whole life, so connections wait while it is away.
 //! When to start and end it is decided in `revival`.
 
-use crate::act::jobs::{Errand, Kind};
+use crate::act::jobs::{Job, Kind};
 use crate::act::reload::Watch;
 use crate::act::tokens::Tokens;
 use crate::decide::revival::{Act, Event, Revival};
@@ -32,7 +32,7 @@ pub const NAME: &str = "broker";
 /// How long a program that is there is not brought up to date for the first life's sake.
 const UPDATED_BY_MS: Millis = 10_000;
 
-pub struct Companion {
+pub struct BrokerProcess {
     /// Where the creature meets it.
     pub listener: TcpListener,
     port: u16,
@@ -49,10 +49,10 @@ pub struct Companion {
     pub tokens: Tokens,
     pub revival: Revival,
     pub pid: Option<Pid>,
-    pub errand: Option<Errand>,
+    pub job: Option<Job>,
     /// Over what it runs by.
     pub watch: Watch,
-    /// What the owner changed while an errand was under way waits for its end.
+    /// What the owner changed while a job was under way waits for its end.
     pub unjudged: bool,
     pub asks_mark: Option<Mark>,
     /// Ids of those that wait, each of them announced.
@@ -62,7 +62,7 @@ pub struct Companion {
     pub trouble: String,
 }
 
-impl Companion {
+impl BrokerProcess {
     /// Looks where the program is, ends a former one, and opens the folder that is closed to the creature.
     pub fn open(house: &House, network: &Network) -> Result<Self> {
         let me = std::env::current_exe().context("failed to find our own program")?;
@@ -97,7 +97,7 @@ impl Companion {
             tokens: Tokens::default(),
             revival: Revival::default(),
             pid: None,
-            errand: None,
+            job: None,
             watch: Watch::new(house),
             unjudged: false,
             asks_mark: None,
@@ -110,7 +110,7 @@ impl Companion {
     /// Whether the creature may hope for it: it runs, will run again, or is being built.
     pub fn hoped_for(&self) -> bool {
         self.revival.standing != crate::decide::revival::Standing::Without
-            || self.errand.as_ref().is_some_and(|errand| errand.builds())
+            || self.job.as_ref().is_some_and(|job| job.builds())
     }
 
     pub fn deadline(&self) -> Option<Millis> {
@@ -119,7 +119,7 @@ impl Companion {
 
     /// Processes that no sweep may take; what they started is theirs to end.
     pub fn spared(&self) -> impl Iterator<Item = Pid> {
-        self.pid.into_iter().chain(self.errand.as_ref().map(|errand| errand.pid))
+        self.pid.into_iter().chain(self.job.as_ref().map(|job| job.pid))
     }
 
     /// What opens it to a life or, without a number, to a build.
@@ -165,10 +165,10 @@ impl Companion {
 
     /// How it is, in a line.
     pub fn note(&self) -> String {
-        match (&self.errand, self.pid) {
+        match (&self.job, self.pid) {
             _ if !self.trouble.is_empty() => self.trouble.clone(),
             (_, Some(_)) => "holds keys, budget and permission".into(),
-            (Some(errand), None) if errand.builds() => "being built".into(),
+            (Some(job), None) if job.builds() => "being built".into(),
             _ if self.hoped_for() => "starting".into(),
             _ => format!("there is no {}: the creature has no way out", self.program.display()),
         }
@@ -183,11 +183,11 @@ pub fn program() -> Option<PathBuf> {
 impl Guardian {
     /// The first start: at once where it is there, after its build where it is not.
     pub fn call_broker(&mut self) {
-        self.companion.called = self.clock.now();
-        if !self.companion.program.is_file() {
+        self.broker.called = self.clock.now();
+        if !self.broker.program.is_file() {
             self.build_broker();
         }
-        if self.companion.errand.is_none() {
+        if self.broker.job.is_none() {
             self.broker_found();
         }
     }
@@ -196,34 +196,34 @@ impl Guardian {
     /// beaten, whose birth a compiler beside it would make late, or has had the time.
     pub fn update_broker(&mut self) {
         let beats = matches!(self.policy.phase, Phase::Probation { .. } | Phase::Settled { .. });
-        if beats || self.clock.now() > self.companion.called + UPDATED_BY_MS {
+        if beats || self.clock.now() > self.broker.called + UPDATED_BY_MS {
             self.build_broker();
         }
     }
 
     /// Once a guardian.
     fn build_broker(&mut self) {
-        let companion = &mut self.companion;
-        if companion.made.is_none() || companion.errand.is_some() || companion.build_tried {
+        let broker = &mut self.broker;
+        if broker.made.is_none() || broker.job.is_some() || broker.build_tried {
             return;
         }
-        companion.build_tried = true;
-        match companion.build(&self.house, true) {
+        broker.build_tried = true;
+        match broker.build(&self.house, true) {
             Ok(Some(pid)) => {
-                let kind = Kind::Build { was: files::mark(&companion.program) };
-                companion.errand = Some(Errand { pid, kind, since: self.clock.now() });
+                let kind = Kind::Build { was: files::mark(&broker.program) };
+                broker.job = Some(Job { pid, kind, since: self.clock.now() });
             }
             Ok(None) => {}
-            Err(error) => self.report.warn(&companion.not_built(&error)),
+            Err(error) => self.report.warn(&broker.not_built(&error)),
         }
     }
 
     pub fn broker_found(&mut self) {
-        let there = self.companion.program.is_file();
-        if there && self.companion.trouble.is_empty() {
+        let there = self.broker.program.is_file();
+        if there && self.broker.trouble.is_empty() {
             return self.broker_steps(Event::Found);
         }
-        let note = self.companion.note();
+        let note = self.broker.note();
         self.report.warn(&format!("{note}. The creature lives without a model, services and web"));
         records::tell(&self.house, "broker_missing", json!({"cause": note}));
     }
@@ -232,27 +232,27 @@ impl Guardian {
         let now = self.clock.now();
         let mut event = Some(event);
         while let Some(told) = event.take() {
-            match self.companion.revival.step(now, told) {
+            match self.broker.revival.step(now, told) {
                 Some(Act::Start) => event = Some(self.start_broker()),
-                Some(Act::Terminate) => self.companion.pid.iter().for_each(|pid| trusted::terminate(*pid)),
-                Some(Act::Kill) => self.companion.pid.iter().for_each(|pid| trusted::kill(*pid)),
+                Some(Act::Terminate) => self.broker.pid.iter().for_each(|pid| trusted::terminate(*pid)),
+                Some(Act::Kill) => self.broker.pid.iter().for_each(|pid| trusted::kill(*pid)),
                 None => {}
             }
         }
     }
 
     fn start_broker(&mut self) -> Event {
-        match self.companion.start(&self.house) {
+        match self.broker.start(&self.house) {
             Ok(pid) => {
-                self.companion.pid = Some(pid);
-                self.companion.trouble.clear();
+                self.broker.pid = Some(pid);
+                self.broker.trouble.clear();
                 self.publish();
                 Event::Started
             }
             Err(error) => {
                 let told = format!("{error:#}");
                 self.report.once(&format!("{told}; trying again"));
-                self.companion.trouble = told;
+                self.broker.trouble = told;
                 Event::NotStarted
             }
         }
@@ -260,24 +260,24 @@ impl Guardian {
 
     /// Takes note if one of the processes that ended is the broker's.
     pub fn broker_ended(&mut self, pid: Pid, status: WaitStatus) {
-        if self.companion.pid == Some(pid) {
-            self.companion.pid = None;
-            self.companion.restarts += 1;
+        if self.broker.pid == Some(pid) {
+            self.broker.pid = None;
+            self.broker.restarts += 1;
             trusted::kill(pid);
             let asked =
-                !matches!(self.companion.revival.standing, crate::decide::revival::Standing::Running { .. });
+                !matches!(self.broker.revival.standing, crate::decide::revival::Standing::Running { .. });
             if !asked {
                 let cause = crate::act::ends::describe(status);
                 let said = files::tail(&self.house.broker_log(), 1_024);
                 let said = house::printable::spelled(said.lines().last().unwrap_or_default());
-                self.companion.trouble = format!("the broker ended ({cause}) and is started again");
-                self.report.once(&format!("{}; {said}", self.companion.trouble));
+                self.broker.trouble = format!("the broker ended ({cause}) and is started again");
+                self.report.once(&format!("{}; {said}", self.broker.trouble));
                 records::tell(&self.house, "broker_ended", json!({"cause": cause, "said": said}));
             }
             self.broker_steps(Event::Ended);
             self.publish();
-        } else if let Some(errand) = self.companion.errand.take_if(|errand| errand.pid == pid) {
-            self.errand_ended(errand, status);
+        } else if let Some(job) = self.broker.job.take_if(|job| job.pid == pid) {
+            self.job_ended(job, status);
         }
     }
 }

@@ -34,7 +34,7 @@ impl Guardian {
     pub fn spared(&self) -> Vec<Pid> {
         let beside = self.build.iter().map(|build| build.tree.pid);
         let beside = beside.chain(self.exam.iter().map(|exam| exam.tree.pid));
-        beside.chain(self.companion.spared()).collect()
+        beside.chain(self.broker.spared()).collect()
     }
 
     pub fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
@@ -42,15 +42,15 @@ impl Guardian {
             if let Some(life) = self.life.as_mut().filter(|life| life.tree.pid == *pid) {
                 life.exited = Some(life.tree.outcome(*status));
                 // Whatever of it still runs has no way out any more.
-                self.companion.tokens.revoke(&self.house, Kind::Life);
+                self.broker.tokens.revoke(&self.house, Kind::Life);
             }
             if let Some(mut build) = self.build.take_if(|build| build.tree.pid == *pid) {
-                self.companion.tokens.revoke(&self.house, Kind::Build);
+                self.broker.tokens.revoke(&self.house, Kind::Build);
                 let status = build.tree.outcome(*status);
                 self.build_ended(build, status);
             }
             if let Some(exam) = self.exam.take_if(|exam| exam.tree.pid == *pid) {
-                self.companion.tokens.revoke(&self.house, Kind::Build);
+                self.broker.tokens.revoke(&self.house, Kind::Build);
                 self.exam_ended(exam, *status);
             }
             self.broker_ended(*pid, *status);
@@ -145,7 +145,7 @@ impl Guardian {
     pub fn end_beside(&mut self, tree: &Tree) {
         let mut ended = Vec::new();
         tree.end(&self.spared_with_life(), &mut ended);
-        self.companion.tokens.revoke(&self.house, Kind::Build);
+        self.broker.tokens.revoke(&self.house, Kind::Build);
         self.note_ends(&ended);
     }
 
@@ -176,7 +176,7 @@ impl Guardian {
     }
 
     fn ask(&mut self, build: &mut Build, control: Control) -> anyhow::Result<()> {
-        let door = self.companion.door(&self.house, None)?;
+        let door = self.broker.door(&self.house, None)?;
         build.ask(&self.house, &self.bond, &self.walls, door, control)
     }
 
@@ -201,7 +201,7 @@ impl Guardian {
 
     /// Once no creature lives any more, the broker's processes are asked to end, and given a moment.
     pub fn end_broker(&mut self) {
-        let left: Vec<Pid> = self.companion.spared().collect();
+        let left: Vec<Pid> = self.broker.spared().collect();
         for pid in left {
             trusted::terminate(pid);
             let mut looks = 0;
@@ -213,8 +213,8 @@ impl Guardian {
                 trusted::kill(pid);
             }
         }
-        self.companion.pid = None;
-        self.companion.trouble = "not running".into();
+        self.broker.pid = None;
+        self.broker.trouble = "not running".into();
     }
 
     pub fn free_mib(&self) -> u64 {

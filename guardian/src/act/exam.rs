@@ -166,7 +166,7 @@ impl Guardian {
             ("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true"),
         ];
         let extra = extra.map(|(name, value)| (name, value.to_owned())).to_vec();
-        let (kind, walls, broker) = (Kind::Build, &self.walls, self.companion.door(&self.house, None)?);
+        let (kind, walls, broker) = (Kind::Build, &self.walls, self.broker.door(&self.house, None)?);
         let (stdout, memory_kills) = (log.try_clone()?, memory_kills());
         let start = Start { kind, program: cargo(), args, extra, walls, broker, stdout, stderr: log };
         let tree = child::start(&self.house, &self.bond, start)?;
@@ -257,7 +257,7 @@ impl Guardian {
             self.state.exam = Shortfall { why: why.clone(), evidence };
         }
         if outcome == Examined::Passed
-            && let Err(error) = self.companion.tokens.proven(&self.house)
+            && let Err(error) = self.broker.tokens.proven(&self.house)
         {
             self.report.warn(&format!("{error:#}; this life may not act yet"));
         }

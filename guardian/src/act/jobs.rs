@@ -1,6 +1,6 @@
 //! Short-lived processes on the broker's behalf: one brings its program up to date, one has it judge what the owner wrote.
 
-use crate::act::broker_process::{Companion, NAME};
+use crate::act::broker_process::{BrokerProcess, NAME};
 use crate::act::build;
 use crate::act::reload::Watch;
 use crate::decide::revival::Event;
@@ -18,13 +18,13 @@ use nix::unistd::Pid;
 const MISTAKE: i32 = 2;
 
 /// A short-lived process on the broker's behalf.
-pub struct Errand {
+pub struct Job {
     pub pid: Pid,
     pub kind: Kind,
     pub since: Millis,
 }
 
-impl Errand {
+impl Job {
     pub fn builds(&self) -> bool {
         matches!(self.kind, Kind::Build { .. })
     }
@@ -38,7 +38,7 @@ pub enum Kind {
     Check,
 }
 
-impl Companion {
+impl BrokerProcess {
     pub fn build(&self, house: &House, yields: bool) -> Result<Option<Pid>> {
         let Some((profile, target)) = &self.made else { return Ok(None) };
         let path = house.broker_build_log();
@@ -70,12 +70,12 @@ impl Companion {
 
     /// Whether there is something new to judge.
     pub fn has_news(&mut self, house: &House, now: Millis) -> bool {
-        self.watch.changed(house, now) || (self.errand.is_none() && std::mem::take(&mut self.unjudged))
+        self.watch.changed(house, now) || (self.job.is_none() && std::mem::take(&mut self.unjudged))
     }
 
     /// Has it judge what changed, now or when it is free; false: there is nobody to ask.
     pub fn begin_check(&mut self, house: &House, since: Millis) -> Result<bool> {
-        self.unjudged = self.errand.is_some();
+        self.unjudged = self.job.is_some();
         if self.unjudged {
             return Ok(true);
         }
@@ -83,7 +83,7 @@ impl Companion {
             return Ok(false);
         }
         let pid = self.check(house)?;
-        self.errand = Some(Errand { pid, kind: Kind::Check, since });
+        self.job = Some(Job { pid, kind: Kind::Check, since });
         Ok(true)
     }
 
@@ -160,16 +160,16 @@ fn does_not_build(house: &House) -> String {
 }
 
 impl Guardian {
-    pub fn errand_ended(&mut self, errand: Errand, status: WaitStatus) {
+    pub fn job_ended(&mut self, job: Job, status: WaitStatus) {
         let good = matches!(status, WaitStatus::Exited(_, 0));
-        match errand.kind {
+        match job.kind {
             Kind::Build { was } => {
-                let seconds = self.clock.now().saturating_sub(errand.since) / 1_000;
+                let seconds = self.clock.now().saturating_sub(job.since) / 1_000;
                 if good && seconds > 1 {
                     self.report.say(&format!("the broker is built, {seconds} s"));
                 }
                 match (good, was) {
-                    (true, Some(_)) if was == files::mark(&self.companion.program) => {}
+                    (true, Some(_)) if was == files::mark(&self.broker.program) => {}
                     (true, Some(_)) => self.broker_steps(Event::Reload),
                     (false, Some(_)) => {
                         let why = does_not_build(&self.house);
@@ -177,7 +177,7 @@ impl Guardian {
                     }
                     (_, None) => {
                         if !good {
-                            self.companion.trouble = does_not_build(&self.house);
+                            self.broker.trouble = does_not_build(&self.house);
                         }
                         self.broker_found();
                     }

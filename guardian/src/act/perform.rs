@@ -104,7 +104,7 @@ impl Guardian {
             self.report.build_begins(&short(version.commit), build::packages(&self.house), self.clock.now());
         }
         let (tree, now) = (version.tree.to_string(), self.clock.now());
-        let door = match self.companion.door(&self.house, None) {
+        let door = match self.broker.door(&self.house, None) {
             Ok(door) => door,
             Err(error) => {
                 self.report.warn(&format!("{error:#}; trying again later"));
@@ -170,8 +170,8 @@ impl Guardian {
             ("FERAL_LIFE", self.state.life.to_string()),
             ("FERAL_COMMIT", version.commit.to_string()),
         ];
-        self.companion.tokens.unproven = self.state.unexamined.as_ref() == Some(&tree);
-        let broker = self.companion.door(&self.house, Some(self.state.life))?;
+        self.broker.tokens.unproven = self.state.unexamined.as_ref() == Some(&tree);
+        let broker = self.broker.door(&self.house, Some(self.state.life))?;
         if safe {
             extra.push(("FERAL_SAFE", "1".into()));
         }

@@ -53,10 +53,10 @@ fn marks(house: &House) -> [Option<Mark>; 2] {
 impl Guardian {
     /// Each look: what the owner changed, what the broker asks, what is due.
     pub fn tend_broker(&mut self) {
-        self.companion.turn_away();
+        self.broker.turn_away();
         self.update_broker();
         self.broker_steps(Event::Tick);
-        if self.companion.has_news(&self.house, self.clock.now()) {
+        if self.broker.has_news(&self.house, self.clock.now()) {
             self.settings_changed();
         }
         self.look_at_asks();
@@ -67,7 +67,7 @@ impl Guardian {
         if let Err(error) = settings::load(&self.house) {
             return self.keep_settings(&format!("{error:#}"));
         }
-        match self.companion.begin_check(&self.house, self.clock.now()) {
+        match self.broker.begin_check(&self.house, self.clock.now()) {
             Ok(true) => {}
             Ok(false) => self.take_over(),
             Err(error) => self.keep_settings(&format!("{error:#}")),
@@ -97,12 +97,12 @@ impl Guardian {
 
     fn look_at_asks(&mut self) {
         let mark = files::mark(&self.house.asks());
-        if mark == self.companion.asks_mark {
+        if mark == self.broker.asks_mark {
             return;
         }
-        self.companion.asks_mark = mark;
+        self.broker.asks_mark = mark;
         let waiting = crate::asks::waiting(&self.house);
-        let new = waiting.iter().filter(|ask| !self.companion.asks.contains(&ask.id));
+        let new = waiting.iter().filter(|ask| !self.broker.asks.contains(&ask.id));
         for ask in new.clone().take(ASKS_TOLD) {
             self.report.ask(&ask.id, &ask.line());
         }
@@ -110,8 +110,8 @@ impl Guardian {
             self.report.warn(&format!("{more} more wait for your word: {}", typed("asks")));
         }
         let asks = waiting.into_iter().map(|ask| ask.id).collect();
-        if self.companion.asks != asks {
-            self.companion.asks = asks;
+        if self.broker.asks != asks {
+            self.broker.asks = asks;
             self.publish();
         }
     }

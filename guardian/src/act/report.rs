@@ -212,7 +212,7 @@ impl Guardian {
         let short = |commit: &str| commit.chars().take(7).collect::<String>();
         let branch = self.repo.branch().unwrap_or_default();
         let mind = if self.mind().is_empty() { "not said yet" } else { self.mind() };
-        let told = self.companion.told();
+        let told = self.broker.told();
         let facts = [
             ("life", format!("{} at {} on {branch}", self.state.life, short(&self.state.commit))),
             ("last_good", short(&last_good)),
@@ -258,9 +258,9 @@ impl Guardian {
             "version": 1, "at": clock::stamp(), "guardian_pid": (!gone).then(std::process::id),
             "creature_pid": alive.map(|life| life.tree.pid.as_raw()), "phase": phase_name(&self.policy.phase),
             "want": match self.policy.record.want { Want::Keep => "keep", Want::Pause => "pause", Want::Leave => "leave" },
-            "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed, "unproven": self.companion.tokens.unproven,
+            "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed, "unproven": self.broker.tokens.unproven,
             "safe": self.policy.record.safe.is_some(), "last_good": last_good, "mind": self.mind(),
-            "note": self.note(), "broker": self.companion.told(), "walls": self.walls.level.summary(), "wall_features": self.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
+            "note": self.note(), "broker": self.broker.told(), "walls": self.walls.level.summary(), "wall_features": self.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
             "order": self.state.order, "order_outcome": self.state.order_outcome, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
         });
         let text = bounds::fitted(document, DOCUMENT_BYTES, |document| format!("{document:#}\n"));

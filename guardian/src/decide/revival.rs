@@ -1,4 +1,4 @@
-//! When a companion is started, started anew and ended: decided from what is known of it. Pure.
+//! When the broker process is started, started anew and ended: decided from what is known of it. Pure.
 //!
 //! Invariant: one of it at most; every event in every standing has an answer; it never rests longer than `LONGEST_MS`.
 //! Absent on purpose: files, processes, the clock, words for people.

@@ -1,4 +1,4 @@
-//! The companion's comings and goings as data: told the time and what happened, it says what to do.
+//! The broker process's comings and goings as data: told the time and what happened, it says what to do.
 
 use guardian::decide::revival::{
     Act, Event, GRACE_MS, LONGEST_MS, PROVEN_MS, Revival, SHORTEST_MS, Standing,
