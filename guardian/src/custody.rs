@@ -2,8 +2,10 @@
 //!
 //! Invariant: no value of a secret is ever shown, only where one is.
 
+use crate::act::broker_process;
 use crate::doctor::{Finding, Grade};
-use crate::{audit, companion, minds, orders, own_time, trusted};
+use crate::processes::trusted;
+use crate::{audit, minds, orders, own_time};
 use house::records::text;
 use house::{House, files, moments};
 use serde_json::Value;
@@ -27,7 +29,7 @@ pub fn findings(house: &House) -> Vec<Finding> {
 
 fn broker(house: &House) -> Finding {
     let mend = "cargo build -p broker, or start the guardian with `cargo run -p guardian`, which builds it";
-    let there = companion::program().is_some_and(|program| program.is_file());
+    let there = broker_process::program().is_some_and(|program| program.is_file());
     match (there, orders::running(house).is_some(), orders::broker_runs(house)) {
         (_, _, true) => Finding::new(Grade::Good, "broker", "running", mend),
         (_, true, false) => {
@@ -46,7 +48,7 @@ fn broker(house: &House) -> Finding {
 
 /// What the broker says of its sections of `owner.toml`, else which mind they and the keys make.
 fn judged(house: &House) -> Option<Finding> {
-    let program = companion::program().filter(|program| program.is_file())?;
+    let program = broker_process::program().filter(|program| program.is_file())?;
     let root = house.root().to_str()?;
     let output = trusted::output(&program, &["--check", "--house", root]).ok()?;
     let last = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().last().unwrap_or_default().to_owned();

@@ -1,10 +1,12 @@
 //! Says what is missing or odd, and how to mend it.
 
+use crate::act::state::State;
+use crate::act::{build, heartbeat};
+use crate::git::locks;
+use crate::git::repo::Repo;
 use crate::limits::Limits;
-use crate::repo::Repo;
-use crate::state::State;
-use crate::walls::Walls;
-use crate::{build, custody, heartbeat, locks, orders, start};
+use crate::processes::prepare;
+use crate::{custody, orders, start};
 use house::{House, files, printable, terminal};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
@@ -67,8 +69,7 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
 fn walls(house: &House) -> Finding {
     let mend = "a newer kernel, user namespaces, or root mend what is missing; walls = \"required\" starts with nothing less";
     let settings = crate::settings::load(house).unwrap_or_default();
-    let (limits, more) = (settings.limits, settings.sandbox.read);
-    match Walls::find(house, settings.walls, &limits, more, "/proc/self/exe".into(), false) {
+    match prepare::find_walls(house, &settings, "/proc/self/exe".into(), false) {
         Ok(walls) if let Some(why) = start::too_little(settings.walls, &walls) => {
             Finding::new(Grade::Bad, "walls", why, mend)
         }

@@ -1,10 +1,11 @@
 //! The owner's word to a running guardian, from another terminal: a small file, a signal, an answer.
 
-use crate::repo::Version;
+use crate::act::heartbeat;
+use crate::decide::vocabulary::{Event, Phase, Want};
+use crate::git::repo::Version;
+use crate::git::tree::short;
+use crate::own_time;
 use crate::run::Guardian;
-use crate::tree::short;
-use crate::vocabulary::{Event, Phase, Want};
-use crate::{heartbeat, own_time};
 use anyhow::{Context, Result, bail};
 use house::bounds::{TOLD_CHARS, brief};
 use house::interrupt::Interrupted;
@@ -248,7 +249,7 @@ pub fn status(house: &House, as_json: bool) -> Result<u8> {
                 Some(value) => terminal::field(name, &value.to_string()),
             }
         }
-        for (name, line) in crate::report::broker_lines(house, document.get("broker")) {
+        for (name, line) in crate::act::report::broker_lines(house, document.get("broker")) {
             terminal::field(name, &line);
         }
         if !own.is_empty() {

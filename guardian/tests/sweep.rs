@@ -1,7 +1,7 @@
 //! A sweep after a life: who hides in the group of a process that is spared. Alone in its program, for it ends every child.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
-use guardian::hunt;
+use guardian::processes::hunt;
 use nix::unistd::Pid;
 use std::os::unix::process::CommandExt;
 use std::process::Command;

@@ -44,7 +44,7 @@ const MEASURES: [(&str, &str, Measure); 12] = [
     ("flat", "After thousands of restarts", idle::flat),
     ("memory", "Memory: append, and what a thought reads", memory),
     ("mind", "A thought, beside its model", mind),
-    ("cost", "An errand, in tokens and dollars", cost),
+    ("cost", "An job, in tokens and dollars", cost),
     ("first", "Start → first model request", first),
     ("broker", "A model call through the broker", broker),
     ("reaction", "The real creature: edit → reborn", reaction::measure),

@@ -1,10 +1,9 @@
 //! The real creature in a clone: a crash loop back to life, and bare cargo.
 
 use crate::row::Row;
-use crate::stand_in;
 use crate::support::clone::Clone;
 use crate::support::{Guardian, House};
-use crate::{Plan, Table};
+use crate::{Plan, Table, stand_in};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

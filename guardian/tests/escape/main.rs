@@ -11,13 +11,13 @@ mod stage;
 #[path = "../support/mod.rs"]
 mod support;
 
-use guardian::walls::spec::Spec;
 use rows::{ALLOWED, By, KERNEL, NETWORK, PROCESSES, READS, Row, SHARED_NETWORK, WRITES};
 use stage::Stage;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Instant;
+use walls::spec::Spec;
 
 /// Whoever is nobody else's.
 const PLAIN_USER: u32 = 61_234;

@@ -338,7 +338,7 @@ fn what_is_reserved_and_what_a_price_was_taken_for_stand_beside_what_is_spent() 
         "price": "no price is known for \"m\", so it counts as the worst"});
     house.write(".self/budget.json", &page.to_string());
     let lines =
-        guardian::report::broker_lines(&paths::House::new(&house.root), Some(&json!({"running": true})));
+        guardian::act::report::broker_lines(&paths::House::new(&house.root), Some(&json!({"running": true})));
     let budget = &lines.iter().find(|(name, _)| *name == "budget").unwrap().1;
     assert!(
         budget.starts_with("$0.40 of $5.00 today") && budget.contains("; $0.18 reserved for calls under way")

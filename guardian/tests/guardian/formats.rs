@@ -1,7 +1,8 @@
 //! The files between guardian and creature: golden examples read by the guardian's own readers, and written by it alike.
 
-use guardian::heartbeat::Heartbeat;
-use guardian::{feed, history, requests};
+use guardian::act::heartbeat::Heartbeat;
+use guardian::act::requests;
+use guardian::{feed, history};
 use house::moments::Place;
 use house::terminal::Screen;
 use house::{House, records};

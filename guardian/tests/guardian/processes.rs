@@ -1,7 +1,7 @@
 //! A real guardian over real repositories and processes; only the creatures are shell scripts.
 
 use crate::support::{House, PATIENCE, SOUND, becomes};
-use guardian::state::State;
+use guardian::act::state::State;
 use std::fs;
 use std::process::Command;
 

@@ -1,9 +1,9 @@
 //! Races with the guardian: names that are swapped for links while it reads, restores, keeps and removes.
 
 use crate::support::House;
-use guardian::binaries::Binaries;
-use guardian::keep::{self, Rule};
-use guardian::restore;
+use guardian::act::binaries::Binaries;
+use guardian::git::keep::{self, Rule};
+use guardian::git::restore;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use crate::support::House;
 use git2::{ObjectType, Oid};
-use guardian::vocabulary::Pending;
+use guardian::decide::vocabulary::Pending;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -100,13 +100,18 @@ pub fn is_whole(house: &House, lay_there: &[(PathBuf, Vec<u8>)]) {
     for (path, bytes) in files_of(&house.path(".self/guardian/binaries")) {
         if path.extension().is_none() && path.file_name().unwrap() != "aside" {
             let hash = fs::read_to_string(path.with_extension("sha256")).unwrap();
-            assert_eq!(guardian::state::checksum(&bytes), hash.trim(), "{} is not whole", path.display());
+            assert_eq!(
+                guardian::act::state::checksum(&bytes),
+                hash.trim(),
+                "{} is not whole",
+                path.display()
+            );
         }
     }
 }
 
 fn state_is_settled(house: &House) {
-    let (state, rebuilt) = guardian::state::State::load(&house::House::new(&house.root));
+    let (state, rebuilt) = guardian::act::state::State::load(&house::House::new(&house.root));
     assert_eq!(rebuilt, None, "the state was read as it was");
     assert!(house.told("state_rebuilt").is_empty());
     assert_eq!(state.record.pending, None::<Pending>);

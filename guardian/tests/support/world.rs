@@ -2,9 +2,11 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::wildcard_enum_match_arm)]
 
+use guardian::decide::policy::Policy;
+use guardian::decide::vocabulary::{
+    Action, Blame, Cause, Death, Event, Examined, Phase, Record, Standing, Subject,
+};
 use guardian::limits::{Limits, RUNGS};
-use guardian::policy::Policy;
-use guardian::vocabulary::{Action, Blame, Cause, Death, Event, Examined, Phase, Record, Standing, Subject};
 use house::clock::Millis;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -118,7 +118,7 @@ pub fn next_life(trial: &mut Trial, fault: impl FnOnce(&mut Trial)) {
     let status = trial.house().status();
     let (before, creature) = (status["life"].clone(), status["creature_pid"].to_string());
     // Or it would write over what is put in place: the program, which what the guardian waits for has started.
-    let tree = guardian::hunt::all_of(nix::unistd::Pid::from_raw(creature.parse().unwrap()));
+    let tree = guardian::processes::hunt::all_of(nix::unistd::Pid::from_raw(creature.parse().unwrap()));
     tree.iter().for_each(|pid| _ = nix::sys::signal::kill(*pid, nix::sys::signal::Signal::SIGSTOP));
     trial.until("the creature to stand still", |_| tree.iter().all(|pid| stands_still(pid.as_raw())));
     fault(trial);
