@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Lines of source in a folder, without the folders in it: a tenth above what was there when the row was last set. A
 /// commit that raises one says why; after a cut it comes down.
-const CEILINGS: [(&str, usize); 29] = [
+const CEILINGS: [(&str, usize); 33] = [
     ("broker/src", 9_480),
     ("broker/src/budget", 470),
     ("broker/src/ledger", 770),
@@ -33,9 +33,13 @@ const CEILINGS: [(&str, usize); 29] = [
     ("creature/src/subsessions", 260),
     ("creature/src/tools", 4_470),
     ("creature/src/tools/catalogue", 750),
-    ("guardian/src", 11_480),
-    ("guardian/src/walls", 1_930),
+    ("guardian/src", 3_520),
+    ("guardian/src/act", 3_520),
+    ("guardian/src/decide", 1_890),
+    ("guardian/src/git", 1_660),
+    ("guardian/src/processes", 970),
     ("house/src", 2_020),
+    ("walls/src", 1_990),
 ];
 
 #[test]

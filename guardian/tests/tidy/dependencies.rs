@@ -28,16 +28,19 @@ const CRATES: [(&str, &str); 16] = [
 /// All that the guardian may stand on, by itself or by `house` and `walls`: no async, no network, no model.
 const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff lexopt libc libgit2-sys nix serde serde_json sha2 signal-hook \
     strsim toml tracing tracing-subscriber unicode-width landlock seccompiler";
-const GUARDIAN_TESTS_NEED: &str = "indicatif nix tempfile tiny_http";
+const GUARDIAN_TESTS_NEED: &str = "indicatif nix seccompiler tempfile tiny_http";
 const GUARDIAN_AND_BELOW: [&str; 3] = ["guardian/Cargo.toml", "house/Cargo.toml", "walls/Cargo.toml"];
 
 /// Stands in for the providers of models, knows nothing of the creature, and so serves the tests of the whole too.
 const FAITHFUL: &str = "creature/tests/faithful/mod.rs";
 
+/// Text of the creature's must not come to a terminal as it is: all that these print passes one door.
+const PRINTING: [&str; 4] = ["guardian/src/", "house/src/", "walls/src/", "console/src/"];
+
 /// What must not stand in the source of whom, and what to do instead.
 type Rule = (fn(&str) -> bool, &'static [&'static str], &'static str);
 
-const RULES: [Rule; 4] = [
+const RULES: [Rule; 6] = [
     (
         |path| path.starts_with("guardian/src/"),
         &["async fn", "async move", ".await", "tokio", "TcpStream", "UdpSocket", "reqwest"],
@@ -48,7 +51,9 @@ const RULES: [Rule; 4] = [
         &[
             "crate::act",
             "crate::git",
-            "crate::door",
+            "crate::processes",
+            "crate::run",
+            "crate::start",
             "console",
             "house::files",
             "house::terminal",
@@ -69,15 +74,19 @@ const RULES: [Rule; 4] = [
         "what decides neither acts, prints nor looks at a clock; be told it, and say what is to be done",
     ),
     (
-        // Text of the creature's must not come to a terminal as it is: all that is printed passes one door.
-        |path| {
-            ["guardian/src/", "house/src/", "walls/src/", "console/src/"]
-                .iter()
-                .any(|of| path.starts_with(of))
-                && path != "house/src/terminal.rs"
-        },
+        |path| ["guardian/src/git/", "guardian/src/processes/"].iter().any(|of| path.starts_with(of)),
+        &["crate::act", "crate::decide", "crate::run", "crate::start", "crate::orders"],
+        "the repository and the processes are used by `act`, and know nothing of it",
+    ),
+    (
+        |path| PRINTING.iter().any(|of| path.starts_with(of)) && path != "house/src/terminal.rs",
         &["println!", "print!(", "eprint!(", "dbg!(", "::stdout(", "::stderr", "/dev/tty"],
         "print it by `terminal`, which takes out what steers one",
+    ),
+    (
+        |path| path.starts_with("house/src/") || path.starts_with("walls/src/"),
+        &["tokio", "TcpStream", "reqwest", "async fn"],
+        "the guardian stands on it: no async, no network",
     ),
     (
         |path| path.starts_with("creature/crates/agenda/src/"),
