@@ -3,8 +3,6 @@
 use crate::arguments::Arguments;
 use crate::outcome::{Outcome, Verdict};
 use crate::trial::Trial;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
@@ -88,7 +86,7 @@ pub fn list(variants: &[Variant]) {
 /// Runs them all: shell creatures side by side, real builds one after the other beside them.
 pub fn run(variants: Vec<Variant>, arguments: &Arguments) -> Vec<Outcome> {
     std::panic::set_hook(Box::new(|_| {}));
-    let progress = progress(variants.len() as u64);
+    let rows = variants.len();
     let order: Vec<String> = variants.iter().map(Variant::title).collect();
     let (alone, shell): (Vec<Variant>, Vec<Variant>) =
         variants.into_iter().partition(|variant| variant.row.alone);
@@ -99,8 +97,9 @@ pub fn run(variants: Vec<Variant>, arguments: &Arguments) -> Vec<Outcome> {
             let next = queue.lock().unwrap().next();
             let Some(variant) = next else { return };
             let outcome = one(variant);
-            tell(&progress, &outcome);
-            outcomes.lock().unwrap().push(outcome);
+            let mut outcomes = outcomes.lock().unwrap();
+            eprintln!("{}/{rows} {}", outcomes.len() + 1, outcome.line());
+            outcomes.push(outcome);
         }
     };
     std::thread::scope(|scope| {
@@ -109,7 +108,6 @@ pub fn run(variants: Vec<Variant>, arguments: &Arguments) -> Vec<Outcome> {
         (0..2).for_each(|_| _ = scope.spawn(|| work(&alone)));
         (0..arguments.jobs.unwrap_or(6)).for_each(|_| _ = scope.spawn(|| work(&shell)));
     });
-    progress.finish_and_clear();
     let mut outcomes = outcomes.into_inner().unwrap();
     outcomes.sort_by_key(|outcome| order.iter().position(|title| *title == outcome.title));
     outcomes
@@ -138,19 +136,3 @@ fn one(variant: Variant) -> Outcome {
 
 /// Why a row cannot be run here.
 pub struct NotRun(pub String);
-
-fn progress(rows: u64) -> ProgressBar {
-    let progress = ProgressBar::new(rows);
-    if !std::io::stderr().is_terminal() {
-        progress.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}");
-    progress.set_style(style.unwrap());
-    progress
-}
-
-fn tell(progress: &ProgressBar, outcome: &Outcome) {
-    progress.inc(1);
-    let line = outcome.line();
-    if progress.is_hidden() { eprintln!("{line}") } else { progress.println(line) }
-}

@@ -1,13 +1,14 @@
 //! Says what is missing or odd, and how to mend it.
 
-use crate::act::state::State;
-use crate::act::{build, heartbeat};
-use crate::git::locks;
-use crate::git::repo::Repo;
-use crate::limits::Limits;
-use crate::processes::prepare;
-use crate::{custody, orders, start};
-use house::{House, files, printable, terminal};
+use crate::doctor_broker;
+use guardian::act::state::State;
+use guardian::act::{build, heartbeat};
+use guardian::git::locks;
+use guardian::git::repo::Repo;
+use guardian::limits::Limits;
+use guardian::processes::prepare;
+use guardian::start;
+use house::{House, files, instance, printable, terminal};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -42,7 +43,7 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     findings.extend(repository(house));
     findings.push(purpose(house));
     findings.extend(unfollowed(house));
-    findings.extend(custody::findings(house));
+    findings.extend(doctor_broker::findings(house));
     findings.extend(servers());
     // Each of the three that read it judges what is its own.
     let of_owner = |finding: &Finding| finding.about == "owner.toml";
@@ -68,8 +69,10 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
 /// As a start would find them, by trying.
 fn walls(house: &House) -> Finding {
     let mend = "a newer kernel, user namespaces, or root mend what is missing; walls = \"required\" starts with nothing less";
-    let settings = crate::settings::load(house).unwrap_or_default();
-    match prepare::find_walls(house, &settings, "/proc/self/exe".into(), false) {
+    let settings = guardian::settings::load(house).unwrap_or_default();
+    // The launcher is a stage of its program, which is beside ours.
+    let guardian = std::env::current_exe().unwrap_or_default().with_file_name("guardian");
+    match prepare::find_walls(house, &settings, guardian, false) {
         Ok(walls) if let Some(why) = start::too_little(settings.walls, &walls) => {
             Finding::new(Grade::Bad, "walls", why, mend)
         }
@@ -153,7 +156,7 @@ fn stale_locks(house: &House) -> Finding {
 }
 
 fn instance(house: &House) -> Finding {
-    match orders::holder(house) {
+    match instance::holder(house) {
         Some(Some(pid)) => Finding::new(Grade::Good, "guardian", format!("running as process {pid}"), ""),
         Some(None) => Finding::new(
             Grade::Bad,
@@ -173,7 +176,7 @@ fn start(house: &House) -> Finding {
         Ok(repo) => repo,
         Err(error) => return found(Grade::Bad, &format!("{error:#}")),
     };
-    if orders::running(house).is_some() {
+    if instance::running(house).is_some() {
         let unfit = start::unfit(&repo);
         return found(
             if unfit.is_some() { Grade::Bad } else { Grade::Good },
@@ -197,7 +200,7 @@ fn start(house: &House) -> Finding {
 
 fn settings(house: &House) -> Finding {
     let mend = "mend the line; every setting is optional and README.md lists them";
-    match crate::settings::load(house) {
+    match guardian::settings::load(house) {
         Ok(_) if house.owner_settings().exists() => {
             Finding::new(Grade::Good, "owner.toml", "reads well", mend)
         }
@@ -219,7 +222,7 @@ fn purpose(house: &House) -> Finding {
 
 /// What the creature that lives cannot follow; only it knows its tools.
 fn unfollowed(house: &House) -> Option<Finding> {
-    orders::running(house)?;
+    instance::running(house)?;
     let claim = heartbeat::read(&house.heartbeat()).filter(|claim| !claim.odd.is_empty())?;
     Some(Finding::new(Grade::Odd, "owner.toml", format!("the creature says: {}", claim.odd), "mend the line"))
 }

@@ -2,12 +2,12 @@
 //!
 //! Invariant: no value of a secret is ever shown, only where one is.
 
-use crate::act::broker_process;
+use crate::audit;
 use crate::doctor::{Finding, Grade};
-use crate::processes::trusted;
-use crate::{audit, minds, orders, own_time};
+use guardian::act::broker_process;
+use guardian::processes::trusted;
 use house::records::text;
-use house::{House, files, moments};
+use house::{House, files, instance, minds, moments, own_time};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
@@ -30,7 +30,7 @@ pub fn findings(house: &House) -> Vec<Finding> {
 fn broker(house: &House) -> Finding {
     let mend = "cargo build -p broker, or start the guardian with `cargo run -p guardian`, which builds it";
     let there = broker_process::program().is_some_and(|program| program.is_file());
-    match (there, orders::running(house).is_some(), orders::broker_runs(house)) {
+    match (there, instance::running(house).is_some(), instance::broker_runs(house)) {
         (_, _, true) => Finding::new(Grade::Good, "broker", "running", mend),
         (_, true, false) => {
             let mend = "see .self/log/broker.log and .self/log/broker-build.log";
@@ -133,7 +133,7 @@ fn budget(house: &House) -> Vec<Finding> {
     let bytes = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
     let Ok(budget) = serde_json::from_slice::<Value>(&bytes) else { return vec![] };
     let mut findings = Vec::new();
-    if orders::broker_runs(house) {
+    if instance::broker_runs(house) {
         let mend = "nothing, if its server comes back: it is asked again by itself; else the key, the address or the model in owner.toml";
         let down = minds::down(&budget).into_iter();
         findings.extend(down.map(|told| Finding::new(Grade::Bad, "model", told, mend)));
@@ -148,7 +148,7 @@ fn budget(house: &House) -> Vec<Finding> {
         let mend = "give the model its price in owner.toml";
         findings.push(Finding::new(Grade::Odd, "price", price, mend));
     }
-    if let Some(told) = own_time::line(&budget, moments::now()).filter(|_| orders::broker_runs(house)) {
+    if let Some(told) = own_time::line(&budget, moments::now()).filter(|_| instance::broker_runs(house)) {
         let never = own_time::never(&budget);
         let mend =
             "give it more in owner.toml, [autonomy] or [budget], or a cheaper model there, [model.quick]";

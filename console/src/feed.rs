@@ -1,14 +1,18 @@
 //! Memory as a live feed: a row for people per thought, action, change of the agenda, self-edit, word and death.
 
+use anyhow::{Context, Result};
 use house::House;
 use house::bounds::brief;
 use house::lines::{Lines, Next};
 use house::records::{self, text};
-use house::terminal::{self, Row, Screen};
+use house::terminal::{self, Row, Screen, typed};
 use serde_json::Value;
+use signal_hook::consts::SIGTERM;
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Longest row of what nobody waits for, in characters, and of a word: those are shown whole.
 const MOST_CHARS: usize = 400;
@@ -21,6 +25,10 @@ const LOOK_ROWS: usize = 200;
 /// So far behind, a live feed passes over what it missed, but for its end, in bytes.
 const BEHIND_BYTES: u64 = 1 << 20;
 const END_BYTES: u64 = 16 << 10;
+/// Rows of the first moments that stand below the first screen.
+const FIRST_ROWS: usize = 5;
+/// Between two looks of the guardian's own feed.
+const LIVE_MS: u16 = 200;
 /// What is passed over at a look, in bytes: it is counted, not read.
 const PASS_BYTES: u64 = 64 << 20;
 
@@ -43,10 +51,10 @@ pub struct Seen<T> {
 }
 
 impl Feed {
-    /// From the end of what is there now.
-    pub fn from_end(path: PathBuf) -> Self {
+    /// From so many bytes on, passing over what it would be far behind with.
+    pub fn live(path: PathBuf, from: u64) -> Self {
         let mut feed = Self { path, open: None, live: true };
-        feed.reopen(u64::MAX);
+        feed.reopen(from);
         feed
     }
 
@@ -149,10 +157,38 @@ pub struct Wanted {
     pub last: Option<usize>,
     pub since: Option<String>,
     pub json: bool,
+    /// As the guardian shows it beside what it says itself: from so many bytes on, and never far behind.
+    pub live: Option<u64>,
+}
+
+/// Shows what comes to memory until we are asked to end, and then what came last: a part of the guardian's screen.
+fn watch(house: &House, from: u64) -> Result<()> {
+    let asked = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGTERM, Arc::clone(&asked)).context("failed to listen for signals")?;
+    let (mut screen, mut feed) = (Screen::open(), Feed::live(house.memory(), from));
+    // What the first moments brought would push the first screen away.
+    let mut passed = feed.skip_to_last(FIRST_ROWS);
+    loop {
+        let last = asked.load(Ordering::Relaxed);
+        let seen = feed.look(|record| row(&record));
+        passed += seen.passed;
+        if passed > 0 {
+            let told = format!("… {passed} records passed over; {} shows them", typed("feed --since 1h"));
+            screen.beside().show(&Row::now("feed", "90", &told));
+        }
+        seen.shown.iter().for_each(|row| screen.beside().show(row));
+        passed = 0;
+        if last || !terminal::wait(if seen.more { 0 } else { LIVE_MS }) {
+            return Ok(());
+        }
+    }
 }
 
 /// Shows memory and what comes to it, until the reader has gone.
-pub fn follow(house: &House, wanted: &Wanted) {
+pub fn follow(house: &House, wanted: &Wanted) -> Result<()> {
+    if let Some(from) = wanted.live {
+        return watch(house, from);
+    }
     let since = wanted.since.as_deref().unwrap_or_default();
     let worth = |record: &Value| {
         (wanted.json || row(record).is_some()) && (since.is_empty() || text(record, "at") >= since)
@@ -178,17 +214,9 @@ pub fn follow(house: &House, wanted: &Wanted) {
         }
         seen.shown.iter().for_each(&mut show);
         if !terminal::wait(if seen.more { 0 } else { 500 }) {
-            return;
+            return Ok(());
         }
     }
-}
-
-/// Whether a line of memory is a readable thought of a life.
-pub fn is_thought_of(line: &str, life: u64) -> bool {
-    let Some(record) = records::parse(line.as_bytes()) else { return false };
-    text(&record, "kind") == "thought"
-        && record.get("life").and_then(Value::as_u64) == Some(life)
-        && record.get("data").is_some_and(|data| data.get("garbled").is_none())
 }
 
 /// A change of the agenda in words; looks at it and the post's own book-keeping are none.

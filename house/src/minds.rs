@@ -1,7 +1,7 @@
 //! The model as the broker knows it: which one is in use and why, and since when one does not answer. Pure.
 
-use house::moments;
-use house::records::text;
+use crate::moments;
+use crate::records::text;
 use serde_json::Value;
 
 /// Which mind the owner's settings and keys make, as the page of a broker that runs says it.

@@ -2,8 +2,8 @@
 //!
 //! Invariant: only read; a line that cannot be read is counted and passed over, and the chain is said to be broken there.
 
-use crate::act::state;
 use crate::history::with_what;
+use guardian::act::state;
 use house::lines::{Lines, Next};
 use house::records::{self, text};
 use house::{House, files};

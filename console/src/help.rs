@@ -1,6 +1,6 @@
 //! What the owner may type: each command with what it does and examples, and what was meant by one that there is not.
 
-use crate::settings::nearest;
+use guardian::settings::nearest;
 use house::terminal::typed;
 
 /// A command, how it is typed, what it does in a few words, and the rest.

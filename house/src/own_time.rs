@@ -1,7 +1,7 @@
 //! The creature's own time: what it may spend of its own accord and when, as the broker's page says it, in a row for people. Pure.
 
-use house::moments;
-use house::records::text;
+use crate::moments;
+use crate::records::text;
 use jiff::Timestamp;
 use serde_json::Value;
 
