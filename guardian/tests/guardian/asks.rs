@@ -1,11 +1,11 @@
 //! What the owner is asked and answers: listed, shown whole without a trick, answered once, by exactly what was shown.
 
-use crate::support::{House, SOUND, lines};
 use guardian::audit;
 use house::{paths, printable};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::process::Output;
+use trials::{House, SOUND, lines};
 
 /// Clears the screen, hides a line, turns what follows around.
 const HOSTILE: &str =

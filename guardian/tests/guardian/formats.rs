@@ -230,7 +230,7 @@ fn keys(value: &Value) -> BTreeSet<String> {
 
 #[test]
 fn a_real_guardian_writes_what_the_golden_files_hold() {
-    let house = crate::support::House::new(
+    let house = trials::House::new(
         "think alive\ncase $FERAL_LIFE in\n\
         1) exit 3;;\n\
         2) ask commit papers 0; blessed; until grep -q \"$FERAL_LIFE-0\" .self/guardian.json; do beat; sleep 0.1; done;\n\

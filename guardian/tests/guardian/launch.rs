@@ -1,6 +1,5 @@
 //! The launcher of walls by itself: it ends as its program did, in whatever order the processes get to run.
 
-use crate::support::{House, PATIENCE, SOUND};
 use guardian::child::{self, Bond, Kind, Start, Tree};
 use guardian::limits::Limits;
 use guardian::walls::spec::Spec;
@@ -15,6 +14,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use trials::{House, PATIENCE, SOUND};
 
 /// Starts a tree of its own, its launcher stopped wherever it forks until what it forked has ended.
 fn launch_slowly(program: &[&str]) -> WaitStatus {

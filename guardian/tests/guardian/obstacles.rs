@@ -1,6 +1,5 @@
 //! What a creature may leave so that nobody can keep its folders or put them back, or so that a terminal obeys it.
 
-use crate::support::House;
 use crate::{marks, plain_user};
 use guardian::repo::Repo;
 use nix::fcntl::{OFlag, openat};
@@ -12,6 +11,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use trials::House;
 
 /// Folders in one another, deeper than any stack or table of open files.
 fn dig(place: &Path, depth: usize) {
@@ -145,7 +145,7 @@ fn an_empty_folder_is_put_back_from() {
 /// What is committed leaves the empty folder out: nobody's edit, so nobody is waited for.
 #[test]
 fn a_self_edit_that_leaves_an_empty_folder_lives() {
-    let becomes = crate::support::becomes("think again; live");
+    let becomes = trials::becomes("think again; live");
     let house = House::new(&becomes.replace("head -n 7", "mkdir -p creature/crates/empty; head -n 7"));
     let guardian = house.start();
     house.until("the next self to be trusted", || {

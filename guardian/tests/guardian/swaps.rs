@@ -1,6 +1,5 @@
 //! Races with the guardian: names that are swapped for links while it reads, restores, keeps and removes.
 
-use crate::support::House;
 use guardian::binaries::Binaries;
 use guardian::keep::{self, Rule};
 use guardian::restore;
@@ -8,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use trials::House;
 
 const SECRET: &str = "the owner's own words";
 
