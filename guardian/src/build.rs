@@ -7,7 +7,6 @@ use crate::child::{self, Bond, Door, Kind, Start, Tree};
 use crate::limits::LOG_TAIL_BYTES;
 use crate::messages::Told;
 use crate::vocabulary::Blame;
-use crate::walls::Walls;
 use crate::{controls, hunt, quotas};
 use anyhow::{Context, Result};
 use house::clock::Millis;
@@ -19,6 +18,7 @@ use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use walls::Walls;
 
 /// Longest message of cargo's that is taken for one: what a compiler says at length, the creature may have made it say.
 const MOST_MESSAGE_BYTES: usize = 1 << 20;

@@ -4,9 +4,7 @@
 //! Invariant: nothing here waits for a child; exits are collected when SIGCHLD says so.
 
 use crate::hunt::{self, COOKIE};
-use crate::walls::cage::Cage;
-use crate::walls::spec::Handover;
-use crate::walls::{self, Walls, rules};
+use crate::{place, prepare};
 use anyhow::{Context, Result};
 use house::House;
 use nix::errno::Errno;
@@ -23,6 +21,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use walls::cage::Cage;
+use walls::spec::Handover;
+use walls::{Walls, inherit};
 
 /// Variables a child gets from us; everything else stays with the guardian. No key, no address, no proxy is among them.
 const PASSED: &str = "PATH CARGO LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE SSL_CERT_FILE SSL_CERT_DIR \
@@ -165,14 +166,14 @@ impl Tree {
 pub fn start(house: &House, bond: &Bond, start: Start) -> Result<Tree> {
     let program =
         find(&start.program).with_context(|| format!("failed to start {}", start.program.display()))?;
-    let given = walls::prepare(house, start.kind);
-    let cage = start.walls.cage(house, start.kind)?;
+    let given = prepare::prepare(house, start.kind);
+    let cage = start.walls.cage(if start.kind == Kind::Life { "life" } else { "build" })?;
     let (report, told) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
     let (gate, _opens) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
     let kept = kept(bond, &start);
     let mut inherited = kept.clone();
     let mut command = if start.walls.launch() {
-        let mut spec = start.walls.spec(house, cage.as_ref());
+        let mut spec = start.walls.spec(cage.as_ref());
         (spec.lifeline, spec.kept) = (Some(bond.lifeline.as_raw_fd()), kept);
         inherited.extend(start.walls.descriptors());
         inherited.push(bond.lifeline.as_raw_fd());
@@ -180,9 +181,7 @@ pub fn start(house: &House, bond: &Bond, start: Start) -> Result<Tree> {
             spec.handover = Some(Handover { report: told.as_raw_fd(), gate: gate.as_raw_fd() });
             inherited.extend([told.as_raw_fd(), gate.as_raw_fd(), bond.lock.as_raw_fd()]);
         }
-        let mut command = Command::new(start.walls.launcher());
-        command.args(["wall", &serde_json::to_string(&spec)?, "--"]).arg(&program);
-        command
+        start.walls.command(&spec, Some(&program))?
     } else {
         Command::new(&program)
     };
@@ -240,7 +239,7 @@ fn equip(command: &mut Command, house: &House, kind: Kind, broker: Option<&Door>
     }
     command.env(COOKIE, house.identity()).env("RUSTUP_AUTO_INSTALL", "0");
     command.env("HOME", house.home()).env("TMPDIR", house.temporary()).env("CARGO_HOME", house.cargo_home());
-    if let Some(rustup) = rules::rustup_home() {
+    if let Some(rustup) = place::rustup_home() {
         command.env("RUSTUP_HOME", rustup);
     }
     if let Some(name) = toolchain(std::env::var("RUSTUP_TOOLCHAIN").ok(), std::env::var("CARGO").ok()) {
@@ -274,20 +273,6 @@ fn bind(command: &mut Command) {
             nix::unistd::setsid()?;
             prctl::set_pdeathsig(Signal::SIGKILL)?;
             if nix::unistd::getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
-        });
-    }
-}
-
-/// Keeps descriptors open over exec.
-pub fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
-    // SAFETY: plain system calls on descriptors that the parent keeps open; nothing allocates or locks.
-    #[allow(unsafe_code)]
-    unsafe {
-        command.pre_exec(move || {
-            if descriptors.iter().all(|descriptor| libc::fcntl(*descriptor, libc::F_SETFD, 0) != -1) {
-                return Ok(());
-            }
-            Err(std::io::Error::last_os_error())
         });
     }
 }

@@ -12,7 +12,6 @@ use crate::run::Guardian;
 use crate::tokens::Tokens;
 use crate::trusted::{self, Trusted};
 use crate::vocabulary::Phase;
-use crate::walls::network::Network;
 use anyhow::{Context, Result};
 use house::clock::Millis;
 use house::files::{self, Mark};
@@ -26,6 +25,7 @@ use std::net::TcpListener;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use walls::network::Network;
 
 /// Its program, beside ours.
 pub const NAME: &str = "broker";

@@ -3,8 +3,7 @@
 use crate::limits::Limits;
 use crate::repo::Repo;
 use crate::state::State;
-use crate::walls::Walls;
-use crate::{build, custody, heartbeat, locks, orders, start};
+use crate::{build, custody, heartbeat, locks, orders, prepare, start};
 use house::{House, files, printable, terminal};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
@@ -67,8 +66,7 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
 fn walls(house: &House) -> Finding {
     let mend = "a newer kernel, user namespaces, or root mend what is missing; walls = \"required\" starts with nothing less";
     let settings = crate::settings::load(house).unwrap_or_default();
-    let (limits, more) = (settings.limits, settings.sandbox.read);
-    match Walls::find(house, settings.walls, &limits, more, "/proc/self/exe".into(), false) {
+    match prepare::find_walls(house, &settings, "/proc/self/exe".into(), false) {
         Ok(walls) if let Some(why) = start::too_little(settings.walls, &walls) => {
             Finding::new(Grade::Bad, "walls", why, mend)
         }

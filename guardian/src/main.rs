@@ -1,10 +1,10 @@
 //! The guardian's door: reads the command line, then starts, refuses, or carries an order.
 
 use anyhow::Result;
-use guardian::walls::launch;
 use guardian::{asks, doctor, feed, help, history, orders, settings, start};
 use house::{House, moments, terminal};
 use std::process::ExitCode;
+use walls::launch::launch;
 
 /// Rows of the past a follower may ask for.
 const MOST_ROWS: usize = 100_000;
@@ -24,8 +24,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == "wall") {
-        return launch::launch(arguments);
+    if arguments.next().is_some_and(|first| first == walls::STAGE) {
+        return launch(arguments, |failed| terminal::error(&format!("guardian {failed}")));
     }
     let command = match parse(lexopt::Parser::from_env()) {
         Ok(command) => command,

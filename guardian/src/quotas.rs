@@ -1,8 +1,8 @@
 //! Quotas of what grows: memory, the logs of lives, and the build folder.
 
 use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
+use crate::prepare;
 use crate::run::Guardian;
-use crate::walls;
 use house::openat::Folder;
 use house::{House, files, interrupt, records, repair};
 use serde_json::json;
@@ -43,7 +43,7 @@ impl Guardian {
         let now = self.clock.now();
         if life.bereft.is_some_and(|since| now >= since + self.limits.grace_ms) {
             life.tree.kill();
-        } else if life.bereft.is_none() && life.tree.given != walls::lying(&self.house) {
+        } else if life.bereft.is_none() && life.tree.given != prepare::lying(&self.house) {
             life.bereft = Some(now);
             life.tree.terminate();
             self.report

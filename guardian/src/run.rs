@@ -16,8 +16,7 @@ use crate::report::Report;
 use crate::settings::Settings;
 use crate::state::State;
 use crate::vocabulary::{Action, Event, Pending, Phase};
-use crate::walls::{self, Walls};
-use crate::{hunt, requests};
+use crate::{hunt, prepare, requests};
 use anyhow::{Context, Result};
 use house::clock::{Clock, Millis};
 use house::files::{self, Mark};
@@ -32,6 +31,7 @@ use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use walls::Walls;
 
 /// How often a tree that will not die is looked at again.
 const SWEEP_MS: Millis = 50;
@@ -239,7 +239,8 @@ impl Guardian {
 
     /// A purpose that cannot be read is said once, and stands in the status until it can.
     fn look_at_purpose(&mut self) {
-        let unread = walls::copy_purpose(&self.house).err().map(|why| format!("{why:#}")).unwrap_or_default();
+        let unread =
+            prepare::copy_purpose(&self.house).err().map(|why| format!("{why:#}")).unwrap_or_default();
         if unread == self.purpose_unread {
             return;
         }

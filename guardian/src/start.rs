@@ -9,8 +9,7 @@ use crate::repo::Repo;
 use crate::report::Report;
 use crate::run::{self, End, Guardian};
 use crate::state::State;
-use crate::walls::{Choice, Walls};
-use crate::{hunt, orders, requests, settings};
+use crate::{hunt, orders, prepare, requests, settings};
 use anyhow::Result;
 use house::clock::Clock;
 use house::{House, files, interrupt, printable, records, repair, terminal};
@@ -21,6 +20,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
+use walls::{Choice, Walls};
 
 /// How often a former creature's processes are hunted before the guardian refuses to start.
 const ORPHAN_HUNTS: usize = 300;
@@ -140,8 +140,7 @@ fn is_untidy(state: &State) -> bool {
 
 /// What can be put up here; refuses where the owner requires more. From here on nobody may look into this process.
 fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
-    let more = settings.sandbox.read.clone();
-    let walls = Walls::find(house, settings.walls, &settings.limits, more, "/proc/self/exe".into(), true);
+    let walls = prepare::find_walls(house, settings, "/proc/self/exe".into(), true);
     let walls = walls.map_err(|error| Refused(format!("{error:#}")))?;
     nix::sys::prctl::set_dumpable(false)?;
     if let Some(why) = too_little(settings.walls, &walls) {

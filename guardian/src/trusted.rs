@@ -65,7 +65,7 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
     unsafe {
         command.pre_exec(move || {
             // What is the owner's is not counted with the creature.
-            crate::walls::group::leave();
+            walls::group::leave();
             prepare(parent, descriptors, yields)
         });
     }

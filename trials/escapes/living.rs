@@ -1,10 +1,11 @@
 //! A hostile creature as it lives: a real guardian, real deaths, races with what the guardian does for it.
 
 use crate::escapes::Suite;
-use guardian::walls::{Choice, Walls, group};
+use guardian::settings::Settings;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use trials::House;
+use walls::{Choice, group};
 
 /// Lives, and says what worked that should not have.
 type Life = fn(&mut Suite) -> Result<(), String>;
@@ -40,7 +41,7 @@ fn processes(suite: &mut Suite) -> Result<(), String> {
     let stage = &suite.stage;
     let mut spec = stage.spec();
     if suite.root {
-        spec.groups = vec![group::counted(&stage.house, 64)?];
+        spec.groups = vec![group::counted(&format!("feral-{}", stage.house.identity()), 64)?];
     } else if let Some(ceilings) = &mut spec.ceilings {
         ceilings.processes = 64;
     }
@@ -193,8 +194,12 @@ fn required(suite: &mut Suite) -> Result<(), String> {
     let stage = &suite.stage;
     let house = stage.house.clone();
     let launcher = crate::escapes::stage::guardian();
-    let missing =
-        Walls::find(&house, Choice::Off, &guardian::limits::Limits::default(), vec![], launcher, false);
+    let missing = guardian::prepare::find_walls(
+        &house,
+        &Settings { walls: Choice::Off, ..Settings::default() },
+        launcher,
+        false,
+    );
     must(
         missing.is_ok_and(|walls| walls.level.summary() == "off" && !walls.stand()),
         "walls that are off stand",
@@ -202,10 +207,7 @@ fn required(suite: &mut Suite) -> Result<(), String> {
     let mut spec = stage.spec();
     spec.view = None;
     let guardian = crate::escapes::stage::guardian();
-    spec.rules.push(guardian::walls::spec::Rule {
-        access: guardian::walls::spec::Access::Run,
-        path: guardian.clone(),
-    });
+    spec.rules.push(walls::spec::Rule { access: walls::spec::Access::Run, path: guardian.clone() });
     let tried = stage.run(
         Some(&spec),
         &format!(

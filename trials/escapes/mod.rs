@@ -7,7 +7,6 @@ mod living;
 mod rows;
 mod stage;
 
-use guardian::walls::spec::Spec;
 use rows::{ALLOWED, By, KERNEL, NETWORK, PROCESSES, READS, Row, SHARED_NETWORK, WRITES};
 use stage::Stage;
 use std::ffi::OsString;
@@ -15,6 +14,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 use std::time::Instant;
+use walls::spec::Spec;
 
 /// Whoever is nobody else's.
 const PLAIN_USER: u32 = 61_234;

@@ -1,8 +1,6 @@
 //! Where attempts are made: a house, an owner's home beside it, somebody else's process and sockets, and the real launcher.
 
-use guardian::limits::Limits;
-use guardian::walls::spec::Spec;
-use guardian::walls::{Choice, Walls};
+use guardian::settings::Settings;
 use house::House;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -14,6 +12,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
+use walls::Walls;
+use walls::spec::Spec;
 
 /// Files that lie about before every attempt, and what is in them.
 const LAID: &[(&str, &str)] = &[
@@ -88,7 +88,7 @@ impl Stage {
         }
         fs::copy(hostile, at.join("house/creature/hostile")).unwrap();
         let house = House::new(at.join("house"));
-        let walls = Walls::find(&house, Choice::On, &Limits::default(), vec![], guardian(), false).unwrap();
+        let walls = guardian::prepare::find_walls(&house, &Settings::default(), guardian(), false).unwrap();
         let mut victim = Command::new(at.join("house/creature/hostile"));
         victim.args(["hold", "still"]).env("SECRET", "of the victim").stdout(Stdio::piped()).process_group(0);
         let mut victim = victim.spawn().unwrap();
@@ -132,12 +132,12 @@ impl Stage {
     }
 
     pub fn spec(&self) -> Spec {
-        self.walls.spec(&self.house, None)
+        self.walls.spec(None)
     }
 
     /// As the guardian would start it, or as nothing stops it; all the names an attempt may need are in its environment.
     pub fn run(&self, spec: Option<&Spec>, attempt: &str) -> Output {
-        guardian::walls::prepare(&self.house, guardian::child::Kind::Life);
+        guardian::prepare::prepare(&self.house, guardian::child::Kind::Life);
         let mut command = match spec {
             Some(spec) => {
                 let mut command = Command::new(guardian());
@@ -169,7 +169,7 @@ impl Stage {
                 if libc::dup2(leak, LEAK) == LEAK { Ok(()) } else { Err(std::io::Error::last_os_error()) }
             });
         }
-        guardian::child::inherit(&mut command, self.walls.descriptors());
+        walls::inherit(&mut command, self.walls.descriptors());
         command.output().unwrap()
     }
 

@@ -1,4 +1,4 @@
-//! Tests that need a process of their own: they set variables, or end every child.
+//! Tests that need a process of their own: they end every child.
 
 use std::process::Command;
 

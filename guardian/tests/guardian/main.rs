@@ -37,7 +37,6 @@ mod plain_user;
 mod processes;
 mod replies;
 mod revival;
-mod seeding;
 mod settings;
 mod shelter;
 mod signals;

@@ -1,12 +1,12 @@
-//! The launcher: a stage of the guardian's own binary that puts the walls up around itself and becomes another program.
+//! The launcher: a stage of the caller's own binary that puts the walls up around itself and becomes another program.
 //!
 //! Invariant: a wall that was asked for and cannot be put up ends the launch; nothing runs on half of them.
 //! The order matters: what needs rights comes before they are dropped, what needs calls before they are refused.
 
-use super::spec::{Ceilings, Spec};
-use super::{calls, files, init, view};
+use crate::spec::{Ceilings, Spec};
+use crate::{STAGE, tell_kernel};
+use crate::{calls, init, landlock, view};
 use anyhow::{Context, Result};
-use house::files::tell_kernel;
 use nix::sched::{CloneFlags, setns};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, rlim_t, setrlimit};
@@ -25,8 +25,8 @@ const CAP_DAC_OVERRIDE: u32 = 1;
 const CAPABILITY_VERSION: u32 = 0x2008_0522;
 
 /// `wall SPEC -- PROGRAM ARGUMENT…`: becomes the program, or says which wall failed and why. Without a program it is a
-/// trial: it puts the walls up and ends.
-pub fn launch(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+/// trial: it puts the walls up and ends. `say` prints one line to standard error.
+pub fn launch(mut arguments: impl Iterator<Item = OsString>, say: impl FnOnce(&str)) -> ExitCode {
     let spec = arguments.next().unwrap_or_default();
     let failed = match serde_json::from_slice::<Spec>(spec.as_encoded_bytes()) {
         Ok(spec) => put_up(&spec).err().map(|(wall, error)| format!("{wall}: {error:#}")),
@@ -39,7 +39,7 @@ pub fn launch(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Some(format!("failed to run {}: {error}", program.to_string_lossy()))
     });
     let Some(failed) = failed else { return ExitCode::SUCCESS };
-    house::terminal::error(&format!("guardian wall: {failed}"));
+    say(&format!("{STAGE}: {failed}"));
     ExitCode::from(FAILED)
 }
 
@@ -76,7 +76,7 @@ fn put_up(spec: &Spec) -> std::result::Result<(), (&'static str, anyhow::Error)>
     }
     close_others(&spec.kept).map_err(named("descriptors"))?;
     if spec.files || spec.scopes {
-        files::shut(spec).map_err(named("files"))?;
+        landlock::shut(spec).map_err(named("files"))?;
     }
     if spec.calls {
         calls::filter(spec.net.is_some(), spec.tree).map_err(named("calls"))?;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a refused call fails with "operation not permitted"; a call of another architecture ends the process.
 
-use super::init::PROGRAM;
+use crate::init::PROGRAM;
 use anyhow::{Context, Result};
 use libc::*;
 use seccompiler::{

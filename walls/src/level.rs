@@ -1,7 +1,7 @@
 //! How far the walls reach here: each by name, how it is held or why it is missing; a line for people, an object for programs.
 
-use super::files::landlock_version;
-use super::network::Network;
+use crate::landlock::landlock_version;
+use crate::network::Network;
 use serde_json::{Map, Value};
 
 pub const TREE: &str = "tree";

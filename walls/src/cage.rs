@@ -1,7 +1,7 @@
 //! A control group for one tree alone, killed or frozen whole: where there is no namespace, nothing slips away by forking.
 
-use super::group;
-use house::files::tell_kernel;
+use crate::group;
+use crate::tell_kernel;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;

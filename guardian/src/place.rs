@@ -2,10 +2,10 @@
 //!
 //! Invariant: a name that begins with `.env` is in no rule, and neither is the owner's home as a whole.
 
-use super::spec::{Access, Rule, View};
-use crate::cargo_home;
 use house::House;
 use std::path::{Path, PathBuf};
+use walls::spec::{Access, Rule, View};
+use walls::{Place, cargo_home};
 
 /// What programs, compilers and linkers are made of.
 const SYSTEM: &str = "/usr /lib /lib32 /lib64 /libx32 /bin /sbin /nix/store /etc/alternatives";
@@ -43,8 +43,33 @@ pub const CARGO_FILES: [&str; 3] = [
 const HIDDEN: [&str; 2] = [".self/guardian", ".self/broker"];
 const KEPT_BINARIES: &str = ".self/guardian/binaries";
 
-/// Every rule of this house, as its folders are now. `more` are folders the owner adds.
-pub fn all(house: &House, more: &[PathBuf]) -> Vec<Rule> {
+/// The house as the creature has it. `more` are folders the owner adds.
+pub struct CreaturePlace {
+    pub house: House,
+    pub more: Vec<PathBuf>,
+}
+
+impl Place for CreaturePlace {
+    fn root(&self) -> &Path {
+        self.house.root()
+    }
+
+    fn name(&self) -> String {
+        format!("feral-{}", self.house.identity())
+    }
+
+    fn rules(&self) -> Vec<Rule> {
+        rules(&self.house, &self.more)
+    }
+
+    fn view(&self) -> View {
+        let hidden = HIDDEN.map(|path| moved(&self.house, path.into())).to_vec();
+        View { hidden, shown: vec![moved(&self.house, KEPT_BINARIES.into())] }
+    }
+}
+
+/// Every rule of this house, as its folders are now.
+fn rules(house: &House, more: &[PathBuf]) -> Vec<Rule> {
     let mut rules = Vec::new();
     let mut add = |access, path: PathBuf| rules.push(Rule { access, path: moved(house, path) });
     add(Access::List, PathBuf::new());
@@ -69,11 +94,6 @@ pub fn all(house: &House, more: &[PathBuf]) -> Vec<Rule> {
     toolchain(house).into_iter().for_each(|(access, path)| add(access, path));
     more.iter().for_each(|path| add(Access::Run, path.clone()));
     rules
-}
-
-pub fn view(house: &House) -> View {
-    let hidden = HIDDEN.map(|path| moved(house, path.into())).to_vec();
-    View { hidden, shown: vec![moved(house, KEPT_BINARIES.into())] }
 }
 
 /// The owner may keep `.self` or `target` on another disk, by a link that is not the creature's to change.

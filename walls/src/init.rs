@@ -4,7 +4,7 @@
 //! the guardian or with the program. Invariant: once the init is reaped, no process of the tree is left.
 //! The tree has its own `/proc`, in which only its own processes are seen: numbers from outside mean nothing inside.
 
-use super::spec::{Handover, Spec};
+use crate::spec::{Handover, Spec};
 use anyhow::{Context, Result, bail};
 use nix::fcntl::OFlag;
 use nix::mount::{MsFlags, mount};

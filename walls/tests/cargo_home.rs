@@ -1,11 +1,10 @@
 //! Cargo's home for the creature: what is carried over from the owner's, and what is not.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
-use crate::alone;
-use guardian::cargo_home;
-use house::House;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use walls::cargo_home::{self, Home};
 
 const LOCK: &str = "version = 4\n\n[[package]]\nname = \"creature\"\nversion = \"0.1.0\"\n\n[[package]]\nname = \"Serde_x\"\n\
     version = \"1.0.2+build\"\nsource = \"registry+https://registry.invalid/index\"\n\n[[package]]\nname = \"../../x\"\n\
@@ -52,15 +51,12 @@ fn settings_come_over_without_secrets() {
     assert!(plain.contains("PLAIN") && cargo_home::carried("[[garbage", Path::new("/owner")).is_none());
 }
 
+/// One process, one `CARGO_HOME`: so all of it stands in one test.
 #[test]
 fn what_is_there_is_linked_what_was_planted_goes() {
-    // One process, one `CARGO_HOME`.
-    if alone::runs("seeding::what_is_there_is_linked_what_was_planted_goes") {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().canonicalize().unwrap();
-    let (theirs, house) = (at.join("owner"), House::new(at.join("house")));
+    let (theirs, house) = (at.join("owner"), at.join("house"));
     // SAFETY: no other thread of this test reads the environment meanwhile: the others need none.
     #[allow(unsafe_code)]
     unsafe {
@@ -74,8 +70,10 @@ fn what_is_there_is_linked_what_was_planted_goes() {
     put(&theirs.join("credentials.toml"), "token = \"secret\"\n");
     put(&theirs.join("config.toml"), "[registry]\ntoken = \"secret\"\n");
     put(&at.join("outside/treasure"), "the owner's");
-    put(&house.creature().join("Cargo.lock"), LOCK);
-    let ours = house.cargo_home();
+    let (within, lock) = (house.join("target"), house.join("creature/Cargo.lock"));
+    put(&lock, LOCK);
+    let home = Home { within: &within, path: Path::new("creature/cargo-home"), lock: &lock };
+    let ours = within.join(home.path);
     // What a creature might have left there: settings, and links where files are to be written.
     put(&ours.join("config.toml"), "[build]\nrustc-wrapper = \"evil\"\n");
     fs::create_dir_all(registry(&ours, "index").join(".cache/se/rd")).unwrap();
@@ -83,7 +81,7 @@ fn what_is_there_is_linked_what_was_planted_goes() {
     fs::create_dir_all(registry(&ours, "cache")).unwrap();
     symlink(at.join("outside/treasure"), registry(&ours, "cache").join("Serde_x-1.0.2+build.crate")).unwrap();
     for _ in 0..2 {
-        cargo_home::prepare(&house).unwrap();
+        cargo_home::prepare(home).unwrap();
         let archive = registry(&ours, "cache").join("Serde_x-1.0.2+build.crate");
         assert_eq!(fs::read_to_string(archive).unwrap(), "an archive");
         assert!(registry(&ours, "src").join("Serde_x-1.0.2+build/.cargo-ok").is_file());
@@ -97,6 +95,6 @@ fn what_is_there_is_linked_what_was_planted_goes() {
     // A folder on the way that leads out: nothing is written there, and the rest of the house goes on.
     fs::remove_dir_all(registry(&ours, "index")).unwrap();
     symlink(at.join("outside"), registry(&ours, "index")).unwrap();
-    assert!(cargo_home::prepare(&house).is_err());
+    assert!(cargo_home::prepare(home).is_err());
     assert_eq!(fs::read_dir(at.join("outside")).unwrap().count(), 1);
 }

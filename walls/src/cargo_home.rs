@@ -4,8 +4,8 @@
 //! Invariant: no credential is carried over, and nothing of the owner's is written or hard-linked.
 
 use anyhow::{Context, Result};
+use house::files;
 use house::openat::Folder;
-use house::{House, files};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -19,8 +19,19 @@ const SECRET: [&str; 5] = ["token", "secret", "credential", "password", "api_key
 /// What marks a source as unpacked whole.
 const WHOLE: &str = ".cargo-ok";
 
-/// For which house and lock file it was filled in last.
+/// Which home and lock file it was filled in for last.
 static SEEDED: Mutex<Option<(PathBuf, Option<files::Mark>)>> = Mutex::new(None);
+
+/// A home to be filled in.
+#[derive(Clone, Copy, Debug)]
+pub struct Home<'a> {
+    /// A folder that no walled process can put a link in place of.
+    pub within: &'a Path,
+    /// The home, from there: no link on the way is followed.
+    pub path: &'a Path,
+    /// The `Cargo.lock` that names the packages.
+    pub lock: &'a Path,
+}
 
 /// The owner's own cargo home.
 pub fn owners() -> PathBuf {
@@ -29,17 +40,17 @@ pub fn owners() -> PathBuf {
 }
 
 /// Makes it and fills in what is missing; milliseconds when all is there. What the creature put in the way goes.
-pub fn prepare(house: &House) -> Result<()> {
+pub fn prepare(home: Home) -> Result<()> {
     let theirs = owners();
-    if house.cargo_home() == theirs {
+    if home.within.join(home.path) == theirs {
         return Ok(());
     }
-    let target = Folder::open(&house.root().join("target")).context("failed to open target/")?;
-    let ours = target.make(Path::new("creature/cargo-home")).context("failed to make cargo's home")?;
+    let within =
+        Folder::open(home.within).with_context(|| format!("failed to open {}", home.within.display()))?;
+    let ours = within.make(home.path).context("failed to make cargo's home")?;
     ours.make(Path::new("git")).context("failed to make git/ in cargo's home")?;
     configure(&theirs, &ours).context("failed to carry the owner's cargo settings over")?;
-    let lock = files::tail(&house.creature().join("Cargo.lock"), 2 << 20);
-    let packages = packages(&lock);
+    let packages = packages(&files::tail(home.lock, 2 << 20));
     let mut registries = vec![];
     for entry in fs::read_dir(theirs.join("registry/cache")).into_iter().flatten().flatten() {
         registries.push(entry.file_name());
@@ -52,14 +63,15 @@ pub fn prepare(house: &House) -> Result<()> {
     Ok(())
 }
 
-/// Before a life: only where this guardian has not filled it in for the same lock file yet, or it was removed since.
-pub fn prepare_once(house: &House) -> Result<()> {
-    let lock = (house.root().to_path_buf(), files::mark(&house.creature().join("Cargo.lock")));
+/// Only where this process has not filled it in for the same lock file yet, or it was removed since.
+pub fn prepare_once(home: Home) -> Result<()> {
+    let path = home.within.join(home.path);
+    let lock = (path.clone(), files::mark(home.lock));
     let mut seeded = SEEDED.lock().unwrap_or_else(PoisonError::into_inner);
-    if seeded.as_ref() == Some(&lock) && house.cargo_home().join("registry/index").is_dir() {
+    if seeded.as_ref() == Some(&lock) && path.join("registry/index").is_dir() {
         return Ok(());
     }
-    prepare(house)?;
+    prepare(home)?;
     *seeded = Some(lock);
     Ok(())
 }

@@ -3,8 +3,8 @@
 //! Invariant: the guardian never enters it; a short-lived process makes it and hands its descriptors back.
 //! Deliberately absent: routes, addresses beside loopback's, names. Where no namespace can be had, the door is on ours.
 
+use crate::tell_kernel;
 use anyhow::{Context, Result, bail};
-use house::files::tell_kernel;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType};
 use nix::sys::socket::{recvmsg, sendmsg, socketpair};

@@ -3,8 +3,8 @@
 //! Landlock does not see modes, owners, times and attributes of files, and cannot take a folder out of one it grants;
 //! a mount namespace does both. Invariant: what is mounted here is seen by this process tree alone.
 
-use super::files;
-use super::spec::{Access, Spec, View};
+use crate::landlock;
+use crate::spec::{Access, Spec, View};
 use anyhow::{Context, Result};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
@@ -27,16 +27,16 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
     let mut writable = Vec::new();
     for rule in spec.rules.iter().filter(|rule| matches!(rule.access, Access::Write | Access::Fill)) {
         // What is not there has no rule either; devices are written to whatever their mount says.
-        let (Ok(place), false) = (files::place(&root, &rule.path), rule.path.starts_with("/dev")) else {
+        let (Ok(place), false) = (landlock::place(&root, &rule.path), rule.path.starts_with("/dev")) else {
             continue;
         };
         bind(&place, &spec.root.join(&rule.path))?;
         writable.push(spec.root.join(&rule.path));
     }
     for path in &view.hidden {
-        let Ok(_there) = files::place(&root, path) else { continue };
+        let Ok(_there) = landlock::place(&root, path) else { continue };
         let shown: Vec<_> = view.shown.iter().filter(|shown| shown.starts_with(path)).collect();
-        let places: Vec<_> = shown.iter().map(|shown| files::place(&root, shown).ok()).collect();
+        let places: Vec<_> = shown.iter().map(|shown| landlock::place(&root, shown).ok()).collect();
         let at = spec.root.join(path);
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
         mount(Some("none"), &at, Some("tmpfs"), flags, Some("size=64k,mode=755"))

@@ -2,12 +2,12 @@
 //!
 //! Invariant: a rule inside the house never follows a link, so nothing planted there can widen it.
 
-use super::spec::{Access, Spec};
-use anyhow::{Context, Result};
-use landlock::{
+use crate::spec::{Access, Spec};
+use ::landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, Ruleset,
     RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
+use anyhow::{Context, Result};
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};

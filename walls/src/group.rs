@@ -3,8 +3,7 @@
 //! To join a group takes the kernel some 16 ms. So the guardian joins once, at its start; what it starts is in the group
 //! from its first moment on, and only what is the owner's leaves it again.
 
-use house::House;
-use house::files::tell_kernel;
+use crate::tell_kernel;
 use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
 use std::ffi::CString;
@@ -15,10 +14,10 @@ use std::sync::OnceLock;
 const GROUPS: &str = "/sys/fs/cgroup";
 
 /// The file a process joins the group by; or why there is no group. The group is made if need be, its limit set anew.
-pub fn counted(house: &House, processes: u64) -> Result<PathBuf, String> {
+pub fn counted(name: &str, processes: u64) -> Result<PathBuf, String> {
     let mut why = format!("no group of {GROUPS} can be made");
     for above in above("pids") {
-        let group = above.join(format!("feral-{}", house.identity()));
+        let group = above.join(name);
         let made = fs::create_dir(&group);
         match tell_kernel(group.join("pids.max"), processes.to_string()) {
             Ok(()) => return Ok(group.join("cgroup.procs")),
