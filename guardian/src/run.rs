@@ -6,7 +6,9 @@
 use crate::act::binaries::Binaries;
 use crate::act::broker_process::BrokerProcess;
 use crate::act::build::Build;
+use crate::act::console_process::ConsoleProcess;
 use crate::act::exam::Exam;
+use crate::act::heartbeat;
 use crate::act::heartbeat::Heartbeat;
 use crate::act::report::Report;
 use crate::act::requests;
@@ -54,6 +56,7 @@ pub struct Guardian {
     pub policy: Policy,
     pub binaries: Binaries,
     pub report: Report,
+    pub console: ConsoleProcess,
     pub bond: Bond,
     pub heart: Heartbeat,
     pub life: Option<Life>,
@@ -258,7 +261,7 @@ impl Guardian {
         let Some(life) = &mut self.life else { return false };
         if !life.thought {
             let text = files::tail(&self.house.memory(), house::files::SMALL_FILE_BYTES);
-            life.thought = text.lines().rev().any(|line| crate::feed::is_thought_of(line, life_number));
+            life.thought = text.lines().rev().any(|line| heartbeat::is_thought_of(line, life_number));
         }
         life.thought
     }
@@ -282,19 +285,18 @@ impl Guardian {
         }
         self.exam.iter_mut().for_each(|exam| exam.follow(&self.house));
         if self.life.is_some() {
-            self.report.follow();
+            self.tend_console();
         }
     }
 
     fn leave(&mut self) -> Result<()> {
-        let spared: Vec<Pid> = self.broker.spared().collect();
+        let spared: Vec<Pid> = self.trusted().collect();
         if let Some(build) = self.build.take() {
             build.tree.end(&spared, &mut Vec::new());
         }
         hunt::sweep(&spared, &mut Vec::new());
-        self.end_broker();
+        self.end_trusted();
         hunt::sweep(&[], &mut Vec::new());
-        self.report.follow();
         interrupt::heard();
         // What cannot be looked at now is taken at the next start for what a creature left, as after a kill.
         let dirty = self.repo.head().and_then(|head| self.repo.dirty(head)).ok();

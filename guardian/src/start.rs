@@ -2,6 +2,7 @@
 
 use crate::act::binaries::Binaries;
 use crate::act::broker_process::BrokerProcess;
+use crate::act::console_process::ConsoleProcess;
 use crate::act::heartbeat::Heartbeat;
 use crate::act::report::Report;
 use crate::act::requests;
@@ -83,7 +84,7 @@ pub fn run() -> Result<u8> {
     let broker = BrokerProcess::open(&house, &walls.network)?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
-    let report = Report::new(&house);
+    let report = Report::new();
     // A state that was lost has forgotten which order was the last.
     let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
     if let (true, Some((tree, _))) = (state.record.untidy, &state.record.trial) {
@@ -102,6 +103,7 @@ pub fn run() -> Result<u8> {
         policy,
         binaries: Binaries::new(&house),
         report,
+        console: ConsoleProcess::new(&house),
         bond,
         heart: Heartbeat::new(house.heartbeat()),
         life: None,

@@ -4,6 +4,7 @@
 //! Invariant: the door stays open here for our whole life, so connections wait while it is away.
 //! When to start and end it is decided in `revival`.
 
+use crate::act::build;
 use crate::act::jobs::{Job, Kind};
 use crate::act::reload::Watch;
 use crate::act::tokens::Tokens;
@@ -67,9 +68,7 @@ impl BrokerProcess {
     pub fn open(house: &House, network: &Network) -> Result<Self> {
         let me = std::env::current_exe().context("failed to find our own program")?;
         let folder = me.parent().unwrap_or(Path::new("/"));
-        let profile = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let target = folder.parent().unwrap_or(folder).to_owned();
-        let made = (target == house.root().join("target")).then_some((profile, target));
+        let made = build::made_into(house);
         fs::create_dir_all(house.broker()).and_then(|()| {
             let closed = fs::Permissions::from_mode(0o700);
             fs::set_permissions(house.broker(), closed)

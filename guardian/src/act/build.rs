@@ -61,6 +61,14 @@ pub fn cargo_args(verb: &str) -> Vec<String> {
         .to_vec()
 }
 
+/// The cargo profile and target folder that our own program was built into; none but where that is the house's own.
+pub fn made_into(house: &House) -> Option<(String, PathBuf)> {
+    let me = std::env::current_exe().ok()?;
+    let folder = me.parent()?;
+    let (profile, target) = (folder.file_name()?.to_string_lossy().into_owned(), folder.parent()?.to_owned());
+    (target == house.root().join("target")).then_some((profile, target))
+}
+
 pub fn cargo() -> PathBuf {
     std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
 }

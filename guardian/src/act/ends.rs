@@ -30,11 +30,16 @@ impl Guardian {
         }
     }
 
-    /// Processes that a sweep after a life may not take: a build or tests beside it, and the broker's.
+    /// Processes of the owner's: the broker, a job on its behalf, the feed.
+    pub fn trusted(&self) -> impl Iterator<Item = Pid> {
+        self.broker.spared().chain(self.console.feed)
+    }
+
+    /// Processes that a sweep after a life may not take: a build or tests beside it, and the owner's.
     pub fn spared(&self) -> Vec<Pid> {
         let beside = self.build.iter().map(|build| build.tree.pid);
         let beside = beside.chain(self.exam.iter().map(|exam| exam.tree.pid));
-        beside.chain(self.broker.spared()).collect()
+        beside.chain(self.trusted()).collect()
     }
 
     pub fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
@@ -54,6 +59,7 @@ impl Guardian {
                 self.exam_ended(exam, *status);
             }
             self.broker_ended(*pid, *status);
+            self.console_ended(*pid);
         }
     }
 
@@ -200,8 +206,8 @@ impl Guardian {
     }
 
     /// Once no creature lives any more, the broker's processes are asked to end, and given a moment.
-    pub fn end_broker(&mut self) {
-        let left: Vec<Pid> = self.broker.spared().collect();
+    pub fn end_trusted(&mut self) {
+        let left: Vec<Pid> = self.trusted().collect();
         for pid in left {
             trusted::terminate(pid);
             let mut looks = 0;

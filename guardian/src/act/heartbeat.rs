@@ -4,7 +4,9 @@
 
 use house::bounds::{NAME_CHARS, OWN_CHARS, brief};
 use house::files::{self, Mark};
+use house::records::{self, text};
 use serde::Deserialize;
+use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -66,4 +68,12 @@ pub fn read(path: &Path) -> Option<Claim> {
     let (stage, mind) = (brief(&claim.stage, NAME_CHARS), brief(&claim.mind, NAME_CHARS));
     let (odd, own) = (brief(&claim.odd, NAME_CHARS), brief(&claim.own, OWN_CHARS));
     Some(Claim { stage, mind, odd, own, ..claim })
+}
+
+/// Whether a line of memory is a readable thought of a life.
+pub fn is_thought_of(line: &str, life: u64) -> bool {
+    let Some(record) = records::parse(line.as_bytes()) else { return false };
+    text(&record, "kind") == "thought"
+        && record.get("life").and_then(Value::as_u64) == Some(life)
+        && record.get("data").is_some_and(|data| data.get("garbled").is_none())
 }

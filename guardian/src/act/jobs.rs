@@ -1,8 +1,8 @@
 //! Short-lived processes on the broker's behalf: one brings its program up to date, one has it judge what the owner wrote.
 
 use crate::act::broker_process::{BrokerProcess, NAME};
-use crate::act::build;
 use crate::act::reload::Watch;
+use crate::act::{build, console_process};
 use crate::decide::revival::Event;
 use crate::processes::trusted::{self, Trusted};
 use crate::run::Guardian;
@@ -45,7 +45,17 @@ impl BrokerProcess {
         let log = files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
         let profile = if profile == "debug" { "dev" } else { profile };
         let target = target.display().to_string();
-        let args = ["build", "--package", NAME, "--profile", profile, "--target-dir", &target];
+        let args = [
+            "build",
+            "--package",
+            NAME,
+            "--package",
+            console_process::NAME,
+            "--profile",
+            profile,
+            "--target-dir",
+            &target,
+        ];
         let args = args.map(str::to_owned).to_vec();
         let program = build::cargo();
         trusted::start(house, Trusted { program, args, log: Some(log), yields, ..Trusted::default() })

@@ -4,6 +4,7 @@ pub mod binaries;
 pub mod broker_process;
 pub mod build;
 pub mod commits;
+pub mod console_process;
 pub mod controls;
 pub mod ends;
 pub mod exam;

@@ -101,7 +101,7 @@ impl Guardian {
             return;
         }
         self.broker.asks_mark = mark;
-        let waiting = crate::asks::waiting(&self.house);
+        let waiting = house::asks::waiting(&self.house);
         let new = waiting.iter().filter(|ask| !self.broker.asks.contains(&ask.id));
         for ask in new.clone().take(ASKS_TOLD) {
             self.report.ask(&ask.id, &ask.line());

@@ -3,26 +3,21 @@
 //! Invariant: nothing that fails here stops the house: a closed terminal is not a fault.
 
 use crate::decide::vocabulary::{Exam, Pending, Phase, Want};
-use crate::feed::{self, Feed};
 use crate::limits::DOCUMENT_BYTES;
 use crate::run::Guardian;
-use crate::{minds, own_time};
 use house::clock::{self, Millis};
-use house::moments::{self, span};
+use house::moments::span;
 use house::terminal::{self, Row, Screen, typed};
-use house::{House, bounds, files, printable, records};
+use house::{bounds, broker_page, files, printable, records};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Between two frames of the build bar.
 const FRAME_MS: Millis = 150;
 const BAR: usize = 24;
-/// Rows of the first moments that stand below the first screen.
-const FIRST_ROWS: usize = 5;
 
 pub struct Report {
     screen: Screen,
-    feed: Feed,
     building: Option<(String, usize, Millis)>,
     /// The last warning.
     said: String,
@@ -30,9 +25,8 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn new(house: &House) -> Self {
-        let feed = Feed::from_end(house.memory());
-        Self { screen: Screen::open(), feed, building: None, said: String::new(), facts_shown: false }
+    pub fn new() -> Self {
+        Self { screen: Screen::open(), building: None, said: String::new(), facts_shown: false }
     }
 
     pub fn say(&mut self, text: &str) {
@@ -124,80 +118,6 @@ impl Report {
         let work = rescued.map(|name| format!("; unfinished edits as {name}")).unwrap_or_default();
         self.warn(&format!("{}{kept}{work}", message.trim_start_matches("guardian: ")));
     }
-
-    /// What is new in memory, at a terminal.
-    pub fn follow(&mut self) {
-        if !self.screen.is_terminal() || !self.facts_shown {
-            return;
-        }
-        let seen = self.feed.look(|record| feed::row(&record));
-        self.passed(seen.passed);
-        seen.shown.iter().for_each(|row| self.screen.show(row));
-    }
-
-    fn passed(&mut self, records: u64) {
-        if records > 0 {
-            let told = format!("… {records} records passed over; {} shows them", typed("feed --since 1h"));
-            self.tell("feed", "90", &told);
-        }
-    }
-}
-
-/// How the broker is, what is spent, and what waits: for the first screen and for `status`.
-pub fn broker_lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String)> {
-    let Some(broker) = broker else { return vec![] };
-    let number = |name: &str| broker.get(name).and_then(Value::as_u64);
-    let note = records::text(broker, "note");
-    let port = number("port").filter(|_| broker.get("running") == Some(&Value::Bool(true)));
-    let port = port.map(|port| format!("port {port}, ")).unwrap_or_default();
-    let again = number("restarts").filter(|restarts| *restarts > 0);
-    let again = again.map(|restarts| format!(", started again {restarts} times")).unwrap_or_default();
-    let mut lines = vec![("broker", format!("{port}{note}{again}"))];
-    let budget = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
-    match serde_json::from_slice::<Value>(&budget) {
-        Ok(page) => {
-            // What a broker that is gone said of its models is old.
-            if broker.get("running") == Some(&Value::Bool(true)) {
-                lines.extend(minds::in_use(&page).map(|told| ("model", told)));
-                lines.extend(minds::down(&page).into_iter().map(|told| ("down", told)));
-            }
-            lines.push(("budget", budget_line(&page)));
-            lines.extend(own_time::line(&page, moments::now()).map(|told| ("own time", told)));
-        }
-        Err(_) => lines.push(("budget", "nothing is spent yet".into())),
-    }
-    if let Some(waiting) = number("asks_waiting").filter(|waiting| *waiting > 0) {
-        lines.push(("asks", format!("{waiting} wait for your word: {}", typed("asks"))));
-    }
-    lines
-}
-
-fn budget_line(budget: &Value) -> String {
-    let dollars = |name: &str| budget.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-    let mut line = format!(
-        "${:.2} of ${:.2} today, ${:.2} of ${:.2} this week; on its own ${:.2} of ${:.2}",
-        dollars("spent_today_usd"),
-        dollars("daily_cap_usd"),
-        dollars("spent_week_usd"),
-        dollars("weekly_cap_usd"),
-        dollars("autonomous_today_usd"),
-        dollars("autonomous_cap_usd")
-    );
-    if dollars("reserved_usd") > 0.0 {
-        line.push_str(&format!("; ${:.2} reserved for calls under way", dollars("reserved_usd")));
-    }
-    for name in ["warning", "price", "closed", "stopped"] {
-        match budget.get(name) {
-            Some(Value::String(text)) => line.push_str(&format!("; {name}: {text}")),
-            Some(object @ Value::Object(_)) => {
-                let (provider, hint) = (records::text(object, "provider"), records::text(object, "hint"));
-                let status = object.get("status").map(Value::to_string).unwrap_or_default();
-                line.push_str(&format!("; {name}: {provider} said {status}; {hint}"));
-            }
-            _ => {}
-        }
-    }
-    line
 }
 
 impl Guardian {
@@ -227,14 +147,12 @@ impl Guardian {
             ("undo", typed("rollback")),
             ("stop", format!("Ctrl-C here, or: {}", typed("stop"))),
         ];
-        let facts = facts.into_iter().chain(broker_lines(&self.house, Some(&told))).chain(more);
+        let facts = facts.into_iter().chain(broker_page::lines(&self.house, Some(&told))).chain(more);
         self.report.screen.gap();
         let facts = facts.filter(|(_, text)| !text.is_empty());
         facts.for_each(|(name, text)| terminal::line(&format!("  {name:<9} {}", text.replace('\n', " "))));
         self.report.screen.gap();
-        // What the first moments brought would push them off the screen.
-        let passed = self.report.feed.skip_to_last(FIRST_ROWS);
-        self.report.passed(passed);
+        self.show_feed();
     }
 
     /// Replaces `guardian.json`: for the creature and for readers.

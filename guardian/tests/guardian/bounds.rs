@@ -1,11 +1,11 @@
 //! What we write fits what reads it, whatever a creature made us tell.
 
-use crate::support::{House, SOUND};
 use guardian::act::state::State;
 use guardian::limits::DOCUMENT_BYTES;
 use house::paths;
 use serde_json::{Value, json};
 use std::fs;
+use trials::{House, SOUND};
 
 /// Found: requests with a `kind` of 130 kB stood whole in the state, which was then too large to be read back.
 #[test]

@@ -1,12 +1,12 @@
 //! The broker beside a real guardian: started, killed, orphaned, missing, broken, and told of the owner's changes.
 
-use crate::support::{House, SOUND};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::Duration;
+use trials::{House, SOUND};
 
 /// Keeps what it was given by environment, and lives.
 const TELLS: &str = "env > .self/workspace/environment.new; mv .self/workspace/environment.new .self/workspace/environment; think x; live";
@@ -51,7 +51,7 @@ fn a_life_knows_the_way_to_its_broker_and_holds_no_key() {
     let house = walls_off(House::new(TELLS).with_broker());
     let mut command = house.command(&[]);
     command.env("ANTHROPIC_API_KEY", "sk-of-the-owner").env("X_USER_TOKEN", "x-of-the-owner");
-    let guardian = crate::support::Guardian::new(command.spawn().unwrap(), &house);
+    let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
     house.until("a life", || house.path(".self/workspace/environment").exists());
     let broker = house.until_broker(None);
     let environment = house.read(".self/workspace/environment");
@@ -253,7 +253,7 @@ fn a_mistake_of_the_owners_is_in_the_status_while_the_broker_is_built() {
     fs::remove_file(house.path("owner.toml")).unwrap();
     let waits = format!("until test -e .self/workspace/build_now; do sleep 0.05; done; {}", copies_it("0"));
     let mut command = own_target(&house, &waits);
-    let guardian = crate::support::Guardian::new(command.spawn().unwrap(), &house);
+    let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
     house.until("a life", || house.path(".self/workspace/environment").exists());
     assert_eq!(house.broker()["note"], "being built");
     let shows = |name: &str| String::from_utf8_lossy(&house.ask(&["status"]).stdout).contains(name);
@@ -275,7 +275,7 @@ fn a_mistake_of_the_owners_is_in_the_status_while_the_broker_is_built() {
 fn own_target(house: &House, builds_broker: &str) -> Command {
     let program = house.path("target/debug/guardian");
     fs::create_dir_all(program.parent().unwrap()).unwrap();
-    crate::support::broker::place(&house.program(), &program);
+    trials::broker::place(&house.program(), &program);
     let cargo = house.folder.path().join("cargo");
     let creature = fs::read_to_string(&cargo).unwrap();
     let broker = format!("#!/bin/sh\ncase \"$*\" in *--package*broker*) {builds_broker}; exit 0;; esac\n");
@@ -288,7 +288,7 @@ fn own_target(house: &House, builds_broker: &str) -> Command {
 }
 
 fn copies_it(after: &str) -> String {
-    format!("sleep {after}; cp {} target/debug/broker", crate::support::broker::built().display())
+    format!("sleep {after}; cp {} target/debug/broker", trials::programs::broker().display())
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn the_creature_does_not_wait_for_the_brokers_build() {
     let house = House::new(TELLS);
     fs::remove_file(house.path("owner.toml")).unwrap();
     let mut command = own_target(&house, &copies_it("2"));
-    let guardian = crate::support::Guardian::new(command.spawn().unwrap(), &house);
+    let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
     house.until("a life", || house.path(".self/workspace/environment").exists());
     assert_eq!(house.broker()["note"], "being built");
     assert!(told(&house, "FERAL_BROKER").is_some(), "it may knock already");
@@ -311,13 +311,13 @@ fn with_settings_to_judge_the_broker_is_built_first() {
     let house = House::new(TELLS);
     house.settings("[budget]\ndaily_uds = 1\n");
     let mut command = own_target(&house, &copies_it("0.3"));
-    let mut guardian = crate::support::Guardian::new(command.spawn().unwrap(), &house);
+    let mut guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
     assert_eq!(guardian.wait(), 100);
     let log = fs::read_to_string(&guardian.log).unwrap();
     assert!(log.contains("daily_uds") && house.told("life").is_empty(), "{log}");
     house.settings("");
     let mut command = own_target(&house, &copies_it("0"));
-    let guardian = crate::support::Guardian::new(command.spawn().unwrap(), &house);
+    let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
     house.until_broker(None);
     guardian.stop();
 }
@@ -330,7 +330,7 @@ fn a_broker_that_does_not_build_is_warned_of_and_the_creature_lives() {
             fs::remove_file(house.path("owner.toml")).unwrap();
         }
         let mut command = own_target(&house, "sleep 1; echo 'error: no such crate' >&2; exit 101");
-        let guardian = crate::support::Guardian::new(command.spawn().unwrap(), &house);
+        let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
         house.until("a life", || house.path(".self/workspace/environment").exists());
         house.until("the warning", || {
             fs::read_to_string(&guardian.log).unwrap().contains("does not build: error: no such crate")
@@ -346,15 +346,15 @@ fn a_broker_that_does_not_build_is_warned_of_and_the_creature_lives() {
 #[test]
 fn a_broker_that_is_there_serves_while_the_next_one_is_built() {
     let house = House::new(TELLS);
-    let broker = crate::support::broker::built().display();
+    let broker = trials::programs::broker().display();
     let go = house.path("go");
     let builds = format!(
         "until test -e {}; do sleep 0.05; done; cp {broker} target/debug/broker.new; mv target/debug/broker.new target/debug/broker",
         go.display()
     );
     let mut command = own_target(&house, &builds);
-    crate::support::broker::place(crate::support::broker::built(), &house.path("target/debug/broker"));
-    let guardian = crate::support::Guardian::new(command.spawn().unwrap(), &house);
+    trials::broker::place(trials::programs::broker(), &house.path("target/debug/broker"));
+    let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
     let first = house.until_broker(None);
     fs::write(&go, "").unwrap();
     house.until_broker(Some(first));

@@ -1,10 +1,10 @@
 //! One act from the creature's call to the owner's yes: the real broker beside the real guardian, and a service that counts.
 
-use crate::support::{Guardian, House};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
+use trials::{Guardian, House};
 
 const TELLS: &str = "env > .self/workspace/environment.new; mv .self/workspace/environment.new .self/workspace/environment; think x; live";
 

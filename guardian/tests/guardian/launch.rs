@@ -1,7 +1,7 @@
 //! The launcher of walls by itself: it ends as its program did, in whatever order the processes get to run.
 
-use crate::support::{House, PATIENCE, SOUND};
-use guardian::processes::child::{self, Bond, Kind, Start, Tree};
+use guardian::processes::child;
+use guardian::processes::child::{Bond, Kind, Start, Tree};
 use guardian::processes::prepare;
 use guardian::settings::Settings;
 use nix::errno::Errno;
@@ -14,6 +14,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use trials::{House, PATIENCE, SOUND};
 use walls::Walls;
 use walls::spec::Spec;
 

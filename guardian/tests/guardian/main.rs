@@ -8,11 +8,7 @@
     clippy::wildcard_enum_match_arm
 )]
 
-#[path = "../support/mod.rs"]
-mod support;
-#[path = "../support/world.rs"]
-mod world;
-
+mod alone;
 mod asks;
 mod blame;
 mod bounds;
@@ -47,7 +43,9 @@ mod signals;
 mod stories;
 mod surfaces;
 mod swaps;
+mod sweep;
 mod told;
 mod trees;
 mod truth;
 mod walk;
+mod world;
