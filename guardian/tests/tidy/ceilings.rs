@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 
 /// Lines of source in a folder, without the folders in it: a tenth above what was there when the row was last set. A
 /// commit that raises one says why; after a cut it comes down.
-const CEILINGS: [(&str, usize); 33] = [
+const CEILINGS: [(&str, usize); 34] = [
     ("broker/src", 9_480),
     ("broker/src/budget", 470),
     ("broker/src/ledger", 770),
     ("broker/src/llm", 2_610),
     ("broker/src/policy", 810),
+    ("console/src", 1_870),
     ("creature/crates/agenda/src", 4_540),
     ("creature/crates/agenda/src/directive", 330),
     ("creature/crates/agenda/src/own", 100),
@@ -33,12 +34,12 @@ const CEILINGS: [(&str, usize); 33] = [
     ("creature/src/subsessions", 260),
     ("creature/src/tools", 4_470),
     ("creature/src/tools/catalogue", 750),
-    ("guardian/src", 3_520),
-    ("guardian/src/act", 3_520),
+    ("guardian/src", 1_460),
+    ("guardian/src/act", 3_590),
     ("guardian/src/decide", 1_890),
     ("guardian/src/git", 1_660),
     ("guardian/src/processes", 970),
-    ("house/src", 2_020),
+    ("house/src", 2_400),
     ("walls/src", 1_990),
 ];
 

@@ -8,17 +8,19 @@ use std::fs;
 const MAP: &str = "docs/map.md";
 
 /// What one file is for, in its own words.
-fn first_line(source: &Source) -> Option<&str> {
-    let mut lines = source.text.lines();
-    let first = lines.next()?;
-    let said = match source.path.rsplit_once('.').map_or("", |(_, end)| end) {
-        "rs" => first.strip_prefix("//! ")?,
-        "md" => first.strip_prefix("# ")?,
-        "toml" => first.strip_prefix("# ")?,
-        _ if first.starts_with("#!") => lines.next()?.strip_prefix("# ")?,
-        _ => return None,
-    };
-    Some(said.trim())
+fn first_line(source: &Source) -> Option<String> {
+    let mut lines = source.text.lines().skip_while(|line| line.starts_with("#!")).peekable();
+    if let Some(said) = lines.peek()?.strip_prefix("//! ") {
+        return Some(said.to_owned());
+    }
+    if source.path.ends_with(".md") {
+        return Some(lines.next()?.strip_prefix("# ")?.to_owned());
+    }
+    // Comments of manifests and scripts are wrapped: the first sentence of the first of them.
+    let comment: Vec<&str> = lines.map_while(|line| line.strip_prefix("# ")).collect();
+    let comment = comment.join(" ");
+    let sentence = comment.split_once(". ").map_or(comment.as_str(), |(sentence, _)| sentence);
+    (!sentence.is_empty()).then(|| format!("{}.", sentence.trim_end_matches('.')))
 }
 
 /// What a folder is for: the first line of the file that stands for it.
