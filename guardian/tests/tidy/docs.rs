@@ -49,9 +49,8 @@ fn anchor(heading: &str) -> String {
 }
 
 fn anchors(text: &str) -> BTreeSet<String> {
-    let headings =
-        prose(text).filter_map(|(_, line)| line.starts_with('#').then(|| line.trim_start_matches('#')));
-    headings.map(anchor).collect()
+    let headings = prose(text).filter(|(_, line)| line.starts_with('#'));
+    headings.map(|(_, line)| anchor(line.trim_start_matches('#'))).collect()
 }
 
 #[test]
