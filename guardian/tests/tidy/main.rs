@@ -16,7 +16,7 @@ mod map;
 mod settled_words;
 mod sources;
 
-/// How to write the map and the ceilings anew.
+/// How to write the map anew.
 pub const RENEW: &str = "cargo test -p guardian --test tidy -- --ignored renew";
 
 #[track_caller]
