@@ -2,8 +2,8 @@
 //!
 //! Invariant: what has a mistake changes nothing, and is said once for each change.
 
+use crate::act::executor::Executor;
 use crate::decide::revival::Event;
-use crate::run::Guardian;
 use crate::settings;
 use house::clock::Millis;
 use house::files::{self, Mark};
@@ -50,7 +50,7 @@ fn marks(house: &House) -> [Option<Mark>; 2] {
     [files::mark_of_any(&house.owner_settings()), files::mark_of_any(&house.secrets())]
 }
 
-impl Guardian {
+impl Executor {
     /// Each look: what the owner changed, what the broker asks, what is due.
     pub fn tend_broker(&mut self) {
         self.broker.turn_away();
