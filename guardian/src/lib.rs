@@ -1,58 +1,14 @@
 //! The guardian: keeps one self-editing creature alive, and is never edited by it.
 //!
-//! `policy` decides and `perform` acts; `run` is the loop between them. No async, no network, no model.
+//! `run` is the loop: it hears, has `decide` step, and `act` carries out. No async, no network, no model.
 
-pub mod asks;
-pub mod audit;
-pub mod binaries;
-pub mod blame;
-pub mod build;
-pub mod cargo_home;
-pub mod child;
-pub mod commits;
-pub mod companion;
-pub mod controls;
-pub mod custody;
-pub mod doctor;
-pub mod ends;
-pub mod errands;
-pub mod exam;
-pub mod fall;
-pub mod feed;
-pub mod heartbeat;
-pub mod help;
-pub mod history;
-pub mod hunt;
-pub mod keep;
+pub mod act;
+pub mod decide;
+pub mod git;
 pub mod limits;
-pub mod locks;
-pub mod longevity;
-pub mod messages;
-pub mod minds;
-pub mod names;
-pub mod objects;
 pub mod orders;
-pub mod own_time;
-pub mod perform;
-pub mod policy;
-pub mod probation;
-pub mod quotas;
-pub mod recovery;
-pub mod reload;
-pub mod repo;
-pub mod report;
-pub mod requests;
-pub mod rescue;
-pub mod restore;
-pub mod revival;
+pub mod processes;
 pub mod run;
 pub mod settings;
-pub mod shortage;
 pub mod start;
-pub mod state;
-pub mod tokens;
-pub mod tree;
-pub mod trusted;
-pub mod verdict;
-pub mod vocabulary;
-pub mod walls;
+pub mod status;

@@ -1,11 +1,11 @@
 //! What the owner wants, as far as it concerns the guardian; the schema and its judge are the house's.
 
 use crate::limits::Limits;
-use crate::walls::Choice;
 use anyhow::Result;
 use house::House;
 use house::settings::judge::Mistakes;
 use house::settings::{self, Reader, forms, guardian};
+use walls::Choice;
 
 /// What a text came to that has no mistake.
 #[derive(Clone, Debug, Default, PartialEq)]

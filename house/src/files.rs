@@ -71,11 +71,6 @@ pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> Result<()> {
         .with_context(|| format!("failed to write {}", path.display()))
 }
 
-/// A word to the kernel by one of its files: taken at once or refused, and never on a disk.
-pub fn tell_kernel(path: impl AsRef<Path>, word: impl AsRef<[u8]>) -> std::io::Result<()> {
-    OpenOptions::new().write(true).open(path)?.write_all(word.as_ref())
-}
-
 /// As `replace_unsynced`, for no eyes but the owner's; its folder is made where there is none.
 pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<()> {
     let write = || -> std::io::Result<()> {

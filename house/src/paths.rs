@@ -73,6 +73,7 @@ impl House {
         exam_log = ".self/log/exam.log";
         broker_log = ".self/log/broker.log";
         broker_build_log = ".self/log/broker-build.log";
+        console_build_log = ".self/log/console-build.log";
         broker_check_log = ".self/log/broker-check.log";
         asks = ".self/asks.jsonl";
         budget = ".self/budget.json";

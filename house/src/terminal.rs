@@ -10,6 +10,7 @@ use jiff::civil::Date;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use serde_json::Value;
+use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 
@@ -59,6 +60,12 @@ impl Screen {
 
     pub fn new(columns: Option<usize>, colour: bool, place: Place) -> Self {
         Self { columns, colour, place, day: None, framed: false }
+    }
+
+    /// The same screen, where another process may have left a frame on the last line.
+    pub fn beside(&mut self) -> &mut Self {
+        self.framed = self.is_terminal();
+        self
     }
 
     pub fn is_terminal(&self) -> bool {
@@ -236,6 +243,11 @@ fn width() -> usize {
         (done == 0).then_some(size)
     };
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(USUAL)
+}
+
+/// Where we print, for a child to print to as well.
+pub fn shared() -> std::io::Result<File> {
+    Ok(std::io::stdout().as_fd().try_clone_to_owned()?.into())
 }
 
 /// A reader that closes the pipe early ends us at once and quietly, with nothing gone wrong.

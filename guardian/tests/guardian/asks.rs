@@ -1,11 +1,11 @@
 //! What the owner is asked and answers: listed, shown whole without a trick, answered once, by exactly what was shown.
 
-use crate::support::{House, SOUND, lines};
-use guardian::audit;
+use console::audit;
 use house::{paths, printable};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::process::Output;
+use trials::{House, SOUND, lines};
 
 /// Clears the screen, hides a line, turns what follows around.
 const HOSTILE: &str =
@@ -337,8 +337,7 @@ fn what_is_reserved_and_what_a_price_was_taken_for_stand_beside_what_is_spent() 
     let page = json!({"spent_today_usd": 0.4, "daily_cap_usd": 5, "reserved_usd": 0.18,
         "price": "no price is known for \"m\", so it counts as the worst"});
     house.write(".self/budget.json", &page.to_string());
-    let lines =
-        guardian::report::broker_lines(&paths::House::new(&house.root), Some(&json!({"running": true})));
+    let lines = house::broker_page::lines(&paths::House::new(&house.root), Some(&json!({"running": true})));
     let budget = &lines.iter().find(|(name, _)| *name == "budget").unwrap().1;
     assert!(
         budget.starts_with("$0.40 of $5.00 today") && budget.contains("; $0.18 reserved for calls under way")

@@ -1,11 +1,11 @@
 //! What we write fits what reads it, whatever a creature made us tell.
 
-use crate::support::{House, SOUND};
+use guardian::act::state::State;
 use guardian::limits::DOCUMENT_BYTES;
-use guardian::state::State;
 use house::paths;
 use serde_json::{Value, json};
 use std::fs;
+use trials::{House, SOUND};
 
 /// Found: requests with a `kind` of 130 kB stood whole in the state, which was then too large to be read back.
 #[test]
@@ -99,7 +99,7 @@ fn what_is_read_back_with_a_cap_is_never_written_beyond_it() {
     let said = guardian::orders::give(&own, "rollback", Some(long)).unwrap_err().to_string();
     assert!(said.contains("600 bytes"), "order.json is not written: {said}");
 
-    let mut tokens = guardian::tokens::Tokens::default();
+    let mut tokens = guardian::act::tokens::Tokens::default();
     tokens.fresh(&own, Some(u64::MAX)).unwrap();
     tokens.fresh(&own, None).unwrap();
     let tokens = fs::metadata(own.tokens()).unwrap().len();

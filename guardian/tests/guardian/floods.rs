@@ -1,11 +1,11 @@
 //! Floods of a creature's: whatever it writes and however much, nothing of ours swells or goes deaf.
 
-use crate::support::{Guardian, House, SOUND};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use trials::{Guardian, House, SOUND};
 
 const MIB: u64 = 1 << 20;
 /// For an end that is waited for, however far off it once was.

@@ -2,9 +2,9 @@
 //!
 //! A life is found again, nothing falls but onto what lived longer, and nothing turns in circles.
 
+use guardian::decide::policy::Policy;
+use guardian::decide::vocabulary::{Action, Blame, Cause, Event, Phase, Record, Standing, Subject, Watch};
 use guardian::limits::Limits;
-use guardian::policy::Policy;
-use guardian::vocabulary::{Action, Blame, Cause, Event, Phase, Record, Standing, Subject, Watch};
 use house::clock::Millis;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 

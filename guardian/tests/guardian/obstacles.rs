@@ -1,8 +1,7 @@
 //! What a creature may leave so that nobody can keep its folders or put them back, or so that a terminal obeys it.
 
-use crate::support::House;
 use crate::{marks, plain_user};
-use guardian::repo::Repo;
+use guardian::git::repo::Repo;
 use nix::fcntl::{OFlag, openat};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
@@ -12,6 +11,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use trials::House;
 
 /// Folders in one another, deeper than any stack or table of open files.
 fn dig(place: &Path, depth: usize) {
@@ -145,7 +145,7 @@ fn an_empty_folder_is_put_back_from() {
 /// What is committed leaves the empty folder out: nobody's edit, so nobody is waited for.
 #[test]
 fn a_self_edit_that_leaves_an_empty_folder_lives() {
-    let becomes = crate::support::becomes("think again; live");
+    let becomes = trials::becomes("think again; live");
     let house = House::new(&becomes.replace("head -n 7", "mkdir -p creature/crates/empty; head -n 7"));
     let guardian = house.start();
     house.until("the next self to be trusted", || {
@@ -208,10 +208,10 @@ fn names_that_git_refuses_are_in_no_commit() {
         b"gi7eb~10",
         b"~1000000",
     ];
-    assert!(refused.iter().all(|name| !guardian::names::git_takes(name)));
+    assert!(refused.iter().all(|name| !guardian::git::names::git_takes(name)));
     let taken: [&[u8]; 8] =
         [b".gitx", b"git~2", b"x.git", b"a\\b", b"gitmod~5", b"gi7eba~0", b"~1000", b".gitignore"];
-    assert!(taken.iter().all(|name| guardian::names::git_takes(name)));
+    assert!(taken.iter().all(|name| guardian::git::names::git_takes(name)));
     let house = House::new("live");
     for name in refused {
         fs::write(house.path("creature").join(OsStr::from_bytes(name)), "x").unwrap();
@@ -364,7 +364,7 @@ fn no_word_of_the_creatures_steers_a_terminal() {
         {"monologue": "\u{202e}x", "intent": ""}});
     let place = house::moments::Place::named("UTC0").unwrap();
     let mut screen = house::terminal::Screen::new(None, false, place);
-    let line = screen.lines(&guardian::feed::row(&record).unwrap()).remove(0);
+    let line = screen.lines(&console::feed::row(&record).unwrap()).remove(0);
     assert!(line.chars().all(|letter| !letter.is_control() && letter != '\u{202e}'), "{line:?}");
     let house = House::new("live");
     house.write(".self/guardian.json", &serde_json::json!({"phase": "x", "mind": steering}).to_string());

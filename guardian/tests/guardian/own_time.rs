@@ -1,9 +1,9 @@
 //! The creature's own time as the owner sees it: what the broker's page says in words, what its wakes came to, and the doctor.
 
 use crate::asks::said;
-use crate::support::{House, SOUND};
-use guardian::own_time;
+use house::own_time;
 use serde_json::{Value, json};
+use trials::{House, SOUND};
 
 fn told(own: Value) -> String {
     let now = "2026-11-25T12:00:00Z".parse().unwrap();

@@ -1,9 +1,9 @@
 //! A real guardian over real repositories and processes; only the creatures are shell scripts.
 
-use crate::support::{House, PATIENCE, SOUND, becomes};
-use guardian::state::State;
+use guardian::act::state::State;
 use std::fs;
 use std::process::Command;
+use trials::{House, PATIENCE, SOUND, becomes};
 
 #[test]
 fn it_builds_runs_and_blesses_what_it_built() {

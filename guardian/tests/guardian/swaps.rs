@@ -1,13 +1,14 @@
 //! Races with the guardian: names that are swapped for links while it reads, restores, keeps and removes.
 
-use crate::support::House;
-use guardian::binaries::Binaries;
-use guardian::keep::{self, Rule};
-use guardian::restore;
+use guardian::act::binaries::Binaries;
+use guardian::git::keep;
+use guardian::git::keep::Rule;
+use guardian::git::restore;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use trials::House;
 
 const SECRET: &str = "the owner's own words";
 

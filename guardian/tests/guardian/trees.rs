@@ -5,8 +5,8 @@
 use crate::hostile::{Dice, mess, ordinary};
 use crate::{marks, plain_user};
 use git2::{ObjectType, Repository, Tree};
-use guardian::keep::Unfit;
-use guardian::repo::Repo;
+use guardian::git::keep::Unfit;
+use guardian::git::repo::Repo;
 use house::House;
 use house::openat::Folder;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,12 +1,12 @@
 //! An exhaustive walk over every state the policy can reach in a small world, holding its invariants in each.
 
 use crate::replies::answers;
-use guardian::limits::Limits;
-use guardian::longevity::Lives;
-use guardian::policy::Policy;
-use guardian::vocabulary::{
+use guardian::decide::longevity::Lives;
+use guardian::decide::policy::Policy;
+use guardian::decide::vocabulary::{
     Action, Blame, Cause, Event, Exam, Examined, Pending, Phase, Record, Standing, Subject, Want, Watch,
 };
+use guardian::limits::Limits;
 use house::clock::Millis;
 use std::collections::{HashMap, HashSet, VecDeque};
 

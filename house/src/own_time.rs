@@ -1,0 +1,48 @@
+//! The creature's own time: what it may spend of its own accord and when, as the broker's page says it, in a row for people. Pure.
+
+use crate::moments;
+use crate::records::text;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// What the broker's page says of it; nothing where it is of a broker that knew no rate.
+pub fn of(page: &Value) -> Option<&Value> {
+    page.get("autonomy").filter(|own| own.is_object())
+}
+
+/// `$0.03 an hour of $0.75 a day, waking 08:00-23:00`.
+pub fn line(page: &Value, now: Timestamp) -> Option<String> {
+    // Where no model thinks there is nothing to pay for.
+    let own = of(page).filter(|_| !text(page, "mind").starts_with("instinct"))?;
+    let usd = |name: &str| own.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let [hours, wakes_at, room_at] = ["waking_hours", "wakes_at", "room_at"].map(|name| text(own, name));
+    if usd("usd_per_day") <= 0.0 {
+        return Some("none: [autonomy] usd_per_day is 0, and it thinks when you speak to it".to_owned());
+    }
+    let day = format!("{} a day", dollars(usd("usd_per_day")));
+    let mut line = match wakes_at {
+        "" => format!("{} an hour of {day}", dollars(usd("usd_per_hour"))),
+        wakes_at => format!("asleep until {}, {day}", moments::told(wakes_at)),
+    };
+    if !hours.is_empty() {
+        line.push_str(&format!(", waking {hours}"));
+    }
+    if never(page) {
+        line.push_str("; no thought fits into it: raise [budget], or name a cheaper model");
+    } else if wakes_at.is_empty() && room_at.parse::<Timestamp>().is_ok_and(|room_at| room_at > now) {
+        line.push_str(&format!("; room for a thought from {} on", moments::told(room_at)));
+    }
+    Some(line)
+}
+
+/// Whether it has money for thoughts of its own, and no thought is cheap enough for it.
+pub fn never(page: &Value) -> bool {
+    of(page).is_some_and(|own| {
+        own.get("usd_per_day").and_then(Value::as_f64) > Some(0.0) && text(own, "room_at").is_empty()
+    })
+}
+
+/// Cents, and what is less than one as exactly as it can be told from nothing.
+fn dollars(amount: f64) -> String {
+    if amount < 0.01 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+}
