@@ -26,32 +26,41 @@ pub fn page() -> String {
 
 /// A section, and those below it.
 fn section_of(page: &mut String, path: &str, key: &Key) {
-    let (header, keys) = match inner(&key.shape) {
-        Shape::Table(keys) => (format!("[{path}]"), *keys),
-        Shape::Names(_, each) => match inner(each) {
-            Shape::Table(keys) => (format!("[{path}.NAME]"), *keys),
-            _ => (format!("[{path}]"), &[][..]),
-        },
-        Shape::List(each) => match inner(each) {
-            Shape::Table(keys) => (format!("[[{path}]]"), *keys),
-            _ => return,
-        },
-        _ => return,
-    };
+    let (header, shape) = header(path, &key.shape);
     let _ = write!(page, "\n## `{header}`\n\n{}.\n", sentence(key.meaning));
-    rows(page, keys.iter().filter(|key| !matches!(key.shape, Shape::Table(_))).collect());
-    for key in keys.iter().filter(|key| is_below(key)) {
-        section_of(page, &format!("{path}.{}", key.name), key);
+    if let Shape::Kinds(by, kinds) = shape {
+        let _ = writeln!(page, "\n| `{by}` | with |\n|---|---|");
+        for (kind, keys) in *kinds {
+            let optional = |key: &Key| if key.needed() { "" } else { " (may be left out)" };
+            let keys = keys.iter().map(|key| format!("`{}`{}", key.name, optional(key)));
+            let _ = writeln!(page, "| `{kind}` | {} |", keys.collect::<Vec<_>>().join(", "));
+        }
     }
+    let Shape::Table(keys) = shape else { return };
+    let (below, here): (Vec<&Key>, Vec<&Key>) = keys.iter().partition(|key| is_below(key));
+    rows(page, here);
+    let path = header.trim_matches(['[', ']']);
+    below.iter().for_each(|key| section_of(page, &format!("{path}.{}", key.name), key));
 }
 
-/// Written as a section of its own below another; rules are written in one line each.
-fn is_below(key: &Key) -> bool {
-    match &key.shape {
-        Shape::Table(_) => true,
-        Shape::List(each) => matches!(each, Shape::Table(_)) && key.name != "rules",
-        _ => false,
+/// How a section is written, and what is in it.
+fn header<'k>(path: &str, shape: &'k Shape) -> (String, &'k Shape) {
+    let shape = inner(shape);
+    if let Shape::List(each) = shape {
+        return (format!("[[{path}]]"), each);
     }
+    if let Shape::Names(_, each @ (Shape::Table(_) | Shape::List(_))) = shape {
+        return header(&format!("{path}.NAME"), each);
+    }
+    (format!("[{path}]"), shape)
+}
+
+/// Shown as a section of its own.
+fn is_below(key: &Key) -> bool {
+    if let Shape::List(each) | Shape::Names(_, each) = &key.shape {
+        return matches!(each, Shape::Table(_) | Shape::List(_));
+    }
+    matches!(key.shape, Shape::Table(_) | Shape::Kinds(..))
 }
 
 fn rows(page: &mut String, keys: Vec<&Key>) {
@@ -73,15 +82,22 @@ fn bounds(shape: &Shape) -> String {
         Shape::Count(least, WITHOUT_END) => format!("; at least {least}"),
         Shape::Count(least, most) => format!("; {least} to {most}"),
         Shape::Clamped(least, most) => format!("; {least} to {most}, what is beyond is taken to the nearest"),
-        _ => String::new(),
+        Shape::Amount(least, most) if *most <= 100.0 => format!("; {least} to {most}"),
+        Shape::Amount(..)
+        | Shape::Flag
+        | Shape::Word(_)
+        | Shape::Text(_)
+        | Shape::List(_)
+        | Shape::Table(_)
+        | Shape::Names(..)
+        | Shape::Kinds(..)
+        | Shape::Needed(_)
+        | Shape::Any => String::new(),
     }
 }
 
 fn inner(shape: &Shape) -> &Shape {
-    match shape {
-        Shape::Needed(shape) => shape,
-        shape => shape,
-    }
+    if let Shape::Needed(shape) = shape { shape } else { shape }
 }
 
 fn shown(value: &Value) -> String {
@@ -90,8 +106,8 @@ fn shown(value: &Value) -> String {
         Value::Number(number) if number.as_f64().is_some_and(|number| number.fract() == 0.0) => {
             format!("{}", number.as_f64().unwrap_or_default())
         }
-        Value::Object(map) => map.get("kind").map_or(String::new(), shown),
-        value => format!("`{value}`"),
+        Value::Object(_) => String::new(),
+        Value::Number(_) | Value::Bool(_) | Value::String(_) | Value::Array(_) => format!("`{value}`"),
     }
 }
 
