@@ -29,10 +29,12 @@ section! {
         model: String = String::new(), Text(Form::Plain);
         /// address of the API; empty: the provider's own
         base_url: String = String::new(), NEAR;
-        /// name of the variable that holds the key; empty: the usual name. Name the provider with it: without one it is
+        /// name of the variable that holds the key; empty: the usual name. Name the provider with it: without one it
+        /// is
         /// taken for `openai`
         key_env: String = String::new(), VARIABLE;
-        /// `responses` or `chat`, of servers of OpenAI's kind; empty: `responses` at OpenAI's own address, else `chat`
+        /// `responses` or `chat`, of servers of OpenAI's kind; empty: `responses` at OpenAI's own address, else
+        /// `chat`
         wire: String = String::new(), WIRES;
         /// tokens the model's window holds; left out: what its server or its name says, else 32,000
         context_tokens: Option<u64> = None, WINDOW;
@@ -96,7 +98,8 @@ section! {
 section! {
     /// What the creature may spend of its own accord and when; within the share that `[budget]` leaves it.
     Autonomy {
-        /// USD a day for its own ideas, coming in evenly while it wakes; at most its part of `daily_usd`; 0: none; left
+        /// USD a day for its own ideas, coming in evenly while it wakes; at most its part of `daily_usd`; 0: none;
+        /// left
         /// out: that part, or of a seventh of `weekly_usd` where that is less
         usd_per_day: Option<f64> = None, USD;
         /// when it may think of its own accord, as in `"08:00-23:00"` or, over midnight, `"20:00-02:00"`, by
@@ -245,7 +248,8 @@ section! {
 section! {
     /// What pages may be fetched.
     Web {
-        /// whether pages may come from loopback and private addresses and any port; link-local and metadata addresses never
+        /// whether pages may come from loopback and private addresses and any port; link-local and metadata addresses
+        /// never
         allow_private: bool = false, Flag;
         /// hosts pages may come from; where there are any, only these. Models, services and registries are no pages.
         /// `example.org` is that host, `*.example.org` every host below it

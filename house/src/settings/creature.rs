@@ -25,7 +25,8 @@ section! {
 section! {
     /// What goes first, and from where on the owner is asked.
     Agenda {
-        /// what goes first: `goals`, `opportunities`, `tasks`, `gaps`, `presence`, `knowledge`, `scanning`; what you leave out follows
+        /// what goes first: `goals`, `opportunities`, `tasks`, `gaps`, `presence`, `knowledge`, `scanning`; what you
+        /// leave out follows
         order: Vec<String> = vec![], List(&Word(CATEGORIES));
         /// USD from which on an opportunity is not executed without your yes
         ask_above_usd: f64 = 500.0, Amount(0.0, f64::MAX);
@@ -61,7 +62,8 @@ section! {
 section! {
     /// Where the file tools work, and how much of it they show.
     Files {
-        /// whether the file tools work at `risky_root` instead of the workspace; the walls still hold, and behind full walls nothing can be written there
+        /// whether the file tools work at `risky_root` instead of the workspace; the walls still hold, and behind
+        /// full walls nothing can be written there
         risky: bool = false, Flag;
         /// the folder of the house they then work at
         risky_root: String = String::new(), Text(Form::Free);

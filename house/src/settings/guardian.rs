@@ -34,7 +34,8 @@ section! {
         beat_ms("beat_s", with seconds): Millis = 30_000, SECONDS;
         /// seconds of beating without a finished turn that mean hung: the longest rest and the longest stage fit
         standstill_ms("standstill_s", with seconds): Millis = 150 * 60_000, SECONDS;
-        /// seconds a commit must live, and think once, before it is trusted; a self-edit's long tests must have passed as well
+        /// seconds a commit must live, and think once, before it is trusted; a self-edit's long tests must have
+        /// passed as well
         probation_ms("probation_s", with seconds): Millis = 30_000, SECONDS;
         /// seconds between SIGTERM and SIGKILL: time to finish a line of memory
         grace_ms("grace_s", with seconds): Millis = 10_000, SECONDS;
@@ -44,13 +45,16 @@ section! {
         rest_longest_ms("rest_longest_s", with seconds): Millis = 5 * 60_000, SECONDS;
         /// lives a commit has to earn its trust
         tries: u32 = 3, SMALL;
-        /// so many deaths of a trusted commit within `loop_window_s`: put back; three times as many in three times as long once it has shown that it lives
+        /// so many deaths of a trusted commit within `loop_window_s`: put back; three times as many in three times as
+        /// long once it has shown that it lives
         loop_deaths: u32 = 3, SMALL;
         /// seconds in which `loop_deaths` make a crash loop
         loop_window_ms("loop_window_s", with seconds): Millis = 10 * 60_000, SECONDS;
-        /// seconds after a death in which further ones count as the same, when a commit's deaths are weighed against how long those before it lived
+        /// seconds after a death in which further ones count as the same, when a commit's deaths are weighed against
+        /// how long those before it lived
         spell_ms("spell_s", with seconds): Millis = 60 * 60_000, SECONDS;
-        /// seconds between tries when nothing lives any more, and of a settled life in safe mode before a normal one is tried
+        /// seconds between tries when nothing lives any more, and of a settled life in safe mode before a normal one
+        /// is tried
         parked_ms("parked_s", with seconds): Millis = 10 * 60_000, SECONDS;
         /// lives in a row without trust, whatever the cause: back to the first commit
         lives_unblessed: u32 = 28, SMALL;

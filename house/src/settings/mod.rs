@@ -30,7 +30,8 @@ section! {
     Settings {
         /// `on`: as far as this kernel can; `required`: all of them or no start; `off`: none
         walls: Walls = Walls::On, Word(&["on", "required", "off"]);
-        /// after text of others was read, acts to somebody new and rewrites of `PURPOSE.md` wait for you (`ask`) or not
+        /// after text of others was read, acts to somebody new and rewrites of `PURPOSE.md` wait for you (`ask`) or
+        /// not
         /// (`allow`)
         taint: Taint = Taint::Ask, Word(&["ask", "allow"]);
         /// which model thinks, and how it is asked
@@ -39,7 +40,8 @@ section! {
         budget: Budget = Budget::default(), Table(Budget::KEYS);
         /// what the creature may spend of its own accord, and when
         autonomy: Autonomy = Autonomy::default(), Table(Autonomy::KEYS);
-        /// what a model of this name costs, also with a date behind it; `"NAME*"`: all that begin so, the longest counts
+        /// what a model of this name costs, also with a date behind it; `"NAME*"`: all that begin so, the longest
+        /// counts
         prices: BTreeMap<String, Price> = BTreeMap::new(), Names(Form::PriceName, &Table(Price::KEYS));
         /// a place the creature may call by name: a-z, 0-9 and `-`
         services: BTreeMap<String, Service> = BTreeMap::new(), Names(Form::ServiceName, &Table(Service::KEYS));
@@ -61,7 +63,8 @@ section! {
         dream: Dream = Dream::default(), Table(Dream::KEYS);
         /// where the file tools work, and how much of it they show
         files: Files = Files::default(), Table(Files::KEYS);
-        /// by `"family.tool"` or `"family.*"`: `always`; `owner`: only for a request of yours that asks for it in plain
+        /// by `"family.tool"` or `"family.*"`: `always`; `owner`: only for a request of yours that asks for it in
+        /// plain
         /// words, until that is done, a day after the last word about it at most; `never`. Left out: `always`,
         /// `repo.install_deps`: `owner`
         permissions: BTreeMap<String, String> = BTreeMap::new(), Names(Form::Free, &Word(PERMISSIONS));
