@@ -154,6 +154,7 @@ impl Executor {
         self.state.life += 1;
         (self.state.commit, self.state.tree) = (version.commit.to_string(), tree.clone());
         self.save();
+        self.hand_over();
         self.rotate();
         let path = self.house.life_log(self.state.life);
         let log = File::options().create(true).append(true).open(&path);
