@@ -26,7 +26,8 @@ fn secret(dice: &mut Dice) -> String {
 /// Rows of the table: a name, and whether it is an escape, of which two may stand around each other.
 fn table() -> Vec<(String, bool)> {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/services.md")).unwrap();
-    let section = text.split("\n## Encodings that are undone\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let section =
+        text.split("\n## Encodings that are undone\n").nth(1).unwrap().split("\n## ").next().unwrap();
     let rows = section.lines().filter(|line| line.starts_with("| ")).skip(1);
     rows.map(|row| {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();

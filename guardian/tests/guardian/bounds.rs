@@ -61,10 +61,10 @@ fn m2_a_state_at_its_worst_is_read_back() {
 /// The most bytes a reader takes of a file: what its source says after this name.
 fn cap(source: &str, name: &str) -> u64 {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(source);
-    let Ok(text) = fs::read_to_string(path) else {
-        assert!(source.starts_with("creature/"), "there is no {source}: name where it is now");
-        return u64::MAX;
-    };
+    // A creature that rewrote itself may have no such file.
+    let missing = || source.starts_with("creature/").then(String::new);
+    let text =
+        fs::read_to_string(path).ok().or_else(missing).unwrap_or_else(|| panic!("there is no {source}"));
     let said = text.split(&format!("const {name}: ")).nth(1).and_then(|rest| rest.split([';', '=']).nth(1));
     // A creature that rewrote itself may read it elsewhere.
     if said.is_none() && source.starts_with("creature/") {
