@@ -1,23 +1,23 @@
 //! What every request is judged and carried out with; made once, shared by all.
 
-use crate::budget::{self, Budget};
-use crate::clock::Clock;
-use crate::house::House;
-use crate::keys::Keys;
+use crate::cargo::Registry;
+use crate::door::callers::Tokens;
+use crate::ground::caps;
+use crate::ground::clock::Clock;
+use crate::ground::house::House;
+use crate::ground::taint::Taint;
 use crate::ledger::Ledger;
 use crate::llm::bill::Bill;
 use crate::llm::experience::Experience;
 use crate::llm::offers::Providers;
 use crate::llm::provider::{self, Provider};
-use crate::money;
-use crate::outward::Outward;
-use crate::pages::Pages;
+use crate::money::budget::{self, Budget};
+use crate::money::prices::{Prices, Rate};
+use crate::net::outward::Outward;
 use crate::policy::Policy;
-use crate::prices::{Prices, Rate};
-use crate::registry::Registry;
-use crate::service::Services;
-use crate::taint::Taint;
-use crate::token::Tokens;
+use crate::secrets::keys::Keys;
+use crate::services::Services;
+use crate::web::pages::Pages;
 use serde_json::{Value, json};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -100,7 +100,7 @@ impl Broker {
     /// What is said of each model in `/status` besides who it is: what it costs, and what may be spent.
     pub fn money_of(&self, provider: &Provider, model: &str) -> Value {
         json!({
-            "cap_usd": money::dollars(self.budget.own_daily_cap()),
+            "cap_usd": caps::dollars(self.budget.own_daily_cap()),
             "prices": self.rate(provider, model).shown(),
         })
     }

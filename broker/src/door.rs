@@ -2,11 +2,15 @@
 //!
 //! Invariant: no client can hold a connection without sending, send more than its cap, or be answered without a token.
 
+pub mod callers;
+pub mod limit;
+pub mod pace;
+
 use crate::broker::Shared;
-use crate::front::Front;
-use crate::refusal::Refusal;
-use crate::room::{Room, Seat};
-use crate::token::Caller;
+use crate::door::callers::Caller;
+use crate::door::limit::{Room, Seat};
+use crate::door::pace::Front;
+use crate::ground::refusal::Refusal;
 use anyhow::Result;
 use axum::extract::{DefaultBodyLimit, Request as Asked, State};
 use axum::middleware::{self, Next};
@@ -36,10 +40,10 @@ const PARTING: Duration = Duration::from_secs(5);
 pub fn router(broker: Shared) -> Router {
     Router::new()
         .route("/status", get(status))
-        .merge(crate::service::routes())
-        .merge(crate::janee::routes())
-        .merge(crate::purpose::routes())
-        .merge(crate::mcp::routes())
+        .merge(crate::services::routes())
+        .merge(crate::services::janee::routes())
+        .merge(crate::approvals::purpose::routes())
+        .merge(crate::services::mcp::routes())
         .merge(crate::llm::routes())
         .merge(crate::web::routes())
         .layer(middleware::from_fn_with_state(broker.clone(), known))
@@ -76,7 +80,7 @@ async fn status(State(broker): State<Shared>, Extension(Life(life)): Extension<L
     Json(json!({
         "model": broker.providers.status(|name| broker.key(name), |provider, model| broker.money_of(provider, model)).await,
         "budget": broker.budget.view(),
-        "services": crate::service::listed(&broker),
+        "services": crate::services::listed(&broker),
         "tainted": broker.taint.is_tainted(life),
         "asks_waiting": broker.services.asks.waiting(),
         "janee": broker.policy.janee.is_some(),
@@ -99,7 +103,7 @@ pub async fn serve_until(
     let room = Room::default();
     // Ends with the serving.
     let mut watching = tokio::task::JoinSet::new();
-    watching.spawn(crate::answers::watch(broker.clone()));
+    watching.spawn(crate::approvals::answers::watch(broker.clone()));
     tokio::pin!(told);
     loop {
         let accepted = tokio::select! {
@@ -122,7 +126,7 @@ pub async fn serve_until(
         }
     }
     room.empty(PARTING).await;
-    crate::janee::farewell(&broker).await;
+    crate::services::janee::farewell(&broker).await;
     Ok(())
 }
 

@@ -8,10 +8,10 @@ pub mod opening;
 pub mod sums;
 mod writer;
 
-use crate::clock::Clock;
-use crate::house::House;
-use crate::money::{Class, Day, Micros};
-use crate::refusal::Refusal;
+use crate::ground::caps::{Class, Day, Micros};
+use crate::ground::clock::Clock;
+use crate::ground::house::House;
+use crate::ground::refusal::Refusal;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};

@@ -2,12 +2,12 @@
 
 use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
-use broker::clock::Clock;
 use broker::door;
-use broker::house::House;
-use broker::keys::Keys;
+use broker::ground::clock::Clock;
+use broker::ground::house::House;
 use broker::llm::provider;
 use broker::policy::Policy;
+use broker::secrets::keys::Keys;
 use std::net::TcpListener;
 use std::os::fd::FromRawFd;
 use std::os::unix::fs::PermissionsExt;

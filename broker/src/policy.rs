@@ -2,8 +2,8 @@
 //!
 //! Invariant: no setting takes a secret, only names of variables that hold one.
 
-use crate::files;
-use crate::house::House;
+use crate::ground::files;
+use crate::ground::house::House;
 use anyhow::{Context, Result, anyhow};
 pub use autonomy::{Agenda, Autonomy};
 use serde::Deserialize;

@@ -3,11 +3,14 @@
 //! Invariant: sends no cookies, no credentials and no token; connects only to addresses that were checked; every hop
 //! of a redirect is checked like the first. Behind the owner's proxy, names are resolved there and not checked.
 
-use crate::address::{self, printable};
+pub mod address;
+pub mod pages;
+
 use crate::broker::Shared;
 use crate::door::Life;
+use crate::ground::refusal::Refusal;
 use crate::ledger::Entry;
-use crate::refusal::Refusal;
+use crate::web::address::printable;
 use axum::body::Body;
 use axum::extract::{Extension, Query, State};
 use axum::response::{IntoResponse, Response};

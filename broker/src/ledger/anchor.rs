@@ -2,8 +2,8 @@
 
 use super::chain::End;
 use super::sums::Sums;
-use crate::files;
-use crate::house::House;
+use crate::ground::files;
+use crate::ground::house::House;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 

@@ -6,10 +6,10 @@ use super::anchor::Anchor;
 use super::chain::{self, End};
 use super::sums::{ACCEPTED, Sums};
 use super::{Closed, Entry};
-use crate::clock::Clock;
-use crate::files;
-use crate::house::House;
-use crate::money::{self, Day};
+use crate::ground::caps::{self, Day};
+use crate::ground::clock::Clock;
+use crate::ground::files;
+use crate::ground::house::House;
 use crate::policy::Budget;
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{File, OpenOptions};
@@ -220,7 +220,7 @@ pub fn accept(house: &House, clock: &Clock, budget: &Budget) -> anyhow::Result<S
             std::fs::rename(&from, &to)?;
         }
     }
-    let spent = money::micros(budget.daily_usd.max(budget.weekly_usd));
+    let spent = caps::micros(budget.daily_usd.max(budget.weekly_usd));
     let entry = Entry {
         decision: ACCEPTED.into(),
         day: Some(Day::of(clock.now())),

@@ -2,7 +2,7 @@
 
 use super::Wire;
 use super::request::{malformed, refused, short};
-use crate::refusal::Refusal;
+use crate::ground::refusal::Refusal;
 use serde_json::{Map, Value};
 
 /// Fields whose cost is known: the prompt's bytes and the reply's tokens.

@@ -4,7 +4,7 @@
 
 use super::request::{malformed, refused, short};
 use super::{Wire, data};
-use crate::refusal::Refusal;
+use crate::ground::refusal::Refusal;
 use serde_json::{Map, Value};
 
 /// Kinds whose tokens are in their bytes, whatever their fields are called: a tool's input may well hold a `url`.

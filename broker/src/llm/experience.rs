@@ -3,7 +3,7 @@
 //! Absent on purpose: the disk. A broker that begins anew takes a model for a usual one until it has answered.
 
 use super::bill::Like;
-use crate::prices::Usage;
+use crate::money::prices::Usage;
 use ring::digest::{SHA256, digest};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,8 +3,8 @@
 use super::Wire;
 use super::aliases::{self, Aliases};
 use super::provider::{Chosen, OPENAI_MODEL, Provider};
-use crate::clock::Clock;
-use crate::outward::Outward;
+use crate::ground::clock::Clock;
+use crate::net::outward::Outward;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
 use serde_json::{Value, json};

@@ -2,9 +2,9 @@
 
 use super::aliases::Aliases;
 use super::{Wire, besides};
-use crate::keys::Keys;
-use crate::outward::is_loopback;
+use crate::net::outward::is_loopback;
 use crate::policy::{Besides, Model};
+use crate::secrets::keys::Keys;
 use reqwest::Url;
 
 /// Used where neither owner nor environment names one.

@@ -4,7 +4,7 @@
 //! sent is written anew from what was judged, so that no two readers of it can differ.
 
 use super::{Wire, allowed, blocks};
-use crate::refusal::Refusal;
+use crate::ground::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
 /// Tokens of a reply where the client does not say.

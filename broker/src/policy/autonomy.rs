@@ -1,9 +1,9 @@
 //! `[autonomy]`: what the creature may spend of its own accord and when; within the share that `[budget]` leaves it.
 
 use super::{Budget, Policy};
-use crate::money::{Micros, dollars, micros};
-use crate::rate::Rate;
-use crate::waking::Waking;
+use crate::ground::caps::{Micros, dollars, micros};
+use crate::ground::rate::Rate;
+use crate::ground::waking::Waking;
 use serde::Deserialize;
 
 #[derive(Clone, Debug, Default, Deserialize)]

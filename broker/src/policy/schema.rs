@@ -1,9 +1,9 @@
 //! The shape of the broker's part of `owner.toml`: every setting, its bounds, and what is wrong in ways types cannot say.
 
-use crate::address;
+use crate::ground::waking;
 use crate::policy::shape::{Field, Shape};
 use crate::policy::words;
-use crate::waking;
+use crate::web::address;
 use reqwest::Url;
 use toml::de::{DeTable, DeValue};
 

@@ -1,7 +1,7 @@
 //! Asks: what waits for the owner is kept with its exact bytes, and done once and only as approved.
 
 use crate::errands::{ALL, BEARER, Home, SECRET, Stub, it, reply};
-use broker::clock::Clock;
+use broker::ground::clock::Clock;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 use std::time::Duration;

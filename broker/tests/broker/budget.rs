@@ -1,14 +1,14 @@
 //! The budget over a real ledger and a clock that is told: midnights, restarts, the owner's window, warnings.
 
-use broker::budget::Budget;
-use broker::clock::Clock;
-use broker::house::House;
+use broker::ground::caps::Cost;
+use broker::ground::clock::Clock;
+use broker::ground::house::House;
+use broker::ground::rate::Rate;
+use broker::ground::waking::Waking;
 use broker::ledger::sums::Stopped;
 use broker::ledger::{Entry, Ledger};
-use broker::money::Cost;
+use broker::money::budget::Budget;
 use broker::policy;
-use broker::rate::Rate;
-use broker::waking::Waking;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -3,9 +3,9 @@
 use crate::errands::Dice;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use broker::encodings::each_view;
-use broker::keys::{Keys, MARK};
-use broker::patterns;
+use broker::secrets::encodings::each_view;
+use broker::secrets::keys::{Keys, MARK};
+use broker::secrets::patterns;
 use std::collections::BTreeMap;
 
 const LETTERS: &[&str] = &[

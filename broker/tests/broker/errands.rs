@@ -2,11 +2,11 @@
 
 use crate::outside::PATIENCE;
 use broker::broker::{Broker, Shared};
-use broker::clock::Clock;
 use broker::door;
-use broker::house::House;
-use broker::keys::Keys;
+use broker::ground::clock::Clock;
+use broker::ground::house::House;
 use broker::policy::Policy;
+use broker::secrets::keys::Keys;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -118,7 +118,7 @@ async fn over_standard_streams() {
     environment.sort_unstable();
     assert_eq!(environment, ["HOME", "JANEE_KEY", "PATH"]);
     assert_eq!(body["secret"], "[key]", "its secret came back");
-    broker::janee::farewell(&open.broker).await;
+    broker::services::janee::farewell(&open.broker).await;
 }
 
 #[tokio::test]

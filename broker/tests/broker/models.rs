@@ -5,7 +5,7 @@ use crate::paid::{OPENAI_KEY, Paid, house, request};
 use crate::upstream::Upstream;
 use axum::Router;
 use axum::routing::{get, post};
-use broker::clock::Clock;
+use broker::ground::clock::Clock;
 use broker::llm::provider::{Chosen, pick};
 use broker::policy::Policy;
 use serde_json::{Value, json};

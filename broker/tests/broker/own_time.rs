@@ -3,7 +3,7 @@
 use crate::errands::{Home, TOKEN};
 use crate::paid::request;
 use crate::upstream::Upstream;
-use broker::clock::Clock;
+use broker::ground::clock::Clock;
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering;

@@ -1,7 +1,7 @@
 //! `owner.toml`: everything it may say, and what each mistake is answered with.
 
 use crate::outside::{Start, command, folder};
-use broker::house::House;
+use broker::ground::house::House;
 use broker::policy::words::{looks_secret, nearest};
 use broker::policy::{Auth, Policy, Taint, Verdict};
 

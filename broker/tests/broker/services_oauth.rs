@@ -1,7 +1,7 @@
 //! How calls prove who they are for: published vectors, what reaches the stub, and tokens that are renewed.
 
 use crate::errands::{ALL, Home, SECRET, Seen, Stub, it, reply};
-use broker::oauth1::{Secrets, authorization};
+use broker::services::oauth1::{Secrets, authorization};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};

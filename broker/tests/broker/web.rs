@@ -1,8 +1,8 @@
 //! `/web`: what is fetched, what is refused, what it costs at most, and what is written down.
 
 use crate::outside::{Outside, Server, Start, reply, start};
-use broker::address::{self, Reach, check, fits, hop, reach};
 use broker::policy;
+use broker::web::address::{self, Reach, check, fits, hop, reach};
 use reqwest::Url;
 use std::io::Write;
 use std::net::TcpStream;

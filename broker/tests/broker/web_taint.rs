@@ -1,8 +1,8 @@
 //! Taint: how long it lasts, what it outlives, and which recipients are known.
 
-use broker::clock::Clock;
-use broker::house::House;
-use broker::taint::{Taint, WINDOW_S};
+use broker::ground::clock::Clock;
+use broker::ground::house::House;
+use broker::ground::taint::{Taint, WINDOW_S};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 

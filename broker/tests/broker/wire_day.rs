@@ -4,7 +4,7 @@ use crate::errands::Home;
 use crate::own_time::{home, post};
 use crate::paid::request;
 use crate::upstream::Upstream;
-use broker::clock::Clock;
+use broker::ground::clock::Clock;
 use serde_json::json;
 use std::sync::atomic::Ordering;
 

@@ -1,0 +1,136 @@
+//! `POST /purpose`: the creature's wish to rewrite `PURPOSE.md`, carried out here, or asked about after text of others.
+//!
+//! Invariant: the file is replaced whole and no link is followed; what the owner approved is what is written.
+
+use crate::approvals::act::Act;
+use crate::broker::{Broker, Shared};
+use crate::door::Life;
+use crate::ground::house::House;
+use crate::ground::refusal::Refusal;
+use crate::ledger::{Closed, Entry};
+use crate::policy::Taint;
+use crate::services;
+use crate::services::canonical::Unfit;
+use crate::services::sending;
+use crate::services::upstream::{Answer, Outcome, not_sent};
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::extract::{Extension, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+
+/// Largest purpose, in bytes.
+const MOST_BYTES: usize = 256 << 10;
+
+pub fn routes() -> Router<Shared> {
+    Router::new().route("/purpose", post(rewrite))
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    text: String,
+    #[serde(default)]
+    reason: String,
+}
+
+async fn rewrite(State(broker): State<Shared>, Extension(life): Extension<Life>, body: Bytes) -> Response {
+    match serde_json::from_slice::<Asked>(&body) {
+        Ok(asked) => services::finished(run(broker, life.0, asked)).await,
+        Err(error) => {
+            let error = format!("the request cannot be understood: {error}");
+            Refusal::new(400, "malformed", error, "send {\"text\",\"reason\"}").into_response()
+        }
+    }
+}
+
+async fn run(broker: Shared, life: u64, asked: Asked) -> Result<Value, Closed> {
+    let act = Act::Purpose { text: asked.text };
+    let Act::Purpose { text } = &act else { return Ok(Value::Null) };
+    if let Err(unfit) = fit(text) {
+        return sending::refuse(&broker, life, &act, unfit).await;
+    }
+    if let Some(refused) = services::unproven(&broker, life, &act).await? {
+        return Ok(refused);
+    }
+    if broker.policy.taint == Taint::Ask && broker.taint.is_tainted(life) {
+        let why = "text of others was read a short while ago".to_owned();
+        return services::ask(&broker, life, act, why, &asked.reason).await;
+    }
+    let outcome = write(&broker, life, text, "allow", "").await?;
+    Ok(match outcome {
+        Outcome::Answered(_) => json!({"ok": true}),
+        other
+        @ (Outcome::Redirected(..) | Outcome::NotSent(_) | Outcome::Unsure(_) | Outcome::Denied(..)) => {
+            other.envelope()
+        }
+    })
+}
+
+fn fit(text: &str) -> Result<(), Unfit> {
+    let unfit = |error: &str, hint: &str| Err(Unfit { error: error.to_owned(), hint: hint.to_owned() });
+    if text.trim().is_empty() {
+        return unfit("the purpose is empty", "write what to live for");
+    }
+    if text.len() > MOST_BYTES {
+        return unfit(
+            "the purpose is larger than 256 KiB",
+            "a purpose is read in every thought: make it short",
+        );
+    }
+    if text.contains('\0') {
+        return unfit("the purpose holds a null character", "write plain text");
+    }
+    Ok(())
+}
+
+/// Writes the purpose down, in the ledger first.
+pub async fn write(
+    broker: &Broker,
+    life: u64,
+    text: &str,
+    decision: &str,
+    id: &str,
+) -> Result<Outcome, Closed> {
+    let entry = Entry {
+        life,
+        event: "purpose".to_owned(),
+        service: "purpose".to_owned(),
+        path: "PURPOSE.md".to_owned(),
+        bytes_out: text.len() as u64,
+        decision: decision.to_owned(),
+        call: id.to_owned(),
+        ..Entry::default()
+    };
+    broker.ledger.append(entry).await?;
+    Ok(match replace(&broker.house, text) {
+        Ok(()) => Outcome::Answered(Answer {
+            status: 200,
+            body: "PURPOSE.md was written".to_owned(),
+            ..Answer::default()
+        }),
+        Err(error) => {
+            tracing::error!("{error:#}");
+            not_sent("PURPOSE.md could not be written", "the owner has to look at it")
+        }
+    })
+}
+
+/// Written aside where the creature cannot reach, then moved over whatever is there, be it a link.
+fn replace(house: &House, text: &str) -> Result<()> {
+    let aside = house.own().join("PURPOSE.aside");
+    let write = || -> std::io::Result<()> {
+        let _ = std::fs::remove_file(&aside);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&aside)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&aside, house.purpose())?;
+        File::open(house.root())?.sync_all()
+    };
+    write().context("failed to write PURPOSE.md")
+}

@@ -1,0 +1,10 @@
+//! What every wing stands on: paths, files, the clock, refusals, and arithmetic without a network.
+
+pub mod caps;
+pub mod clock;
+pub mod files;
+pub mod house;
+pub mod rate;
+pub mod refusal;
+pub mod taint;
+pub mod waking;
