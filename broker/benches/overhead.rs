@@ -15,7 +15,6 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::post;
 use broker::broker::Broker;
-use broker::door;
 use broker::ground::clock::Clock;
 use broker::ground::house::House;
 use broker::net::outward::Outward;
@@ -200,7 +199,7 @@ fn broker(folder: &std::path::Path, upstream: SocketAddr) -> SocketAddr {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
             let broker = Broker::with(house, Clock::default(), policy, Keys::of(keys)).unwrap();
-            door::serve(tokio::net::TcpListener::from_std(listener).unwrap(), broker).await
+            broker.serve(tokio::net::TcpListener::from_std(listener).unwrap()).await
         })
     });
     at

@@ -6,15 +6,16 @@
 pub mod registries;
 pub mod tunnel;
 
-use crate::broker::Shared;
 use crate::cargo::registries::{Place, Registries};
 use crate::cargo::tunnel::Passed;
-use crate::door::callers::Caller;
+use crate::door::callers::{Caller, Tokens};
+use crate::ground::hosts::{self, Reach};
 use crate::ground::house::House;
 use crate::ground::refusal::Refusal;
-use crate::ledger::Entry;
-use crate::web::address::{self, Reach};
-use crate::web::pages;
+use crate::ground::taint::Taint;
+use crate::ledger::{Closed, Entry, Ledger};
+use crate::net::resolve::{OwnPort, resolve};
+use crate::secrets::Secrets;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
@@ -49,35 +50,48 @@ const HOPS: [&str; 10] = [
     "host",
 ];
 
-pub struct Registry {
-    registries: Registries,
+/// What the proxy for cargo needs.
+pub struct Cargo {
+    pub registries: Registries,
     /// The owner's proxies.
-    proxies: Matcher,
+    pub proxies: Matcher,
+    pub at_once: AtOnce,
+    pub tokens: Arc<Tokens>,
+    pub own_port: OwnPort,
+    pub ledger: Ledger,
+    pub taint: Arc<Taint>,
+    pub secrets: Secrets,
+}
+
+/// Places for what may go through at once.
+pub struct AtOnce {
     tunnels: Arc<Semaphore>,
     plain: Semaphore,
 }
 
-impl Registry {
-    pub fn new(house: &House) -> Self {
-        let registries = Registries::of(house);
-        let proxies = match registries.proxy() {
-            Some(proxy) => {
-                let none = ["no_proxy", "NO_PROXY"].iter().find_map(|name| std::env::var(name).ok());
-                Matcher::builder().all(proxy).no(none.unwrap_or_default()).build()
-            }
-            None => Matcher::from_env(),
-        };
-        Self {
-            registries,
-            proxies,
-            tunnels: Arc::new(Semaphore::new(MOST_TUNNELS)),
-            plain: Semaphore::new(MOST_PLAIN),
-        }
+impl Default for AtOnce {
+    fn default() -> Self {
+        Self { tunnels: Arc::new(Semaphore::new(MOST_TUNNELS)), plain: Semaphore::new(MOST_PLAIN) }
     }
+}
 
+/// Where the owner's cargo gets crates from, and through which proxies.
+pub fn of_house(house: &House) -> (Registries, Matcher) {
+    let registries = Registries::of(house);
+    let proxies = match registries.proxy() {
+        Some(proxy) => {
+            let none = ["no_proxy", "NO_PROXY"].iter().find_map(|name| std::env::var(name).ok());
+            Matcher::builder().all(proxy).no(none.unwrap_or_default()).build()
+        }
+        None => Matcher::from_env(),
+    };
+    (registries, proxies)
+}
+
+impl Cargo {
     fn proxy_for(&self, place: &Place) -> Option<Intercept> {
         let uri = tunnel::base(place.https, &place.host, place.port)?;
-        self.proxies.intercept(&uri).filter(|_| !address::is_loopback(&place.host))
+        self.proxies.intercept(&uri).filter(|_| !hosts::is_loopback(&place.host))
     }
 
     /// The place a request means, where it is one of cargo's.
@@ -101,8 +115,8 @@ impl Registry {
 }
 
 /// Answers a request made to a proxy: a tunnel, or a plain request with a whole URL.
-pub async fn proxy(broker: Shared, request: Request<Incoming>) -> Response {
-    let Some(caller) = broker.tokens.proxy_caller(request.headers()) else {
+pub async fn proxy(cargo: Arc<Cargo>, request: Request<Incoming>) -> Response {
+    let Some(caller) = cargo.tokens.proxy_caller(request.headers()) else {
         let hint =
             "cargo takes it from CARGO_HTTP_PROXY, as http://life:TOKEN@HOST:PORT; each life has a new one";
         let mut response =
@@ -113,28 +127,23 @@ pub async fn proxy(broker: Shared, request: Request<Incoming>) -> Response {
     };
     let tunnelled = request.method() == Method::CONNECT;
     let (method, uri) = (request.method().clone(), request.uri().clone());
-    let answer = match (broker.ledger.closed(), tunnelled) {
-        (Some(why), _) => Err(ledger_closed(why)),
-        (None, true) => open(&broker, caller, request).await,
-        (None, false) => plain(&broker, caller, request).await,
+    let answer = match (cargo.ledger.closed(), tunnelled) {
+        (Some(why), _) => Err(Closed(why).of_fetch()),
+        (None, true) => open(&cargo, caller, request).await,
+        (None, false) => plain(&cargo, caller, request).await,
     };
     answer.unwrap_or_else(|refusal| {
         let entry = Entry {
             method: method.to_string(),
-            path: broker.scrub(&place_of(&uri)),
+            path: cargo.secrets.scrub(&place_of(&uri)),
             decision: refusal.kind.into(),
             ..entry(caller)
         };
         tokio::spawn(async move {
-            let _ = broker.ledger.append(entry).await;
+            let _ = cargo.ledger.append(entry).await;
         });
         refusal.into_response()
     })
-}
-
-fn ledger_closed(why: String) -> Refusal {
-    let hint = "nothing goes out until the ledger can be written; the owner has to mend it";
-    Refusal::new(503, "ledger_closed", why, hint)
 }
 
 fn place_of(uri: &Uri) -> String {
@@ -151,34 +160,43 @@ fn entry(caller: Caller) -> Entry {
 }
 
 /// Opens a tunnel: judged, dialled and tainted before the client hears that it is open.
-async fn open(broker: &Shared, caller: Caller, mut request: Request<Incoming>) -> Result<Response, Refusal> {
-    let registry = &broker.registry;
+async fn open(
+    cargo: &Arc<Cargo>,
+    caller: Caller,
+    mut request: Request<Incoming>,
+) -> Result<Response, Refusal> {
     let (host, port) = host_of(request.uri(), None)?;
-    let place = registry.judge(true, &host, port)?;
-    let held = registry.tunnels.clone().try_acquire_owned().map_err(|_| {
+    let place = cargo.judge(true, &host, port)?;
+    let held = cargo.at_once.tunnels.clone().try_acquire_owned().map_err(|_| {
         Refusal::new(503, "too_many_tunnels", format!("{MOST_TUNNELS} are open"), "wait until one closes")
             .after(5)
     })?;
-    let stream = match registry.proxy_for(&place) {
+    let stream = match cargo.proxy_for(&place) {
         Some(proxy) => tunnel::chain(&proxy, &tunnel::target(&host, port)).await.map_err(unreachable)?,
-        None => dial(broker, &place).await?,
+        None => dial(cargo, &place).await?,
     };
-    taint(broker, caller)?;
+    taint(cargo, caller)?;
     let upgrade = hyper::upgrade::on(&mut request);
-    let broker = broker.clone();
+    let cargo = cargo.clone();
     tokio::spawn(async move {
         let passed = match upgrade.await {
             Ok(inner) => tunnel::carry(TokioIo::new(inner), stream, &place.host).await,
             Err(_) => Passed { cut: "the client left", ..Passed::default() },
         };
-        close(&broker, caller, &place, passed, held).await;
+        close(&cargo, caller, &place, passed, held).await;
     });
     Ok(Response::new(Body::empty()))
 }
 
-async fn close(broker: &Shared, caller: Caller, place: &Place, passed: Passed, held: OwnedSemaphorePermit) {
+async fn close(
+    cargo: &Arc<Cargo>,
+    caller: Caller,
+    place: &Place,
+    passed: Passed,
+    held: OwnedSemaphorePermit,
+) {
     if let Caller::Life(life) = caller {
-        broker.taint.read_untrusted(life);
+        cargo.taint.read_untrusted(life);
     }
     let refused = passed.cut.starts_with("refused");
     let mut entry = Entry {
@@ -193,15 +211,14 @@ async fn close(broker: &Shared, caller: Caller, place: &Place, passed: Passed, h
     if !refused && !passed.cut.is_empty() {
         entry.note = format!("{} {}", entry.note, passed.cut).trim().to_owned();
     }
-    if let Err(closed) = broker.ledger.append(entry).await {
+    if let Err(closed) = cargo.ledger.append(entry).await {
         tracing::error!("a tunnel could not be written down: {}", closed.0);
     }
     drop(held);
 }
 
 /// Passes a plain request on: a registry may be on this machine or in the owner's network without TLS.
-async fn plain(broker: &Shared, caller: Caller, request: Request<Incoming>) -> Result<Response, Refusal> {
-    let registry = &broker.registry;
+async fn plain(cargo: &Arc<Cargo>, caller: Caller, request: Request<Incoming>) -> Result<Response, Refusal> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) || request.uri().scheme_str() != Some("http")
     {
         let hint = "over plain http crates are only fetched: GET or HEAD";
@@ -213,14 +230,14 @@ async fn plain(broker: &Shared, caller: Caller, request: Request<Incoming>) -> R
         ));
     }
     let (host, port) = host_of(request.uri(), Some(80))?;
-    let place = registry.judge(false, &host, port)?;
-    let _held = registry.plain.acquire().await;
-    let proxy = registry.proxy_for(&place);
+    let place = cargo.judge(false, &host, port)?;
+    let _held = cargo.at_once.plain.acquire().await;
+    let proxy = cargo.proxy_for(&place);
     let stream = match &proxy {
         Some(proxy) => tunnel::dial_proxy(proxy).await.map_err(unreachable)?,
-        None => dial(broker, &place).await?,
+        None => dial(cargo, &place).await?,
     };
-    taint(broker, caller)?;
+    taint(cargo, caller)?;
     let target = tunnel::target(&host, port);
     let answer = tokio::time::timeout(PLAIN, fetch(stream, &target, proxy.as_ref(), request)).await;
     let (parts, bytes) =
@@ -233,7 +250,7 @@ async fn plain(broker: &Shared, caller: Caller, request: Request<Incoming>) -> R
         decision: "allow".into(),
         ..entry(caller)
     };
-    broker.ledger.append(entry).await.map_err(|closed| ledger_closed(closed.0))?;
+    cargo.ledger.append(entry).await.map_err(Closed::of_fetch)?;
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = parts.0.status;
     *response.headers_mut() = passed_on(&parts.0.headers);
@@ -275,9 +292,9 @@ fn passed_on(headers: &HeaderMap) -> HeaderMap {
 }
 
 /// Text of others is about to come in; where that cannot be written down, it does not.
-fn taint(broker: &Shared, caller: Caller) -> Result<(), Refusal> {
+fn taint(cargo: &Arc<Cargo>, caller: Caller) -> Result<(), Refusal> {
     let Caller::Life(life) = caller else { return Ok(()) };
-    broker.taint.try_read_untrusted(life).map_err(|error| {
+    cargo.taint.try_read_untrusted(life).map_err(|error| {
         tracing::error!("{error:#}");
         let hint = "the owner has to mend it: see the broker's log";
         Refusal::new(503, "ledger_closed", "the broker cannot write down what is read", hint)
@@ -285,20 +302,20 @@ fn taint(broker: &Shared, caller: Caller) -> Result<(), Refusal> {
 }
 
 /// Resolves once, checks, and connects to what was checked.
-async fn dial(broker: &Shared, place: &Place) -> Result<TcpStream, Refusal> {
-    let found = pages::resolve(&place.host, place.port).await?;
+async fn dial(cargo: &Arc<Cargo>, place: &Place) -> Result<TcpStream, Refusal> {
+    let found = resolve(&place.host, place.port).await?;
     let furthest = match &place.index {
         Some(index) => {
-            let index = pages::resolve(index, place.port).await?;
-            index.iter().map(|to| address::reach(to.ip())).min().unwrap_or(Reach::Public)
+            let index = resolve(index, place.port).await?;
+            index.iter().map(|to| hosts::reach(to.ip())).min().unwrap_or(Reach::Public)
         }
         None => place.furthest,
     };
     let fits = |to: &SocketAddr| {
-        let reach = address::reach(to.ip());
+        let reach = hosts::reach(to.ip());
         reach <= furthest
             && reach < Reach::Never
-            && !(reach == Reach::Loopback && broker.pages.is_own(place.port))
+            && !(reach == Reach::Loopback && cargo.own_port.is(place.port))
     };
     let checked: Vec<SocketAddr> = found.into_iter().filter(fits).collect();
     if checked.is_empty() {

@@ -3,8 +3,10 @@
 pub mod caps;
 pub mod clock;
 pub mod files;
+pub mod hosts;
 pub mod house;
 pub mod rate;
 pub mod refusal;
 pub mod taint;
+pub mod text;
 pub mod waking;

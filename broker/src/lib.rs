@@ -11,6 +11,7 @@ pub mod ledger;
 pub mod llm;
 pub mod money;
 pub mod net;
+pub mod patience;
 pub mod policy;
 pub mod secrets;
 pub mod services;

@@ -2,10 +2,9 @@
 
 use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
-use broker::door;
 use broker::ground::clock::Clock;
 use broker::ground::house::House;
-use broker::llm::provider;
+use broker::llm::choice;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
 use std::net::TcpListener;
@@ -68,7 +67,7 @@ fn main() -> ExitCode {
     // The same exit status with and without --check, so that whoever starts us knows that trying again does not help.
     let judged = Policy::load(&house).and_then(|policy| {
         let keys = Keys::load(&house, &policy.key_names())?;
-        Ok(provider::of_house(&policy.model, &keys))
+        Ok(choice::of_house(&policy.model, &keys))
     });
     match judged {
         Err(error) => {
@@ -125,7 +124,7 @@ fn run(house: House) -> Result<()> {
         let listener = listener()?;
         let broker = Broker::open(house, Clock::default())?;
         tracing::info!("serving on {}", listener.local_addr()?);
-        door::serve_until(listener, broker, told_to_end()?).await?;
+        broker.serve_until(listener, told_to_end()?).await?;
         tracing::info!("left as told");
         Ok(())
     })

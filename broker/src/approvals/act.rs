@@ -2,6 +2,7 @@
 //!
 //! Invariant: the digest covers everything that is sent but the secret. Pure: nothing here reads, sends or waits.
 
+use crate::ground::text::{cut, hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -62,17 +63,5 @@ impl Act {
             Self::Purpose { text } => format!("PURPOSE.md becomes: {text}"),
         };
         cut(text.trim(), most)
-    }
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// At most `most` characters of a text.
-pub fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }

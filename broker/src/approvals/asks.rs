@@ -1,22 +1,20 @@
-//! What waits for the owner, with its exact bytes, on the disk before anybody is told that it waits.
+//! The one store of asks: what waits for the owner, with its exact bytes, on the disk before anybody is told that it waits.
 //!
-//! Invariant: an ask's state is on the disk before it counts, and goes asked → approved → executing → executed or
-//! failed; from executing it is never begun again by itself. Deliberately absent: any way from time to a yes.
+//! Invariant: an ask's state is on the disk before it counts. Deliberately absent: any way from time to a yes.
 
-use crate::approvals::act::Act;
-use crate::approvals::ask_files::{load, mend, tail};
+use super::act::Act;
+use super::announce::Announcements;
+use super::ask::{Ask, State};
+use super::ask_files::AskFiles;
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ground::house::House;
-use crate::services::canonical::Unfit;
-use anyhow::{Context, Result};
+use crate::ground::refusal::Unfit;
+use anyhow::Result;
 use nix::fcntl::{Flock, FlockArg};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -30,61 +28,6 @@ const MOST_KEPT: usize = 500;
 /// For this long a no to the same bytes is not asked again, in milliseconds.
 const NO_LASTS_MS: i64 = 86_400_000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    Asked,
-    Approved,
-    Executing,
-    Executed,
-    Failed,
-    Denied,
-}
-
-impl State {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Asked => "asked",
-            Self::Approved => "approved",
-            Self::Executing => "executing",
-            Self::Executed => "executed",
-            Self::Failed => "failed",
-            Self::Denied => "denied",
-        }
-    }
-
-    /// The owner can still answer.
-    pub fn waits(self) -> bool {
-        matches!(self, Self::Asked | Self::Failed)
-    }
-}
-
-/// One ask, as its file holds it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Ask {
-    pub id: u64,
-    pub at: String,
-    pub life: u64,
-    pub state: State,
-    /// The last state that stands in `asks.jsonl`.
-    pub told: Option<State>,
-    /// Why the owner is asked.
-    pub why: String,
-    /// What the creature says it is for.
-    pub reason: String,
-    pub summary: String,
-    pub digest: String,
-    /// Where in `answers.jsonl` answers to this begin to count, in bytes: each is taken once.
-    pub answers_from: u64,
-    /// It failed in a way that leaves open whether it happened.
-    pub may_have_happened: bool,
-    /// When it was answered, in milliseconds since 1970.
-    pub answered_ms: i64,
-    pub status: Option<u16>,
-    pub result: String,
-    pub act: Act,
-}
-
 /// What asking led to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Asking {
@@ -96,6 +39,8 @@ pub enum Asking {
 pub struct Asks {
     house: House,
     clock: Clock,
+    files: AskFiles,
+    announcements: Announcements,
     held: Mutex<BTreeMap<u64, Ask>>,
     /// Told when something begins to wait.
     pub stirred: Notify,
@@ -103,9 +48,10 @@ pub struct Asks {
 
 impl Asks {
     pub fn open(house: &House, clock: Clock) -> Result<Self> {
-        let held = Mutex::new(load(house)?);
-        mend(&house.asks()).context("failed to mend asks.jsonl")?;
-        Ok(Self { house: house.clone(), clock, held, stirred: Notify::new() })
+        let files = AskFiles::new(house);
+        let held = Mutex::new(files.load()?);
+        let announcements = Announcements::open(house, clock.clone())?;
+        Ok(Self { house: house.clone(), clock, files, announcements, held, stirred: Notify::new() })
     }
 
     /// Waits until no other broker of this house is at work, then reads what it left. Held until dropped.
@@ -118,7 +64,7 @@ impl Asks {
                 .custom_flags(nix::libc::O_NOFOLLOW)
                 .open(&path)?;
             if let Ok(lock) = Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-                *self.held() = load(&self.house)?;
+                *self.held() = self.files.load()?;
                 return Ok(lock);
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -162,7 +108,7 @@ impl Asks {
             });
         }
         // An id is never given twice: an answer to the one must not reach the other.
-        let id = held.keys().next_back().map_or(1, |last| last + 1).max(self.last_told() + 1);
+        let id = held.keys().next_back().map_or(1, |last| last + 1).max(self.announcements.highest() + 1);
         let ask = Ask {
             id,
             at: self.clock.stamp(),
@@ -180,7 +126,7 @@ impl Asks {
             result: String::new(),
             act,
         };
-        self.write(&ask).map_err(|error| not_kept(&error))?;
+        self.files.write(&ask).map_err(|error| not_kept(&error))?;
         held.insert(id, ask);
         self.tell(&mut held, id);
         self.forget(&mut held);
@@ -200,7 +146,7 @@ impl Asks {
         if let Some(mut ask) = held.get(&id).cloned() {
             ask.state = State::Asked;
             (ask.why, ask.reason, ask.answers_from) = (why, reason, self.answers_bytes());
-            self.write(&ask).map_err(|error| not_kept(&error))?;
+            self.files.write(&ask).map_err(|error| not_kept(&error))?;
             held.insert(id, ask);
             self.tell(held, id);
             self.stirred.notify_one();
@@ -214,7 +160,7 @@ impl Asks {
         let Some(ask) = held.get(&id).filter(|ask| from.contains(&ask.state)) else { return Ok(None) };
         let mut ask = ask.clone();
         change(&mut ask);
-        self.write(&ask)?;
+        self.files.write(&ask)?;
         held.insert(id, ask.clone());
         self.tell(&mut held, id);
         Ok(Some(ask))
@@ -262,14 +208,13 @@ impl Asks {
         if ids.is_empty() {
             return;
         }
-        let tail = tail(&self.house.asks()).unwrap_or_default();
-        let lines: Vec<Value> = tail.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let announced = self.announcements.all();
         for id in ids {
             let Some(ask) = held.get(&id) else { continue };
-            let last = lines.iter().rev().find(|line| line["id"] == json!(id.to_string()));
-            if last.is_some_and(|line| line["event"] == json!(ask.state.name())) {
+            let last = announced.iter().rev().find(|(announced, _)| *announced == id);
+            if last.is_some_and(|(_, state)| state == ask.state.name()) {
                 let told = Ask { told: Some(ask.state), ..ask.clone() };
-                if let Err(error) = self.write(&told) {
+                if let Err(error) = self.files.write(&told) {
                     tracing::warn!("an ask's file is behind: {error:#}");
                 }
                 held.insert(id, told);
@@ -279,40 +224,18 @@ impl Asks {
         }
     }
 
-    /// A line for the creature; the file remembers that it was written, so that none is written twice.
+    /// Announces the state an ask is in; its file remembers that, so that none is announced twice.
     fn tell(&self, held: &mut BTreeMap<u64, Ask>, id: u64) {
         let untold = |ask: &&mut Ask| ask.state != State::Executing && ask.told != Some(ask.state);
         let Some(ask) = held.get_mut(&id).filter(untold) else { return };
-        let call = ask.act.call();
-        let mut line = json!({
-            "at": self.clock.stamp(), "id": ask.id.to_string(), "event": ask.state.name(), "kind": ask.act.kind(),
-            "service": call.map_or("", |call| &call.service), "method": call.map_or("", |call| &call.method),
-            "path": call.map_or("", |call| &call.path), "why": ask.why, "reason": ask.reason,
-            "summary": ask.summary, "digest": ask.digest,
-        });
-        if let Some(fields) = line.as_object_mut()
-            && matches!(ask.state, State::Executed | State::Failed)
-        {
-            fields.insert("status".to_owned(), ask.status.into());
-            fields.insert("result".to_owned(), ask.result.clone().into());
-        }
-        if let Err(error) = files::append_line(&self.house.asks(), &line.to_string()) {
+        if let Err(error) = self.announcements.announce(ask) {
             tracing::error!("the creature is told later: {error:#}");
             return;
         }
         ask.told = Some(ask.state);
-        if let Err(error) = self.write(ask) {
+        if let Err(error) = self.files.write(ask) {
             tracing::warn!("a line of asks.jsonl may come twice: {error:#}");
         }
-    }
-
-    fn write(&self, ask: &Ask) -> Result<()> {
-        let bytes = serde_json::to_vec_pretty(ask)?;
-        files::replace_secret(&self.file(ask.id), &bytes)
-    }
-
-    fn file(&self, id: u64) -> PathBuf {
-        self.house.asks_folder().join(format!("{id}.json"))
     }
 
     /// Drops the oldest of those that are over; never the newest, whose number must not come again.
@@ -324,17 +247,8 @@ impl Asks {
         let ids: Vec<u64> = held.values().filter(over).map(|ask| ask.id).collect();
         for id in ids.iter().take(ids.len().saturating_sub(MOST_KEPT)) {
             held.remove(id);
-            let _ = std::fs::remove_file(self.file(*id));
+            self.files.remove(*id);
         }
-    }
-
-    /// The highest number `asks.jsonl` knows of, should the folder have been emptied.
-    fn last_told(&self) -> u64 {
-        let tail = tail(&self.house.asks()).unwrap_or_default();
-        let ids = tail.lines().filter_map(|line| {
-            serde_json::from_str::<Value>(line).ok()?.get("id")?.as_str()?.parse::<u64>().ok()
-        });
-        ids.max().unwrap_or(0)
     }
 
     fn held(&self) -> MutexGuard<'_, BTreeMap<u64, Ask>> {

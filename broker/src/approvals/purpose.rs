@@ -2,17 +2,15 @@
 //!
 //! Invariant: the file is replaced whole and no link is followed; what the owner approved is what is written.
 
-use crate::approvals::act::Act;
-use crate::broker::{Broker, Shared};
-use crate::door::Life;
+use super::Approvals;
+use super::act::Act;
+use super::outcome::{Answer, Outcome, not_sent};
+use crate::door::callers::Life;
+use crate::door::finish::finished;
 use crate::ground::house::House;
-use crate::ground::refusal::Refusal;
+use crate::ground::refusal::{Refusal, Unfit};
 use crate::ledger::{Closed, Entry};
 use crate::policy::Taint;
-use crate::services;
-use crate::services::canonical::Unfit;
-use crate::services::sending;
-use crate::services::upstream::{Answer, Outcome, not_sent};
 use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::{Extension, State};
@@ -24,12 +22,13 @@ use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Arc;
 
 /// Largest purpose, in bytes.
 const MOST_BYTES: usize = 256 << 10;
 
-pub fn routes() -> Router<Shared> {
-    Router::new().route("/purpose", post(rewrite))
+pub fn routes(approvals: Arc<Approvals>) -> Router {
+    Router::new().route("/purpose", post(rewrite)).with_state(approvals)
 }
 
 #[derive(Deserialize)]
@@ -39,9 +38,13 @@ struct Asked {
     reason: String,
 }
 
-async fn rewrite(State(broker): State<Shared>, Extension(life): Extension<Life>, body: Bytes) -> Response {
+async fn rewrite(
+    State(approvals): State<Arc<Approvals>>,
+    Extension(life): Extension<Life>,
+    body: Bytes,
+) -> Response {
     match serde_json::from_slice::<Asked>(&body) {
-        Ok(asked) => services::finished(run(broker, life.0, asked)).await,
+        Ok(asked) => finished(run(approvals, life.0, asked)).await,
         Err(error) => {
             let error = format!("the request cannot be understood: {error}");
             Refusal::new(400, "malformed", error, "send {\"text\",\"reason\"}").into_response()
@@ -49,20 +52,20 @@ async fn rewrite(State(broker): State<Shared>, Extension(life): Extension<Life>,
     }
 }
 
-async fn run(broker: Shared, life: u64, asked: Asked) -> Result<Value, Closed> {
+async fn run(approvals: Arc<Approvals>, life: u64, asked: Asked) -> Result<Value, Closed> {
     let act = Act::Purpose { text: asked.text };
     let Act::Purpose { text } = &act else { return Ok(Value::Null) };
     if let Err(unfit) = fit(text) {
-        return sending::refuse(&broker, life, &act, unfit).await;
+        return approvals.refuse(life, &act, unfit).await;
     }
-    if let Some(refused) = services::unproven(&broker, life, &act).await? {
+    if let Some(refused) = approvals.unproven(life, &act).await? {
         return Ok(refused);
     }
-    if broker.policy.taint == Taint::Ask && broker.taint.is_tainted(life) {
+    if approvals.when_tainted == Taint::Ask && approvals.taint.is_tainted(life) {
         let why = "text of others was read a short while ago".to_owned();
-        return services::ask(&broker, life, act, why, &asked.reason).await;
+        return approvals.ask(life, act, why, &asked.reason).await;
     }
-    let outcome = write(&broker, life, text, "allow", "").await?;
+    let outcome = write(&approvals, life, text, "allow", "").await?;
     Ok(match outcome {
         Outcome::Answered(_) => json!({"ok": true}),
         other
@@ -91,7 +94,7 @@ fn fit(text: &str) -> Result<(), Unfit> {
 
 /// Writes the purpose down, in the ledger first.
 pub async fn write(
-    broker: &Broker,
+    approvals: &Approvals,
     life: u64,
     text: &str,
     decision: &str,
@@ -107,8 +110,8 @@ pub async fn write(
         call: id.to_owned(),
         ..Entry::default()
     };
-    broker.ledger.append(entry).await?;
-    Ok(match replace(&broker.house, text) {
+    approvals.ledger.append(entry).await?;
+    Ok(match replace(&approvals.house, text) {
         Ok(()) => Outcome::Answered(Answer {
             status: 200,
             body: "PURPOSE.md was written".to_owned(),

@@ -3,8 +3,8 @@
 //! Invariant: only the owner's files are asked. What a registry says of itself adds hosts, but no private ones unless
 //! the registry is private.
 
+use crate::ground::hosts::{self, Reach};
 use crate::ground::house::House;
-use crate::web::address::{self, Reach};
 use reqwest::Url;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -157,7 +157,7 @@ fn used(folder: &Path) -> Vec<Place> {
 /// The place a URL of cargo's leads to; `None` for files, git over ssh and what is no URL.
 fn named(url: &str, index: Option<&str>) -> Option<Place> {
     let url = Url::parse(url.strip_prefix("sparse+").unwrap_or(url)).ok()?;
-    let host = Some(address::host(&url)).filter(|host| !host.is_empty())?;
+    let host = Some(hosts::host(&url)).filter(|host| !host.is_empty())?;
     let https = match url.scheme() {
         "https" => true,
         "http" => false,
@@ -167,7 +167,7 @@ fn named(url: &str, index: Option<&str>) -> Option<Place> {
     let index = index.filter(|index| *index != host).map(str::to_owned);
     let furthest = match index {
         Some(_) => Reach::Public,
-        None if address::is_loopback(&host) => Reach::Loopback,
+        None if hosts::is_loopback(&host) => Reach::Loopback,
         None => Reach::Private,
     };
     Some(Place { port: url.port_or_known_default()?, host, https, furthest, index })

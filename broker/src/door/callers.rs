@@ -1,4 +1,4 @@
-//! Tokens: who calls. One for each life, one for builds; written by the guardian, never told by the client otherwise.
+//! Who is calling, by their token: one for each life, one for builds; written by the guardian, never told by the client otherwise.
 
 use crate::ground::files::{self, Mark};
 use crate::ground::house::House;
@@ -14,6 +14,10 @@ pub enum Caller {
     /// Cargo, called by the guardian: registries only.
     Build,
 }
+
+/// The life a request comes from; goes with the request.
+#[derive(Clone, Copy, Debug)]
+pub struct Life(pub u64);
 
 #[derive(Default, Deserialize)]
 struct Told {
@@ -52,7 +56,7 @@ impl Tokens {
 
     /// The same for a request to the proxy, whose other headers are meant for the other end.
     pub fn proxy_caller(&self, headers: &HeaderMap) -> Option<Caller> {
-        self.whose(&spelled(text(headers, "proxy-authorization")?)?)
+        self.whose(&credential(text(headers, "proxy-authorization")?)?)
     }
 
     /// Whether a life may not act yet: its own tests still run beside it.
@@ -86,11 +90,11 @@ impl Tokens {
 /// whoever stands between could have added the other.
 fn given(headers: &HeaderMap) -> Option<String> {
     if let Some(value) = text(headers, "authorization") {
-        return spelled(value);
+        return credential(value);
     }
     match text(headers, "x-api-key") {
         Some(key) => Some(key.trim().to_owned()),
-        None => spelled(text(headers, "proxy-authorization")?),
+        None => credential(text(headers, "proxy-authorization")?),
     }
 }
 
@@ -101,7 +105,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 }
 
 /// `Bearer T` or `Basic base64(any:T)`.
-fn spelled(value: &str) -> Option<String> {
+fn credential(value: &str) -> Option<String> {
     let (scheme, rest) = value.trim().split_once(' ')?;
     if scheme.eq_ignore_ascii_case("bearer") {
         return Some(rest.trim().to_owned());

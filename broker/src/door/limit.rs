@@ -1,6 +1,6 @@
-//! Room for connections: who sits idle makes place for who comes, so that no number of them shuts others out.
+//! The connection limit: who sits idle makes place for who comes, so that no number of them shuts others out.
 //!
-//! Invariant: a connection with a request of a known caller in hand is never ended to make room.
+//! Invariant: a connection with a request of a known caller in hand is never ended for another.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,21 +13,19 @@ const MOST: usize = 256;
 /// Between two looks whether one of many busy connections is done.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// One connection's place.
+/// How many requests of one connection are in hand.
 #[derive(Clone, Default)]
-pub struct Seat {
+pub struct Connection {
     in_hand: Arc<AtomicUsize>,
 }
 
-/// A request in hand; its seat is kept while this is.
-pub struct Held {
-    in_hand: Arc<AtomicUsize>,
-}
+/// A request in hand; its connection is kept while this is.
+pub struct InHand(Connection);
 
-impl Seat {
-    pub fn hold(&self) -> Held {
+impl Connection {
+    pub fn takes_request(&self) -> InHand {
         self.in_hand.fetch_add(1, Ordering::SeqCst);
-        Held { in_hand: self.in_hand.clone() }
+        InHand(self.clone())
     }
 
     fn is_idle(&self) -> bool {
@@ -35,33 +33,33 @@ impl Seat {
     }
 }
 
-impl Drop for Held {
+impl Drop for InHand {
     fn drop(&mut self) {
-        self.in_hand.fetch_sub(1, Ordering::SeqCst);
+        self.0.in_hand.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 #[derive(Default)]
-pub struct Room {
+pub struct Connections {
     /// Oldest first.
-    seated: Mutex<VecDeque<(Seat, AbortHandle)>>,
+    open: Mutex<VecDeque<(Connection, AbortHandle)>>,
 }
 
-impl Room {
-    /// Waits until there is a place, ending the oldest idle connection where there is none.
-    pub async fn make_place(&self) {
+impl Connections {
+    /// Waits until there may be one more, ending the oldest idle one where there are too many.
+    pub async fn wait_for_place(&self) {
         loop {
             {
-                let mut seated = self.seated();
-                if seated.len() < MOST {
+                let mut open = self.open();
+                if open.len() < MOST {
                     return;
                 }
-                seated.retain(|(_, task)| !task.is_finished());
-                if seated.len() < MOST {
+                open.retain(|(_, task)| !task.is_finished());
+                if open.len() < MOST {
                     return;
                 }
-                if let Some(at) = seated.iter().position(|(seat, _)| seat.is_idle()) {
-                    if let Some((_, task)) = seated.remove(at) {
+                if let Some(at) = open.iter().position(|(connection, _)| connection.is_idle()) {
+                    if let Some((_, task)) = open.remove(at) {
                         task.abort();
                     }
                     return;
@@ -71,21 +69,21 @@ impl Room {
         }
     }
 
-    pub fn sit(&self, seat: Seat, task: AbortHandle) {
-        self.seated().push_back((seat, task));
+    pub fn add(&self, connection: Connection, task: AbortHandle) {
+        self.open().push_back((connection, task));
     }
 
     /// Waits until no request is in hand, but not longer than told.
-    pub async fn empty(&self, most: Duration) {
+    pub async fn finish(&self, most: Duration) {
         let idle = async {
-            while !self.seated().iter().all(|(seat, task)| seat.is_idle() || task.is_finished()) {
+            while !self.open().iter().all(|(connection, task)| connection.is_idle() || task.is_finished()) {
                 tokio::time::sleep(LOOK).await;
             }
         };
         let _ = tokio::time::timeout(most, idle).await;
     }
 
-    fn seated(&self) -> MutexGuard<'_, VecDeque<(Seat, AbortHandle)>> {
-        self.seated.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> MutexGuard<'_, VecDeque<(Connection, AbortHandle)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Refusals as HTTP: what failed and what to do next, in a shape that both model wires and people read.
+//! Refusals: what failed and what to do next, in a shape that both model wires and people read.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -51,4 +51,11 @@ impl IntoResponse for Refusal {
         }
         response
     }
+}
+
+/// Why an act is not carried out, and what to do instead; it goes back in an envelope, with status 200.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    pub error: String,
+    pub hint: String,
 }

@@ -4,8 +4,8 @@
 
 use super::anchor::Anchor;
 use super::chain::{self, End};
+use super::entry::{Closed, Entry};
 use super::sums::{ACCEPTED, Sums};
-use super::{Closed, Entry};
 use crate::ground::caps::{self, Day};
 use crate::ground::clock::Clock;
 use crate::ground::files;

@@ -1,13 +1,10 @@
 //! What the lines of a ledger come to: spend, the owner's last word, what is latched; a fold over entries, pure.
 
-use super::Entry;
+use super::entry::{Entry, OWN};
 use crate::ground::caps::{Cost, Money};
 use crate::ground::rate::Bucket;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-
-/// The service of lines that are about money itself.
-pub const OWN: &str = "budget";
 
 /// Decisions of such lines that mean something when they are read again.
 pub const ACCEPTED: &str = "accepted";

@@ -4,9 +4,9 @@
 
 use super::anchor::Anchor;
 use super::chain::{self, End};
+use super::entry::{Closed, Entry};
 use super::opening::{self, Opened};
 use super::sums::Sums;
-use super::{Closed, Waiting, Why};
 use crate::ground::clock::Clock;
 use crate::ground::house::House;
 use nix::fcntl::Flock;
@@ -14,7 +14,9 @@ use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// Lines of one write at most.
 const MOST_AT_ONCE: usize = 1_024;
@@ -24,6 +26,27 @@ const ANCHOR_LINES: u64 = 4_096;
 const MOMENT: Duration = Duration::from_millis(40);
 /// Silence after which it is written otherwise.
 const QUIET: Duration = Duration::from_millis(250);
+
+/// A line on its way to the disk, and who waits for it.
+pub(super) struct Waiting {
+    pub(super) entry: Entry,
+    /// None: nobody waits, so that it may wait itself for one that somebody waits for.
+    pub(super) done: Option<oneshot::Sender<Result<(), Closed>>>,
+}
+
+/// Why nothing can be written, for as long as that is so.
+#[derive(Clone, Default)]
+pub(super) struct Why(Arc<Mutex<Option<String>>>);
+
+impl Why {
+    pub(super) fn set(&self, why: Option<String>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = why;
+    }
+
+    pub(super) fn get(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
 
 pub struct Writer {
     house: House,

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a usage counts only once the answer is whole; a broken or silent one has none.
 
-use super::Wire;
+use super::wire::Wire;
 use crate::money::prices::Usage;
 use serde_json::Value;
 

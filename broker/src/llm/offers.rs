@@ -1,8 +1,9 @@
 //! What the providers of a house offer: which one a request goes to, and what `/status` says of each model.
 
-use super::Wire;
 use super::aliases::{self, Aliases};
-use super::provider::{Chosen, OPENAI_MODEL, Provider};
+use super::choice::{Chosen, OPENAI_MODEL};
+use super::provider::Provider;
+use super::wire::Wire;
 use crate::ground::clock::Clock;
 use crate::net::outward::Outward;
 use jiff::{SignedDuration, Timestamp};

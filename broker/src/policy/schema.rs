@@ -1,9 +1,9 @@
 //! The shape of the broker's part of `owner.toml`: every setting, its bounds, and what is wrong in ways types cannot say.
 
+use crate::ground::hosts;
 use crate::ground::waking;
 use crate::policy::shape::{Field, Shape};
 use crate::policy::words;
-use crate::web::address;
 use reqwest::Url;
 use toml::de::{DeTable, DeValue};
 
@@ -274,12 +274,12 @@ fn near_url(url: &str) -> Verdict {
 }
 
 fn is_near(url: &Url) -> bool {
-    let host = address::host(url);
+    let host = hosts::host(url);
     let local = !host.contains('.')
         || [".local", ".lan", ".internal", ".home.arpa"].iter().any(|end| host.ends_with(end));
     match host.parse() {
-        Ok(ip) => address::reach(ip) != address::Reach::Public,
-        Err(_) => address::is_loopback(&host) || local,
+        Ok(ip) => hosts::reach(ip) != hosts::Reach::Public,
+        Err(_) => hosts::is_loopback(&host) || local,
     }
 }
 
@@ -302,7 +302,7 @@ fn value<'a, 'i>(table: &'a DeTable<'i>, key: &str) -> Option<&'a DeValue<'i>> {
 fn service(table: &DeTable<'_>) -> Option<(&'static str, String)> {
     let url = Url::parse(text(table, "base_url")?).ok()?;
     let private = matches!(value(table, "allow_private"), Some(DeValue::Boolean(true)));
-    let loopback = address::is_loopback(&address::host(&url));
+    let loopback = hosts::is_loopback(&hosts::host(&url));
     if url.scheme() == "http" && !loopback && !private {
         let what =
             "must be https: a key would cross the network in the open (allow_private = true permits http)";

@@ -1,6 +1,6 @@
 //! Secrets: read once, from the environment or `.env`; named by variables, scrubbed from everything that goes back.
 //!
-//! Invariant: a secret's value never reaches a log line, a file or a client, in any of the spellings that the table in
+//! Invariant: a secret's value never reaches a log line, a file or a client, in any of the encodings that the table in
 //! ARCHITECTURE.md names.
 
 use crate::ground::house::House;
@@ -33,7 +33,7 @@ pub struct Keys {
     search: Option<Search>,
 }
 
-/// All spellings of all secrets at once.
+/// All encodings of all secrets at once.
 #[derive(Clone)]
 struct Search {
     /// Without blanks, which broken lines and UTF-16 have between the letters.
@@ -108,8 +108,9 @@ impl Keys {
         self.known.retain(|value| value.trim().len() >= SHORTEST);
         self.known.sort_by_key(|value| std::cmp::Reverse(value.len()));
         self.known.dedup();
-        let built = |spellings: fn(&str) -> Vec<Vec<u8>>| {
-            let mut all: Vec<Vec<u8>> = self.known.iter().flat_map(|value| spellings(value.trim())).collect();
+        let built = |encodings_of: fn(&str) -> Vec<Vec<u8>>| {
+            let mut all: Vec<Vec<u8>> =
+                self.known.iter().flat_map(|value| encodings_of(value.trim())).collect();
             all.sort();
             all.dedup();
             AhoCorasick::builder().match_kind(MatchKind::Standard).build(all).ok()
@@ -168,7 +169,7 @@ fn in_letters(secret: &str) -> Vec<Vec<u8>> {
     let mut found: Vec<Vec<u8>> = once.iter().flat_map(|text| in_base64(text)).collect();
     found.extend(once);
     found.extend(in_utf16(secret).iter().flat_map(|text| in_base64(text)));
-    found.retain(|spelling| spelling.len() >= SHORTEST);
+    found.retain(|encoded| encoded.len() >= SHORTEST);
     found.extend(
         secret
             .lines()
@@ -183,7 +184,7 @@ fn in_letters(secret: &str) -> Vec<Vec<u8>> {
 
 /// A secret in hexadecimal, as it is and in UTF-16.
 fn in_digits(secret: &str) -> Vec<Vec<u8>> {
-    let hex = |bytes: &[u8]| crate::approvals::act::hex(bytes).into_bytes();
+    let hex = |bytes: &[u8]| crate::ground::text::hex(bytes).into_bytes();
     in_utf16(secret).iter().map(|bytes| hex(bytes)).chain([hex(secret.as_bytes())]).collect()
 }
 

@@ -1,8 +1,9 @@
-//! How a call is spelt before it is judged: one spelling for each path, query, header and body, and it is what is sent.
+//! The canonical form of a call: one for each path, query, header and body, made before it is judged, and what is sent.
 //!
-//! Invariant: what cannot be given one spelling that every server reads alike is refused, never guessed at.
+//! Invariant: what has no form that every server reads alike is refused, never guessed at.
 //! Pure: nothing here reads, sends or waits.
 
+use crate::ground::refusal::Unfit;
 use serde_json::Value;
 
 const MOST_PATH: usize = 2_048;
@@ -14,7 +15,7 @@ pub const MOST_BODY: usize = 1 << 20;
 /// Characters that stand for themselves in a segment, beside letters and digits.
 const PLAIN_IN_PATH: &[u8] = b"-._~!$&'()*+,=:@";
 const UNRESERVED: &[u8] = b"-._~";
-/// What a segment may not hold however it is spelt: servers disagree on what these mean.
+/// What a segment may not hold however it is escaped: servers disagree on what these mean.
 const AMBIGUOUS: &[u8] = b"/\\%;?#";
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -47,13 +48,6 @@ pub const FORM: &str = "application/x-www-form-urlencoded";
 /// Names and values, decoded.
 pub type Pairs = Vec<(String, String)>;
 
-/// Why a call is not even judged, and what to do instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfit {
-    pub error: String,
-    pub hint: String,
-}
-
 fn unfit<T>(error: impl Into<String>, hint: impl Into<String>) -> Result<T, Unfit> {
     Err(Unfit { error: error.into(), hint: hint.into() })
 }
@@ -72,7 +66,7 @@ pub fn is_safe(method: &str) -> bool {
     matches!(method, "GET" | "HEAD")
 }
 
-/// The one spelling of a path, and the query that followed it.
+/// The canonical path, and the query that followed it.
 pub fn path(given: &str) -> Result<(String, Option<&str>), Unfit> {
     let plain = "give a plain path like /2/users/me, its query apart";
     if given.len() > MOST_PATH + MOST_QUERY {
@@ -91,22 +85,22 @@ pub fn path(given: &str) -> Result<(String, Option<&str>), Unfit> {
     let Some(rest) = path.strip_prefix('/') else {
         return unfit("the path does not begin with /", "leave out the address: the service has one already");
     };
-    let mut spelt = String::with_capacity(path.len());
+    let mut canonical = String::with_capacity(path.len());
     let last = rest.split('/').count() - 1;
     for (at, raw) in rest.split('/').enumerate() {
         if raw.is_empty() && at != last {
             return unfit("the path holds //", plain);
         }
-        spelt.push('/');
-        spelt.push_str(&segment(raw)?);
+        canonical.push('/');
+        canonical.push_str(&segment(raw)?);
     }
-    if spelt.len() > MOST_PATH {
+    if canonical.len() > MOST_PATH {
         return unfit("the path is too long", plain);
     }
-    Ok((spelt, query))
+    Ok((canonical, query))
 }
 
-/// The one spelling of a segment: decoded once, judged, encoded anew.
+/// The canonical segment: decoded once, judged, encoded anew.
 pub fn segment(raw: &str) -> Result<String, Unfit> {
     let Some(bytes) = decoded(raw) else {
         return unfit(
@@ -285,7 +279,7 @@ fn fit_value(value: &str) -> bool {
 }
 
 /// A body as it is sent. JSON and forms are written anew, so that nothing in them is read in two ways;
-/// `content-type` is spelt anew too, and added to `headers` where it is missing.
+/// `content-type` is written anew too, and added to `headers` where it is missing.
 pub fn body(given: &Value, method: &str, headers: &mut Pairs) -> Result<String, Unfit> {
     let kind = headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.clone());
     headers.retain(|(name, _)| name != "content-type");

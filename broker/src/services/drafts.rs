@@ -2,9 +2,10 @@
 //!
 //! Invariant: the creature can write there, so every step of the way is opened without following a link.
 
-use crate::approvals::act::{Call, cut};
+use crate::approvals::act::Call;
 use crate::ground::clock::Clock;
 use crate::ground::house::House;
+use crate::ground::text::cut;
 use anyhow::{Context, Result, bail};
 use nix::dir::Dir;
 use nix::fcntl::{OFlag, open, openat};

@@ -5,6 +5,7 @@
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ground::house::House;
+use crate::policy::Rule;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -114,6 +115,11 @@ impl Hours {
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a rule is counted under. One for all letter cases of a name: Janee may take them all for the same.
+pub fn key(kind: &str, name: &str, rule: &Rule) -> String {
+    format!("{kind}:{} {} {}", name.to_ascii_lowercase(), rule.method, rule.path)
 }
 
 /// The uses of the last hour. One from the future, after the clock was set back, counts from now on.

@@ -2,24 +2,24 @@
 //!
 //! Invariant: it decides nothing; every call goes the way of `POST /service`.
 
-use crate::broker::Shared;
-use crate::door::Life;
-use crate::services::{self, Asked};
+use super::call::{self, Asked};
+use super::{Services, listing};
+use crate::door::callers::Life;
+use axum::Json;
 use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
-use axum::{Json, Router};
 use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
 
-pub fn routes() -> Router<Shared> {
-    Router::new().route("/mcp", post(message))
-}
-
-async fn message(State(broker): State<Shared>, Extension(life): Extension<Life>, body: Bytes) -> Response {
+pub async fn message(
+    State(services): State<Arc<Services>>,
+    Extension(life): Extension<Life>,
+    body: Bytes,
+) -> Response {
     let Ok(message) = serde_json::from_slice::<Value>(&body) else {
         return answer(&Value::Null, Err((-32_700, "this is not JSON".to_owned())));
     };
@@ -33,7 +33,7 @@ async fn message(State(broker): State<Shared>, Extension(life): Extension<Life>,
         "initialize" => Ok(initialized(&parameters)),
         "ping" => Ok(json!({})),
         "tools/list" => Ok(json!({"tools": tools()})),
-        "tools/call" => return call(broker, life.0, &id, &parameters).await,
+        "tools/call" => return call_tool(services, life.0, &id, &parameters).await,
         other => Err((-32_601, format!("there is no method {other:?}"))),
     };
     answer(&id, result)
@@ -82,13 +82,13 @@ fn tools() -> Value {
     ])
 }
 
-async fn call(broker: Shared, life: u64, id: &Value, parameters: &Value) -> Response {
+async fn call_tool(services: Arc<Services>, life: u64, id: &Value, parameters: &Value) -> Response {
     let arguments = parameters.get("arguments").cloned().unwrap_or_default();
     let shaped = match parameters.get("name").and_then(Value::as_str).unwrap_or_default() {
-        "list_services" => Ok(services::listed(&broker)),
+        "list_services" => Ok(listing::listed(&services)),
         "execute" => match serde_json::from_value::<Asked>(arguments) {
             // To its end, even where the client hangs up in the middle of it.
-            Ok(asked) => match tokio::spawn(services::run(broker, life, asked)).await {
+            Ok(asked) => match tokio::spawn(call::run(services, life, asked)).await {
                 Ok(done) => done.map(|envelope| in_janees_shape(&envelope)),
                 Err(_) => return answer(id, Err((-32_603, "the broker failed inside".to_owned()))),
             },

@@ -3,14 +3,19 @@
 //! Invariant: a refresh token is on the disk before it is used, its forerunner until then; a token is renewed by one
 //! caller while the others wait; every token learned is scrubbed from then on.
 
-use crate::approvals::act::{Call, cut, hex};
-use crate::broker::Broker;
+use crate::approvals::act::Call;
+use crate::ground::clock::Clock;
 use crate::ground::files;
-use crate::ledger::Entry;
+use crate::ground::house::House;
+use crate::ground::refusal::Unfit;
+use crate::ground::text::{cut, hex};
+use crate::ledger::{Entry, Ledger};
 use crate::policy::{Auth, Service};
-use crate::services::canonical::{self, Unfit};
-use crate::services::oauth1::{self, Secrets};
+use crate::secrets::Secrets;
+use crate::services::canonical;
+use crate::services::oauth1;
 use crate::services::seal;
+use crate::services::upstream::Upstream;
 use anyhow::Context;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -35,9 +40,13 @@ const MOST_ANSWER: usize = 256 << 10;
 
 type Proof = Vec<(HeaderName, HeaderValue)>;
 
-/// Tokens at hand, by service.
-#[derive(Default)]
+/// Tokens at hand, by service, and what renewing them needs.
 pub struct SignIns {
+    secrets: Secrets,
+    upstream: Upstream,
+    ledger: Ledger,
+    house: House,
+    clock: Clock,
     slots: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<Option<Kept>>>>>,
     refused: Mutex<BTreeMap<String, (i64, Unfit)>>,
 }
@@ -59,38 +68,209 @@ struct Told {
     expires_in: Option<i64>,
 }
 
-/// The headers that prove a call; `stale` is an OAuth 2 token the service no longer takes.
-pub async fn proof(
-    broker: &Broker,
-    name: &str,
-    service: &Service,
-    call: &Call,
-    stale: Option<&str>,
-) -> Result<Proof, Unfit> {
-    let key = |variable: &str| secret(broker, name, variable);
-    let (header, value) = match &service.auth {
-        Auth::None => return Ok(Vec::new()),
-        Auth::Bearer { token_env } => (AUTHORIZATION, format!("Bearer {}", key(token_env)?)),
-        Auth::Header { header, value_env } => {
-            let named = HeaderName::try_from(header.as_str()).map_err(|_| unusable(name))?;
-            (named, key(value_env)?)
+impl SignIns {
+    pub fn new(secrets: Secrets, upstream: Upstream, ledger: Ledger, house: House, clock: Clock) -> Self {
+        Self { secrets, upstream, ledger, house, clock, slots: Mutex::default(), refused: Mutex::default() }
+    }
+
+    /// The headers that prove a call; `stale` is an OAuth 2 token the service no longer takes.
+    pub async fn proof(
+        &self,
+        name: &str,
+        service: &Service,
+        call: &Call,
+        stale: Option<&str>,
+    ) -> Result<Proof, Unfit> {
+        let key = |variable: &str| self.secret(name, variable);
+        let (header, value) = match &service.auth {
+            Auth::None => return Ok(Vec::new()),
+            Auth::Bearer { token_env } => (AUTHORIZATION, format!("Bearer {}", key(token_env)?)),
+            Auth::Header { header, value_env } => {
+                let named = HeaderName::try_from(header.as_str()).map_err(|_| unusable(name))?;
+                (named, key(value_env)?)
+            }
+            Auth::Basic { user_env, password_env } => {
+                let pair = STANDARD.encode(format!("{}:{}", key(user_env)?, key(password_env)?));
+                self.secrets.know(&pair);
+                (AUTHORIZATION, format!("Basic {pair}"))
+            }
+            Auth::OAuth1 { key_env, secret_env, token_env, token_secret_env } => {
+                let keys = [key(key_env)?, key(secret_env)?, key(token_env)?, key(token_secret_env)?];
+                (AUTHORIZATION, self.signed(call, &keys)?)
+            }
+            Auth::OAuth2 { .. } => {
+                (AUTHORIZATION, format!("Bearer {}", self.token(name, service, stale).await?))
+            }
+        };
+        let mut value = HeaderValue::from_str(&value).map_err(|_| unusable(name))?;
+        value.set_sensitive(true);
+        Ok(vec![(header, value)])
+    }
+
+    fn secret(&self, name: &str, variable: &str) -> Result<String, Unfit> {
+        self.secrets.get(variable).ok_or_else(|| Unfit {
+            error: format!("{name} has no key: {variable} is not set"),
+            hint: "the owner sets it in the environment or .env and restarts".to_owned(),
+        })
+    }
+
+    fn signed(&self, call: &Call, keys: &[String; 4]) -> Result<String, Unfit> {
+        let [consumer_key, consumer_secret, token, token_secret] = keys;
+        let (url, query) = call.url.split_once('?').unwrap_or((&call.url, ""));
+        let mut parameters = canonical::pairs(query)?;
+        let form = |(name, value): &(String, String)| {
+            name == "content-type" && value.starts_with("application/x-www-form-urlencoded")
+        };
+        if call.headers.iter().any(form) {
+            parameters.extend(canonical::pairs(&call.body)?);
         }
-        Auth::Basic { user_env, password_env } => {
-            let pair = STANDARD.encode(format!("{}:{}", key(user_env)?, key(password_env)?));
-            know(broker, &pair);
-            (AUTHORIZATION, format!("Basic {pair}"))
+        let secrets = oauth1::Secrets { consumer_key, consumer_secret, token, token_secret };
+        let now = self.clock.now().as_second();
+        Ok(oauth1::authorization(secrets, &call.method, url, &parameters, &nonce()?, now))
+    }
+
+    /// A token that should still be good: the one at hand, or a new one.
+    async fn token(&self, name: &str, service: &Service, stale: Option<&str>) -> Result<String, Unfit> {
+        let Auth::OAuth2 { refresh_token_env, .. } = &service.auth else { return Err(unusable(name)) };
+        let given = self.secret(name, refresh_token_env)?;
+        let slot = {
+            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            slots.entry(name.to_owned()).or_default().clone()
+        };
+        // One caller renews; those who waited find what it brought.
+        let mut held = slot.lock().await;
+        let from = hex(&Sha256::digest(given.as_bytes()));
+        if held.is_none() {
+            *held = self.read_kept(name, &given).filter(|kept| kept.from == from);
         }
-        Auth::OAuth1 { key_env, secret_env, token_env, token_secret_env } => {
-            let keys = [key(key_env)?, key(secret_env)?, key(token_env)?, key(token_secret_env)?];
-            (AUTHORIZATION, signed(broker, call, &keys)?)
+        let now = self.clock.now().as_millisecond();
+        if let Some(kept) = held.as_ref()
+            && kept.ends_ms - EARLY_MS > now
+            && stale.is_none_or(|stale| stale != kept.access_token)
+        {
+            return Ok(kept.access_token.clone());
         }
-        Auth::OAuth2 { .. } => {
-            (AUTHORIZATION, format!("Bearer {}", token(broker, name, service, stale).await?))
+        if let Some(refused) = self.cooling(name, now) {
+            return Err(refused);
         }
-    };
-    let mut value = HeaderValue::from_str(&value).map_err(|_| unusable(name))?;
-    value.set_sensitive(true);
-    Ok(vec![(header, value)])
+        let mut candidates: Vec<String> = held.iter().map(|kept| kept.refresh_token.clone()).collect();
+        candidates.push(given.clone());
+        candidates.dedup();
+        let mut last = unusable(name);
+        for refresh_token in candidates {
+            match self.renew(name, service, &refresh_token).await {
+                Ok(told) => {
+                    let kept = Kept {
+                        refresh_token: told.refresh_token.unwrap_or(refresh_token),
+                        from,
+                        access_token: told.access_token,
+                        ends_ms: now + told.expires_in.unwrap_or(USUAL_LIFE_S).clamp(1, 31_536_000) * 1_000,
+                    };
+                    self.secrets.know(&kept.refresh_token);
+                    self.secrets.know(&kept.access_token);
+                    self.write_kept(name, &given, &kept);
+                    let token = kept.access_token.clone();
+                    *held = Some(kept);
+                    return Ok(token);
+                }
+                Err((unfit, another_may_do)) => {
+                    last = unfit;
+                    if !another_may_do {
+                        break;
+                    }
+                }
+            }
+        }
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.insert(name.to_owned(), (now, last.clone()));
+        Err(last)
+    }
+
+    fn cooling(&self, name: &str, now: i64) -> Option<Unfit> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, unfit) = refused.get(name)?;
+        (*at..at + COOL_MS).contains(&now).then(|| unfit.clone())
+    }
+
+    fn read_kept(&self, name: &str, owners: &str) -> Option<Kept> {
+        let bytes = files::read_small(&self.house.sign_in(name)).unwrap_or_else(|error| {
+            tracing::warn!("the sign-in of {name} starts from the owner's token: {error:#}");
+            None
+        })?;
+        let kept: Kept = serde_json::from_slice(&seal::open(owners, name, &bytes)?).ok()?;
+        self.secrets.know(&kept.refresh_token);
+        self.secrets.know(&kept.access_token);
+        Some(kept)
+    }
+
+    fn write_kept(&self, name: &str, owners: &str, kept: &Kept) {
+        let sealed = seal::close(owners, name, serde_json::to_vec(kept).unwrap_or_default());
+        let sealed = sealed.context("the system gives no random bytes");
+        let written =
+            sealed.and_then(|text| files::replace_secret(&self.house.sign_in(name), text.as_bytes()));
+        if let Err(error) = written {
+            // The old one is spent already: going on with the new one in memory is all that is left.
+            tracing::error!("the sign-in of {name} lasts until the broker ends: {error:#}");
+        }
+    }
+
+    /// Asks for a new token; an error also says whether another refresh token may do better.
+    async fn renew(&self, name: &str, service: &Service, refresh_token: &str) -> Result<Told, (Unfit, bool)> {
+        let Auth::OAuth2 { token_url, client_id_env, client_secret_env, scope, .. } = &service.auth else {
+            return Err((unusable(name), false));
+        };
+        let failed = |what: String, hint: &str| Unfit {
+            error: format!("failed to sign in to {name} anew: {what}"),
+            hint: hint.to_owned(),
+        };
+        let url =
+            Url::parse(token_url).map_err(|_| (failed("token_url is no address".to_owned(), ""), false))?;
+        let client = self.upstream.client(&url, service.allow_private).map_err(|unfit| (unfit, false))?;
+        let client_id = self.secret(name, client_id_env).map_err(|unfit| (unfit, false))?;
+        let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token)];
+        if !scope.is_empty() {
+            form.push(("scope", scope));
+        }
+        let mut request = client.post(url.clone()).header("accept", "application/json");
+        if client_secret_env.is_empty() {
+            form.push(("client_id", &client_id));
+        } else {
+            let secret = self.secret(name, client_secret_env).map_err(|unfit| (unfit, false))?;
+            request = request.basic_auth(canonical::escaped(&client_id), Some(canonical::escaped(&secret)));
+        }
+        let closed =
+            |_| (failed("the ledger cannot be written".to_owned(), "the owner has to look at it"), false);
+        self.ledger.append(entry(name, &url)).await.map_err(closed)?;
+        let exchange = async {
+            let mut response = request.form(&form).send().await?;
+            let (status, mut bytes) = (response.status(), Vec::new());
+            while let Some(chunk) = response.chunk().await? {
+                bytes.extend_from_slice(&chunk);
+                if bytes.len() > MOST_ANSWER {
+                    break;
+                }
+            }
+            Ok::<_, reqwest::Error>((status, bytes))
+        };
+        let (status, bytes) = match tokio::time::timeout(DEADLINE, exchange).await {
+            Ok(Ok(answered)) => answered,
+            Ok(Err(_)) => {
+                return Err((failed("its sign-in cannot be reached".to_owned(), "try again later"), false));
+            }
+            Err(_) => return Err((failed("its sign-in took too long".to_owned(), "try again later"), false)),
+        };
+        if status.is_success()
+            && let Ok(told) = serde_json::from_slice::<Told>(&bytes)
+        {
+            return Ok(told);
+        }
+        // A success nobody understands may hold a token nobody knows yet.
+        let quoted =
+            if status.is_success() { "what is no token".into() } else { String::from_utf8_lossy(&bytes) };
+        let said = cut(&self.secrets.scrub(&quoted), 200);
+        let hint = "the owner has to sign in again and set the new refresh token";
+        Err((failed(format!("it answered {} {said}", status.as_u16()), hint), status.is_client_error()))
+    }
 }
 
 /// The OAuth 2 token a proof carried.
@@ -109,18 +289,6 @@ fn unusable(name: &str) -> Unfit {
     }
 }
 
-fn secret(broker: &Broker, name: &str, variable: &str) -> Result<String, Unfit> {
-    let keys = broker.keys.read().unwrap_or_else(PoisonError::into_inner);
-    keys.get(variable).map(str::to_owned).ok_or_else(|| Unfit {
-        error: format!("{name} has no key: {variable} is not set"),
-        hint: "the owner sets it in the environment or .env and restarts".to_owned(),
-    })
-}
-
-fn know(broker: &Broker, value: &str) {
-    broker.keys.write().unwrap_or_else(PoisonError::into_inner).know(value);
-}
-
 /// Random bytes in hex, two characters each.
 pub fn nonce() -> Result<String, Unfit> {
     let mut bytes = [0_u8; 16];
@@ -129,171 +297,6 @@ pub fn nonce() -> Result<String, Unfit> {
         hint: "try again".to_owned(),
     })?;
     Ok(hex(&bytes))
-}
-
-fn signed(broker: &Broker, call: &Call, keys: &[String; 4]) -> Result<String, Unfit> {
-    let [consumer_key, consumer_secret, token, token_secret] = keys;
-    let (url, query) = call.url.split_once('?').unwrap_or((&call.url, ""));
-    let mut parameters = canonical::pairs(query)?;
-    let form = |(name, value): &(String, String)| {
-        name == "content-type" && value.starts_with("application/x-www-form-urlencoded")
-    };
-    if call.headers.iter().any(form) {
-        parameters.extend(canonical::pairs(&call.body)?);
-    }
-    let secrets = Secrets { consumer_key, consumer_secret, token, token_secret };
-    let now = broker.clock.now().as_second();
-    Ok(oauth1::authorization(secrets, &call.method, url, &parameters, &nonce()?, now))
-}
-
-/// A token that should still be good: the one at hand, or a new one.
-async fn token(broker: &Broker, name: &str, service: &Service, stale: Option<&str>) -> Result<String, Unfit> {
-    let Auth::OAuth2 { refresh_token_env, .. } = &service.auth else { return Err(unusable(name)) };
-    let given = secret(broker, name, refresh_token_env)?;
-    let slot = {
-        let mut slots = broker.services.sign_ins.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.entry(name.to_owned()).or_default().clone()
-    };
-    // One caller renews; those who waited find what it brought.
-    let mut held = slot.lock().await;
-    let from = hex(&Sha256::digest(given.as_bytes()));
-    if held.is_none() {
-        *held = read_kept(broker, name, &given).filter(|kept| kept.from == from);
-    }
-    let now = broker.clock.now().as_millisecond();
-    if let Some(kept) = held.as_ref()
-        && kept.ends_ms - EARLY_MS > now
-        && stale.is_none_or(|stale| stale != kept.access_token)
-    {
-        return Ok(kept.access_token.clone());
-    }
-    if let Some(refused) = cooling(broker, name, now) {
-        return Err(refused);
-    }
-    let mut candidates: Vec<String> = held.iter().map(|kept| kept.refresh_token.clone()).collect();
-    candidates.push(given.clone());
-    candidates.dedup();
-    let mut last = unusable(name);
-    for refresh_token in candidates {
-        match renew(broker, name, service, &refresh_token).await {
-            Ok(told) => {
-                let kept = Kept {
-                    refresh_token: told.refresh_token.unwrap_or(refresh_token),
-                    from,
-                    access_token: told.access_token,
-                    ends_ms: now + told.expires_in.unwrap_or(USUAL_LIFE_S).clamp(1, 31_536_000) * 1_000,
-                };
-                know(broker, &kept.refresh_token);
-                know(broker, &kept.access_token);
-                write_kept(broker, name, &given, &kept);
-                let token = kept.access_token.clone();
-                *held = Some(kept);
-                return Ok(token);
-            }
-            Err((unfit, another_may_do)) => {
-                last = unfit;
-                if !another_may_do {
-                    break;
-                }
-            }
-        }
-    }
-    let mut refused = broker.services.sign_ins.refused.lock().unwrap_or_else(PoisonError::into_inner);
-    refused.insert(name.to_owned(), (now, last.clone()));
-    Err(last)
-}
-
-fn cooling(broker: &Broker, name: &str, now: i64) -> Option<Unfit> {
-    let refused = broker.services.sign_ins.refused.lock().unwrap_or_else(PoisonError::into_inner);
-    let (at, unfit) = refused.get(name)?;
-    (*at..at + COOL_MS).contains(&now).then(|| unfit.clone())
-}
-
-fn read_kept(broker: &Broker, name: &str, owners: &str) -> Option<Kept> {
-    let bytes = files::read_small(&broker.house.sign_in(name)).unwrap_or_else(|error| {
-        tracing::warn!("the sign-in of {name} starts from the owner's token: {error:#}");
-        None
-    })?;
-    let kept: Kept = serde_json::from_slice(&seal::open(owners, name, &bytes)?).ok()?;
-    know(broker, &kept.refresh_token);
-    know(broker, &kept.access_token);
-    Some(kept)
-}
-
-fn write_kept(broker: &Broker, name: &str, owners: &str, kept: &Kept) {
-    let sealed = seal::close(owners, name, serde_json::to_vec(kept).unwrap_or_default());
-    let sealed = sealed.context("the system gives no random bytes");
-    let written = sealed.and_then(|text| files::replace_secret(&broker.house.sign_in(name), text.as_bytes()));
-    if let Err(error) = written {
-        // The old one is spent already: going on with the new one in memory is all that is left.
-        tracing::error!("the sign-in of {name} lasts until the broker ends: {error:#}");
-    }
-}
-
-/// Asks for a new token; an error also says whether another refresh token may do better.
-async fn renew(
-    broker: &Broker,
-    name: &str,
-    service: &Service,
-    refresh_token: &str,
-) -> Result<Told, (Unfit, bool)> {
-    let Auth::OAuth2 { token_url, client_id_env, client_secret_env, scope, .. } = &service.auth else {
-        return Err((unusable(name), false));
-    };
-    let failed = |what: String, hint: &str| Unfit {
-        error: format!("failed to sign in to {name} anew: {what}"),
-        hint: hint.to_owned(),
-    };
-    let url = Url::parse(token_url).map_err(|_| (failed("token_url is no address".to_owned(), ""), false))?;
-    let client = broker
-        .services
-        .upstream
-        .client(broker, &url, service.allow_private)
-        .map_err(|unfit| (unfit, false))?;
-    let client_id = secret(broker, name, client_id_env).map_err(|unfit| (unfit, false))?;
-    let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token)];
-    if !scope.is_empty() {
-        form.push(("scope", scope));
-    }
-    let mut request = client.post(url.clone()).header("accept", "application/json");
-    if client_secret_env.is_empty() {
-        form.push(("client_id", &client_id));
-    } else {
-        let secret = secret(broker, name, client_secret_env).map_err(|unfit| (unfit, false))?;
-        request = request.basic_auth(canonical::escaped(&client_id), Some(canonical::escaped(&secret)));
-    }
-    let closed =
-        |_| (failed("the ledger cannot be written".to_owned(), "the owner has to look at it"), false);
-    broker.ledger.append(entry(name, &url)).await.map_err(closed)?;
-    let exchange = async {
-        let mut response = request.form(&form).send().await?;
-        let (status, mut bytes) = (response.status(), Vec::new());
-        while let Some(chunk) = response.chunk().await? {
-            bytes.extend_from_slice(&chunk);
-            if bytes.len() > MOST_ANSWER {
-                break;
-            }
-        }
-        Ok::<_, reqwest::Error>((status, bytes))
-    };
-    let (status, bytes) = match tokio::time::timeout(DEADLINE, exchange).await {
-        Ok(Ok(answered)) => answered,
-        Ok(Err(_)) => {
-            return Err((failed("its sign-in cannot be reached".to_owned(), "try again later"), false));
-        }
-        Err(_) => return Err((failed("its sign-in took too long".to_owned(), "try again later"), false)),
-    };
-    if status.is_success()
-        && let Ok(told) = serde_json::from_slice::<Told>(&bytes)
-    {
-        return Ok(told);
-    }
-    // A success nobody understands may hold a token nobody knows yet.
-    let quoted =
-        if status.is_success() { "what is no token".into() } else { String::from_utf8_lossy(&bytes) };
-    let said = cut(&broker.scrub(&quoted), 200);
-    let hint = "the owner has to sign in again and set the new refresh token";
-    Err((failed(format!("it answered {} {said}", status.as_u16()), hint), status.is_client_error()))
 }
 
 fn entry(name: &str, url: &Url) -> Entry {

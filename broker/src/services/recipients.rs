@@ -4,7 +4,8 @@
 //! nobody has heard of hides him. A body in which nobody is recognised is known only as those very bytes.
 //! Pure: nothing here reads, sends or waits.
 
-use crate::approvals::act::{Act, Call, hex};
+use crate::approvals::act::{Act, Call};
+use crate::ground::text::hex;
 use crate::services::{canonical, rules};
 use serde_json::Value;
 use sha2::{Digest, Sha256};

@@ -31,7 +31,7 @@ fn fits(rule: &Rule, path: &str) -> bool {
 
 /// True where a pattern fits a whole path: `*` is any text in a segment, `**` any segments, or none.
 pub fn matches(pattern: &str, path: &str) -> bool {
-    let pattern: Vec<String> = segments(pattern).map(one_spelling).collect();
+    let pattern: Vec<String> = segments(pattern).map(canonical_segment).collect();
     let path: Vec<&str> = segments(path).collect();
     rest_matches(&pattern, &path)
 }
@@ -40,8 +40,8 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.strip_prefix('/').unwrap_or(path).split('/')
 }
 
-/// An owner's segment spelt as a path's would be, so that both are compared in one spelling.
-fn one_spelling(segment: &str) -> String {
+/// An owner's segment in its canonical form, as a path's is, so that like is compared with like.
+fn canonical_segment(segment: &str) -> String {
     canonical::segment(segment).unwrap_or_else(|_| segment.to_owned())
 }
 

@@ -3,18 +3,22 @@
 //! Invariant: what was judged is what is sent, redirects are not followed, and where nobody can know whether a call
 //! happened, the outcome says so.
 
-use crate::approvals::act::{Call, cut};
-use crate::broker::Broker;
+use crate::approvals::act::Call;
+use crate::approvals::outcome::{Answer, Outcome, not_sent};
+use crate::ground::hosts::{self, Reach};
+use crate::ground::refusal::Unfit;
+use crate::ground::text::cut;
+use crate::net::outward::Outward;
 use crate::net::tls;
 use crate::policy::Service;
+use crate::secrets::Secrets;
 use crate::secrets::patterns;
-use crate::services::canonical::{self, Unfit};
-use crate::web::address::{self, Reach};
+use crate::services::canonical;
 use anyhow::Context;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, Url, redirect};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -28,78 +32,14 @@ const MOST_HEADERS: usize = 12;
 const PROXIES: [&str; 6] =
     ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 
-/// What came back.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
-    pub status: u16,
-    pub content_type: String,
-    pub body: String,
-    pub truncated: bool,
-    /// When to come again, and what is left.
-    pub headers: Map<String, Value>,
-}
-
-/// What became of a call.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    Answered(Answer),
-    /// It was answered by sending us elsewhere, and we did not go.
-    Redirected(u16, Unfit),
-    /// Nothing left.
-    NotSent(Unfit),
-    /// It may have happened.
-    Unsure(Unfit),
-    /// Whoever was asked to carry it out said no; with the reason it gave.
-    Denied(Unfit, String),
-}
-
-impl Outcome {
-    pub fn status(&self) -> Option<u16> {
-        match self {
-            Self::Answered(answer) => Some(answer.status),
-            Self::Redirected(status, _) => Some(*status),
-            Self::NotSent(_) | Self::Unsure(_) | Self::Denied(..) => None,
-        }
-    }
-
-    pub fn is_success(&self) -> bool {
-        self.status().is_some_and(|status| status < 300)
-    }
-
-    /// As the client gets it.
-    pub fn envelope(&self) -> Value {
-        match self {
-            Self::Answered(answer) => json!({
-                "ok": true,
-                "status": answer.status,
-                "content_type": answer.content_type,
-                "headers": answer.headers,
-                "body": answer.body,
-                "truncated": answer.truncated,
-            }),
-            Self::Redirected(status, unfit) => {
-                json!({"ok": false, "status": status, "error": unfit.error, "hint": unfit.hint})
-            }
-            Self::NotSent(unfit) => json!({"ok": false, "error": unfit.error, "hint": unfit.hint}),
-            Self::Unsure(unfit) => {
-                json!({"ok": false, "unsure": true, "error": unfit.error, "hint": unfit.hint})
-            }
-            Self::Denied(unfit, reason) => {
-                json!({"ok": false, "error": unfit.error, "hint": unfit.hint, "reason_code": reason})
-            }
-        }
-    }
-}
-
-pub fn not_sent(error: impl Into<String>, hint: impl Into<String>) -> Outcome {
-    Outcome::NotSent(Unfit { error: error.into(), hint: hint.into() })
-}
-
 /// Clients that look at each address before they connect to it.
+#[derive(Clone)]
 pub struct Upstream {
     public: Client,
     private: Client,
     proxied: bool,
+    outward: Outward,
+    secrets: Secrets,
 }
 
 /// Resolves names to addresses that may be reached, and to no others.
@@ -110,7 +50,7 @@ impl Resolve for Within {
         let most = self.0;
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let fit: Vec<_> = found.filter(|found| address::reach(found.ip()) <= most).collect();
+            let fit: Vec<_> = found.filter(|found| hosts::reach(found.ip()) <= most).collect();
             if fit.is_empty() {
                 return Err("it resolves to a private or local address, or to none".into());
             }
@@ -120,7 +60,7 @@ impl Resolve for Within {
 }
 
 impl Upstream {
-    pub fn new() -> anyhow::Result<Self> {
+    pub fn new(outward: Outward, secrets: Secrets) -> anyhow::Result<Self> {
         let proxied = PROXIES.iter().any(|name| std::env::var(name).is_ok_and(|value| !value.is_empty()));
         let client = |most: Reach| {
             tls::client()?
@@ -134,12 +74,18 @@ impl Upstream {
                 .build()
                 .context("failed to prepare https")
         };
-        Ok(Self { public: client(Reach::Public)?, private: client(Reach::Loopback)?, proxied })
+        Ok(Self {
+            public: client(Reach::Public)?,
+            private: client(Reach::Loopback)?,
+            proxied,
+            outward,
+            secrets,
+        })
     }
 
     /// The client for an address, or why it is out of reach.
-    pub fn client<'a>(&'a self, broker: &'a Broker, url: &Url, private: bool) -> Result<&'a Client, Unfit> {
-        let host = address::host(url);
+    pub fn client(&self, url: &Url, private: bool) -> Result<&Client, Unfit> {
+        let host = hosts::host(url);
         let most = if private { Reach::Loopback } else { Reach::Public };
         let hint = "the owner can set allow_private for this service in owner.toml";
         let refused = |error: String| Err(Unfit { error, hint: hint.to_owned() });
@@ -150,14 +96,63 @@ impl Upstream {
                 return refused(format!("{host} is not called over {other}: a key would be read on the way"));
             }
         }
-        if host.parse::<IpAddr>().is_ok_and(|ip| address::reach(ip) > most) {
+        if host.parse::<IpAddr>().is_ok_and(|ip| hosts::reach(ip) > most) {
             return refused(format!("{host} is a private or local address"));
         }
-        if self.proxied && !address::is_loopback(&host) {
+        if self.proxied && !hosts::is_loopback(&host) {
             // The owner's proxy resolves names; only what the URL spells out is checked.
-            return Ok(broker.outward.client(url));
+            return Ok(self.outward.client(url));
         }
         Ok(if private { &self.private } else { &self.public })
+    }
+
+    /// Sends a call with what proves who we are, once.
+    pub async fn send(
+        &self,
+        service: &Service,
+        call: &Call,
+        proof: Vec<(HeaderName, HeaderValue)>,
+    ) -> Outcome {
+        let url = match Url::parse(&call.url) {
+            Ok(url) if url.as_str() == call.url => url,
+            _ => return not_sent("the address is not what was judged", "ask again"),
+        };
+        let client = match self.client(&url, service.allow_private) {
+            Ok(client) => client,
+            Err(unfit) => return Outcome::NotSent(unfit),
+        };
+        let Ok(method) = Method::from_bytes(call.method.as_bytes()) else {
+            return not_sent("the method is not one", "use GET or POST");
+        };
+        let mut headers = HeaderMap::new();
+        for (name, value) in &call.headers {
+            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name.as_str()), HeaderValue::from_str(value))
+            {
+                headers.insert(name, value);
+            }
+        }
+        for (name, value) in proof {
+            headers.insert(name, value);
+        }
+        let mut request = client.request(method, url.clone()).headers(headers);
+        if !call.body.is_empty() {
+            request = request.body(call.body.clone());
+        }
+        let exchange = async {
+            match request.send().await {
+                Ok(response) => read(&self.secrets, response, &url)
+                    .await
+                    .unwrap_or_else(|error| broke(&self.secrets, call, &error)),
+                Err(error) if error.is_connect() || error.is_builder() => not_sent(
+                    format!("{} cannot be reached: {}", call.service, chain(&self.secrets, &error)),
+                    "try again later",
+                ),
+                Err(error) => broke(&self.secrets, call, &error),
+            }
+        };
+        tokio::time::timeout(DEADLINE, exchange)
+            .await
+            .unwrap_or_else(|_| unsure(call, format!("{} took longer than {DEADLINE:?}", call.service)))
     }
 }
 
@@ -183,56 +178,8 @@ pub fn address(base: &str, path: &str, query: &[(String, String)]) -> Result<Url
     Ok(url)
 }
 
-/// Sends a call with what proves who we are, once.
-pub async fn send(
-    broker: &Broker,
-    service: &Service,
-    call: &Call,
-    proof: Vec<(HeaderName, HeaderValue)>,
-) -> Outcome {
-    let url = match Url::parse(&call.url) {
-        Ok(url) if url.as_str() == call.url => url,
-        _ => return not_sent("the address is not what was judged", "ask again"),
-    };
-    let client = match broker.services.upstream.client(broker, &url, service.allow_private) {
-        Ok(client) => client,
-        Err(unfit) => return Outcome::NotSent(unfit),
-    };
-    let Ok(method) = Method::from_bytes(call.method.as_bytes()) else {
-        return not_sent("the method is not one", "use GET or POST");
-    };
-    let mut headers = HeaderMap::new();
-    for (name, value) in &call.headers {
-        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name.as_str()), HeaderValue::from_str(value)) {
-            headers.insert(name, value);
-        }
-    }
-    for (name, value) in proof {
-        headers.insert(name, value);
-    }
-    let mut request = client.request(method, url.clone()).headers(headers);
-    if !call.body.is_empty() {
-        request = request.body(call.body.clone());
-    }
-    let exchange = async {
-        match request.send().await {
-            Ok(response) => {
-                read(broker, response, &url).await.unwrap_or_else(|error| broke(broker, call, &error))
-            }
-            Err(error) if error.is_connect() || error.is_builder() => not_sent(
-                format!("{} cannot be reached: {}", call.service, chain(broker, &error)),
-                "try again later",
-            ),
-            Err(error) => broke(broker, call, &error),
-        }
-    };
-    tokio::time::timeout(DEADLINE, exchange)
-        .await
-        .unwrap_or_else(|_| unsure(call, format!("{} took longer than {DEADLINE:?}", call.service)))
-}
-
-fn broke(broker: &Broker, call: &Call, error: &reqwest::Error) -> Outcome {
-    unsure(call, format!("the call to {} broke: {}", call.service, chain(broker, error)))
+fn broke(secrets: &Secrets, call: &Call, error: &reqwest::Error) -> Outcome {
+    unsure(call, format!("the call to {} broke: {}", call.service, chain(secrets, error)))
 }
 
 /// An error in the middle of things: harmless where nothing was to change.
@@ -244,7 +191,7 @@ pub fn unsure(call: &Call, error: String) -> Outcome {
     Outcome::Unsure(Unfit { error, hint })
 }
 
-fn chain(broker: &Broker, error: &reqwest::Error) -> String {
+fn chain(secrets: &Secrets, error: &reqwest::Error) -> String {
     let mut words = Vec::new();
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     while let Some(error) = cause {
@@ -252,13 +199,13 @@ fn chain(broker: &Broker, error: &reqwest::Error) -> String {
         cause = error.source();
     }
     words.dedup();
-    cut(&broker.scrub(&words.join(": ")), 300)
+    cut(&secrets.scrub(&words.join(": ")), 300)
 }
 
-async fn read(broker: &Broker, mut response: Response, url: &Url) -> Result<Outcome, reqwest::Error> {
+async fn read(secrets: &Secrets, mut response: Response, url: &Url) -> Result<Outcome, reqwest::Error> {
     let status = response.status();
     if status.is_redirection() && status.as_u16() != 304 {
-        return Ok(redirected(broker, &response, url));
+        return Ok(redirected(secrets, &response, url));
     }
     let (mut bytes, mut truncated) = (Vec::new(), false);
     while let Some(chunk) = response.chunk().await? {
@@ -269,20 +216,20 @@ async fn read(broker: &Broker, mut response: Response, url: &Url) -> Result<Outc
             break;
         }
     }
-    let (body, cut_off) = shown(broker, bytes, truncated);
-    let text = |name: &str| header(broker, response.headers(), name);
+    let (body, cut_off) = shown(secrets, bytes, truncated);
+    let text = |name: &str| header(secrets, response.headers(), name);
     Ok(Outcome::Answered(Answer {
         status: status.as_u16(),
         content_type: text("content-type"),
         body,
         truncated: cut_off,
-        headers: limits(broker, response.headers()),
+        headers: limits(secrets, response.headers()),
     }))
 }
 
 /// An answer as it goes back, and whether something of it is missing.
-pub fn shown(broker: &Broker, bytes: Vec<u8>, cut_off: bool) -> (String, bool) {
-    let bytes = broker.scrub_bytes(bytes);
+pub fn shown(secrets: &Secrets, bytes: Vec<u8>, cut_off: bool) -> (String, bool) {
+    let bytes = secrets.scrub_bytes(bytes);
     let mut text = patterns::scrub(String::from_utf8_lossy(&bytes).into_owned());
     // The end of what was cut off may be half a secret.
     let most = if cut_off { MOST_ANSWER.min(text.len().saturating_sub(MARGIN)) } else { MOST_ANSWER };
@@ -294,9 +241,9 @@ pub fn shown(broker: &Broker, bytes: Vec<u8>, cut_off: bool) -> (String, bool) {
     (text, longer || cut_off)
 }
 
-fn redirected(broker: &Broker, response: &Response, url: &Url) -> Outcome {
+fn redirected(secrets: &Secrets, response: &Response, url: &Url) -> Outcome {
     let status = response.status().as_u16();
-    let location = header(broker, response.headers(), LOCATION.as_str());
+    let location = header(secrets, response.headers(), LOCATION.as_str());
     let (to, hint) = match url.join(&location) {
         Ok(to) if (to.scheme(), to.host_str(), to.port()) == (url.scheme(), url.host_str(), url.port()) => {
             (to.path().to_owned(), format!("call the path {} itself, if its rules allow it", to.path()))
@@ -315,16 +262,16 @@ fn redirected(broker: &Broker, response: &Response, url: &Url) -> Outcome {
     Outcome::Redirected(status, Unfit { error, hint })
 }
 
-fn header(broker: &Broker, headers: &HeaderMap, name: &str) -> String {
+fn header(secrets: &Secrets, headers: &HeaderMap, name: &str) -> String {
     let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    cut(&patterns::scrub(broker.scrub(value)), 300)
+    cut(&secrets.scrub_all(value), 300)
 }
 
-fn limits(broker: &Broker, headers: &HeaderMap) -> Map<String, Value> {
+fn limits(secrets: &Secrets, headers: &HeaderMap) -> Map<String, Value> {
     let wanted = |name: &str| {
         name == "retry-after"
             || ["ratelimit", "x-ratelimit", "x-rate-limit"].iter().any(|start| name.starts_with(start))
     };
     let names = headers.keys().map(HeaderName::as_str).filter(|name| wanted(name)).take(MOST_HEADERS);
-    names.map(|name| (name.to_owned(), header(broker, headers, name).into())).collect()
+    names.map(|name| (name.to_owned(), header(secrets, headers, name).into())).collect()
 }

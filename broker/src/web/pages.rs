@@ -2,17 +2,19 @@
 //!
 //! Invariant: a name is resolved once, and the connection goes to what was judged; nothing else is ever resolved.
 
+use crate::ground::hosts::{self, Reach};
 use crate::ground::refusal::Refusal;
+use crate::net::resolve::{OwnPort, resolve};
 use crate::net::tls;
 use crate::policy;
-use crate::web::address::{self, Reach};
+use crate::web::address;
 use anyhow::{Context, Result};
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url};
 use std::collections::{HashMap, VecDeque};
-use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -27,14 +29,14 @@ pub struct Pages {
     /// Through the owner's proxy, where the environment names one.
     proxied: Client,
     proxies: Matcher,
-    pub room: Semaphore,
+    pub places: Semaphore,
     /// When the fetches of the last hour began, in seconds since 1970.
     lately: Mutex<VecDeque<i64>>,
-    own_port: OnceLock<u16>,
+    own_port: OwnPort,
 }
 
 impl Pages {
-    pub fn new() -> Result<Self> {
+    pub fn new(own_port: OwnPort) -> Result<Self> {
         let pins = Arc::new(Pins::default());
         let builder = || {
             let client = tls::client()?.user_agent(AGENT).redirect(reqwest::redirect::Policy::none());
@@ -46,34 +48,25 @@ impl Pages {
             direct: builder()?.no_proxy().build().context(failed)?,
             proxied: builder()?.build().context(failed)?,
             proxies: Matcher::from_env(),
-            room: Semaphore::new(MOST_AT_ONCE),
+            places: Semaphore::new(MOST_AT_ONCE),
             lately: Mutex::default(),
-            own_port: OnceLock::new(),
+            own_port,
             pins,
         })
     }
 
-    /// The broker's own port, which is out of reach whatever the owner allows.
-    pub fn never(&self, port: u16) {
-        let _ = self.own_port.set(port);
-    }
-
-    pub fn is_own(&self, port: u16) -> bool {
-        self.own_port.get() == Some(&port)
-    }
-
     /// Checks a URL's addresses and pins its name to them; or pins the proxy it goes through.
     pub async fn pin(&self, url: &Url, web: &policy::Web) -> Result<(&Client, Option<Pin>), Refusal> {
-        let (host, port) = (address::host(url), url.port_or_known_default().unwrap_or_default());
+        let (host, port) = (hosts::host(url), url.port_or_known_default().unwrap_or_default());
         let uri: Option<http::Uri> = url.as_str().parse().ok();
-        let proxy = uri.and_then(|uri| self.proxies.intercept(&uri)).filter(|_| !address::is_loopback(&host));
+        let proxy = uri.and_then(|uri| self.proxies.intercept(&uri)).filter(|_| !hosts::is_loopback(&host));
         if let Some(proxy) = proxy {
             let at = proxy.uri();
             let found = resolve(at.host().unwrap_or_default(), at.port_u16().unwrap_or(80)).await?;
             return Ok((&self.proxied, Some(self.pins.pin(at.host().unwrap_or_default(), found))));
         }
         let found = resolve(&host, port).await?;
-        let own = |to: &SocketAddr| self.is_own(port) && address::reach(to.ip()) == Reach::Loopback;
+        let own = |to: &SocketAddr| self.own_port.is(port) && hosts::reach(to.ip()) == Reach::Loopback;
         if found.iter().any(own) {
             return Err(Refusal::new(
                 403,
@@ -112,20 +105,6 @@ impl Pages {
         lately.push_back(now_s);
         Ok(())
     }
-}
-
-pub async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, Refusal> {
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    if let Ok(ip) = host.parse::<IpAddr>() {
-        return Ok(vec![SocketAddr::new(ip, port)]);
-    }
-    let found = tokio::net::lookup_host((host, port)).await.map(Iterator::collect).unwrap_or_default();
-    let found: Vec<SocketAddr> = found;
-    if found.is_empty() {
-        let hint = "check the spelling, or try again later";
-        return Err(Refusal::new(502, "unknown_host", format!("{host} has no address"), hint));
-    }
-    Ok(found)
 }
 
 /// Names and the addresses that were checked for them; nothing else is ever resolved.

@@ -1,6 +1,6 @@
 //! Asks: what waits for the owner is kept with its exact bytes, and done once and only as approved.
 
-use crate::errands::{ALL, BEARER, Home, SECRET, Stub, it, reply};
+use crate::home::{ALL, BEARER, Home, SECRET, Stub, it, reply};
 use broker::ground::clock::Clock;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -187,7 +187,7 @@ async fn kill_nine_at_every_step_never_does_it_twice() {
     let (mut done, mut unsure, mut untouched) = (0, 0, 0);
     for round in 0..36_u64 {
         let stub =
-            Stub::start(|_| crate::errands::Reply { wait: Duration::from_millis(60), ..reply(200, "ok") });
+            Stub::start(|_| crate::home::Reply { wait: Duration::from_millis(60), ..reply(200, "ok") });
         let home = Home::new(&it(&stub, BEARER, ASK));
         let mut running = home.process();
         assert_eq!(running.call(post("x")).await["asked"], "1");

@@ -1,6 +1,6 @@
 //! Bodies: what their type says is what is judged, and nothing in them turns a call into another.
 
-use crate::errands::{ALL, BEARER, Home, Stub, it};
+use crate::home::{ALL, BEARER, Home, Stub, it};
 use broker::services::canonical;
 use serde_json::{Value, json};
 

@@ -3,10 +3,10 @@
 use crate::paid::{Paid, request};
 use crate::upstream::Upstream;
 use broker::ground::refusal::Refusal;
-use broker::llm::Wire::{self, Anthropic, OpenAi, Responses};
 use broker::llm::data::fetches_nothing;
 use broker::llm::meter::Meter;
 use broker::llm::request::{self, Judged};
+use broker::llm::wire::Wire::{self, Anthropic, OpenAi, Responses};
 use broker::money::prices::Usage;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Recipients: nobody is hidden by where a field stands, how it is spelt, what it is called, or who stands beside it.
 
-use crate::errands::{ALL, BEARER, Dice, Home, Stub, it};
+use crate::home::{ALL, BEARER, Dice, Home, Stub, it};
 use broker::approvals::act::{Act, Call};
 use broker::services::canonical;
 use broker::services::recipients::{PEOPLE, PLACES, WORDS, of};

@@ -3,8 +3,8 @@
 use crate::outside::{Answer, BUILD, FORMER, LIFE, Outside, Server, Start, happens, reply, start};
 use base64::Engine;
 use broker::cargo::registries::Registries;
+use broker::ground::hosts::Reach;
 use broker::ground::house::House;
-use broker::web::address::Reach;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;

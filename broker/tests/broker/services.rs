@@ -1,6 +1,6 @@
 //! Services: what the owner's rules let out, how it is spelt on the way, and what comes back.
 
-use crate::errands::{ALL, BEARER, Home, SECRET, Stub, it, reply};
+use crate::home::{ALL, BEARER, Home, SECRET, Stub, it, reply};
 use base64::Engine;
 use broker::ground::clock::Clock;
 use serde_json::{Value, json};
@@ -310,8 +310,7 @@ async fn private_addresses_and_plain_http_need_the_owners_leave() {
 
 #[tokio::test]
 async fn a_call_ends_in_the_ledger_though_its_client_hung_up() {
-    let stub =
-        Stub::start(|_| crate::errands::Reply { wait: Duration::from_millis(400), ..reply(200, "late") });
+    let stub = Stub::start(|_| crate::home::Reply { wait: Duration::from_millis(400), ..reply(200, "late") });
     let home = Home::new(&it(&stub, BEARER, ALL));
     let open = home.open().await;
     let body = json!({"service": "it", "method": "POST", "path": "/x", "body": {}});

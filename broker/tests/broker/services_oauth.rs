@@ -1,6 +1,6 @@
 //! How calls prove who they are for: published vectors, what reaches the stub, and tokens that are renewed.
 
-use crate::errands::{ALL, Home, SECRET, Seen, Stub, it, reply};
+use crate::home::{ALL, Home, SECRET, Seen, Stub, it, reply};
 use broker::services::oauth1::{Secrets, authorization};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
@@ -115,7 +115,7 @@ impl Signing {
             let count = state.count;
             let body = json!({"access_token": format!("access-token-{count:04}"), "token_type": "bearer",
                 "refresh_token": format!("refresh-token-{count:04}"), "expires_in": lasts_s});
-            crate::errands::Reply { wait: Duration::from_millis(wait_ms), ..reply(200, body.to_string()) }
+            crate::home::Reply { wait: Duration::from_millis(wait_ms), ..reply(200, body.to_string()) }
         });
         Self { stub, state }
     }
@@ -139,7 +139,7 @@ trait With {
     fn with(self, body: String) -> Self;
 }
 
-impl With for crate::errands::Reply {
+impl With for crate::home::Reply {
     fn with(mut self, body: String) -> Self {
         self.body = body.into_bytes();
         self

@@ -1,6 +1,6 @@
 //! Paths spelt by an adversary: whatever reaches a server is what was judged, however generously it is read.
 
-use crate::errands::{BEARER, Dice, Home, Stub, it};
+use crate::home::{BEARER, Dice, Home, Stub, it};
 use broker::policy::{Policy, Rule, Verdict};
 use broker::services::{canonical, rules};
 use reqwest::Url;

@@ -1,6 +1,6 @@
 //! A day of thoughts on the creature's share, at a model of the middle price and a server that counts for itself.
 
-use crate::errands::Home;
+use crate::home::Home;
 use crate::own_time::{home, post};
 use crate::paid::request;
 use crate::upstream::Upstream;

@@ -1,39 +1,16 @@
 //! What the creature may spend of its own accord just now: judged by the rate, refused in words, shown on the page.
 
-use super::{Inner, State, UNDER_WAY_S};
+use super::state::{Inner, State, UNDER_WAY_S};
 use crate::ground::caps::{Class, Cost, Day, Micros, dollars};
 use crate::ground::clock;
 use crate::ground::rate::Short;
 use crate::ground::refusal::Refusal;
 use crate::ledger::Entry;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Seconds after which a refused call is asked about again, at most: the owner may have given more by then.
 const LONGEST_WAIT_S: i64 = 3_600;
-
-/// What the next call of the creature's likely costs.
-#[derive(Default)]
-pub(super) struct Likely {
-    /// By the models it thinks with by default.
-    pub offered: BTreeMap<String, Micros>,
-    /// Of the last call, where no model is known by name.
-    last: Micros,
-}
-
-impl Likely {
-    pub fn learn(&mut self, model: &str, likely: Micros) {
-        self.last = likely;
-        if let Some(known) = self.offered.get_mut(model) {
-            *known = likely;
-        }
-    }
-
-    fn cheapest(&self) -> Micros {
-        self.offered.values().copied().min().unwrap_or(self.last)
-    }
-}
 
 impl Inner {
     /// Whether a call of the creature's own may leave now.
@@ -82,15 +59,6 @@ impl Inner {
         let now_ms = self.redate(state);
         state.bucket = self.rate.spent(state.bucket, now_ms, cost);
         state.bucket.level
-    }
-
-    /// Now; a clock that went back takes back what it had filled in, once.
-    fn redate(&self, state: &mut State) -> i64 {
-        let now_ms = self.clock.now().as_millisecond();
-        if now_ms < state.bucket.at_ms {
-            state.bucket = self.rate.at(state.bucket, now_ms);
-        }
-        now_ms
     }
 
     /// What of it stands on the page: nothing that changes merely because the bucket fills.

@@ -1,7 +1,8 @@
 //! `.self/budget.json`: what is spent, what is left and what is the matter; replaced whole, a little after each change.
 
-use super::{Inner, State};
+use super::state::{Inner, State};
 use crate::ground::caps::{Day, Micros, dollars};
+use crate::ledger::{Entry, sums};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -86,10 +87,6 @@ pub(super) fn view(inner: &Inner) -> Value {
              --accept-ledger`, which begins a new ledger with today and this week counted as spent"
         )
     });
-    let stopped = state
-        .stopped
-        .first()
-        .map(|stopped| json!({"provider": stopped.provider, "status": stopped.status, "hint": stopped.hint}));
     json!({
         "at": stamp,
         "since": inner.since,
@@ -108,9 +105,9 @@ pub(super) fn view(inner: &Inner) -> Value {
         "warning": warning(inner, &state, today),
         "price": (!state.prices_told.is_empty()).then(|| state.prices_told.join("; ")),
         "closed": closed,
-        "stopped": stopped,
+        "stopped": inner.patience.stopped(),
         "mind": state.mind,
-        "models": inner.health.view(),
+        "models": inner.patience.models(),
         "autonomy": inner.autonomy(&mut state),
         "resets_at": format!("{resets}T00:00:00Z"),
     })
@@ -137,4 +134,19 @@ pub(super) fn warning(inner: &Inner, state: &State, today: Day) -> Option<String
         said.push(format!("what was spent up to {counted} counts still, for the clock was there already"));
     }
     (!said.is_empty()).then(|| format!("spent: {}", said.join("; ")))
+}
+
+impl Inner {
+    /// Writes down once a day that money runs short.
+    pub(super) fn warn(&self, state: &mut State) {
+        let today = Day::of(self.clock.now());
+        let Some(warning) = warning(self, state, today) else { return };
+        let on = state.money.counts_on(today);
+        if state.warned_on.is_none_or(|warned| warned < on) {
+            state.warned_on = Some(on);
+            tracing::warn!("{warning}");
+            let entry = Entry { decision: sums::WARNED.into(), day: Some(on), ..Entry::note(warning) };
+            self.ledger.submit(entry);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: dropped after its call may have left, it stands in full; dropped before, it costs nothing.
 
-use super::Inner;
+use super::state::Inner;
 use crate::ground::caps::{Class, Micros};
 use crate::ledger::Entry;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
 //! A house in a temporary folder, a broker in it, and a stub of the world that remembers what reached it.
 
 use crate::outside::PATIENCE;
-use broker::broker::{Broker, Shared};
-use broker::door;
+use broker::broker::Broker;
 use broker::ground::clock::Clock;
 use broker::ground::house::House;
 use broker::policy::Policy;
@@ -191,7 +190,7 @@ impl Home {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (tell, told) = tokio::sync::oneshot::channel::<()>();
-        let serving = tokio::spawn(door::serve_until(listener, broker.clone(), async {
+        let serving = tokio::spawn(broker.clone().serve_until(listener, async {
             let _ = told.await;
         }));
         Open { url, broker, serving, tell: Some(tell), client: client() }
@@ -258,7 +257,7 @@ pub fn client() -> reqwest::Client {
 
 pub struct Open {
     pub url: String,
-    pub broker: Shared,
+    pub broker: Broker,
     serving: tokio::task::JoinHandle<anyhow::Result<()>>,
     tell: Option<tokio::sync::oneshot::Sender<()>>,
     client: reqwest::Client,
@@ -286,10 +285,19 @@ impl Open {
         self.client = client();
         let _ = self.tell.take().unwrap().send(());
         let _ = (&mut self.serving).await;
-        let weak = Arc::downgrade(&self.broker);
+        let Broker { approvals, services, llm, web, cargo, .. } = &self.broker;
+        let approvals = Arc::downgrade(approvals);
+        let services = Arc::downgrade(services);
+        let llm = Arc::downgrade(llm);
+        let web = Arc::downgrade(web);
+        let cargo = Arc::downgrade(cargo);
+        let held = move || {
+            let counts = [approvals.strong_count(), services.strong_count(), llm.strong_count()];
+            counts.into_iter().sum::<usize>() + web.strong_count() + cargo.strong_count()
+        };
         drop(self);
         let begin = Instant::now();
-        while weak.strong_count() > 0 {
+        while held() > 0 {
             assert!(begin.elapsed() < PATIENCE, "somebody still holds the broker");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
