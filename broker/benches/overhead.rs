@@ -16,11 +16,11 @@ use axum::response::Response;
 use axum::routing::post;
 use broker::broker::Broker;
 use broker::ground::clock::Clock;
-use broker::ground::house::House;
 use broker::net::outward::Outward;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
 use futures_util::future::join_all;
+use house::House;
 use http::HeaderMap;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -183,7 +183,7 @@ fn serve(make: impl FnOnce(SocketAddr) -> Router + Send + 'static) -> SocketAddr
 
 fn broker(folder: &std::path::Path, upstream: SocketAddr) -> SocketAddr {
     let house = House::new(folder);
-    std::fs::create_dir_all(house.own()).unwrap();
+    std::fs::create_dir_all(house.broker()).unwrap();
     let tokens = json!({"life": {"number": 1, "token": TOKEN}});
     std::fs::write(house.tokens(), tokens.to_string()).unwrap();
     let settings = format!(

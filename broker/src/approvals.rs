@@ -14,7 +14,6 @@ pub mod record;
 
 use crate::door::callers::Tokens;
 use crate::ground::clock::Clock;
-use crate::ground::house::House;
 use crate::ground::refusal::Unfit;
 use crate::ground::taint::Taint;
 use crate::ground::text::cut;
@@ -23,6 +22,7 @@ use crate::policy;
 use crate::secrets::Secrets;
 use act::Act;
 use asks::{Asking, Asks};
+use house::House;
 use outcome::with;
 use record::entry;
 use serde_json::{Value, json};

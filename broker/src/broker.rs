@@ -6,7 +6,6 @@ use crate::cargo::{self, Cargo};
 use crate::door::Door;
 use crate::door::callers::{Life, Tokens};
 use crate::ground::clock::Clock;
-use crate::ground::house::House;
 use crate::ground::taint::Taint;
 use crate::ledger::Ledger;
 use crate::llm::choice::{self, Chosen};
@@ -32,6 +31,7 @@ use anyhow::Result;
 use axum::extract::State;
 use axum::routing::get;
 use axum::{Extension, Json, Router};
+use house::House;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -59,7 +59,7 @@ impl Broker {
     }
 
     pub fn with(house: House, clock: Clock, policy: Policy, keys: Keys) -> Result<Self> {
-        std::fs::create_dir_all(house.own())?;
+        std::fs::create_dir_all(house.broker())?;
         let chosen = choice::of_house(&policy.model, &keys);
         let all = implicit::services(&policy, &keys);
         let values: Vec<_> = policy.key_names().iter().filter_map(|name| keys.get(name)).collect();

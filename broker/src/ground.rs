@@ -1,10 +1,9 @@
-//! What every wing stands on: paths, files, the clock, refusals, and arithmetic without a network.
+//! What every wing stands on: files, the clock, refusals, and arithmetic without a network.
 
 pub mod caps;
 pub mod clock;
 pub mod files;
 pub mod hosts;
-pub mod house;
 pub mod rate;
 pub mod refusal;
 pub mod taint;

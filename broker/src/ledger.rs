@@ -12,7 +12,7 @@ mod writer;
 pub use entry::{Closed, Entry};
 
 use crate::ground::clock::Clock;
-use crate::ground::house::House;
+use house::House;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use sums::Sums;

@@ -3,10 +3,10 @@
 use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
 use broker::ground::clock::Clock;
-use broker::ground::house::House;
 use broker::llm::choice;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
+use house::House;
 use std::net::TcpListener;
 use std::os::fd::FromRawFd;
 use std::os::unix::fs::PermissionsExt;
@@ -144,7 +144,7 @@ fn told_to_end() -> Result<impl Future<Output = ()>> {
 
 /// A folder of ours that no other user of this machine looks into.
 fn close_the_folder(house: &House) -> Result<()> {
-    let folder = house.own();
+    let folder = house.broker();
     std::fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700))
         .with_context(|| format!("failed to close {}", folder.display()))

@@ -4,10 +4,10 @@
 //! provider is stopped stands in the ledger.
 
 use crate::ground::files;
-use crate::ground::house::House;
 use crate::ground::refusal::Refusal;
 use crate::ledger::sums::{STOPPED, Stopped};
 use crate::ledger::{Entry, chain};
+use house::House;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -3,9 +3,9 @@
 //! Invariant: no setting takes a secret, only names of variables that hold one.
 
 use crate::ground::files;
-use crate::ground::house::House;
 use anyhow::{Context, Result, anyhow};
 pub use autonomy::{Agenda, Autonomy};
+use house::House;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::de::DeTable;

@@ -3,16 +3,13 @@
 use super::ask::{Ask, State};
 use crate::ground::clock::Clock;
 use crate::ground::files;
-use crate::ground::house::House;
-use anyhow::{Context, Result};
+use anyhow::Result;
+use house::House;
 use serde_json::{Value, json};
-use std::fs::OpenOptions;
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Of the file, what is looked through, in bytes.
-const TAIL: u64 = 1 << 20;
+/// Of the file, what is looked through.
+const TAIL_BYTES: u64 = 1 << 20;
 
 pub struct Announcements {
     path: PathBuf,
@@ -20,8 +17,9 @@ pub struct Announcements {
 }
 
 impl Announcements {
+    /// An error where lines cannot be read: a number might be given twice. A torn last line is closed off by the next.
     pub fn open(house: &House, clock: Clock) -> Result<Self> {
-        mend(&house.asks()).context("failed to mend asks.jsonl")?;
+        house::files::open(&house.asks())?;
         Ok(Self { path: house.asks(), clock })
     }
 
@@ -45,7 +43,7 @@ impl Announcements {
 
     /// What was announced lately: numbers and states, oldest first.
     pub fn all(&self) -> Vec<(u64, String)> {
-        let tail = tail(&self.path).unwrap_or_default();
+        let tail = house::files::tail(&self.path, TAIL_BYTES);
         let lines = tail.lines().filter_map(|line| {
             let line = serde_json::from_str::<Value>(line).ok()?;
             let event = line.get("event").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -58,29 +56,4 @@ impl Announcements {
     pub fn highest(&self) -> u64 {
         self.all().into_iter().map(|(id, _)| id).max().unwrap_or(0)
     }
-}
-
-/// Ends a line that a crash left without its end.
-fn mend(path: &Path) -> Result<()> {
-    if tail(path)?.is_empty() || tail(path)?.ends_with('\n') {
-        return Ok(());
-    }
-    let mut file = OpenOptions::new().append(true).custom_flags(nix::libc::O_NOFOLLOW).open(path)?;
-    file.write_all(b"\n")?;
-    Ok(file.sync_data()?)
-}
-
-/// The end of a file; nothing where there is none.
-fn tail(path: &Path) -> Result<String> {
-    let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
-    let mut file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
-        Err(error) => return Err(error).with_context(|| format!("failed to open {}", path.display())),
-    };
-    let bytes = file.metadata()?.len();
-    file.seek(SeekFrom::Start(bytes.saturating_sub(TAIL)))?;
-    let mut tail = Vec::new();
-    file.take(TAIL).read_to_end(&mut tail)?;
-    Ok(String::from_utf8_lossy(&tail).into_owned())
 }

@@ -2,8 +2,8 @@
 
 use super::ask::Ask;
 use crate::ground::files;
-use crate::ground::house::House;
 use anyhow::{Context, Result};
+use house::House;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -8,9 +8,9 @@ use super::ask::{Ask, State};
 use super::ask_files::AskFiles;
 use crate::ground::clock::Clock;
 use crate::ground::files;
-use crate::ground::house::House;
 use crate::ground::refusal::Unfit;
 use anyhow::Result;
+use house::House;
 use nix::fcntl::{Flock, FlockArg};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -56,7 +56,7 @@ impl Asks {
 
     /// Waits until no other broker of this house is at work, then reads what it left. Held until dropped.
     pub async fn alone(&self) -> Result<Flock<File>> {
-        let path = self.house.own().join("asks.lock");
+        let path = self.house.broker().join("asks.lock");
         loop {
             let file = OpenOptions::new()
                 .create(true)

@@ -7,11 +7,10 @@ use super::act::Act;
 use super::outcome::{Answer, Outcome, not_sent};
 use crate::door::callers::Life;
 use crate::door::finish::finished;
-use crate::ground::house::House;
+use crate::ground::files;
 use crate::ground::refusal::{Refusal, Unfit};
 use crate::ledger::{Closed, Entry};
 use crate::policy::Taint;
-use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
@@ -19,9 +18,6 @@ use axum::routing::post;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 
 /// Largest purpose, in bytes.
@@ -111,7 +107,9 @@ pub async fn write(
         ..Entry::default()
     };
     approvals.ledger.append(entry).await?;
-    Ok(match replace(&approvals.house, text) {
+    // Written aside where the creature cannot reach, then moved over whatever is there.
+    let (aside, purpose) = (approvals.house.broker().join("PURPOSE.aside"), approvals.house.purpose());
+    Ok(match files::replace_by(&aside, &purpose, 0o644, text.as_bytes()) {
         Ok(()) => Outcome::Answered(Answer {
             status: 200,
             body: "PURPOSE.md was written".to_owned(),
@@ -122,18 +120,4 @@ pub async fn write(
             not_sent("PURPOSE.md could not be written", "the owner has to look at it")
         }
     })
-}
-
-/// Written aside where the creature cannot reach, then moved over whatever is there, be it a link.
-fn replace(house: &House, text: &str) -> Result<()> {
-    let aside = house.own().join("PURPOSE.aside");
-    let write = || -> std::io::Result<()> {
-        let _ = std::fs::remove_file(&aside);
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&aside)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&aside, house.purpose())?;
-        File::open(house.root())?.sync_all()
-    };
-    write().context("failed to write PURPOSE.md")
 }

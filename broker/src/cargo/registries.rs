@@ -4,7 +4,7 @@
 //! the registry is private.
 
 use crate::ground::hosts::{self, Reach};
-use crate::ground::house::House;
+use house::House;
 use reqwest::Url;
 use serde::Deserialize;
 use std::collections::BTreeMap;

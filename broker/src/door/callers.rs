@@ -1,8 +1,8 @@
 //! Who is calling, by their token: one for each life, one for builds; written by the guardian, never told by the client otherwise.
 
 use crate::ground::files::{self, Mark};
-use crate::ground::house::House;
 use base64::Engine;
+use house::House;
 use http::HeaderMap;
 use serde::Deserialize;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -5,8 +5,8 @@
 
 use crate::ground::clock::Clock;
 use crate::ground::files;
-use crate::ground::house::House;
 use anyhow::{Context, Result};
+use house::House;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{HashSet, VecDeque};

@@ -3,8 +3,8 @@
 use super::chain::End;
 use super::sums::Sums;
 use crate::ground::files;
-use crate::ground::house::House;
 use anyhow::{Context, Result, bail};
+use house::House;
 use serde::{Deserialize, Serialize};
 
 const VERSION: u32 = 1;

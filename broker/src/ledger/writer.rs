@@ -8,7 +8,7 @@ use super::entry::{Closed, Entry};
 use super::opening::{self, Opened};
 use super::sums::Sums;
 use crate::ground::clock::Clock;
-use crate::ground::house::House;
+use house::House;
 use nix::fcntl::Flock;
 use std::fs::File;
 use std::io::Write;

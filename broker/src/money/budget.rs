@@ -12,13 +12,13 @@ pub use reservation::Reservation;
 
 use crate::ground::caps::{Caps, Class, Cost, Day, Micros, micros};
 use crate::ground::clock::Clock;
-use crate::ground::house::House;
 use crate::ground::rate::Rate;
 use crate::ground::refusal::Refusal;
 use crate::ledger::sums::Stopped;
 use crate::ledger::{Entry, Ledger};
 use crate::patience::{Down, Patience};
 use crate::policy;
+use house::House;
 use ring::rand::{SecureRandom, SystemRandom};
 use state::{Inner, Likely, State};
 use std::sync::atomic::{AtomicU64, Ordering};

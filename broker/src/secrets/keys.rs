@@ -3,12 +3,12 @@
 //! Invariant: a secret's value never reaches a log line, a file or a client, in any of the encodings that the table in
 //! ARCHITECTURE.md names.
 
-use crate::ground::house::House;
 use crate::secrets::encodings::{self, View};
 use aho_corasick::{AhoCorasick, MatchKind};
 use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use house::House;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read};

@@ -4,9 +4,9 @@
 
 use crate::approvals::act::Call;
 use crate::ground::clock::Clock;
-use crate::ground::house::House;
 use crate::ground::text::cut;
 use anyhow::{Context, Result, bail};
+use house::House;
 use nix::dir::Dir;
 use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::{Mode, mkdirat};

@@ -4,8 +4,8 @@
 
 use crate::ground::clock::Clock;
 use crate::ground::files;
-use crate::ground::house::House;
 use crate::policy::Rule;
+use house::House;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

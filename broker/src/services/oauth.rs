@@ -6,7 +6,6 @@
 use crate::approvals::act::Call;
 use crate::ground::clock::Clock;
 use crate::ground::files;
-use crate::ground::house::House;
 use crate::ground::refusal::Unfit;
 use crate::ground::text::{cut, hex};
 use crate::ledger::{Entry, Ledger};
@@ -19,12 +18,14 @@ use crate::services::upstream::Upstream;
 use anyhow::Context;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use house::House;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -193,7 +194,7 @@ impl SignIns {
     }
 
     fn read_kept(&self, name: &str, owners: &str) -> Option<Kept> {
-        let bytes = files::read_small(&self.house.sign_in(name)).unwrap_or_else(|error| {
+        let bytes = files::read_small(&kept_at(&self.house, name)).unwrap_or_else(|error| {
             tracing::warn!("the sign-in of {name} starts from the owner's token: {error:#}");
             None
         })?;
@@ -207,7 +208,7 @@ impl SignIns {
         let sealed = seal::close(owners, name, serde_json::to_vec(kept).unwrap_or_default());
         let sealed = sealed.context("the system gives no random bytes");
         let written =
-            sealed.and_then(|text| files::replace_secret(&self.house.sign_in(name), text.as_bytes()));
+            sealed.and_then(|text| files::replace_secret(&kept_at(&self.house, name), text.as_bytes()));
         if let Err(error) = written {
             // The old one is spent already: going on with the new one in memory is all that is left.
             tracing::error!("the sign-in of {name} lasts until the broker ends: {error:#}");
@@ -297,6 +298,13 @@ pub fn nonce() -> Result<String, Unfit> {
         hint: "try again".to_owned(),
     })?;
     Ok(hex(&bytes))
+}
+
+/// What was learned by signing in to a service anew.
+fn kept_at(house: &House, service: &str) -> PathBuf {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    let name: String = service.chars().map(|letter| if plain(letter) { letter } else { '.' }).collect();
+    house.broker().join(format!("oauth2-{name}.json"))
 }
 
 fn entry(name: &str, url: &Url) -> Entry {

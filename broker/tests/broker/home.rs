@@ -3,9 +3,9 @@
 use crate::outside::PATIENCE;
 use broker::broker::Broker;
 use broker::ground::clock::Clock;
-use broker::ground::house::House;
 use broker::policy::Policy;
 use broker::secrets::keys::Keys;
+use house::House;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

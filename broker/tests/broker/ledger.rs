@@ -2,12 +2,12 @@
 
 use broker::ground::caps::{Class, Day};
 use broker::ground::clock::Clock;
-use broker::ground::house::House;
 use broker::ledger::chain::{self, BEGINNING, End};
 use broker::ledger::opening;
 use broker::ledger::sums::Sums;
 use broker::ledger::{Closed, Entry, LARGEST_BYTES, Ledger};
 use broker::policy;
+use house::House;
 use std::path::Path;
 use std::process::Command;
 

@@ -1,9 +1,9 @@
 //! `owner.toml`: everything it may say, and what each mistake is answered with.
 
 use crate::outside::{Start, command, folder};
-use broker::ground::house::House;
 use broker::policy::words::{looks_secret, nearest};
 use broker::policy::{Auth, Policy, Taint, Verdict};
+use house::House;
 
 const WHOLE: &str = r#"
 walls = "required"

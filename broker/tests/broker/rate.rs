@@ -2,12 +2,12 @@
 
 use broker::ground::caps::Cost;
 use broker::ground::clock::Clock;
-use broker::ground::house::House;
 use broker::ground::rate::{Bucket, Rate};
 use broker::ground::waking::{self, Waking};
 use broker::ledger::{Entry, Ledger};
 use broker::money::budget::Budget;
 use broker::policy;
+use house::House;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -181,7 +181,7 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let (clock, told) = Clock::told(NOON_MS);
         let house = House::new(folder.path());
-        std::fs::create_dir_all(house.own()).unwrap();
+        std::fs::create_dir_all(house.broker()).unwrap();
         Self { _folder: folder, house, clock, told, rate }
     }
 

@@ -4,7 +4,7 @@ use crate::outside::{Answer, BUILD, FORMER, LIFE, Outside, Server, Start, happen
 use base64::Engine;
 use broker::cargo::registries::Registries;
 use broker::ground::hosts::Reach;
-use broker::ground::house::House;
+use house::House;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;

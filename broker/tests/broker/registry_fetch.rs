@@ -2,7 +2,7 @@
 
 use crate::outside::{Answer, FORMER, LIFE, Outside, Server, Start, happens, reply, start};
 use broker::cargo::registries::Registries;
-use broker::ground::house::House;
+use house::House;
 use sha2::Digest;
 use std::io::Write;
 use std::path::{Path, PathBuf};
