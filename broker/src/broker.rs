@@ -77,9 +77,9 @@ impl Broker {
         let approvals = parts.approvals(policy.taint)?;
         Ok(Self {
             llm: parts.llm(&policy, chosen, fingerprint),
-            web: parts.web(policy.web)?,
+            web: parts.web(policy.web.clone())?,
             cargo: parts.cargo(),
-            services: parts.services(all, policy.janee, approvals.clone())?,
+            services: parts.services(all, policy.janee.clone(), approvals.clone())?,
             approvals,
             tokens: parts.tokens,
             taint: parts.taint,

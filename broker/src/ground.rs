@@ -4,6 +4,7 @@ pub mod caps;
 pub mod clock;
 pub mod files;
 pub mod hosts;
+pub mod lock;
 pub mod rate;
 pub mod refusal;
 pub mod taint;

@@ -4,6 +4,7 @@
 //! provider is stopped stands in the ledger.
 
 use crate::ground::files;
+use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
 use crate::ledger::sums::{STOPPED, Stopped};
 use crate::ledger::{Entry, chain};
@@ -11,7 +12,7 @@ use house::House;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// Models that are kept; beyond that all is learned anew.
 const MOST: usize = 16;
@@ -152,10 +153,6 @@ impl Patience {
             |stopped| json!({"provider": stopped.provider, "status": stopped.status, "hint": stopped.hint}),
         )
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn stamp(at: Timestamp) -> String {

@@ -8,6 +8,7 @@ use super::ask::{Ask, State};
 use super::ask_files::AskFiles;
 use crate::ground::clock::Clock;
 use crate::ground::files;
+use crate::ground::lock::lock;
 use crate::ground::refusal::Unfit;
 use anyhow::Result;
 use house::House;
@@ -15,7 +16,7 @@ use nix::fcntl::{Flock, FlockArg};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::Notify;
 
@@ -252,7 +253,7 @@ impl Asks {
     }
 
     fn held(&self) -> MutexGuard<'_, BTreeMap<u64, Ask>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.held)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Who is calling, by their token: one for each life, one for builds; written by the guardian, never told by the client otherwise.
 
 use crate::ground::files::{self, Mark};
+use crate::ground::lock::lock;
 use base64::Engine;
 use house::House;
 use http::HeaderMap;
 use serde::Deserialize;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Who a token belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +76,7 @@ impl Tokens {
 
     /// What the guardian says now.
     fn told(&self) -> MutexGuard<'_, (Option<Mark>, Told)> {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = lock(&self.told);
         let mark = files::mark(&self.house.tokens());
         if mark != told.0 {
             let bytes = files::read_small(&self.house.tokens()).ok().flatten().unwrap_or_default();

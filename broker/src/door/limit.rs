@@ -2,9 +2,10 @@
 //!
 //! Invariant: a connection with a request of a known caller in hand is never ended for another.
 
+use crate::ground::lock::lock;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 
@@ -84,6 +85,6 @@ impl Connections {
     }
 
     fn open(&self) -> MutexGuard<'_, VecDeque<(Connection, AbortHandle)>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }

@@ -5,12 +5,14 @@
 
 use crate::ground::clock::Clock;
 use crate::ground::files;
+use crate::ground::lock::lock;
+use crate::ground::text::hex;
 use anyhow::{Context, Result};
 use house::House;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{HashSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// How long what was read may still be at work, in seconds after the last of it: one wake, as seen from here.
 pub const WINDOW_S: i64 = 900;
@@ -154,9 +156,5 @@ fn name(recipient: &str) -> String {
         return recipient.to_owned();
     }
     let hash = Sha256::digest(recipient.as_bytes());
-    format!("sha256:{}", hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    format!("sha256:{}", hex(&hash))
 }

@@ -8,13 +8,14 @@ use super::entry::{Closed, Entry};
 use super::opening::{self, Opened};
 use super::sums::Sums;
 use crate::ground::clock::Clock;
+use crate::ground::lock::lock;
 use house::House;
 use nix::fcntl::Flock;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -40,11 +41,11 @@ pub(super) struct Why(Arc<Mutex<Option<String>>>);
 
 impl Why {
     pub(super) fn set(&self, why: Option<String>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = why;
+        *lock(&self.0) = why;
     }
 
     pub(super) fn get(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 }
 

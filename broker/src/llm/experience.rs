@@ -3,10 +3,11 @@
 //! Absent on purpose: the disk. A broker that begins anew takes a model for a usual one until it has answered.
 
 use super::bill::Like;
+use crate::ground::lock::lock;
 use crate::money::prices::Usage;
 use ring::digest::{SHA256, digest};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Calls of a model that count.
 const CALLS: usize = 16;
@@ -66,7 +67,7 @@ fn hash(bytes: &[u8]) -> Option<[u8; 32]> {
 
 impl Experience {
     fn learned(&self) -> MutexGuard<'_, Learned> {
-        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.learned)
     }
 
     /// The dearest of a model's latest calls.

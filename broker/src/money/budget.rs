@@ -14,6 +14,7 @@ use crate::ground::caps::{Caps, Class, Cost, Day, Micros, micros};
 use crate::ground::clock::Clock;
 use crate::ground::rate::Rate;
 use crate::ground::refusal::Refusal;
+use crate::ground::text::hex;
 use crate::ledger::sums::Stopped;
 use crate::ledger::{Entry, Ledger};
 use crate::patience::{Down, Patience};
@@ -41,7 +42,7 @@ impl Budget {
         ledger: Ledger,
         policy: &policy::Budget,
         rate: Rate,
-        print: String,
+        fingerprint: String,
     ) -> Self {
         let sums = ledger.opened().clone();
         let (changed, changes) = mpsc::channel();
@@ -58,7 +59,7 @@ impl Budget {
                 autonomous_weekly: policy.share(policy.weekly_usd),
             },
             rate,
-            patience: Patience::new(sums.stopped.clone(), print),
+            patience: Patience::new(sums.stopped.clone(), fingerprint),
             warn_percent: policy.warn_percent,
             state: Mutex::new(State {
                 window: Window::new(&sums, policy.owner_window_s),
@@ -181,7 +182,7 @@ impl Budget {
 fn prefix() -> String {
     let mut bytes = [0_u8; 6];
     match SystemRandom::new().fill(&mut bytes) {
-        Ok(()) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Ok(()) => hex(&bytes),
         Err(_) => format!("p{}", std::process::id()),
     }
 }

@@ -5,36 +5,27 @@
 
 use crate::secrets::keys::struck;
 use aho_corasick::AhoCorasick;
+use house::secret_beginnings::{KEY_BEGINS, of_texts};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// How a token begins, and how many of its characters follow at least.
-const TOKENS: [(&str, usize); 15] = [
-    ("Bearer ", 20),
-    ("bearer ", 20),
-    ("Basic ", 16),
-    ("sk-", 20),
-    ("sk_live_", 16),
-    ("rk_live_", 16),
-    ("ghp_", 30),
-    ("gho_", 30),
-    ("github_pat_", 30),
-    ("glpat-", 16),
-    ("xoxb-", 16),
-    ("xoxp-", 16),
-    ("AKIA", 16),
-    ("AIza", 30),
-    ("hf_", 30),
-];
-const KEY_BEGINS: &str = "-----BEGIN ";
 const KEY_IS: &str = "PRIVATE KEY-----";
 const KEY_ENDS: &str = "-----END ";
 
 /// Bytes behind the beginning of a block within which it says that it is a key.
 const KEY_SAYS: usize = 48;
 
-static BEGINNINGS: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(TOKENS.iter().map(|(begin, _)| *begin).chain([KEY_BEGINS])).ok());
+/// All beginnings at once, private keys' last; and how many characters follow each but theirs.
+struct Search {
+    beginnings: AhoCorasick,
+    follow: Vec<usize>,
+}
+
+static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
+    let (texts, follow): (Vec<&str>, Vec<usize>) = of_texts().unzip();
+    let beginnings = AhoCorasick::new(texts.into_iter().chain([KEY_BEGINS])).ok()?;
+    Some(Search { beginnings, follow })
+});
 
 /// Where something looks like a secret, and how many bytes were visited to say so.
 #[derive(Debug, Default)]
@@ -53,12 +44,12 @@ pub fn scrub(text: String) -> String {
 
 pub fn found(text: &str) -> Found {
     let mut found = Found { places: Vec::new(), visited: text.len() };
-    let Some(search) = &*BEGINNINGS else { return found };
+    let Some(search) = &*SEARCH else { return found };
     let bytes = text.as_bytes();
     let (mut run, mut key_ends) = (Run::default(), 0);
     // They come in the order of their ends, so that neither a run nor a block is gone through twice.
-    for hit in search.find_overlapping_iter(text) {
-        let Some((_, least)) = TOKENS.get(hit.pattern().as_usize()) else {
+    for hit in search.beginnings.find_overlapping_iter(text) {
+        let Some(least) = search.follow.get(hit.pattern().as_usize()) else {
             if hit.start() >= key_ends
                 && let Some(end) = private_key(bytes, hit.end(), &mut found.visited)
             {

@@ -54,16 +54,20 @@ pub async fn run(services: Arc<Services>, life: u64, asked: Asked) -> Result<Val
     }
 }
 
-fn canonical_call(service: &policy::Service, asked: &Asked) -> Result<(Call, Vec<String>), Unfit> {
+/// What is the same of every call, but its query as pairs and the headers that were dropped.
+fn canonical_parts(asked: &Asked) -> Result<(Call, canonical::Pairs, Vec<String>), Unfit> {
     let method = canonical::method(if asked.method.is_empty() { "GET" } else { &asked.method })?;
     let (path, query) = canonical::path(&asked.path)?;
     let query = canonical::query(&asked.query, query)?;
     let (mut headers, dropped) = canonical::headers(&asked.headers)?;
     let body = canonical::body(&asked.body, &method, &mut headers)?;
-    let url = upstream::address(&service.base_url, &path, &query)?.to_string();
-    let call =
-        Call { service: asked.service.clone(), method, path, url, headers, body, reason: String::new() };
-    Ok((call, dropped))
+    Ok((Call { method, path, headers, body, ..Call::default() }, query, dropped))
+}
+
+fn canonical_call(service: &policy::Service, asked: &Asked) -> Result<(Call, Vec<String>), Unfit> {
+    let (call, query, dropped) = canonical_parts(asked)?;
+    let url = upstream::address(&service.base_url, &call.path, &query)?.to_string();
+    Ok((Call { service: asked.service.clone(), url, ..call }, dropped))
 }
 
 /// A call through Janee.
@@ -93,12 +97,9 @@ fn canonical_for_janee(asked: &Asked) -> Result<Call, Unfit> {
         let hint = "GET /janee/services lists them".to_owned();
         return Err(Unfit { error: "the capability has no fit name".to_owned(), hint });
     }
-    let method = canonical::method(if asked.method.is_empty() { "GET" } else { &asked.method })?;
-    let (path, query) = canonical::path(&asked.path)?;
-    let query = canonical::joined(&canonical::query(&asked.query, query)?);
-    let (mut headers, _) = canonical::headers(&asked.headers)?;
-    let body = canonical::body(&asked.body, &method, &mut headers)?;
-    let url = if query.is_empty() { path.clone() } else { format!("{path}?{query}") };
+    let (call, query, _) = canonical_parts(asked)?;
+    let query = canonical::joined(&query);
+    let url = if query.is_empty() { call.path.clone() } else { format!("{}?{query}", call.path) };
     let reason = cut(asked.reason.trim(), 400);
-    Ok(Call { service: name.to_owned(), method, path, url, headers, body, reason })
+    Ok(Call { service: name.to_owned(), url, reason, ..call })
 }

@@ -4,11 +4,12 @@
 
 use crate::ground::clock::Clock;
 use crate::ground::files;
+use crate::ground::lock::lock;
 use crate::policy::Rule;
 use house::House;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 const HOUR_MS: i64 = 3_600_000;
 /// Lines of the file before the old ones are dropped.
@@ -113,7 +114,7 @@ impl Hours {
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.held)
     }
 }
 

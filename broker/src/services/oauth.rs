@@ -6,6 +6,7 @@
 use crate::approvals::act::Call;
 use crate::ground::clock::Clock;
 use crate::ground::files;
+use crate::ground::lock::lock;
 use crate::ground::refusal::Unfit;
 use crate::ground::text::{cut, hex};
 use crate::ledger::{Entry, Ledger};
@@ -26,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A token is renewed this long before it ends, in milliseconds.
@@ -135,7 +136,7 @@ impl SignIns {
         let Auth::OAuth2 { refresh_token_env, .. } = &service.auth else { return Err(unusable(name)) };
         let given = self.secret(name, refresh_token_env)?;
         let slot = {
-            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut slots = lock(&self.slots);
             slots.entry(name.to_owned()).or_default().clone()
         };
         // One caller renews; those who waited find what it brought.
@@ -182,13 +183,13 @@ impl SignIns {
                 }
             }
         }
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = lock(&self.refused);
         refused.insert(name.to_owned(), (now, last.clone()));
         Err(last)
     }
 
     fn cooling(&self, name: &str, now: i64) -> Option<Unfit> {
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = lock(&self.refused);
         let (at, unfit) = refused.get(name)?;
         (*at..at + COOL_MS).contains(&now).then(|| unfit.clone())
     }

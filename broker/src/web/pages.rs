@@ -3,6 +3,7 @@
 //! Invariant: a name is resolved once, and the connection goes to what was judged; nothing else is ever resolved.
 
 use crate::ground::hosts::{self, Reach};
+use crate::ground::lock::lock;
 use crate::ground::refusal::Refusal;
 use crate::net::resolve::{OwnPort, resolve};
 use crate::net::tls;
@@ -14,7 +15,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url};
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -151,8 +152,4 @@ impl Resolve for Pins {
             Ok(Box::new(found.into_iter()) as Addrs)
         })
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -348,6 +348,18 @@ async fn the_purpose_is_rewritten_whole_and_asked_about_after_text_of_others() {
 }
 
 #[tokio::test]
+async fn a_line_that_a_crash_tore_takes_no_other_line_with_it() {
+    let stub = Stub::ok();
+    let home = Home::new(&it(&stub, BEARER, ASK));
+    std::fs::create_dir_all(home.path(".self")).unwrap();
+    std::fs::write(home.path(".self/asks.jsonl"), "{\"id\":\"41\",\"event\":\"asked\"}\n{\"id\":\"9")
+        .unwrap();
+    let open = home.open().await;
+    assert_eq!(open.call(post("x")).await["asked"], "42", "a number is never given twice");
+    assert_eq!(events(&home), ["41 asked", "42 asked"]);
+}
+
+#[tokio::test]
 async fn answers_that_were_there_before_the_ask_are_not_for_it() {
     let stub = Stub::ok();
     let home = Home::new(&it(&stub, BEARER, ASK));

@@ -4,6 +4,7 @@ use super::window::Window;
 use crate::ground::caps::{Caps, Class, Cost, Day, Micros, Money, NoRoom, dollars};
 use crate::ground::clock::Clock;
 use crate::ground::files;
+use crate::ground::lock::lock;
 use crate::ground::rate::{Bucket, Rate};
 use crate::ground::refusal::Refusal;
 use crate::ledger::{Entry, Ledger};
@@ -11,7 +12,7 @@ use crate::patience::Patience;
 use house::House;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, mpsc};
 
 /// Milliseconds between two refusals that are written down; a creature that asks in a loop fills no disk.
 const REFUSAL_EVERY_MS: i64 = 60_000;
@@ -74,7 +75,7 @@ impl Likely {
 
 impl Inner {
     pub fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     pub fn change(&self) {
