@@ -1,4 +1,4 @@
-//! Hosts and addresses: how far away one lies, as it is written or as its name resolves; pure.
+//! Hosts and addresses: how far away one lies, as it is written or as its name resolves.
 //!
 //! Invariant: link-local, multicast and metadata addresses are told apart from all that an owner can allow.
 

@@ -197,8 +197,8 @@ fn ollama_base(host: Option<String>) -> String {
     format!("{scheme}://{}:{port}", name.trim_end_matches('/'))
 }
 
-/// Both spellings of an address are in use, with and without `/v1`; paths are added to the one without.
-/// The address in a text that stands in `place`, which errors name.
+/// The address in a text that stands in `place`, which errors name. Both forms of it are in use, with and without
+/// `/v1`; paths are added to the one without.
 fn address(wire: Wire, text: &str, place: &str) -> Result<Url, String> {
     let bad = |what: &str| format!("{place} is no address of a model: {what}: no model");
     let url = Url::parse(text.trim()).map_err(|_| bad("not an address"))?;

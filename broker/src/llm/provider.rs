@@ -1,4 +1,4 @@
-//! A provider of models: where it is, how it is called, and what is known of it by its address; pure.
+//! A provider of models: where it is, how it is called, and what is known of it by its address.
 
 use super::wire::Wire;
 use crate::net::outward::is_loopback;
