@@ -15,6 +15,7 @@ mod bill;
 mod bodies;
 mod budget;
 mod encodings;
+mod folders;
 mod health;
 mod home;
 mod janee;
