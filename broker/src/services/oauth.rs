@@ -126,9 +126,9 @@ impl SignIns {
         if call.headers.iter().any(form) {
             parameters.extend(canonical::pairs(&call.body)?);
         }
-        let secrets = oauth1::Secrets { consumer_key, consumer_secret, token, token_secret };
+        let credentials = oauth1::Credentials { consumer_key, consumer_secret, token, token_secret };
         let now = self.clock.now().as_second();
-        Ok(oauth1::authorization(secrets, &call.method, url, &parameters, &nonce()?, now))
+        Ok(oauth1::authorization(credentials, &call.method, url, &parameters, &nonce()?, now))
     }
 
     /// A token that should still be good: the one at hand, or a new one.

@@ -7,7 +7,7 @@ use ring::hmac;
 
 /// The two keys and two secrets of one app acting for one account.
 #[derive(Clone, Copy)]
-pub struct Secrets<'a> {
+pub struct Credentials<'a> {
     pub consumer_key: &'a str,
     pub consumer_secret: &'a str,
     pub token: &'a str,
@@ -18,7 +18,7 @@ pub struct Secrets<'a> {
 ///
 /// `url` is without its query; `parameters` are those of query and form, decoded. A JSON body is not signed.
 pub fn authorization(
-    secrets: Secrets<'_>,
+    secrets: Credentials<'_>,
     method: &str,
     url: &str,
     parameters: &[(String, String)],
@@ -43,7 +43,7 @@ pub fn authorization(
 }
 
 fn signature<'a>(
-    secrets: Secrets<'_>,
+    secrets: Credentials<'_>,
     method: &str,
     url: &str,
     parameters: impl Iterator<Item = (&'a str, &'a str)>,
