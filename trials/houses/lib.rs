@@ -78,10 +78,7 @@ impl House {
     }
 
     pub fn new_in(place: &Path, life: &str) -> Self {
-        let folder = tempfile::Builder::new().prefix("house-").tempdir_in(place).unwrap();
-        let root = folder.path().canonicalize().unwrap().join("house");
-        fs::create_dir_all(root.join("creature")).unwrap();
-        let house = Self { folder, root };
+        let house = Self::empty(place);
         house.write("creature/Cargo.toml", "[package]\nname = \"creature\"\n");
         house.write("creature/Cargo.lock", "[[package]]\n");
         house.write("PURPOSE.md", "Be.\n");
@@ -91,13 +88,32 @@ impl House {
         house.write(".gitignore", "/target/\n");
         house.write(".self/.gitignore", "*\n!.gitignore\n");
         house.write_life(life);
+        house.commit("first");
+        house
+    }
+
+    /// A house of shell creatures whose repository `git fast-export` wrote down.
+    pub fn of_repository(export: &Path) -> Self {
+        let house = Self::empty(&std::env::temp_dir());
+        let mut import = Command::new("git");
+        import.args(["fast-import", "--quiet"]).current_dir(&house.root);
+        let status = import.stdin(fs::File::open(export).unwrap()).status().unwrap();
+        assert!(status.success(), "{} is no repository", export.display());
+        house.git(&["reset", "-q", "--hard"]);
+        house
+    }
+
+    fn empty(place: &Path) -> Self {
+        let folder = tempfile::Builder::new().prefix("house-").tempdir_in(place).unwrap();
+        let root = folder.path().canonicalize().unwrap().join("house");
+        fs::create_dir_all(&root).unwrap();
+        let house = Self { folder, root };
         let cargo = house.cargo();
         fs::write(&cargo, CARGO).unwrap();
         fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
         house.git(&["init", "-q", "-b", "main"]);
         house.git(&["config", "user.name", "owner"]);
         house.git(&["config", "user.email", "owner@house.invalid"]);
-        house.commit("first");
         house
     }
 
