@@ -1,6 +1,4 @@
 //! Brokers for houses: the real one, built where it is missing or old, or a script that behaves as one must not.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
-#![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 use super::{House, programs};
 use serde_json::Value;

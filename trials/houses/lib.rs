@@ -1,5 +1,5 @@
 //! Houses to try the guardian in: real git repositories, real processes, and a toolchain whose language is shell.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 #![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 pub mod broker;
