@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long any awaited event may take before a test gives up on it. Generous: the machine may be busy.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Stands in for cargo where only behaviour matters: the creature's language is shell. To the guardian's control runs it
 /// says yes, unless a script in `creature/` has another answer.

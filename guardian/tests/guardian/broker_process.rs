@@ -30,7 +30,7 @@ fn told(house: &House, name: &str) -> Option<String> {
 fn status(house: &House, token: &str) -> String {
     let address = told(house, "FERAL_BROKER").unwrap();
     let mut stream = TcpStream::connect(address.strip_prefix("http://").unwrap()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(trials::PATIENCE)).unwrap();
     write!(
         stream,
         "GET /status HTTP/1.1\r\nhost: broker\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
