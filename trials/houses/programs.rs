@@ -80,11 +80,20 @@ fn profile() -> PathBuf {
 
 fn built(name: &str) -> PathBuf {
     let program = profile().join(name);
-    let made = fs::metadata(&program).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-    if PARTS.iter().any(|part| newest(&origin().join(part)) > made) {
+    let made = modified(&program).max(modified(&stamp()));
+    if !program.exists() || PARTS.iter().any(|part| newest(&origin().join(part)) > made) {
         build();
     }
     program
+}
+
+/// As old as what cargo last looked at: a program that no change concerned is left as it was, older than the change.
+fn stamp() -> PathBuf {
+    kept().join(format!("built-{}", profile().file_name().unwrap().display()))
+}
+
+fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 /// Everything at once, and with the examples, so that packages have the features they have in a run of all tests:
@@ -92,12 +101,16 @@ fn built(name: &str) -> PathBuf {
 fn build() {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
+        fs::create_dir_all(kept()).unwrap();
+        let new = stamp().with_extension(std::process::id().to_string());
+        fs::write(&new, "").unwrap();
         let folder = profile();
         let profile = folder.file_name().unwrap().to_str().unwrap();
         let profile = if profile == "debug" { "dev" } else { profile };
         let target = folder.parent().unwrap().to_str().unwrap();
         let what = ["build", "--quiet", "--workspace", "--bins", "--examples"];
         cargo(&[&what[..], &["--profile", profile, "--target-dir", target]].concat());
+        fs::rename(new, stamp()).unwrap();
     });
 }
 
@@ -112,7 +125,7 @@ fn newest(folder: &Path) -> SystemTime {
     let entries = entries.filter(|entry| !["tests", "benches"].iter().any(|name| entry.file_name() == *name));
     let times = entries.map(|entry| match entry.path() {
         path if path.is_dir() => newest(&path),
-        _ => entry.metadata().unwrap().modified().unwrap(),
+        path => modified(&path),
     });
     times.max().unwrap_or(SystemTime::UNIX_EPOCH)
 }
