@@ -39,7 +39,6 @@ mod packages;
 mod patch;
 mod permission;
 mod probation;
-mod process;
 mod rehearsal;
 mod replace;
 mod rights;

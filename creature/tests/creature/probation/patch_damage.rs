@@ -7,7 +7,7 @@ use similar::TextDiff;
 const SOURCES: [&str; 6] = [
     include_str!("../../../src/self_edit/hunks.rs"),
     include_str!("../../../src/self_edit/patch.rs"),
-    include_str!("../../../src/process.rs"),
+    include_str!("../../../crates/ground/src/process.rs"),
     include_str!("../../../src/tools/mod.rs"),
     include_str!("../../../src/tools/catalogue.rs"),
     include_str!("../../../src/config.rs"),

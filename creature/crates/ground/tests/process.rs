@@ -1,6 +1,7 @@
 //! Tests of running commands: deadlines, caps, a clean environment, and nothing left running.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use creature::process::{Job, become_reaper, clean, run};
+use ground::process::{Job, become_reaper, clean, run};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -79,7 +80,7 @@ fn the_environment_is_cleaned_of_secrets_and_leaks() {
 fn daemonised_grandchildren_end_with_their_command() {
     let dir = tempfile::tempdir().unwrap();
     let alone = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "process::alone_as_a_reaper", "--ignored", "--nocapture"])
+        .args(["--exact", "alone_as_a_reaper", "--ignored", "--nocapture"])
         .env("PROBE_DIR", dir.path())
         .output()
         .unwrap();
