@@ -1,7 +1,7 @@
 //! The scripted owner: what is said, saved, published and posted in a week, hour by hour.
 
-use super::clock::time;
-use super::world::{Event, PURPOSE};
+use crate::world::time;
+use crate::world::{Event, PURPOSE};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::time::Duration;

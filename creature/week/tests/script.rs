@@ -2,7 +2,7 @@
 //!
 //! It keeps nothing: all it knows stands in its conversation, so a life that dies takes nothing with it.
 
-use super::outside::section;
+use crate::outside::section;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

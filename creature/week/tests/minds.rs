@@ -2,8 +2,8 @@
 //!
 //! Each answers to what stands in its request and keeps nothing.
 
-use super::outside::section;
-use super::script::{self, Line};
+use crate::outside::section;
+use crate::script::{self, Line};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -1,11 +1,11 @@
 //! The world behind the stand-in broker: a model, a feed and a mailbox, each over real HTTP, and what they saw.
 
-use super::clock::Time;
-use super::purse::Purse;
-use super::script;
-use super::world::offered;
 use crate::broker::{self, Answer, Asked, StandIn};
+use crate::clock::Time;
 use crate::house::in_chat;
+use crate::purse::Purse;
+use crate::script;
+use crate::world::offered;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard};

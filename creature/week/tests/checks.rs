@@ -1,8 +1,8 @@
 //! What must be so after any life, however it was killed: asserted of what memory holds and what the model was sent.
 
-use super::clock::time;
-use super::outside::Ask;
 use crate::house::TempHouse;
+use crate::outside::Ask;
+use crate::world::time;
 use creature::tools::catalogue::lines;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;

@@ -1,14 +1,14 @@
 //! A week that nobody speaks in: what a good mind makes of it, one that pads, and one that has nothing to say.
 
-use super::clock::time;
-use super::minds;
-use super::outside::Model;
-use super::owner::{FROM, TO};
-use super::purse::Purse;
-use super::seen;
-use super::world::{Event, SETTINGS, World};
-use super::{checks, outside::Ask};
 use crate::broker::loopback;
+use crate::minds;
+use crate::outside::Model;
+use crate::owner::{FROM, TO};
+use crate::purse::Purse;
+use crate::seen;
+use crate::world::time;
+use crate::world::{Event, SETTINGS, World};
+use crate::{checks, outside::Ask};
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
 use serde_json::Value;

@@ -1,10 +1,12 @@
 //! Time and chance of a simulated life: an hour passes when it is told to, and a life may die at any reading of it.
 
 use creature::clock::Clock;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use std::panic::resume_unwind;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 /// What a life that was killed unwinds with; no hook hears of it.
@@ -63,26 +65,10 @@ impl Time {
     }
 }
 
-/// As it stands in records.
-pub fn time(text: &str) -> Timestamp {
-    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
-}
-
-pub fn between(from: Timestamp, to: Timestamp) -> Duration {
-    Duration::try_from(to.duration_since(from).max(SignedDuration::ZERO)).unwrap()
-}
-
 /// Numbers that look like chance and are the same for the same seed.
 pub struct Chance(u64);
 
 impl Chance {
-    /// Of `FERAL_SEED`, a number; or always the same.
-    pub fn new() -> Self {
-        let seed = std::env::var("FERAL_SEED").ok().map(|seed| seed.parse().unwrap()).unwrap_or(20_261_020);
-        println!("to have the same again: FERAL_SEED={seed}");
-        Self(seed)
-    }
-
     /// Of this seed.
     pub fn of(seed: u64) -> Self {
         Self(seed)
@@ -95,4 +81,17 @@ impl Chance {
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ (mixed >> 31)) % most
     }
+}
+
+/// The future, dropped at this poll of it.
+pub async fn cut<T>(future: impl Future<Output = T>, mut polls: u64) -> Option<T> {
+    let mut future = pin!(future);
+    std::future::poll_fn(|context| {
+        if polls == 0 {
+            return Poll::Ready(None);
+        }
+        polls -= 1;
+        future.as_mut().poll(context).map(Some)
+    })
+    .await
 }

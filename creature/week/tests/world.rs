@@ -1,22 +1,20 @@
 //! A house under a clock of its own: lives are born, wake, rest and die in it, while the world outside has its events.
 
-use super::clock::{Chance, Killed, Time, between, time};
-use super::outside::{Model, Outside};
-use super::script;
 use crate::broker;
+use crate::clock::{Chance, Killed, Time, cut};
 use crate::house::TempHouse;
+use crate::outside::{Model, Outside};
+use crate::script;
 use creature::birth::birth;
 use creature::config::Told;
 use creature::fault::Fault;
 use creature::life::{Leaving, Life, Next};
 use creature::paths::House;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
@@ -235,17 +233,13 @@ impl Leaving for Never {
     }
 }
 
-/// The future, dropped at this poll of it.
-pub async fn cut<T>(future: impl Future<Output = T>, mut polls: u64) -> Option<T> {
-    let mut future = pin!(future);
-    std::future::poll_fn(|context| {
-        if polls == 0 {
-            return Poll::Ready(None);
-        }
-        polls -= 1;
-        future.as_mut().poll(context).map(Some)
-    })
-    .await
+/// As it stands in records.
+pub fn time(text: &str) -> Timestamp {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+pub fn between(from: Timestamp, to: Timestamp) -> Duration {
+    Duration::try_from(to.duration_since(from).max(SignedDuration::ZERO)).unwrap()
 }
 
 /// Rests of a minute to half an hour, in Berlin; calls travel in a JSON thought.

@@ -1,9 +1,10 @@
 //! Killed for real: lives in processes of their own under a virtual clock, each ended by SIGKILL at any moment.
 
-use super::clock::{Chance, Time, time};
-use super::world::{Never, World};
 use crate::broker::TOKEN;
+use crate::clock::{Chance, Time};
 use crate::house::TempHouse;
+use crate::world::time;
+use crate::world::{Never, World};
 use agenda::Change;
 use agenda::goals::GoalChange;
 use creature::birth::birth;
@@ -45,7 +46,7 @@ pub fn live_and_die(world: &World, until: &str, chance: &mut Chance) -> u64 {
     let mut ends = Vec::new();
     for number in 1..400 {
         let mut life = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "week::crash::a_life_to_be_killed", "--nocapture"])
+            .args(["--exact", "crash::a_life_to_be_killed", "--nocapture"])
             .env("FERAL_WEEK_UNTIL", until)
             .env("FERAL_HOUSE", world.house.path(""))
             .env("FERAL_LIFE", number.to_string())
