@@ -1,11 +1,10 @@
 //! Cargo as the creature calls it: from the repository root, the target directory named, a deadline on each call.
 
-use super::{diagnostics, draft, members, seed};
-use crate::config::SelfEditSettings;
+use super::{Workshop, diagnostics, draft, members, seed};
 use crate::fault::Fault;
-use crate::paths::House;
 use crate::process::{self, Ended, Job};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -27,16 +26,6 @@ pub struct Limits {
     pub rehearsal: Duration,
 }
 
-impl From<&SelfEditSettings> for Limits {
-    fn from(owner: &SelfEditSettings) -> Self {
-        Self {
-            build: Duration::from_secs(owner.build_s),
-            test: Duration::from_secs(owner.test_s),
-            rehearsal: Duration::from_secs(owner.rehearsal_s),
-        }
-    }
-}
-
 /// A tree that cargo builds, and where its artefacts go. Cargo names what is in a workspace by its path from the
 /// workspace's root and takes for fresh what is older than its artefact: two trees in one folder would pass for each other.
 #[derive(Clone, Debug)]
@@ -47,26 +36,30 @@ pub struct Tree {
     /// Where the tree that lives is built.
     living: PathBuf,
     draft: bool,
+    cargo: OsString,
 }
 
 impl Tree {
     /// The one that lives; the guardian builds it in the same folder.
-    pub fn living(house: &House) -> Self {
+    pub fn living(workshop: &Workshop) -> Self {
+        let house = &workshop.house;
         Self {
             root: house.root().to_path_buf(),
             source: house.source(),
             target: house.target(),
             living: house.target(),
             draft: false,
+            cargo: workshop.cargo.clone(),
         }
     }
 
-    pub fn draft(house: &House) -> Self {
+    pub fn draft(workshop: &Workshop) -> Self {
+        let house = &workshop.house;
         Self {
             source: house.draft().join("creature"),
             target: house.target().join("draft"),
             draft: true,
-            ..Self::living(house)
+            ..Self::living(workshop)
         }
     }
 
@@ -159,7 +152,7 @@ pub async fn again(
 /// `cargo fetch`: gets what the manifest names.
 pub async fn fetch(tree: &Tree, deadline: Duration) -> Result<Ended, Fault> {
     let manifest = tree.source.join("Cargo.toml");
-    let job = Job::new(program(), &tree.root, deadline).args(["fetch", "--manifest-path"]);
+    let job = Job::new(&tree.cargo, &tree.root, deadline).args(["fetch", "--manifest-path"]);
     process::run(job.args([manifest])).await
 }
 
@@ -167,7 +160,7 @@ pub async fn fetch(tree: &Tree, deadline: Duration) -> Result<Ended, Fault> {
 pub async fn resolve(tree: &Tree, deadline: Duration) -> Result<Ended, Fault> {
     let manifest = tree.source.join("Cargo.toml");
     let args = ["update", "--workspace", "--offline", "--quiet", "--manifest-path"];
-    process::run(Job::new(program(), &tree.root, deadline).args(args).args([manifest])).await
+    process::run(Job::new(&tree.cargo, &tree.root, deadline).args(args).args([manifest])).await
 }
 
 /// A failed step as the mind is told of it: how it ended, and the lines that say why; `known` says of a test how it is
@@ -186,7 +179,7 @@ async fn cargo(tree: &Tree, verb: &str, args: &[&str], deadline: Duration) -> Re
         tree.settle()?;
     }
     // From the root the creature's own .cargo/config.toml and rust-toolchain.toml are inert, as for the guardian.
-    let job = Job::new(program(), &tree.root, deadline)
+    let job = Job::new(&tree.cargo, &tree.root, deadline)
         .args([verb, "--manifest-path"])
         .args([tree.source.join("Cargo.toml")])
         .args(["--target-dir".as_ref(), tree.target.as_os_str()])
@@ -198,8 +191,4 @@ async fn cargo(tree: &Tree, verb: &str, args: &[&str], deadline: Duration) -> Re
         // Else a failure would be written among the sources.
         .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
     process::run(Job { most_bytes: MOST_BYTES, ..job }).await
-}
-
-fn program() -> std::ffi::OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

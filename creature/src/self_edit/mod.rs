@@ -19,6 +19,26 @@ pub mod testing;
 pub mod unified;
 
 use crate::fault::Fault;
+use crate::paths::House;
+use cargo::Limits;
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Where self-edits are made and proven, and what has to be known of the creature for it.
+#[derive(Clone, Debug)]
+pub struct Workshop {
+    pub house: House,
+    /// The cargo that builds and tests.
+    pub cargo: OsString,
+    pub limits: Limits,
+    /// Number of the life that edits itself.
+    pub life: u64,
+    /// Reads a paper as a life does.
+    pub read_paper: fn(&Path) -> String,
+    /// Whether the data of a `thought` record reads as a thought.
+    pub is_thought: fn(Value) -> bool,
+}
 
 /// How far a self-edit came.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,12 +1,11 @@
 //! The protocol of a self-edit: to disk, build, tests, rehearsal; kept when all pass, put back when one fails.
 
-use super::cargo::{self, Limits, Scope, Tree};
+use super::cargo::{self, Scope, Tree};
 use super::change::{self, Change};
-use super::{Failed, Stage};
+use super::{Failed, Stage, Workshop};
 use super::{members, packages};
 use super::{rehearse, testing};
 use crate::fault::Fault;
-use crate::paths::House;
 use std::time::Instant;
 
 /// What a passed protocol took, in milliseconds: the creature's reaction time, for its own records.
@@ -23,17 +22,16 @@ pub struct Proof {
 /// Writes the changes into the tree that lives and proves it as it is then; put back when the proof fails. `judge` says of
 /// the lock that came of it whether it may be.
 pub async fn try_out(
-    house: &House,
-    life: u64,
-    limits: Limits,
+    workshop: &Workshop,
     changes: Vec<Change>,
     judge: &dyn Fn() -> Result<(), Fault>,
 ) -> Result<Proof, Failed> {
     let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
     let manifests = changes.iter().any(|change| packages::is_paper(&change.path));
-    let mut written = change::write(house.root(), changes).map_err(|fault| Stage::Apply.failed(fault))?;
+    let mut written =
+        change::write(workshop.house.root(), changes).map_err(|fault| Stage::Apply.failed(fault))?;
     written.guard("creature/Cargo.lock");
-    match prove(house, life, limits, &paths, manifests.then_some(judge)).await {
+    match prove(workshop, &paths, manifests.then_some(judge)).await {
         Ok(proof) => {
             written.keep();
             Ok(proof)
@@ -55,21 +53,20 @@ pub async fn try_out(
 /// Proves the source as it is on disk, where these paths changed; changes nothing of it. Where manifests changed, `judge` says of the lock that comes
 /// of it whether it may be, before anything is fetched as far as this disk knows, and after the build in any case.
 pub async fn prove(
-    house: &House,
-    life: u64,
-    limits: Limits,
+    workshop: &Workshop,
     paths: &[String],
     judge: Option<&dyn Fn() -> Result<(), Fault>>,
 ) -> Result<Proof, Failed> {
     let judged = || judge.map_or(Ok(()), |judge| judge()).map_err(|fault| Stage::Boundary.failed(fault));
-    let (mut proof, tree) = (Proof::default(), Tree::living(house));
+    let (mut proof, tree) = (Proof::default(), Tree::living(workshop));
+    let limits = workshop.limits;
     let started = Instant::now();
     if judge.is_some() {
         // What it cannot find here fails the build too, or is judged after it.
         cargo::resolve(&tree, limits.build).await.map_err(|fault| Stage::Build.failed(fault))?;
         judged()?;
     }
-    let packages = members::touched(house.root(), paths);
+    let packages = members::touched(workshop.house.root(), paths);
     let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
     let scope = Scope(&packages);
     let built = cargo::build(&tree, scope, limits.build).await;
@@ -81,13 +78,13 @@ pub async fn prove(
     built.map_err(|fault| Stage::Build.failed(fault))?;
     proof.build_ms = millis(started);
     let started = Instant::now();
-    let tested = testing::run(house, &tree, scope, None, limits, None).await;
+    let tested = testing::run(workshop, &tree, scope, None, None).await;
     let tested = tested.map_err(|fault| Stage::Test.failed(fault))?;
     (proof.passed, proof.flaky) = (tested.passed, tested.flaky);
     proof.test_ms = millis(started);
     let started = Instant::now();
-    let rehearsed = match rehearse::prepare(house) {
-        Ok(copy) => rehearse::run(house, &copy, life, limits.rehearsal).await,
+    let rehearsed = match rehearse::prepare(workshop) {
+        Ok(copy) => rehearse::run(workshop, &copy).await,
         Err(fault) => Err(fault),
     };
     rehearsed.map_err(|fault| Stage::Rehearsal.failed(fault))?;

@@ -2,17 +2,15 @@
 //!
 //! Invariant: nothing of the real house is written; the copy lies in the workspace and is made afresh each time.
 
-use super::diagnostics;
+use super::{Workshop, diagnostics};
 use crate::fault::Fault;
-use crate::mind::thought::Thought;
 use crate::paths::House;
 use crate::process::{self, Job};
-use crate::senses::papers;
 use memory::Record;
+use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Characters of its last words.
 const MOST_SAID: usize = 4_000;
@@ -28,16 +26,17 @@ const MOST_PAPERS: usize = 2_000;
 const MOST_PAPER_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Makes the house of a rehearsal; the old one is removed.
-pub fn prepare(house: &House) -> Result<House, Fault> {
-    let copy = House::new(house.workspace().join("rehearsal"));
-    copy_house(house, &copy).map_err(|cause| {
+pub fn prepare(workshop: &Workshop) -> Result<House, Fault> {
+    let copy = House::new(workshop.house.workspace().join("rehearsal"));
+    copy_house(workshop, &copy).map_err(|cause| {
         let doing = format!("prepare the rehearsal in {}", copy.root().display());
         Fault::caused(doing, &cause, "is the disk full?")
     })?;
     Ok(copy)
 }
 
-fn copy_house(house: &House, copy: &House) -> io::Result<()> {
+fn copy_house(workshop: &Workshop, copy: &House) -> io::Result<()> {
+    let house = &workshop.house;
     match fs::symlink_metadata(copy.root()) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(copy.root())?,
         Ok(_) => fs::remove_file(copy.root())?,
@@ -57,7 +56,7 @@ fn copy_house(house: &House, copy: &House) -> io::Result<()> {
             fs::copy(from, to)?;
         }
     }
-    fs::write(copy.purpose(), papers::read(&house.purpose()).text)?;
+    fs::write(copy.purpose(), (workshop.read_paper)(&house.purpose()))?;
     let (mut files, mut bytes) = (MOST_PAPERS, MOST_PAPER_BYTES);
     copy_papers(&house.papers(), &copy.papers(), &mut files, &mut bytes)
 }
@@ -115,13 +114,14 @@ fn copy_papers(from: &Path, to: &Path, files: &mut usize, bytes: &mut u64) -> io
 }
 
 /// Runs the built binary in the copy; it must exit 0 and leave a readable thought in the copy's memory.
-pub async fn run(house: &House, copy: &House, life: u64, deadline: Duration) -> Result<(), Fault> {
+pub async fn run(workshop: &Workshop, copy: &House) -> Result<(), Fault> {
     let before = fs::metadata(copy.memory()).map_or(0, |found| found.len());
-    let job = Job::new(house.target().join("debug/creature"), copy.root(), deadline)
-        .args(["rehearse"])
-        .env("FERAL_HOUSE", copy.root())
-        .env("FERAL_LIFE", life.to_string())
-        .env("FERAL_REHEARSAL", "1");
+    let job =
+        Job::new(workshop.house.target().join("debug/creature"), copy.root(), workshop.limits.rehearsal)
+            .args(["rehearse"])
+            .env("FERAL_HOUSE", copy.root())
+            .env("FERAL_LIFE", workshop.life.to_string())
+            .env("FERAL_REHEARSAL", "1");
     let ended = process::run(job).await?;
     if !ended.ok() {
         let said =
@@ -132,7 +132,7 @@ pub async fn run(house: &House, copy: &House, life: u64, deadline: Duration) -> 
         };
         return Err(Fault::new(format!("the rehearsal failed: {}\n{said}", ended.how()), hint));
     }
-    if thought_after(&copy.memory(), before) {
+    if thought_after(&copy.memory(), before, workshop.is_thought) {
         return Ok(());
     }
     let what = "the rehearsal failed: exit status 0, but no readable thought in its memory";
@@ -140,7 +140,7 @@ pub async fn run(house: &House, copy: &House, life: u64, deadline: Duration) -> 
 }
 
 /// Whether a thought that reads as one stands in the memory after its first `before` bytes.
-fn thought_after(memory: &Path, before: u64) -> bool {
+fn thought_after(memory: &Path, before: u64, is_thought: fn(Value) -> bool) -> bool {
     let read = || -> io::Result<Vec<u8>> {
         let mut file = File::open(memory)?;
         file.seek(SeekFrom::Start(before))?;
@@ -152,5 +152,5 @@ fn thought_after(memory: &Path, before: u64) -> bool {
     let records =
         bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Record>(line).ok());
     let mut thoughts = records.filter(|record| record.kind == "thought");
-    thoughts.any(|record| serde_json::from_value::<Thought>(record.data).is_ok())
+    thoughts.any(|record| is_thought(record.data))
 }

@@ -1,7 +1,7 @@
 //! Tests of a tree: what fails is tried once more, and told with what is known of it without the change.
 
-use super::cargo::{self, Limits, Scope, Tree};
-use super::diagnostics;
+use super::cargo::{self, Scope, Tree};
+use super::{Workshop, diagnostics};
 use crate::fault::Fault;
 use crate::paths::House;
 use crate::process::Ended;
@@ -67,14 +67,14 @@ impl Known {
 
 /// Runs the tests; a fault names all that fail. `unchanged`, the time, where the tree is one without a change.
 pub async fn run(
-    house: &House,
+    workshop: &Workshop,
     tree: &Tree,
     scope: Scope<'_>,
     filter: Option<&str>,
-    limits: Limits,
     unchanged: Option<&str>,
 ) -> Result<Tested, Fault> {
-    let ended = cargo::test(tree, scope, filter, limits.test).await?;
+    let (house, deadline) = (&workshop.house, workshop.limits.test);
+    let ended = cargo::test(tree, scope, filter, deadline).await?;
     let tests = diagnostics::tests(&ended.stdout.text(), &ended.stderr.text());
     if let (Some(now), false, true) = (unchanged, ended.ok(), tests.whole && filter.is_none()) {
         let mut known = Known { at: now.to_owned(), ..Known::load(house) };
@@ -93,7 +93,7 @@ pub async fn run(
         return Err(cargo::fault("cargo test", &ended, &known));
     }
     let names = tests.failing();
-    let second = cargo::again(tree, scope, &names, limits.test).await?;
+    let second = cargo::again(tree, scope, &names, deadline).await?;
     let passed = diagnostics::tests(&second.stdout.text(), &second.stderr.text()).passed;
     tested.flaky = names
         .iter()

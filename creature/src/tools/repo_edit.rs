@@ -1,6 +1,7 @@
 //! `repo.*` that change the creature: edits gather in the draft and are born by the protocol; commits and resets by the guardian.
 
 use super::arguments::Arguments;
+use super::repo_run::workshop;
 use super::{Rebirth, Toolbox, new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
@@ -57,7 +58,7 @@ pub async fn commit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Faul
     let judge = || new_packages::judge(tools, &[]).map(drop);
     let manifests = files.iter().any(|path| packages::is_paper(path));
     let judge = manifests.then_some(&judge as &dyn Fn() -> Result<(), Fault>);
-    match protocol::prove(&tools.house, tools.life, tools.limits, &files, judge).await {
+    match protocol::prove(&workshop(tools), &files, judge).await {
         Ok(proof) => {
             note(tools, owners)?;
             asked(tools, &summary, &files, proof)
@@ -292,7 +293,7 @@ async fn proven(tools: &mut Toolbox, draft: &mut Draft, papers: Vec<Change>) -> 
     }
     guardian_post::until_proven(&tools.house, tools.life).await;
     let judge = || new_packages::judge(tools, &[]).map(drop);
-    let proof = protocol::try_out(&tools.house, tools.life, tools.limits, changes, &judge).await;
+    let proof = protocol::try_out(&workshop(tools), changes, &judge).await;
     let proof = proof.map_err(failed)?;
     note(tools, owners).map_err(refused)?;
     Ok((files, brought, proof))

@@ -2,14 +2,40 @@
 
 use super::arguments::Arguments;
 use super::{Toolbox, new_packages, repo_edit, repo_look};
+use crate::config::SelfEditSettings;
 use crate::fault::Fault;
+use crate::mind::thought::Thought;
 use crate::process::{self, Job};
-use crate::self_edit::cargo::{self, Scope, Tree};
+use crate::self_edit::Workshop;
+use crate::self_edit::cargo::{self, Limits, Scope, Tree};
 use crate::self_edit::draft::{self, Draft};
 use crate::self_edit::members;
 use crate::self_edit::testing::{self, Tested};
+use crate::senses::papers;
 use serde_json::{Value, json};
 use std::time::Duration;
+
+impl From<&SelfEditSettings> for Limits {
+    fn from(owner: &SelfEditSettings) -> Self {
+        Self {
+            build: Duration::from_secs(owner.build_s),
+            test: Duration::from_secs(owner.test_s),
+            rehearsal: Duration::from_secs(owner.rehearsal_s),
+        }
+    }
+}
+
+/// Where this toolbox edits its own source.
+pub(super) fn workshop(tools: &Toolbox) -> Workshop {
+    Workshop {
+        house: tools.house.clone(),
+        cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
+        limits: tools.limits,
+        life: tools.life,
+        read_paper: |path| papers::read(path).text,
+        is_thought: |data| serde_json::from_value::<Thought>(data).is_ok(),
+    }
+}
 
 /// `cargo check` of all source and tests: of the draft where there is one.
 pub async fn check(tools: &mut Toolbox) -> Result<Value, Fault> {
@@ -32,6 +58,7 @@ pub async fn test(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault>
     }
     let _alone = draft::hold(&tools.house)?;
     let (tree, draft) = tree(tools)?;
+    let workshop = workshop(tools);
     let all = members::names(tree.root());
     let changed = match &draft {
         Some(draft) if filter.is_none() => {
@@ -47,7 +74,7 @@ pub async fn test(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault>
     let unchanged = draft.is_none().then_some(now.as_str());
     let (mut all, mut failure) = (Tested::default(), None);
     for scope in scopes {
-        match testing::run(&tools.house, &tree, Scope(&scope), filter, tools.limits, unchanged).await {
+        match testing::run(&workshop, &tree, Scope(&scope), filter, unchanged).await {
             Ok(tested) => {
                 all.results.extend(tested.results);
                 all.flaky.extend(tested.flaky);
@@ -70,7 +97,8 @@ fn tree(tools: &Toolbox) -> Result<(Tree, Option<Draft>), Fault> {
     let draft = Draft::unborn(&tools.house)?;
     let changes = draft.as_ref().map_or(Ok(Vec::new()), |draft| draft.changes(&tools.house))?;
     new_packages::judge(tools, &changes)?;
-    let tree = if draft.is_some() { Tree::draft(&tools.house) } else { Tree::living(&tools.house) };
+    let workshop = workshop(tools);
+    let tree = if draft.is_some() { Tree::draft(&workshop) } else { Tree::living(&workshop) };
     Ok((tree, draft))
 }
 
@@ -88,7 +116,7 @@ fn came_to(
 }
 
 pub async fn install_deps(tools: &mut Toolbox) -> Result<Value, Fault> {
-    let ended = cargo::fetch(&Tree::living(&tools.house), tools.limits.test).await?;
+    let ended = cargo::fetch(&Tree::living(&workshop(tools)), tools.limits.test).await?;
     match ended.ok() {
         true => Ok(json!({"took_ms": took(ended.took)})),
         false => Err(cargo::fault("cargo fetch", &ended, &|_| String::new())),

@@ -356,7 +356,7 @@ mod probation {
         yard.put("creature/src/lib.rs", &source("life"));
         let long_ago = SystemTime::now() - Duration::from_secs(3_600);
         let house = yard.tools.house.clone();
-        let (life, drafts) = (Tree::living(&house), Tree::draft(&house));
+        let (life, drafts) = (Tree::living(&yard.workshop()), Tree::draft(&yard.workshop()));
         let same_time = || {
             for root in [house.root().to_path_buf(), house.draft()] {
                 as_old_as(&root.join("creature/src/lib.rs"), long_ago);
