@@ -31,7 +31,6 @@ pub mod pace;
 pub mod records;
 pub mod rehearse;
 pub mod scanning;
-pub mod self_edit;
 pub mod senses;
 pub mod setbacks;
 mod state;

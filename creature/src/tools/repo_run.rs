@@ -6,12 +6,12 @@ use crate::config::SelfEditSettings;
 use crate::fault::Fault;
 use crate::mind::thought::Thought;
 use crate::process::{self, Job};
-use crate::self_edit::Workshop;
-use crate::self_edit::cargo::{self, Limits, Scope, Tree};
-use crate::self_edit::draft::{self, Draft};
-use crate::self_edit::members;
-use crate::self_edit::testing::{self, Tested};
 use crate::senses::papers;
+use patch::Workshop;
+use patch::draft::{self, Draft};
+use patch::proof::cargo::{self, Limits, Scope, Tree};
+use patch::proof::members;
+use patch::proof::testing::{self, Tested};
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! The draft: edits gather beside the tree that lives, survive every kill, and never pass for that tree.
 
 use crate::yard::Yard;
-use creature::self_edit::cargo::{self, Scope, Tree};
-use creature::self_edit::draft::{self, Draft};
-use creature::self_edit::rebase::{Apart, apart};
 use git2::{Repository, Signature};
+use patch::draft::{self, Draft};
+use patch::proof::cargo::{self, Scope, Tree};
+use patch::rebase::{Apart, apart};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -1,8 +1,8 @@
 //! Tests of what a failed step is told by: errors whole, others by a line, every failing test, and what is known of each.
 
 use crate::yard::Yard;
-use creature::self_edit::diagnostics::{self, Failing};
-use creature::self_edit::testing::Known;
+use patch::proof::diagnostics::{self, Failing};
+use patch::proof::testing::Known;
 use serde_json::json;
 
 const MANIFEST: &str = "[workspace]\n[package]\nname = \"creature\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[profile.dev]\ndebug = 0\n";

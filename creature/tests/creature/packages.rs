@@ -3,8 +3,8 @@
 use crate::yard::Yard;
 use agenda::Change;
 use agenda::requests::RequestChange;
-use creature::self_edit::packages::{Papers, added};
 use git2::{Repository, Signature};
+use patch::packages::{Papers, added};
 use serde_json::{Value, json};
 
 const MANIFEST: &str =

@@ -1,8 +1,8 @@
 //! Tests of the protocol on a throwaway creature without dependencies: passes, and every way to fail puts all files back.
 
 use crate::yard::Yard;
-use creature::self_edit::plan::{self, Edit, Roots};
-use creature::self_edit::{change, diagnostics};
+use patch::plan::{self, Edit, Roots};
+use patch::{change, proof::diagnostics};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -3,9 +3,9 @@
 use crate::broker::{StandIn, TOKEN};
 use creature::mind::thought::ToolCall;
 use creature::paths::House;
-use creature::self_edit::Workshop;
 use creature::tools::{Done, Toolbox};
 use memory::{Log, Record};
+use patch::Workshop;
 use serde_json::{Map, Value};
 use std::path::Path;
 use tempfile::TempDir;

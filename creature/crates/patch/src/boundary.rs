@@ -2,7 +2,7 @@
 //!
 //! Invariant: a path that passes is relative, plain, and holds no `..`, no `.git` and, once on disk, no symbolic link.
 
-use crate::fault::Fault;
+use ground::fault::Fault;
 use std::path::Path;
 
 const MOST_CHARS: usize = 300;

@@ -1,9 +1,9 @@
 //! Rebasing: what of a draft and of the tree that lives changed since the one was copied from the other, brought together.
 
-use super::draft::{self, Draft, Texts};
-use crate::fault::Fault;
-use crate::paths::House;
+use crate::draft::{self, Draft, Texts};
 use git2::{MergeFileInput, Oid, Repository};
+use ground::fault::Fault;
+use ground::paths::House;
 use std::collections::BTreeMap;
 use std::fs;
 

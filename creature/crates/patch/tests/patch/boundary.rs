@@ -1,6 +1,6 @@
 //! Tests of the boundary: which paths a self-edit may touch.
 
-use creature::self_edit::boundary::{Area, judge, no_links};
+use patch::boundary::{Area, judge, no_links};
 use std::os::unix::fs::symlink;
 
 #[test]

@@ -1,10 +1,11 @@
 //! Tests of a tree: what fails is tried once more, and told with what is known of it without the change.
 
 use super::cargo::{self, Scope, Tree};
-use super::{Workshop, diagnostics};
-use crate::fault::Fault;
-use crate::paths::House;
-use crate::process::Ended;
+use super::diagnostics;
+use crate::Workshop;
+use ground::fault::Fault;
+use ground::paths::House;
+use ground::process::Ended;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -58,8 +59,8 @@ impl Known {
     pub fn of(&self, test: &str) -> String {
         let has = |names: &[String]| names.iter().any(|name| name == test);
         match (has(&self.passed), has(&self.failed)) {
-            (true, _) => format!("passes without the change ({})", super::draft::minute(&self.at)),
-            (_, true) => format!("fails without the change as well ({})", super::draft::minute(&self.at)),
+            (true, _) => format!("passes without the change ({})", crate::draft::minute(&self.at)),
+            (_, true) => format!("fails without the change as well ({})", crate::draft::minute(&self.at)),
             _ => "not known whether it passes without the change".to_owned(),
         }
     }

@@ -1,12 +1,12 @@
 //! Plans: what edits and patches make of files, worked out in memory; what found no place is told beside what did.
 
-use super::boundary::{self, Allowed, Area};
-use super::change::{Change, MOST_BYTES};
-use super::hunks::{self, Applied, Miss, Pass};
-use super::patch::{self, FilePatch};
-use super::replace;
-use super::{Failed, Stage};
-use crate::fault::Fault;
+use crate::boundary::{self, Allowed, Area};
+use crate::change::{Change, MOST_BYTES};
+use crate::text::diff::{self, FilePatch};
+use crate::text::hunks::{self, Applied, Miss, Pass};
+use crate::text::replace;
+use crate::{Failed, Stage};
+use ground::fault::Fault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fs;
@@ -81,7 +81,7 @@ impl Plan {
 
 /// Works out what a patch makes of the files; writes nothing. Refused where not even its form or its paths will do.
 pub fn from_patch(roots: Roots, text: &str) -> Result<Plan, Failed> {
-    let files = patch::parse(text).map_err(|fault| Stage::Apply.failed(fault))?;
+    let files = diff::parse(text).map_err(|fault| Stage::Apply.failed(fault))?;
     let (mut changes, mut report, mut missed) = (Vec::new(), Vec::new(), Vec::new());
     for file in &files {
         let mut change = open(roots, &file.path, &mut changes)?;

@@ -1,7 +1,7 @@
 //! The house of a rehearsal: a copy that is enough to think in, and nothing of an earlier one.
 
 use crate::yard::Yard;
-use creature::self_edit::rehearse::prepare;
+use patch::proof::rehearse::prepare;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn what_a_thought_needs_is_copied_and_nothing_stays_of_the_last_time() {
     symlink("/etc/hostname", yard.root().join("self/link.md")).unwrap();
     let huge = fs::File::options().write(true).open(yard.root().join("self/videos/huge")).unwrap();
     huge.set_len(16 * 1024 * 1024 + 1).unwrap();
-    let memory = yard.tools.house.memory();
+    let memory = yard.house().memory();
     fs::write(&memory, "{\"whole\":1}\n{\"torn").unwrap();
     let expected = [
         ".self/memory.jsonl",
@@ -56,7 +56,7 @@ fn what_a_thought_needs_is_copied_and_nothing_stays_of_the_last_time() {
         "self/diary.md",
         "self/notes/deep/er/tea.md",
     ];
-    let copy = prepare(&yard.workshop()).unwrap();
+    let copy = prepare(&yard.workshop).unwrap();
     assert_eq!(copied(copy.root()), expected);
     for path in expected.iter().skip(1) {
         let copy = copy.root().join(path);
@@ -72,7 +72,7 @@ fn what_a_thought_needs_is_copied_and_nothing_stays_of_the_last_time() {
         fs::remove_dir_all(yard.root().join(gone)).unwrap();
     }
     fs::remove_file(&memory).unwrap();
-    let copy = prepare(&yard.workshop()).unwrap();
+    let copy = prepare(&yard.workshop).unwrap();
     assert_eq!(copied(copy.root()), [".self/memory.jsonl", "PURPOSE.md"]);
 }
 
@@ -82,8 +82,8 @@ fn of_a_long_memory_the_last_whole_lines_are_copied() {
     let line = format!("{{\"text\":\"{}\"}}\n", "x".repeat(1_000));
     let most = 8 * 1024 * 1024;
     let whole = line.repeat(most / line.len() + 2);
-    fs::write(yard.tools.house.memory(), &whole).unwrap();
-    let copy = prepare(&yard.workshop()).unwrap();
+    fs::write(yard.house().memory(), &whole).unwrap();
+    let copy = prepare(&yard.workshop).unwrap();
     let text = fs::read_to_string(copy.memory()).unwrap();
     assert_eq!(text.len(), most / line.len() * line.len());
     assert!(whole.ends_with(&text) && text.starts_with("{\"text\""));

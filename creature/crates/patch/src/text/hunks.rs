@@ -4,7 +4,7 @@
 //! Invariant: every hunk is placed in the text as it was, so no hunk can land in what another one wrote.
 //! Invariant: lines a hunk only keeps stay byte for byte as the file has them.
 
-use super::patch::{Act, FilePatch, Hunk, Line};
+use super::diff::{Act, FilePatch, Hunk, Line};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a hunk found its place.

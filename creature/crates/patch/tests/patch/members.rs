@@ -1,7 +1,7 @@
 //! Tests of what a change can have touched: by the manifests of the creature itself, and of one made up.
 
 use crate::yard::Yard;
-use creature::self_edit::members;
+use patch::proof::members;
 use std::path::Path;
 
 fn touched(root: &Path, path: &str) -> Vec<String> {
@@ -34,8 +34,8 @@ fn a_change_touches_its_package_and_those_that_stand_on_it() {
 
 #[test]
 fn the_creature_itself_stands_on_all_its_crates() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for name in ["agenda", "hands", "knowledge", "memory", "model"] {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    for name in ["agenda", "ground", "hands", "knowledge", "memory", "model", "patch"] {
         let touched = touched(&root, &format!("creature/crates/{name}/src/lib.rs"));
         assert_eq!(touched.first().map(String::as_str), Some("creature"), "{name}");
         assert!(touched.iter().any(|other| other == name), "{name}: {touched:?}");

@@ -2,10 +2,11 @@
 //!
 //! Invariant: nothing of the real house is written; the copy lies in the workspace and is made afresh each time.
 
-use super::{Workshop, diagnostics};
-use crate::fault::Fault;
-use crate::paths::House;
-use crate::process::{self, Job};
+use super::diagnostics;
+use crate::Workshop;
+use ground::fault::Fault;
+use ground::paths::House;
+use ground::process::{self, Job};
 use memory::Record;
 use serde_json::Value;
 use std::fs::{self, File};

@@ -1,7 +1,7 @@
 //! Tests of reading and placing sloppy patches, as a table: text, patch, and what becomes of it.
 
-use creature::self_edit::hunks::{Pass, apply};
-use creature::self_edit::patch::{Act, FilePatch, parse};
+use patch::text::diff::{Act, FilePatch, parse};
+use patch::text::hunks::{Pass, apply};
 
 const FILE: &str = "fn one() {\n    1\n}\n\nfn two() {\n    2\n}\n\nfn three() {\n    3\n}\n";
 

@@ -2,9 +2,9 @@
 //!
 //! Invariant: dropped without `keep`, written changes are undone, so a cancelled self-edit leaves no trace.
 
-use super::boundary::Area;
-use super::unified;
-use crate::fault::Fault;
+use crate::boundary::Area;
+use crate::text::unified;
+use ground::fault::Fault;
 use std::fs::{self, Permissions};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub struct Change {
     pub area: Area,
     pub before: Option<Vec<u8>>,
     pub after: Option<String>,
-    pub(super) rights: Option<Permissions>,
+    pub(crate) rights: Option<Permissions>,
 }
 
 impl Change {

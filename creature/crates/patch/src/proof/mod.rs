@@ -1,11 +1,16 @@
 //! The protocol of a self-edit: to disk, build, tests, rehearsal; kept when all pass, put back when one fails.
 
-use super::cargo::{self, Scope, Tree};
-use super::change::{self, Change};
-use super::{Failed, Stage, Workshop};
-use super::{members, packages};
-use super::{rehearse, testing};
-use crate::fault::Fault;
+pub mod cargo;
+pub mod diagnostics;
+pub mod members;
+pub mod rehearse;
+mod seed;
+pub mod testing;
+
+use crate::change::{self, Change};
+use crate::{Failed, Stage, Workshop, packages};
+use cargo::{Scope, Tree};
+use ground::fault::Fault;
 use std::time::Instant;
 
 /// What a passed protocol took, in milliseconds: the creature's reaction time, for its own records.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what cannot be read is an error naming the line; nothing is guessed about content, only about form.
 
-use crate::fault::Fault;
+use ground::fault::Fault;
 
 /// What a patch does to one file.
 #[derive(Clone, Copy, Debug, PartialEq)]

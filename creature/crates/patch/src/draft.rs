@@ -3,13 +3,13 @@
 //! Invariant: it is there whole or not at all, and so is each edit of it: killed anywhere, the next look finishes what
 //! was noted, and what was not noted was never begun. Only one at a time acts on it.
 
-use super::boundary::Area;
-use super::change::Change;
-use super::plan::Edit;
-use super::rebase;
-use crate::fault::Fault;
-use crate::paths::House;
+use crate::boundary::Area;
+use crate::change::Change;
+use crate::plan::Edit;
+use crate::rebase;
 use git2::{ObjectType, Oid};
+use ground::fault::Fault;
+use ground::paths::House;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -1,8 +1,9 @@
 //! Cargo as the creature calls it: from the repository root, the target directory named, a deadline on each call.
 
-use super::{Workshop, diagnostics, draft, members, seed};
-use crate::fault::Fault;
-use crate::process::{self, Ended, Job};
+use super::{diagnostics, members, seed};
+use crate::{Workshop, draft};
+use ground::fault::Fault;
+use ground::process::{self, Ended, Job};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,16 +1,16 @@
 //! Patches of real source, damaged as models damage them: never a panic, never half, and the wrong place next to never.
 
-use creature::self_edit::hunks::{Pass, apply};
-use creature::self_edit::patch::parse;
+use patch::text::diff::parse;
+use patch::text::hunks::{Pass, apply};
 use similar::TextDiff;
 
 const SOURCES: [&str; 6] = [
-    include_str!("../../../src/self_edit/hunks.rs"),
-    include_str!("../../../src/self_edit/patch.rs"),
-    include_str!("../../../crates/ground/src/process.rs"),
-    include_str!("../../../src/tools/mod.rs"),
-    include_str!("../../../src/tools/catalogue.rs"),
-    include_str!("../../../src/config.rs"),
+    include_str!("../../src/text/hunks.rs"),
+    include_str!("../../src/text/diff.rs"),
+    include_str!("../../src/draft.rs"),
+    include_str!("../../src/plan.rs"),
+    include_str!("../../src/proof/diagnostics.rs"),
+    include_str!("../../src/proof/rehearse.rs"),
 ];
 
 /// A small generator of the same numbers every time.

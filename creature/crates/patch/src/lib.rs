@@ -1,26 +1,17 @@
 //! How the creature changes itself: boundary, patch, disk, build, tests, rehearsal; put back whole when any of them fails.
 
 pub mod boundary;
-pub mod cargo;
 pub mod change;
-pub mod diagnostics;
 pub mod draft;
-pub mod hunks;
-pub mod members;
 pub mod packages;
-pub mod patch;
 pub mod plan;
-pub mod protocol;
+pub mod proof;
 pub mod rebase;
-pub mod rehearse;
-pub mod replace;
-mod seed;
-pub mod testing;
-pub mod unified;
+pub mod text;
 
-use crate::fault::Fault;
-use crate::paths::House;
-use cargo::Limits;
+use ground::fault::Fault;
+use ground::paths::House;
+use proof::cargo::Limits;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::Path;

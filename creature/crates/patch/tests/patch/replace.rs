@@ -1,6 +1,6 @@
 //! Tests of replacing one passage by another.
 
-use creature::self_edit::replace::replace;
+use patch::text::replace::replace;
 
 #[test]
 fn a_passage_is_found_exactly_or_by_its_lines_and_only_once() {

@@ -1,0 +1,6 @@
+//! What a patch or an edit makes of a text. Pure.
+
+pub mod diff;
+pub mod hunks;
+pub mod replace;
+pub mod unified;
