@@ -56,7 +56,7 @@ use arguments::Arguments;
 use catalogue::{Scope, Tool};
 use hands::{Broker, Held};
 use memory::{Log, Record};
-use patch::proof::cargo::Limits;
+use patch::Limits;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use patch::boundary::Area;
 use patch::change::{self, Change};
 use patch::draft::{self, Draft};
 use patch::plan::{self, Edit, Missed, Plan, Roots};
-use patch::proof::testing::Known;
+use patch::proof::Known;
 use patch::proof::{self, Proof};
 use patch::{Failed, Stage, packages, rebase};
 use serde_json::{Map, Value, json};

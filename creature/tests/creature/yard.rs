@@ -5,7 +5,6 @@ use creature::mind::thought::ToolCall;
 use creature::paths::House;
 use creature::tools::{Done, Toolbox};
 use memory::{Log, Record};
-use patch::Workshop;
 use serde_json::{Map, Value};
 use std::path::Path;
 use tempfile::TempDir;
@@ -35,18 +34,6 @@ impl Yard {
         yard.tools.broker = Some(broker.client());
         yard.tools.memory.hide(TOKEN);
         yard
-    }
-
-    /// Where its edits are proven.
-    pub fn workshop(&self) -> Workshop {
-        Workshop {
-            house: self.tools.house.clone(),
-            cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
-            limits: self.tools.limits,
-            life: 7,
-            read_paper: |path| std::fs::read_to_string(path).unwrap(),
-            is_thought: |data| data.is_object(),
-        }
     }
 
     pub fn root(&self) -> &Path {

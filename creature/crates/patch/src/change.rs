@@ -3,7 +3,7 @@
 //! Invariant: dropped without `keep`, written changes are undone, so a cancelled self-edit leaves no trace.
 
 use crate::boundary::Area;
-use crate::text::unified;
+use crate::text::diff;
 use ground::fault::Fault;
 use std::fs::{self, Permissions};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,6 @@ pub struct Change {
     pub area: Area,
     pub before: Option<Vec<u8>>,
     pub after: Option<String>,
-    pub(crate) rights: Option<Permissions>,
 }
 
 impl Change {
@@ -33,14 +32,22 @@ impl Change {
 
     /// As a unified diff.
     pub fn diff(&self) -> String {
-        unified::diff(&self.path, self.before.as_deref(), self.after.as_ref().map(String::as_bytes))
+        diff::write(&self.path, self.before.as_deref(), self.after.as_ref().map(String::as_bytes))
     }
+}
+
+/// A file as it was before it was written.
+struct Before {
+    path: String,
+    bytes: Option<Vec<u8>>,
+    rights: Option<Permissions>,
 }
 
 /// Changes that are on disk and not yet decided.
 pub struct Written {
     root: PathBuf,
-    changes: Vec<Change>,
+    files: Vec<Before>,
+    /// Folders that were made for them, outermost first.
     folders: Vec<PathBuf>,
     kept: bool,
 }
@@ -48,14 +55,14 @@ pub struct Written {
 /// Writes all changes, each file whole; on a failure puts back what was written.
 pub fn write(root: &Path, changes: Vec<Change>) -> Result<Written, Fault> {
     let mut written =
-        Written { root: root.to_path_buf(), changes: Vec::new(), folders: Vec::new(), kept: false };
-    for mut change in changes {
-        let file = root.join(&change.path);
-        change.rights = fs::metadata(&file).ok().map(|found| found.permissions());
+        Written { root: root.to_path_buf(), files: Vec::new(), folders: Vec::new(), kept: false };
+    for Change { path, before, after, .. } in changes {
+        let file = root.join(&path);
         written.note_new_folders(&file);
+        let rights = fs::metadata(&file).ok().map(|found| found.permissions());
         // Noted before it is done, so that half of it is undone as well.
-        written.changes.push(change.clone());
-        set(&file, change.after.as_ref().map(String::as_bytes), None)?;
+        written.files.push(Before { path, bytes: before, rights });
+        set(&file, after.as_ref().map(String::as_bytes), None)?;
     }
     Ok(written)
 }
@@ -63,14 +70,9 @@ pub fn write(root: &Path, changes: Vec<Change>) -> Result<Written, Fault> {
 impl Written {
     /// Also puts this file back on failure, though the self-edit does not name it: cargo rewrites its lock file.
     pub fn guard(&mut self, path: &str) {
-        if self.changes.iter().all(|change| change.path != path) {
-            self.changes.push(Change {
-                path: path.to_owned(),
-                area: Area::Source,
-                before: fs::read(self.root.join(path)).ok(),
-                after: None,
-                rights: None,
-            });
+        if self.files.iter().all(|file| file.path != path) {
+            let bytes = fs::read(self.root.join(path)).ok();
+            self.files.push(Before { path: path.to_owned(), bytes, rights: None });
         }
     }
 
@@ -87,12 +89,9 @@ impl Written {
 
     fn undo(&mut self) -> Result<(), Fault> {
         let mut first = Ok(());
-        for change in self.changes.iter().rev() {
-            let file = self.root.join(&change.path);
-            let undone = set(&file, change.before.as_deref(), change.rights.as_ref());
-            if first.is_ok() {
-                first = undone;
-            }
+        for before in self.files.iter().rev() {
+            let undone = set(&self.root.join(&before.path), before.bytes.as_deref(), before.rights.as_ref());
+            first = first.and(undone);
         }
         for folder in self.folders.iter().rev() {
             // Only an empty folder goes; what else is in it is somebody's.

@@ -5,9 +5,9 @@
 
 use crate::boundary::Area;
 use crate::change::Change;
+use crate::minute;
 use crate::plan::Edit;
-use crate::rebase;
-use git2::{ObjectType, Oid};
+use crate::source::{self, Hashes, hash, hashes, remove};
 use ground::fault::Fault;
 use ground::paths::House;
 use serde::{Deserialize, Serialize};
@@ -15,10 +15,6 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// Folders of a source tree, one in the other, and files, that are looked at.
-const DEEPEST: usize = 32;
-const MOST_FILES: usize = 20_000;
 
 const UNREADABLE: &str = "repo.drop puts the draft aside, where its files can be read; then edit anew";
 
@@ -33,7 +29,7 @@ pub struct State {
     /// When it was last edited.
     pub touched: String,
     /// Hash of each file of the living tree it stems from.
-    pub base: BTreeMap<String, String>,
+    pub base: Hashes,
     /// What of it differs from that.
     pub files: Vec<String>,
     pub last: Option<Last>,
@@ -120,7 +116,7 @@ impl Draft {
     /// The draft, unless all of it lives already: then it is put aside.
     pub fn unborn(house: &House) -> Result<Option<Self>, Fault> {
         let Some(draft) = Self::open(house)? else { return Ok(None) };
-        let apart = rebase::apart(&draft.state.base, &draft.hashes(), &hashes(house.root()));
+        let apart = source::apart(&draft.state.base, &draft.hashes(), &hashes(house.root()));
         if apart.ours.is_empty() && apart.both.is_empty() && !apart.same.is_empty() {
             return Self::put_aside(house).map(|_| None);
         }
@@ -133,12 +129,10 @@ impl Draft {
         let begin = || -> io::Result<State> {
             remove(&aside)?;
             let mut base = BTreeMap::new();
-            for (path, from) in files(house.root()) {
+            for (path, from) in source::files(house.root()) {
                 let to = aside.join(&path);
                 fs::create_dir_all(to.parent().unwrap_or(&aside))?;
-                fs::copy(&from, &to)?;
-                // As old as it is: cargo builds again what is newer.
-                File::options().append(true).open(&to)?.set_modified(from.metadata()?.modified()?)?;
+                source::copy(&from, &to)?;
                 base.insert(path, hash(&fs::read(&to)?));
             }
             fs::create_dir_all(aside.join("creature"))?;
@@ -192,24 +186,22 @@ impl Draft {
     }
 
     /// Hash of every file of the draft.
-    pub fn hashes(&self) -> BTreeMap<String, String> {
+    pub fn hashes(&self) -> Hashes {
         hashes(&self.root)
     }
 
     /// What of it differs from the tree that lives, as changes of that tree.
     pub fn changes(&self, house: &House) -> Result<Vec<Change>, Fault> {
         let (ours, living) = (self.hashes(), hashes(house.root()));
-        let mut paths: Vec<&String> = ours.keys().chain(living.keys()).collect();
-        paths.sort();
-        paths.dedup();
+        let paths = source::paths([&ours, &living]);
         let differ = paths.into_iter().filter(|path| ours.get(*path) != living.get(*path));
         let change = |path: &String| {
             let after = match ours.contains_key(path) {
-                true => Some(text(&self.root, path)?),
+                true => Some(source::text(&self.root, path)?),
                 false => None,
             };
             let before = fs::read(house.root().join(path)).ok();
-            Ok(Change { path: path.clone(), area: Area::Source, before, after, rights: None })
+            Ok(Change { path: path.clone(), area: Area::Source, before, after })
         };
         differ.map(change).collect()
     }
@@ -249,47 +241,6 @@ impl Draft {
     }
 }
 
-/// A time as people say it, to the minute.
-pub fn minute(time: &str) -> String {
-    time.get(..16).unwrap_or(time).replace('T', " ")
-}
-
-/// A file of a tree as text.
-pub fn text(root: &Path, path: &str) -> Result<String, Fault> {
-    let read =
-        fs::read(root.join(path)).map_err(|cause| Fault::caused(format!("read {path}"), &cause, ""))?;
-    String::from_utf8(read)
-        .map_err(|_| Fault::new(format!("{path} is not UTF-8 text"), "only text can be a draft"))
-}
-
-/// Hash of every source file below a root.
-pub fn hashes(root: &Path) -> BTreeMap<String, String> {
-    let read = |(path, at): (String, PathBuf)| Some((path, hash(&fs::read(at).ok()?)));
-    files(root).into_iter().filter_map(read).collect()
-}
-
-/// As git names it, so that git still has what a draft stems from.
-fn hash(bytes: &[u8]) -> String {
-    Oid::hash_object(ObjectType::Blob, bytes).map_or(String::new(), |oid| oid.to_string())
-}
-
-/// Source files below a root, by their paths; links, build output and git's own are none.
-fn files(root: &Path) -> Vec<(String, PathBuf)> {
-    let (mut found, mut folders) = (Vec::new(), vec![("creature".to_owned(), 0)]);
-    while let Some((folder, depth)) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder)).into_iter().flatten().flatten() {
-            let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else { continue };
-            let path = format!("{folder}/{name}");
-            if kind.is_dir() && depth < DEEPEST && !matches!(name.as_str(), "target" | ".git") {
-                folders.push((path, depth + 1));
-            } else if kind.is_file() && found.len() < MOST_FILES {
-                found.push((path, entry.path()));
-            }
-        }
-    }
-    found
-}
-
 fn make(root: &Path, texts: &Texts) -> Result<(), Fault> {
     for (path, text) in texts {
         let (file, hint) = (root.join(path), "is the disk full? the edit is finished at the next look");
@@ -308,14 +259,4 @@ fn keep(root: &Path, name: &str, what: &impl Serialize) -> Result<(), Fault> {
         .map_err(|cause| Fault::caused("write down the draft's state", &cause, hint))?;
     memory::replace(&root.join(name), &bytes)
         .map_err(|cause| Fault::caused("write down the draft's state", &cause, hint))
-}
-
-/// Removes a file or a folder, if it is there.
-fn remove(path: &Path) -> io::Result<()> {
-    let removed = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(cause) => Err(cause),
-    };
-    removed.or_else(|cause| if cause.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(cause) })
 }

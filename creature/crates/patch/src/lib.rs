@@ -7,14 +7,15 @@ pub mod packages;
 pub mod plan;
 pub mod proof;
 pub mod rebase;
+pub mod source;
 pub mod text;
 
 use ground::fault::Fault;
 use ground::paths::House;
-use proof::cargo::Limits;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 /// Where self-edits are made and proven, and what has to be known of the creature for it.
 #[derive(Clone, Debug)]
@@ -29,6 +30,14 @@ pub struct Workshop {
     pub read_paper: fn(&Path) -> String,
     /// Whether the data of a `thought` record reads as a thought.
     pub is_thought: fn(Value) -> bool,
+}
+
+/// Deadlines of the steps of a self-edit.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub build: Duration,
+    pub test: Duration,
+    pub rehearsal: Duration,
 }
 
 /// How far a self-edit came.
@@ -67,4 +76,9 @@ impl Stage {
 pub struct Failed {
     pub stage: Stage,
     pub fault: Fault,
+}
+
+/// A time as people say it, to the minute.
+fn minute(time: &str) -> String {
+    time.get(..16).unwrap_or(time).replace('T', " ")
 }

@@ -177,7 +177,7 @@ fn open(roots: Roots, path: &str, changes: &mut Vec<Change>) -> Result<Change, F
         Some(Err(_)) => return Err(refuse("is not UTF-8 text")),
         None => None,
     };
-    Ok(Change { path, area, before, after, rights: None })
+    Ok(Change { path, area, before, after })
 }
 
 /// Leaves out what is as it was, so that a plan without changes is one that was already done.

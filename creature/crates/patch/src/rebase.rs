@@ -1,58 +1,23 @@
 //! Rebasing: what of a draft and of the tree that lives changed since the one was copied from the other, brought together.
 
-use crate::draft::{self, Draft, Texts};
+use crate::draft::{Draft, Texts};
+use crate::source::{self, apart};
 use git2::{MergeFileInput, Oid, Repository};
 use ground::fault::Fault;
 use ground::paths::House;
-use std::collections::BTreeMap;
 use std::fs;
-
-type Hashes = BTreeMap<String, String>;
-
-/// Paths that changed since the copy, by who changed them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Apart {
-    /// In the draft alone.
-    pub ours: Vec<String>,
-    /// In the tree that lives alone.
-    pub theirs: Vec<String>,
-    /// In both, to different texts.
-    pub both: Vec<String>,
-    /// In both, to the same.
-    pub same: Vec<String>,
-}
-
-/// Who changed what since the copy. Pure.
-pub fn apart(base: &Hashes, draft: &Hashes, living: &Hashes) -> Apart {
-    let mut apart = Apart::default();
-    let mut paths: Vec<&String> = base.keys().chain(draft.keys()).chain(living.keys()).collect();
-    paths.sort();
-    paths.dedup();
-    for path in paths {
-        let (was, ours, theirs) = (base.get(path), draft.get(path), living.get(path));
-        let list = match (ours != was, theirs != was) {
-            (false, false) => continue,
-            (true, false) => &mut apart.ours,
-            (false, true) => &mut apart.theirs,
-            (true, true) if ours == theirs => &mut apart.same,
-            (true, true) => &mut apart.both,
-        };
-        list.push(path.clone());
-    }
-    apart
-}
 
 /// Brings into the draft what changed meanwhile in the tree that lives; the paths of it. Refused, and nothing is changed,
 /// where both changed the same lines.
 pub fn rebase(house: &House, draft: &mut Draft, now: &str) -> Result<Vec<String>, Fault> {
-    let (ours, living) = (draft.hashes(), draft::hashes(house.root()));
+    let (ours, living) = (draft.hashes(), source::hashes(house.root()));
     let found = apart(&draft.state.base, &ours, &living);
     if found.theirs.is_empty() && found.both.is_empty() && found.same.is_empty() {
         return Ok(Vec::new());
     }
     let mut texts = Texts::new();
     for path in &found.theirs {
-        let text = living.contains_key(path).then(|| draft::text(house.root(), path)).transpose()?;
+        let text = living.contains_key(path).then(|| source::text(house.root(), path)).transpose()?;
         texts.insert(path.clone(), text);
     }
     let mut clashing = Vec::new();

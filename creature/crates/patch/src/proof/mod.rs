@@ -1,17 +1,18 @@
 //! The protocol of a self-edit: to disk, build, tests, rehearsal; kept when all pass, put back when one fails.
 
-pub mod cargo;
+mod cargo;
 pub mod diagnostics;
 pub mod members;
 pub mod rehearse;
 mod seed;
-pub mod testing;
+mod testing;
 
 use crate::change::{self, Change};
 use crate::{Failed, Stage, Workshop, packages};
-use cargo::{Scope, Tree};
+pub use cargo::Tree;
 use ground::fault::Fault;
 use std::time::Instant;
+pub use testing::{Known, Tested, test};
 
 /// What a passed protocol took, in milliseconds: the creature's reaction time, for its own records.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,26 +65,21 @@ pub async fn prove(
 ) -> Result<Proof, Failed> {
     let judged = || judge.map_or(Ok(()), |judge| judge()).map_err(|fault| Stage::Boundary.failed(fault));
     let (mut proof, tree) = (Proof::default(), Tree::living(workshop));
-    let limits = workshop.limits;
     let started = Instant::now();
     if judge.is_some() {
         // What it cannot find here fails the build too, or is judged after it.
-        cargo::resolve(&tree, limits.build).await.map_err(|fault| Stage::Build.failed(fault))?;
+        tree.resolve().await.map_err(|fault| Stage::Build.failed(fault))?;
         judged()?;
     }
     let packages = members::touched(workshop.house.root(), paths);
     let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
-    let scope = Scope(&packages);
-    let built = cargo::build(&tree, scope, limits.build).await;
+    let built = tree.build(&packages).await;
     judged()?;
-    let built = built.and_then(|ended| match ended.ok() {
-        true => Ok(()),
-        false => Err(cargo::fault("cargo build", &ended, &|_| String::new())),
-    });
+    let built = built.and_then(|ended| cargo::passed("cargo build", &ended));
     built.map_err(|fault| Stage::Build.failed(fault))?;
     proof.build_ms = millis(started);
     let started = Instant::now();
-    let tested = testing::run(workshop, &tree, scope, None, None).await;
+    let tested = testing::run(&tree, &packages, None, None).await;
     let tested = tested.map_err(|fault| Stage::Test.failed(fault))?;
     (proof.passed, proof.flaky) = (tested.passed, tested.flaky);
     proof.test_ms = millis(started);

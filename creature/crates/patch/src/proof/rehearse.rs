@@ -3,7 +3,7 @@
 //! Invariant: nothing of the real house is written; the copy lies in the workspace and is made afresh each time.
 
 use super::diagnostics;
-use crate::Workshop;
+use crate::{Workshop, source};
 use ground::fault::Fault;
 use ground::paths::House;
 use ground::process::{self, Job};
@@ -38,11 +38,7 @@ pub fn prepare(workshop: &Workshop) -> Result<House, Fault> {
 
 fn copy_house(workshop: &Workshop, copy: &House) -> io::Result<()> {
     let house = &workshop.house;
-    match fs::symlink_metadata(copy.root()) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(copy.root())?,
-        Ok(_) => fs::remove_file(copy.root())?,
-        Err(_) => {}
-    }
+    source::remove(copy.root())?;
     for folder in [copy.mind(), copy.snapshots(), copy.papers(), copy.workspace()] {
         fs::create_dir_all(folder)?;
     }

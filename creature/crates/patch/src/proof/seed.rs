@@ -2,7 +2,8 @@
 //!
 //! Invariant: nothing of the other folder is changed by what cargo writes here: only files it replaces whole are shared.
 
-use std::fs::{self, File, Metadata};
+use crate::source;
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -41,18 +42,16 @@ fn folder_of(from: &Path, to: &Path, own: &[String], deep: usize) -> io::Result<
         if meta.is_dir() && deep > 0 {
             folder_of(&at, &target, own, deep - 1)?;
         } else if meta.is_file() {
-            file(&at, &target, &meta)?;
+            file(&at, &target)?;
         }
     }
     Ok(())
 }
 
-fn file(from: &Path, to: &Path, meta: &Metadata) -> io::Result<()> {
+fn file(from: &Path, to: &Path) -> io::Result<()> {
     let ending = from.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if SHARED.contains(&ending) && fs::hard_link(from, to).is_ok() {
         return Ok(());
     }
-    fs::copy(from, to)?;
-    // Cargo tells by the time what is fresh.
-    File::options().append(true).open(to)?.set_modified(meta.modified()?)
+    source::copy(from, to)
 }

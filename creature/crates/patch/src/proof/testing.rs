@@ -1,8 +1,8 @@
 //! Tests of a tree: what fails is tried once more, and told with what is known of it without the change.
 
-use super::cargo::{self, Scope, Tree};
-use super::diagnostics;
-use crate::Workshop;
+use super::cargo::{self, Tree};
+use super::{diagnostics, members};
+use crate::minute;
 use ground::fault::Fault;
 use ground::paths::House;
 use ground::process::Ended;
@@ -59,23 +59,44 @@ impl Known {
     pub fn of(&self, test: &str) -> String {
         let has = |names: &[String]| names.iter().any(|name| name == test);
         match (has(&self.passed), has(&self.failed)) {
-            (true, _) => format!("passes without the change ({})", crate::draft::minute(&self.at)),
-            (_, true) => format!("fails without the change as well ({})", crate::draft::minute(&self.at)),
+            (true, _) => format!("passes without the change ({})", minute(&self.at)),
+            (_, true) => format!("fails without the change as well ({})", minute(&self.at)),
             _ => "not known whether it passes without the change".to_owned(),
         }
     }
 }
 
-/// Runs the tests; a fault names all that fail. `unchanged`, the time, where the tree is one without a change.
-pub async fn run(
-    workshop: &Workshop,
+/// Tests of all packages of a tree, first of those that a change of these paths touches; ends with the first that fail.
+/// What takes long has to be asked for by name. `unchanged`, the time, where the tree is one without a change.
+pub async fn test(
     tree: &Tree,
-    scope: Scope<'_>,
+    paths: &[String],
     filter: Option<&str>,
     unchanged: Option<&str>,
 ) -> Result<Tested, Fault> {
-    let (house, deadline) = (&workshop.house, workshop.limits.test);
-    let ended = cargo::test(tree, scope, filter, deadline).await?;
+    let (all, touched) = (members::names(tree.root()), members::touched(tree.root(), paths));
+    let (first, rest): (Vec<&str>, Vec<&str>) =
+        all.iter().map(String::as_str).partition(|name| touched.iter().any(|touched| touched == name));
+    let mut sum = Tested::default();
+    for packages in [first, rest].into_iter().filter(|packages| !packages.is_empty()) {
+        let tested = run(tree, &packages, filter, unchanged).await?;
+        sum.results.extend(tested.results);
+        sum.passed.extend(tested.passed);
+        sum.flaky.extend(tested.flaky);
+        sum.took += tested.took;
+    }
+    Ok(sum)
+}
+
+/// Runs the tests of these packages; a fault names all that fail.
+pub(super) async fn run(
+    tree: &Tree,
+    packages: &[&str],
+    filter: Option<&str>,
+    unchanged: Option<&str>,
+) -> Result<Tested, Fault> {
+    let house = &tree.workshop.house;
+    let ended = tree.test(packages, filter).await?;
     let tests = diagnostics::tests(&ended.stdout.text(), &ended.stderr.text());
     if let (Some(now), false, true) = (unchanged, ended.ok(), tests.whole && filter.is_none()) {
         let mut known = Known { at: now.to_owned(), ..Known::load(house) };
@@ -94,7 +115,7 @@ pub async fn run(
         return Err(cargo::fault("cargo test", &ended, &known));
     }
     let names = tests.failing();
-    let second = cargo::again(tree, scope, &names, deadline).await?;
+    let second = tree.again(packages, &names).await?;
     let passed = diagnostics::tests(&second.stdout.text(), &second.stderr.text()).passed;
     tested.flaky = names
         .iter()

@@ -1,8 +1,10 @@
-//! Reads the unified diffs that models write: fenced, miscounted, without prefixes or numbers. Pure.
+//! Unified diffs: reads those that models write, fenced, miscounted, without prefixes or numbers, and writes its own. Pure.
 //!
 //! Invariant: what cannot be read is an error naming the line; nothing is guessed about content, only about form.
 
+use git2::{DiffOptions, Patch};
 use ground::fault::Fault;
+use std::path::Path;
 
 /// What a patch does to one file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -283,4 +285,23 @@ fn clean(name: &str) -> String {
     let name = name.split('\t').next().unwrap_or(name).trim().trim_matches('"');
     let bare = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/"));
     bare.unwrap_or(name).to_owned()
+}
+
+/// A change of one file as a unified diff with a few lines around it; none means that there is no file.
+pub fn write(path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
+    // A name with `:` or a leading slash would be read as more than a name.
+    let name = Path::new(path);
+    let mut options = DiffOptions::new();
+    options.context_lines(3);
+    let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
+    let patch = Patch::from_buffers(old, Some(name), new, Some(name), Some(&mut options));
+    let text = patch.and_then(|mut patch| patch.to_buf());
+    let text = text.map_or(String::new(), |text| String::from_utf8_lossy(&text).into_owned());
+    let body = text.find("@@").and_then(|at| text.get(at..)).unwrap_or_default();
+    let (from, to) = match (before, after) {
+        (None, _) => ("/dev/null".to_owned(), format!("b/{path}")),
+        (_, None) => (format!("a/{path}"), "/dev/null".to_owned()),
+        _ => (format!("a/{path}"), format!("b/{path}")),
+    };
+    format!("--- {from}\n+++ {to}\n{body}")
 }

@@ -5,6 +5,7 @@
 //! Invariant: lines a hunk only keeps stay byte for byte as the file has them.
 
 use super::diff::{Act, FilePatch, Hunk, Line};
+use super::nearest::{self, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a hunk found its place.
@@ -230,45 +231,30 @@ fn places(file: &[&str], block: &[&str], same: impl Fn(&str, &str) -> bool) -> V
     there.map(|(at, _)| at).collect()
 }
 
-fn ambiguous(places: &[usize]) -> String {
-    let shown: Vec<String> = places.iter().take(8).map(|at| (at + 1).to_string()).collect();
-    let (count, lines) = (places.len(), shown.join(", "));
-    format!("its old lines stand in {count} places (lines {lines}); add more lines around it")
+fn ambiguous(found: &[usize]) -> String {
+    let lines: Vec<usize> = found.iter().map(|at| at + 1).collect();
+    format!("its old lines stand in {}; add more lines around it", nearest::places(&lines))
 }
 
 /// Describes a miss: the nearest block, and the first line in which it differs.
 fn miss(at: usize, hunk: &Hunk, file: &[&str], why: String) -> Miss {
     let old = hunk.expects();
-    let score = |start: usize| {
-        let pairs = old.iter().zip(file.iter().skip(start));
-        pairs.filter(|(a, b)| !a.trim().is_empty() && a.trim() == b.trim()).count()
-    };
     let stated = hunk.stated.unwrap_or(1).saturating_sub(1);
-    let best = (0..file.len()).map(|start| (score(start), start));
-    let best = best.max_by_key(|(score, start)| (*score, std::cmp::Reverse(start.abs_diff(stated))));
-    let Some((score @ 1.., start)) = best else {
-        let why = match why.is_empty() {
-            true => "none of its old lines is in the file".to_owned(),
-            false => why,
-        };
+    let Some(nearest) = nearest(file, &old, stated) else {
+        let why = if why.is_empty() { "none of its old lines is in the file".to_owned() } else { why };
         return Miss { hunk: at + 1, why, around: String::new() };
     };
-    let differs = (0..old.len())
-        .find(|i| old.get(*i).map(|a| a.trim_end()) != file.get(start + i).map(|b| b.trim_end()));
-    let why = match (why.is_empty(), differs) {
-        (false, _) | (true, None) => why,
-        (true, Some(i)) => format!(
-            "the nearest block starts at line {} ({score} of {} lines are the same); first difference at line {}: expected `{}`, found `{}`",
-            start + 1,
+    let why = match why.is_empty() {
+        false => why,
+        true => format!(
+            "the nearest block starts at line {} ({} of {} lines are the same); {}",
+            nearest.start + 1,
+            nearest.same,
             old.len(),
-            start + i + 1,
-            old.get(i).unwrap_or(&""),
-            file.get(start + i).unwrap_or(&"(end of file)"),
+            nearest.difference()
         ),
     };
-    let shown = file.iter().enumerate().skip(start).take(old.len().clamp(3, 12));
-    let around: Vec<String> = shown.map(|(i, line)| format!("{}: {line}", i + 1)).collect();
-    Miss { hunk: at + 1, why, around: around.join("\n") }
+    Miss { hunk: at + 1, why, around: nearest.shown() }
 }
 
 /// Changes to a text by its own line numbers, gathered from all hunks before any is made.

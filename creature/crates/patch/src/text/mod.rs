@@ -1,6 +1,6 @@
-//! What a patch or an edit makes of a text. Pure.
+//! What an edit or a patch makes of a text. Pure.
 
 pub mod diff;
 pub mod hunks;
+mod nearest;
 pub mod replace;
-pub mod unified;

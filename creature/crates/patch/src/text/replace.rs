@@ -1,5 +1,7 @@
 //! Replaces one passage of a text by another: the passage must stand there once. Pure.
 
+use super::nearest::{self, nearest};
+
 /// A text after a replacement, how the passage was found, and its line from 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replaced {
@@ -93,9 +95,8 @@ fn line_of(text: &str, at: usize) -> usize {
 }
 
 fn many(text: &str, starts: &[usize]) -> String {
-    let lines: Vec<String> = starts.iter().take(8).map(|at| line_of(text, *at).to_string()).collect();
-    let (count, lines) = (starts.len(), lines.join(", "));
-    format!("`old` stands in {count} places (lines {lines}); quote more of what is around the one you mean")
+    let lines: Vec<usize> = starts.iter().map(|at| line_of(text, *at)).collect();
+    format!("`old` stands in {}; quote more of what is around the one you mean", nearest::places(&lines))
 }
 
 /// Says how the passage is not there: where its first telling line is, and where the texts part.
@@ -110,29 +111,10 @@ fn missing(text: &str, old: &str, new: &str) -> Miss {
     }
     let file: Vec<&str> = text.lines().collect();
     let wanted: Vec<&str> = old.lines().collect();
-    let score = |start: usize| {
-        let pairs = wanted.iter().zip(file.iter().skip(start));
-        pairs.filter(|(a, b)| !a.trim().is_empty() && a.trim() == b.trim()).count()
-    };
-    let best = (0..file.len()).map(|start| (score(start), start));
-    match best.max_by_key(|(score, start)| (*score, std::cmp::Reverse(*start))) {
-        Some((1.., start)) => {
-            let differs =
-                |i: &usize| wanted.get(*i).map(|a| a.trim_end()) != file.get(start + i).map(|b| b.trim_end());
-            let i = (0..wanted.len()).find(differs).unwrap_or(0);
-            let why = format!(
-                "`old` is not there; the nearest block starts at line {}, first difference at line {}: expected `{}`, found `{}`",
-                start + 1,
-                start + i + 1,
-                wanted.get(i).unwrap_or(&""),
-                file.get(start + i).unwrap_or(&"(end of file)"),
-            );
-            let near = file.iter().enumerate().skip(start).take(wanted.len().clamp(3, 12));
-            let near: Vec<String> = near.map(|(at, line)| format!("{}: {line}", at + 1)).collect();
-            (why, near.join("\n"))
-        }
-        _ => alike(&file, &wanted),
-    }
+    let Some(nearest) = nearest(&file, &wanted, 0) else { return alike(&file, &wanted) };
+    let (line, difference) = (nearest.start + 1, nearest.difference());
+    let why = format!("`old` is not there; the nearest block starts at line {line}, {difference}");
+    (why, nearest.shown())
 }
 
 /// The lines that come nearest to a misquoted passage of which no line is there whole.
@@ -154,9 +136,7 @@ fn alike(file: &[&str], wanted: &[&str]) -> Miss {
         // Half of it is no accident.
         Some((chars, std::cmp::Reverse(found))) if chars * 2 >= line.chars().count() && chars > 3 => {
             let why = format!("`old` is not there; the nearest to its line {} is line {}", at + 1, found + 1);
-            let near = file.iter().enumerate().skip(found.saturating_sub(at)).take(wanted.len().clamp(1, 12));
-            let near: Vec<String> = near.map(|(at, line)| format!("{}: {line}", at + 1)).collect();
-            (why, near.join("\n"))
+            (why, nearest::numbered(file, found.saturating_sub(at), wanted.len()))
         }
         _ => nothing(),
     }

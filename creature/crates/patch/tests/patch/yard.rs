@@ -1,11 +1,14 @@
 //! A throwaway house, and the workshop in which its creature is edited.
 
 use ground::paths::House;
-use patch::Workshop;
-use patch::proof::cargo::Limits;
-use std::path::Path;
+use patch::{Limits, Workshop};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
+
+/// What files hold; of a folder that it is there.
+pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 pub struct Yard {
     dir: TempDir,
@@ -46,5 +49,20 @@ impl Yard {
 
     pub fn text(&self, path: &str) -> String {
         std::fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    /// Every file and folder of `creature/` and `self/`, and `PURPOSE.md`, byte for byte.
+    pub fn files(&self) -> Files {
+        let mut files = Files::from([("PURPOSE.md".into(), self.text("PURPOSE.md").into_bytes())]);
+        let mut folders = vec![self.root().join("creature"), self.root().join("self")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                let bytes = if path.is_dir() { Vec::new() } else { std::fs::read(&path).unwrap() };
+                folders.extend(path.is_dir().then(|| path.clone()));
+                files.insert(path, bytes);
+            }
+        }
+        files
     }
 }
