@@ -206,7 +206,8 @@ impl Toolbox {
             return Ok(json!({"rehearsal": true, "note": "nothing was done: this is a rehearsal"}));
         }
         let owners = permission::permit(self, tool.name)?;
-        let result = self.dispatch(&args).await?;
+        // On the heap: a self-edit's future is large, and all that wait for a call would hold it on their stacks.
+        let result = Box::pin(self.dispatch(&args)).await?;
         if owners && result.get("ok") != Some(&Value::Bool(false)) {
             self.used(tool.name)?;
         }

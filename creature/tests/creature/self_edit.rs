@@ -1,6 +1,7 @@
 //! Tests of the protocol on a throwaway creature without dependencies: passes, and every way to fail puts all files back.
 
 use crate::yard::Yard;
+use creature::mind::thought::ToolCall;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -137,6 +138,15 @@ async fn nothing_reaches_the_tree_that_lives_without_proof() {
         assert_eq!(yard.last("self_change")["stage"], json!(stage), "{args} {done}");
         assert_eq!(tree(yard.root()), before, "{args}");
     }
+}
+
+/// A future that is awaited in a future is held in it: all of a self-edit lay on the stack of the loop, and overflowed it.
+#[test]
+fn a_call_does_not_lie_on_the_stack_of_who_waits_for_it() {
+    let mut yard = Yard::new();
+    let call = ToolCall { tool: "repo.edit".to_owned(), ..ToolCall::default() };
+    let size = std::mem::size_of_val(&yard.tools.call(&call));
+    assert!(size < 2 << 10, "{size} bytes");
 }
 
 /// With cargo itself; what becomes of every failure, `patch` proves with a stand-in for it. A house each, side by side.
