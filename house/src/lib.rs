@@ -19,6 +19,7 @@ pub mod plain;
 pub mod printable;
 pub mod records;
 pub mod repair;
+pub mod settings;
 pub mod terminal;
 
 pub use paths::House;

@@ -2,8 +2,8 @@
 
 use crate::outside::{Start, command, folder};
 use broker::house::House;
-use broker::policy::words::{looks_secret, nearest};
 use broker::policy::{Auth, Policy, Taint, Verdict};
+use house::settings::words::{looks_secret, nearest};
 
 const WHOLE: &str = r#"
 walls = "required"
