@@ -306,6 +306,9 @@ impl Life {
             self.keep_snapshot()?;
         }
         if let Some(rebirth) = self.toolbox.rebirth.take() {
+            if !owner {
+                self.ended_look(None);
+            }
             return Ok(Some(Next::Reborn(rebirth.summary)));
         }
         // What the owner decided meanwhile is not slept over.
@@ -339,7 +342,9 @@ impl Life {
         let ended = std::mem::take(&mut self.toolbox.completed);
         let again = thought.sleep_s == 0 || unrun;
         if let Some(rest) = self.emptied(&thought) {
-            self.ended_look(None);
+            if !owner {
+                self.ended_look(None);
+            }
             return Some(rest);
         }
         self.course.busy = (again && !ended && !owner).then_some(thought.intent);

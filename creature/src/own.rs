@@ -3,6 +3,7 @@
 //! Invariant: where nobody keeps a budget that allows it there is none; a look under way ends with the thoughts it woke.
 
 use crate::examine;
+use crate::guardian_post;
 use crate::life::Life;
 use crate::mind::instinct::checklist;
 use crate::mind::instinct::text::uncommented;
@@ -43,6 +44,9 @@ const MOST_FACTS: usize = 850;
 const MOST_NEWS: usize = 2_000;
 const NEWS: &str = "New at your sources";
 const OFFERS: &str = "In your records of this week";
+
+/// Characters of an edit's summary that name it.
+const MOST_EDIT: usize = 40;
 
 /// Papers that are its log, shown to every thought or to none: to write there leaves nothing to be used.
 const LOGS: [&str; 3] = ["diary", "scratch", "heartbeat"];
@@ -103,7 +107,7 @@ impl Life {
         let lines = self.stack();
         let first = agenda::stack::ready(&lines, self.told.clock.now()).next()?;
         let alone = first.category == Category::Own && self.course.why.len() == 1;
-        Kind::read(first.id.trim_start_matches("own-")).filter(|_| alone && self.course.proven)
+        Kind::of_line(&first.id).filter(|_| alone && self.course.proven)
     }
 
     /// Begins a look with the quick model, apart; whether it began. Without one the mind itself looks.
@@ -180,7 +184,7 @@ impl Life {
     /// What a thought is told that has time of its own before it.
     pub(crate) fn own_brief(&self) -> String {
         let line = self.course.line.as_ref().filter(|line| line.category == Category::Own);
-        let Some(kind) = line.and_then(|line| Kind::read(line.id.trim_start_matches("own-"))) else {
+        let Some(kind) = line.and_then(|line| Kind::of_line(&line.id)) else {
             return String::new();
         };
         let own = &self.toolbox.desk.agenda.own;
@@ -195,7 +199,7 @@ impl Life {
 
     /// A thought had this line before it: of its own time, a look begins.
     pub(crate) fn began_look(&mut self, id: &str) {
-        let kind = Kind::read(id.trim_start_matches("own-"));
+        let kind = Kind::of_line(id);
         if let Some(look) = kind.filter(|_| self.toolbox.desk.agenda.own.under_way.is_none()) {
             self.begun_look(look);
             self.made(&Change::Own(OwnChange::Began { look }));
@@ -274,9 +278,12 @@ fn brief(kind: Kind) -> String {
 /// What the owner was told last, by the name it is counted under: an answer uses it.
 pub(crate) const MESSAGE: &str = "a message to the owner";
 
-/// The name of an edit of its own source: the life that is born of it uses it.
-pub(crate) fn edit(summary: &str) -> String {
-    format!("edit: {}", context::shorten(summary.lines().next().unwrap_or_default(), 80))
+/// The name of an edit of its own source: the life that is born of it uses it. Empty for one that says nothing of itself.
+///
+/// Only its beginning counts: the guardian tells a life what it was born of by a commit's subject, which is cut.
+pub fn edit(summary: &str) -> String {
+    let words: String = guardian_post::one_line(summary).chars().take(MOST_EDIT).collect();
+    if words.is_empty() { words } else { format!("edit: {}", words.trim_end()) }
 }
 
 /// What a call leaves that somebody can use later, and its text; none where it leaves nothing, or only a log.

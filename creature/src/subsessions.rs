@@ -169,8 +169,8 @@ impl Life {
             Origin::Checklist => "checklist".to_owned(),
             Origin::Dream => "dream".to_owned(),
             Origin::Own(kind) => {
-                let found = self.toolbox.sessions.get(&report.id);
-                self.cursors.tell(looked(kind, found));
+                let found = self.toolbox.sessions.get(&report.id).map_or("", |session| &session.answer);
+                self.cursors.tell(format!("your quick look ({kind}) found: {found}"));
                 return Ok(true);
             }
         };
@@ -364,15 +364,6 @@ fn reminded(session: &Session) -> String {
     match session.status {
         Status::Done => answer.clone(),
         _ => format!("Reminder: {objective} (what was to be done for it failed: {answer})"),
-    }
-}
-
-/// What the next thought hears of a look of its own.
-fn looked(kind: &str, session: Option<&Session>) -> String {
-    let answer = session.map_or("", |session| session.answer.as_str());
-    match session.map(|session| session.status) {
-        Some(Status::Done) => format!("your quick look ({kind}) found: {answer}"),
-        _ => format!("your quick look ({kind}) came to nothing: {answer}"),
     }
 }
 

@@ -34,6 +34,7 @@ mod lived;
 mod llm;
 mod members;
 mod models;
+mod own_time;
 mod owners;
 mod packages;
 mod patch;
