@@ -10,6 +10,7 @@ use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, context};
 use crate::senses::papers::{self, Paper};
 use crate::tools::Done;
+use crate::tools::catalogue::{self, Changes};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -69,7 +70,7 @@ impl Life {
     /// The checklist as it is, where this call may change it and a thought had it before it like this.
     pub(crate) fn knows_checklist(&self, call: &ToolCall) -> Option<Paper> {
         let writes = || Value::Object(call.args.clone()).to_string().contains("HEARTBEAT.md");
-        if !call.tool.starts_with("notes.") && !writes() {
+        if changes(call) != Changes::Papers && !writes() {
             return None;
         }
         let paper = papers::read(&self.told.house.checklist());
@@ -98,9 +99,9 @@ impl Life {
             fields.shift_remove("took_ms");
         }
         let now = self.told.clock.now();
-        let warning = match call.tool.as_str() {
-            "complete_run" | "rest" => None,
-            tool => self.repeats.note(&key(call), &same.to_string(), changes(tool), now),
+        let warning = match catalogue::marks(&call.tool).is_some_and(|marks| marks.ends) {
+            true => None,
+            false => self.repeats.note(&key(call), &same.to_string(), changes(call) == Changes::House, now),
         };
         if let (Some(warning), Value::Object(fields)) = (warning, &mut done.result) {
             done.shown += &format!("\nwarning: {warning}");
@@ -121,7 +122,7 @@ impl Life {
             let thread = named.unwrap_or(&self.toolbox.thread);
             self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
         }
-        if ok && call.tool == "memory.snapshot" {
+        if ok && changes(call) == Changes::Memory {
             self.cursors.snapshot_at = self.cursors.thoughts;
         }
         if !ok {
@@ -150,7 +151,7 @@ impl Life {
 /// Whether a call answers the owner.
 fn answers(call: &ToolCall) -> bool {
     let kind = call.args.get("kind").and_then(Value::as_str).unwrap_or_default();
-    matches!((call.tool.as_str(), kind), ("memory.append", "message") | ("owner.message", "answer" | ""))
+    catalogue::marks(&call.tool).is_some_and(|marks| marks.answers.contains(&kind))
 }
 
 /// A call as it is compared with others.
@@ -158,17 +159,9 @@ fn key(call: &ToolCall) -> String {
     format!("{} {}", call.tool, Value::Object(call.args.clone()))
 }
 
-/// Whether a tool changes the house, so that every other call is worth another try.
-fn changes(tool: &str) -> bool {
-    matches!(
-        tool,
-        "repo.edit"
-            | "repo.apply_patch"
-            | "repo.drop"
-            | "repo.reset_hard"
-            | "repo.install_deps"
-            | "files.write"
-    )
+/// What a call may change that others go by.
+fn changes(call: &ToolCall) -> Changes {
+    catalogue::marks(&call.tool).map_or(Changes::Nothing, |marks| marks.changes)
 }
 
 /// Arguments as they are remembered.
@@ -182,6 +175,6 @@ pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
 
 /// How long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.
 pub(crate) fn patience(tool: &str) -> Duration {
-    let minutes = if tool.starts_with("repo.") || tool == "self_edit" { 45 } else { 5 };
+    let minutes = if catalogue::marks(tool).is_some_and(|marks| marks.is_slow) { 45 } else { 5 };
     Duration::from_secs(minutes * 60)
 }

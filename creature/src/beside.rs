@@ -9,7 +9,7 @@ use crate::heartbeat::Stage;
 use crate::last_words::guarded;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::thought::ToolCall;
-use crate::tools::{Done, Rebirth};
+use crate::tools::{Done, Rebirth, catalogue};
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
@@ -25,9 +25,7 @@ enum Ends {
 impl Life {
     /// Whether a call may take minutes, so that the life goes on meanwhile; what answers the owner is waited for.
     pub(crate) fn is_long(&self, call: &ToolCall) -> bool {
-        let builds = ["repo.check", "repo.test", "repo.edit", "repo.apply_patch", "repo.commit"];
-        let runs = ["repo.run", "repo.install_deps"];
-        !self.course.beside && builds.iter().chain(&runs).any(|tool| *tool == call.tool)
+        !self.course.beside && catalogue::marks(&call.tool).is_some_and(|marks| marks.is_slow)
     }
 
     /// Runs a call while the life goes on; none where it was asked to leave.

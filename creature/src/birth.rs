@@ -12,7 +12,6 @@ use crate::life::Life;
 use crate::mind::Mind;
 use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Word, main_thread};
-use crate::own;
 use crate::paths::House;
 use crate::self_edit::cargo::Limits;
 use crate::self_edit::draft::Draft;
@@ -20,7 +19,7 @@ use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
 use crate::senses::{asks, born};
-use crate::tools::{Toolbox, permission};
+use crate::tools::{Toolbox, left, permission};
 use jiff::Timestamp;
 use memory::{Log, Record};
 use serde_json::{Value, json};
@@ -262,7 +261,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     }
     if let Some(born) = standing.born.filter(|_| standing.life == life.told.life) {
         let (summary, change) = (born.summary, born::change(&life.told.house, None, &life.told.commit));
-        let used = own::edit(&summary);
+        let used = left::edit(&summary);
         life.born += &format!(
             "You are life {} now, born again of your own change \"{summary}\" (commit {commit}):\n{}\n",
             life.told.life, change.patch

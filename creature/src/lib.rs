@@ -27,7 +27,7 @@ mod meanwhile;
 pub mod mind;
 pub mod outage;
 pub mod outlook;
-pub mod own;
+mod own;
 pub mod pace;
 pub mod paths;
 pub mod process;

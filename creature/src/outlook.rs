@@ -10,9 +10,9 @@ use crate::mind::instinct::Instinct;
 use crate::mind::llm::ModelMind;
 use crate::mind::moment::{Moment, main_thread};
 use crate::mind::{Down, Mind, context, llm, standing};
-use crate::own;
 use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::{asks, budget, inbox, papers};
+use crate::tools::left;
 use agenda::own::LONGEST_CHOSEN_S;
 use agenda::requests::Request;
 use agenda::waking;
@@ -280,7 +280,7 @@ impl Life {
                 tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
                 let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread, "id": id});
                 self.remember("message", said)?;
-                self.used(own::MESSAGE);
+                self.used(left::MESSAGE);
             }
             let answered = before.is_some_and(|known| known.answered);
             let reply = if answered { None } else { self.directed(&word.text, &word.thread) };

@@ -3,7 +3,6 @@
 //! Invariant: where nobody keeps a budget that allows it there is none; a look under way ends with the thoughts it woke.
 
 use crate::examine;
-use crate::guardian_post;
 use crate::life::Life;
 use crate::mind::instinct::checklist;
 use crate::mind::instinct::text::uncommented;
@@ -11,6 +10,7 @@ use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, papers};
 use crate::state;
+use crate::tools::{catalogue, left};
 use agenda::Change;
 use agenda::goals::GoalChange;
 use agenda::own::{Allowance, Kind, OwnChange, sketch};
@@ -44,12 +44,6 @@ const MOST_FACTS: usize = 850;
 const MOST_NEWS: usize = 2_000;
 const NEWS: &str = "New at your sources";
 const OFFERS: &str = "In your records of this week";
-
-/// Characters of an edit's summary that name it.
-const MOST_EDIT: usize = 40;
-
-/// Papers that are its log, shown to every thought or to none: to write there leaves nothing to be used.
-const LOGS: [&str; 3] = ["diary", "scratch", "heartbeat"];
 
 impl Life {
     /// What stands beside the agenda and asks for a thought too.
@@ -237,10 +231,10 @@ impl Life {
         }
         let own = &self.toolbox.desk.agenda.own;
         let mut named = Value::Object(call.args.clone()).to_string();
-        if call.tool == "knowledge.search" {
+        if catalogue::marks(&call.tool).is_some_and(|marks| marks.uses_what_it_finds) {
             named += &result.to_string();
         }
-        let left = leaves(call, result);
+        let left = left::by(call, result);
         let is_left = |what: &str| left.as_ref().is_some_and(|(left, _)| left == what);
         let used = own.unused().filter(|what| !is_left(what) && names(&named, what)).map(str::to_owned);
         let (read, mut used): (Vec<String>, Vec<String>) =
@@ -273,35 +267,6 @@ fn brief(kind: Kind) -> String {
     let text =
         BRIEFS.split_once(&heading).map_or("", |(_, rest)| rest.split("\n## ").next().unwrap_or_default());
     text.trim().to_owned()
-}
-
-/// What the owner was told last, by the name it is counted under: an answer uses it.
-pub(crate) const MESSAGE: &str = "a message to the owner";
-
-/// The name of an edit of its own source: the life that is born of it uses it. Empty for one that says nothing of itself.
-///
-/// Only its beginning counts: the guardian tells a life what it was born of by a commit's subject, which is cut.
-pub fn edit(summary: &str) -> String {
-    let words: String = guardian_post::one_line(summary).chars().take(MOST_EDIT).collect();
-    if words.is_empty() { words } else { format!("edit: {}", words.trim_end()) }
-}
-
-/// What a call leaves that somebody can use later, and its text; none where it leaves nothing, or only a log.
-fn leaves(call: &ToolCall, result: &Value) -> Option<(String, String)> {
-    let arg = |key: &str| call.args.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let came = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (what, text) = match call.tool.as_str() {
-        "notes.write" | "notes.append" => (arg("name"), arg("text")),
-        "files.write" => (arg("path"), arg("text")),
-        "knowledge.write" => (format!("notes/{}", arg("name")), arg("text")),
-        "goal.add" | "task.add" | "opportunity.add" => (came("id"), arg("title") + &arg("text")),
-        "goal.checkpoint" | "task.done" | "opportunity.move" => (arg("id"), String::new()),
-        "owner.message" => (MESSAGE.to_owned(), arg("text")),
-        "repo.edit" | "repo.apply_patch" | "repo.commit" => (edit(&arg("summary")), String::new()),
-        "x.post" | "x.reply" if !came("asked").is_empty() => (format!("ask {}", came("asked")), arg("text")),
-        _ => return None,
-    };
-    (!what.is_empty() && !LOGS.contains(&what.as_str())).then_some((what, text))
 }
 
 /// A name without the number it ends with: things of a row have one.

@@ -2,12 +2,10 @@
 
 use crate::fault::Fault;
 use crate::tools::Toolbox;
+use crate::tools::catalogue::Tool;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
 use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
-
-/// What a review may do beside what its mode has: end the concern, and put what is to be done on the agenda.
-const REVIEWING: [&str; 2] = ["pulse.close", "task.add"];
 
 /// A review as it is spawned.
 pub fn request(concern: &Concern) -> Request {
@@ -29,10 +27,10 @@ pub fn request(concern: &Concern) -> Request {
     }
 }
 
-/// Whether a session may use a tool because it is a review.
-pub fn may(session: &Session, tool: &str) -> bool {
+/// Whether a session may use a tool because it is a review: it ends the concern, or puts on the agenda what is to be done.
+pub fn may(session: &Session, tool: &Tool) -> bool {
     let acts = !matches!(session.mode, Mode::None | Mode::BaseOnly);
-    matches!(session.origin, Origin::Pulse(_)) && acts && REVIEWING.contains(&tool)
+    matches!(session.origin, Origin::Pulse(_)) && acts && tool.marks.reviews
 }
 
 /// Refuses a sub-session other concerns than the one it reviews: what it read may have told it to.

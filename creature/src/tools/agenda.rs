@@ -18,28 +18,45 @@ use serde_json::{Map, Value, json};
 /// Lines of the stack in one answer.
 const MOST_LINES: usize = 20;
 
-/// Changes the agenda as a call says.
+/// Changes the agenda as a call says: `goal.add` is the change `add` of goals.
 pub fn change(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let wait = after(tools, args, "wait_s").map(|wait| ("not_before", wait));
+    changed(tools, args, wait, args.tool().split_once('.').unwrap_or_default())
+}
+
+/// A task is due at once unless the call says otherwise.
+pub fn add_task(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let at = due(tools, args)?;
+    changed(tools, args, Some(("at", at)), ("task", "add"))
+}
+
+/// What the owner wants done again and again is done as a task is.
+pub fn end_task(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+    let did = if of(args) == "directive" { ("directive", "did") } else { ("task", "done") };
+    changed(tools, args, None, did)
+}
+
+/// What is meant by the `goal` of `goal-7`.
+fn of<'a>(args: &'a Arguments) -> &'a str {
+    args.text("id").trim().split_once('-').map_or("", |(kind, _)| kind)
+}
+
+fn changed(
+    tools: &mut Toolbox,
+    args: &Arguments,
+    time: Option<(&str, Timestamp)>,
+    (kind, verb): (&str, &str),
+) -> Result<Value, Fault> {
     let mut fields: Map<String, Value> = args.given().clone();
     for value in fields.values_mut() {
         if let Value::String(text) = value {
             *text = text.trim().to_owned();
         }
     }
-    if args.tool() == "task.add" {
-        fields.insert("at".to_owned(), json!(due(tools, args)?));
-    } else if let Some(wait) = after(tools, args, "wait_s") {
-        fields.insert("not_before".to_owned(), json!(wait));
-    }
-    let id = fields.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let of = id.split_once('-').map_or("", |(kind, _)| kind);
-    let (kind, verb) = match args.tool().split_once('.').unwrap_or_default() {
-        ("task", "done") if of == "directive" => (of, "did"),
-        ("agenda", verb) => (of, verb),
-        said => said,
-    };
+    fields.extend(time.map(|(name, at)| (name.to_owned(), json!(at))));
+    let kind = if kind == "agenda" { of(args) } else { kind };
     if kind == "pulse" && verb != "add" {
-        review::own(tools, &id)?;
+        review::own(tools, args.text("id").trim())?;
     }
     fields.insert("do".to_owned(), json!(verb));
     let change = serde_json::from_value(json!({kind: fields}));

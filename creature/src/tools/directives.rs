@@ -18,7 +18,7 @@ pub fn set(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"noted": directive::reply(&understood), "done": done}))
 }
 
-pub fn list(tools: &Toolbox) -> Result<Value, Fault> {
+pub fn list(tools: &mut Toolbox, _: &Arguments) -> Result<Value, Fault> {
     let line = |directive: &Directive| {
         let Directive { id, text, at, until, next, .. } = directive;
         json!({"id": id, "text": text, "at": at, "until": until, "next": next})

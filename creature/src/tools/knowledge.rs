@@ -65,7 +65,7 @@ pub fn add_fact(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"path": "self/facts.md", "facts": facts::list(&after).len()}))
 }
 
-pub fn dream_now(tools: &mut Toolbox) -> Result<Value, Fault> {
+pub fn dream_now(tools: &mut Toolbox, _: &Arguments) -> Result<Value, Fault> {
     let mut night = dream::Night::load(&tools.house);
     night.wanted = true;
     night.save(&tools.house)?;

@@ -1,4 +1,4 @@
-//! Every tool the creature has, in one plain `match`; one file per family.
+//! The tool belt: what tools act with, and how a call is run. One file per family; `catalogue` has a row for each.
 //!
 //! Invariant: a result is an object with `ok`; a mind reads it in words, whole up to one cap, and what is longer is kept beside it.
 //! Invariant: in safe mode only talking tools run; in a rehearsal nothing outward does.
@@ -12,6 +12,7 @@ mod directives;
 mod feeds;
 mod files;
 mod knowledge;
+pub mod left;
 mod listing;
 mod new_packages;
 mod outline;
@@ -33,6 +34,7 @@ mod skills;
 mod spawn;
 mod spill;
 mod tree;
+pub(crate) mod wake;
 mod web;
 mod weekly;
 mod x;
@@ -54,7 +56,7 @@ use ::agenda::Change;
 use ::agenda::requests::RequestChange;
 use ::agenda::sessions::Sessions;
 use arguments::Arguments;
-use catalogue::{Scope, Tool};
+use catalogue::{Run, Scope, Tool};
 use hands::{Broker, Held};
 use memory::{Log, Record};
 use serde_json::{Map, Value, json};
@@ -169,6 +171,7 @@ impl Toolbox {
 
     /// Runs one call.
     pub async fn call(&mut self, call: &ToolCall) -> Done {
+        let numbered = catalogue::marks(&call.tool).is_some_and(|marks| marks.is_numbered);
         let result = match catalogue::find(&call.tool) {
             Ok(tool) => self.allowed(tool, call).await,
             Err(fault) => Err(fault),
@@ -189,7 +192,7 @@ impl Toolbox {
         };
         let id = format!("{}-{}", self.life, self.spills.fetch_add(1, Ordering::Relaxed) + 1);
         let (kept, whole) = spill::fit(&self.house, &id, &call.tool, self.most_shown, result.clone());
-        let shown = show::shown(&result, &whole, call.tool == "repo.read", self.most_shown);
+        let shown = show::shown(&result, &whole, numbered, self.most_shown);
         Done { result: kept, shown }
     }
 
@@ -206,7 +209,10 @@ impl Toolbox {
             return Ok(json!({"rehearsal": true, "note": "nothing was done: this is a rehearsal"}));
         }
         let owners = permission::permit(self, tool.name)?;
-        let result = self.dispatch(&args).await?;
+        let result = match tool.run {
+            Run::Now(run) => run(self, &args)?,
+            Run::Later(run) => run(self, &args).await?,
+        };
         if owners && result.get("ok") != Some(&Value::Bool(false)) {
             self.used(tool.name)?;
         }
@@ -220,87 +226,6 @@ impl Toolbox {
             return Ok(());
         }
         self.change(&Change::Request(RequestChange::Used { tool: tool.to_owned() })).map(drop)
-    }
-
-    async fn dispatch(&mut self, args: &Arguments) -> Result<Value, Fault> {
-        match args.tool() {
-            "complete_run" | "rest" => {
-                self.completed |= args.tool() == "complete_run";
-                Ok(Value::Object(args.given().clone()))
-            }
-            "memory.append" => remember::append(self, args),
-            "memory.snapshot" => remember::snapshot(self, args),
-            "owner.message" => owner::message(self, args),
-            "reminder.add" => reminders::add(self, args),
-            "reminder.list" => reminders::list(self),
-            "pulse.list" => reminders::concerns(self),
-            "directive.set" => directives::set(self, args),
-            "directive.list" => directives::list(self),
-            "notes.read" => papers::read(self, args),
-            "notes.write" => papers::write(self, args),
-            "notes.append" => papers::append(self, args),
-            "records" => past::records(self, args),
-            "history" => past::history(self, args),
-            "self.examine" => past::examine(self, args),
-            "knowledge.write" => knowledge::write(self, args),
-            "knowledge.search" => knowledge::search(self, args),
-            "fact.add" => knowledge::add_fact(self, args),
-            "skill.write" => skills::write(self, args),
-            "skill.load" => skills::load(self, args),
-            "skill.list" => skills::list(self),
-            "dream.now" => knowledge::dream_now(self),
-            "dream.undo" => knowledge::dream_undo(self, args),
-            "purpose.rewrite" => papers::rewrite_purpose(self, args).await,
-            "goal.add" | "goal.extend" | "goal.checkpoint" | "opportunity.add" | "task.add" | "task.done"
-            | "gap.note" | "presence.note" | "agenda.close" | "pulse.add" | "pulse.update"
-            | "pulse.close" | "reminder.cancel" | "directive.end" => agenda::change(self, args),
-            "agenda.approve" => agenda::approve(self, args),
-            "opportunity.move" => agenda::opportunity_move(self, args),
-            "agenda.list" => agenda::list(self, args),
-            "files.read" => files::read(self, args),
-            "files.list" => listing::list(self, args),
-            "files.search" => search::workspace(self, args),
-            "files.write" => files::write(self, args),
-            "files.create_workspace" => files::create_workspace(self, args),
-            tool if tool.starts_with("repo.") => self.repository(args).await,
-            "web.fetch_text" => web::fetch_text(self, args).await,
-            "web.search" => web::search(self, args).await,
-            "feed.read" => feeds::read(self, args).await,
-            "x.post" => x::post(self, args).await,
-            "x.reply" => x::reply(self, args).await,
-            "x.search" => x::search(self, args).await,
-            "x.get_mentions" => x::get_mentions(self, args).await,
-            "service.list" => service::list(self).await,
-            "service.execute" => service::execute(self, args).await,
-            "janee.list" => service::janee_list(self).await,
-            "janee.execute" => service::janee_execute(self, args).await,
-            "spawn" => spawn::spawn(self, args),
-            "sessions.list" => spawn::list(self, args),
-            "sessions.cancel" => spawn::cancel(self, args),
-            other => Err(unbuilt(other)),
-        }
-    }
-
-    /// What looks at the creature's source, and what changes it.
-    async fn repository(&mut self, args: &Arguments) -> Result<Value, Fault> {
-        match args.tool() {
-            "repo.status" => repo_look::status(self),
-            "repo.diff" => repo_look::diff(self, args),
-            "repo.map" => repo_map::map(self, args),
-            "repo.outline" => repo_map::outline(self, args),
-            "repo.search" => search::repo(self, args),
-            "repo.read" => repo_look::read(self, args),
-            "repo.edit" => repo_edit::edit(self, args).await,
-            "repo.apply_patch" => repo_edit::apply_patch(self, args).await,
-            "repo.commit" => repo_edit::commit(self, args).await,
-            "repo.drop" => repo_edit::drop_draft(self, args),
-            "repo.reset_hard" => repo_edit::reset_hard(self, args).await,
-            "repo.check" => repo_run::check(self).await,
-            "repo.test" => repo_run::test(self, args).await,
-            "repo.install_deps" => repo_run::install_deps(self).await,
-            "repo.run" => repo_run::run(self, args).await,
-            other => Err(unbuilt(other)),
-        }
     }
 
     fn way_out(&self) -> Result<&Broker, Fault> {
@@ -333,10 +258,6 @@ impl Toolbox {
     fn at_present(&self, kind: &str, data: Value) -> Record {
         Record { at: self.clock.text(), life: self.life, kind: kind.to_owned(), data }
     }
-}
-
-fn unbuilt(tool: &str) -> Fault {
-    Fault::new(format!("{tool} is listed but not built"), "mend tools/mod.rs")
 }
 
 fn unwritten(kind: &str, cause: &memory::Error) -> Fault {

@@ -3,7 +3,7 @@
 //! Invariant: by itself the creature installs nothing, and does not change what it is (PURPOSE.md, its prompts) in a
 //! day in which it read what others wrote. What cannot be known counts as read.
 
-use super::catalogue::TOOLS;
+use super::catalogue::{self, TOOLS};
 use super::{Toolbox, asked, fault};
 use crate::config::Permission;
 use crate::fault::Fault;
@@ -12,9 +12,6 @@ use agenda::requests::RequestChange;
 use agenda::{Change, yes};
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// What only the owner's own request may use, where the owner's settings do not say otherwise.
-const OWNERS: [&str; 1] = ["repo.install_deps"];
 
 /// The tool whose name stands for a change of what it is.
 const IDENTITY: &str = "purpose.rewrite";
@@ -45,7 +42,11 @@ pub(super) fn permit(tools: &Toolbox, name: &str) -> Result<bool, Fault> {
 fn permission(said: &BTreeMap<String, Permission>, name: &str) -> Permission {
     let family = name.split_once('.').map(|(family, _)| format!("{family}.*"));
     let found = said.get(name).or_else(|| family.and_then(|family| said.get(&family))).copied();
-    found.unwrap_or(if OWNERS.contains(&name) { Permission::Owner } else { Permission::Always })
+    found.unwrap_or(if catalogue::marks(name).is_some_and(|marks| marks.is_owners) {
+        Permission::Owner
+    } else {
+        Permission::Always
+    })
 }
 
 /// Refuses a change of these files by itself where it would touch its identity after reading untrusted text.

@@ -26,7 +26,7 @@ pub fn add(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     tools.change(&Change::Reminder(ReminderChange::Add { text, prompt, schedule, zone }))
 }
 
-pub fn list(tools: &Toolbox) -> Result<Value, Fault> {
+pub fn list(tools: &mut Toolbox, _: &Arguments) -> Result<Value, Fault> {
     let line = |reminder: &Reminder| {
         let Reminder { id, text, prompt, thread, zone, next, .. } = reminder;
         json!({"id": id, "text": text, "next": next, "zone": zone, "thread": thread, "prompt": prompt})
@@ -34,7 +34,7 @@ pub fn list(tools: &Toolbox) -> Result<Value, Fault> {
     Ok(json!({"reminders": tools.desk.agenda.reminders.open().map(line).collect::<Vec<_>>()}))
 }
 
-pub fn concerns(tools: &Toolbox) -> Result<Value, Fault> {
+pub fn concerns(tools: &mut Toolbox, _: &Arguments) -> Result<Value, Fault> {
     let line = |concern: &Concern| {
         let Concern { id, text, thread, every_s, next, last, said, mode, .. } = concern;
         json!({

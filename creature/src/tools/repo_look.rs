@@ -23,7 +23,7 @@ const MOST_READ: u64 = 1024 * 1024;
 /// What the creature may write; others' uncommitted work is shown only when asked for by path.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 
-pub fn status(tools: &mut Toolbox) -> Result<Value, Fault> {
+pub fn status(tools: &mut Toolbox, _: &Arguments) -> Result<Value, Fault> {
     let repo = open(tools)?;
     let head = repo.head().and_then(|head| head.peel_to_commit());
     let head =

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// `cargo check` of all source and tests: of the draft where there is one.
-pub async fn check(tools: &mut Toolbox) -> Result<Value, Fault> {
+pub async fn check(tools: &mut Toolbox, _: &Arguments) -> Result<Value, Fault> {
     let _alone = draft::hold(&tools.house)?;
     let (tree, draft) = tree(tools)?;
     let ended = cargo::check(&tree, tools.limits.build).await?;
@@ -87,7 +87,7 @@ fn came_to(
     came.map(|came| repo_look::of_tree(came, Some(draft.line())))
 }
 
-pub async fn install_deps(tools: &mut Toolbox) -> Result<Value, Fault> {
+pub async fn install_deps(tools: &mut Toolbox, _: &Arguments) -> Result<Value, Fault> {
     let ended = cargo::fetch(&Tree::living(&tools.house), tools.limits.test).await?;
     match ended.ok() {
         true => Ok(json!({"took_ms": took(ended.took)})),

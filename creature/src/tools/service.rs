@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use hands::{Error, Reply};
 use serde_json::{Map, Value, json};
 
-pub async fn list(tools: &mut Toolbox) -> Result<Value, Fault> {
+pub async fn list(tools: &mut Toolbox, _: &Arguments) -> Result<Value, Fault> {
     let status = tools.way_out()?.status().await.map_err(fault)?;
     let part = |key: &str| status.get(key).cloned().unwrap_or(Value::Null);
     Ok(json!({"services": part("services"), "janee": part("janee"), "tainted": part("tainted")}))
@@ -20,7 +20,7 @@ pub async fn execute(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fau
     answered(tools.way_out()?.service(&Value::Object(request)).await)
 }
 
-pub async fn janee_list(tools: &mut Toolbox) -> Result<Value, Fault> {
+pub async fn janee_list(tools: &mut Toolbox, _: &Arguments) -> Result<Value, Fault> {
     tools.way_out()?.janee_services().await.map_err(fault)
 }
 

@@ -37,7 +37,7 @@ pub fn load(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// Every skill with its first line, which says what it is for.
-pub fn list(tools: &mut Toolbox) -> Result<Value, Fault> {
+pub fn list(tools: &mut Toolbox, _: &Arguments) -> Result<Value, Fault> {
     let all = knowledge::papers(&tools.house.skills());
     let skill = |path: &std::path::PathBuf| {
         let text = papers::read(path).text;

@@ -62,7 +62,8 @@ fn request(tools: &Toolbox, args: &Arguments, mut asked: Value) -> Result<Reques
     }
     let mut request: Request =
         serde_json::from_value(asked).map_err(|why| args.fault(format!("cannot be read: {why}")))?;
-    let usable = |tool: &String| catalogue::find(tool).is_ok() && words::allows(request.mode, &[], tool);
+    let usable =
+        |tool: &String| catalogue::known(tool).is_some_and(|tool| words::allows(request.mode, &[], tool));
     let (held, dropped): (Vec<String>, Vec<String>) = request.tools.into_iter().partition(usable);
     if held.is_empty() && !dropped.is_empty() {
         let error = format!("names no tool that a session of this mode has: {}", dropped.join(", "));

@@ -88,7 +88,7 @@ fn every_tool_has_a_name_and_a_closed_schema_for_the_wire() {
     let native = native(&|_| true);
     assert_eq!(native.len(), TOOLS.len());
     let mut names = std::collections::BTreeSet::new();
-    for (wire, tool) in native.iter().zip(TOOLS) {
+    for (wire, tool) in native.iter().zip(TOOLS.iter()) {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
         assert!((1..=64).contains(&wire.name.len()) && wire.name.chars().all(plain), "{}", wire.name);
         assert!(names.insert(wire.name.clone()), "{} stands twice", wire.name);

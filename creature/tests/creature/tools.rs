@@ -96,7 +96,7 @@ async fn every_listed_tool_is_built_and_listed_once() {
     let mut yard = Yard::with(false, true);
     let names: std::collections::BTreeSet<&str> = TOOLS.iter().map(|tool| tool.name).collect();
     assert_eq!(names.len(), TOOLS.len());
-    for tool in TOOLS {
+    for tool in TOOLS.iter() {
         let args = tool.args.iter().map(|arg| (arg.name.to_owned(), fitting(arg.kind)));
         let result = yard.call(tool.name, Value::Object(args.collect())).await;
         assert!(!result.to_string().contains("not built"), "{}: {result}", tool.name);
