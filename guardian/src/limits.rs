@@ -1,9 +1,7 @@
 //! Every number the guardian lives by, once; the owner may change them under `[limits]` in `owner.toml`.
 
+use house::clock::Millis;
 use serde::Deserialize;
-
-/// Milliseconds on the guardian's own timeline (see `clock`).
-pub type Millis = u64;
 
 /// Deadlines, rests and counts. Durations are written in seconds in `owner.toml` and kept in milliseconds.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -121,8 +119,6 @@ pub const LOG_TAIL_BYTES: u64 = 4_096;
 pub const TARGET_LOOK_MS: Millis = 60 * 60_000;
 /// Largest document that is written to be read back by that measure, in bytes: room for what is added in between.
 pub const DOCUMENT_BYTES: usize = 192 << 10;
-/// Largest heartbeat, request, order or state file that is read, in bytes.
-pub const SMALL_FILE_BYTES: u64 = 256 << 10;
 
 fn seconds<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Millis, D::Error> {
     let seconds = f64::deserialize(source)?;

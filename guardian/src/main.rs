@@ -1,40 +1,21 @@
-//! The guardian's door: reads the command line, then starts, refuses, or carries an order.
+//! The guardian's door: reads the command line, then starts, refuses, or carries an order; what else there is, the console has.
 
 use anyhow::Result;
-use guardian::house::House;
-use guardian::walls::launch;
-use guardian::{asks, doctor, feed, help, history, moments, orders, report, settings, start, terminal};
+use guardian::act::console_process;
+use guardian::{orders, start, status};
+use house::{House, terminal};
+use std::ffi::OsString;
 use std::process::ExitCode;
-
-/// Rows of the past a follower may ask for.
-const MOST_ROWS: usize = 100_000;
-
-enum Command {
-    Run,
-    Status { json: bool },
-    Order { order: &'static str, to: Option<String> },
-    History { since: String, json: bool },
-    Asks { id: Option<String>, full: bool, json: bool },
-    Answer { id: String, approve: bool },
-    Feed(feed::Wanted),
-    Doctor { json: bool },
-    Help(Option<String>),
-    Version,
-}
+use walls::launch::launch;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == "wall") {
-        return launch::launch(arguments);
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == walls::STAGE) {
+        return launch(arguments.into_iter().skip(1), |failed| {
+            terminal::error(&format!("guardian {failed}"))
+        });
     }
-    let command = match parse(lexopt::Parser::from_env()) {
-        Ok(command) => command,
-        Err(error) => {
-            terminal::error(&format!("guardian: {error}; see `cargo run -p guardian -- --help`"));
-            return ExitCode::from(2);
-        }
-    };
-    match carry_out(command) {
+    match carry_out(&arguments) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             terminal::error(&format!("guardian: {error:#}"));
@@ -43,85 +24,28 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse(mut parser: lexopt::Parser) -> Result<Command, lexopt::Error> {
-    use lexopt::prelude::*;
-    let (mut words, mut json, mut full, mut since) = (Vec::new(), false, false, None);
-    let (mut last, mut wants_help) = (None, false);
-    while let Some(argument) = parser.next()? {
-        match argument {
-            Short('h') | Long("help") => wants_help = true,
-            Short('V') | Long("version") => return Ok(Command::Version),
-            Long("json") => json = true,
-            Long("full") => full = true,
-            Long("since") => since = Some(moments::since(&parser.value()?.string()?)?),
-            Short('n') => last = Some(parser.value()?.parse::<usize>()?.min(MOST_ROWS)),
-            Value(word) => words.push(word.string()?),
-            Short(_) | Long(_) => return Err(argument.unexpected()),
-        }
-    }
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let first = words.first().copied().unwrap_or_default();
-    if wants_help || first == "help" {
-        let about = if first == "help" { words.get(1) } else { words.first() };
-        return Ok(Command::Help(about.map(|&word| word.to_owned())));
-    }
-    let takes = |option: &str| help::of(first).is_some_and(|help| help.takes(option));
-    let given = [("--json", json), ("--full", full), ("--since", since.is_some()), ("-n", last.is_some())];
-    if let Some((option, _)) = given.iter().find(|(option, given)| *given && !takes(option)) {
-        let whose = if first.is_empty() { "the guardian's start" } else { first };
-        return Err(format!("{whose} takes no {option}").into());
-    }
-    let order = |order| Ok(Command::Order { order, to: None });
+/// Those that stop, steer and tell need no other program; every other word, and help, is the console's.
+fn carry_out(arguments: &[OsString]) -> Result<u8> {
+    let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
     match words.as_slice() {
-        [] => Ok(Command::Run),
-        ["status"] => Ok(Command::Status { json }),
-        ["stop"] => order("stop"),
-        ["pause"] => order("pause"),
-        ["resume"] => order("resume"),
-        ["rollback"] => order("rollback"),
-        ["rollback", commit] => Ok(Command::Order { order: "rollback", to: Some((*commit).to_owned()) }),
-        ["history"] => Ok(Command::History { since: since.map_or_else(|| moments::since("24h"), Ok)?, json }),
-        ["asks"] => Ok(Command::Asks { id: None, full, json }),
-        ["asks", id] => Ok(Command::Asks { id: Some((*id).to_owned()), full, json }),
-        ["approve", id] => Ok(Command::Answer { id: (*id).to_owned(), approve: true }),
-        ["deny", id] => Ok(Command::Answer { id: (*id).to_owned(), approve: false }),
-        ["approve" | "deny"] => Err(format!("which ask? `{}` lists them", report::typed("asks")).into()),
-        ["feed"] => Ok(Command::Feed(feed::Wanted { last, since, json })),
-        ["doctor"] => Ok(Command::Doctor { json }),
-        other => Err(help::unknown(&other.join(" ")).into()),
+        [] if arguments.is_empty() => start::run(),
+        ["-V" | "--version"] => {
+            terminal::line(concat!("guardian ", env!("CARGO_PKG_VERSION")));
+            Ok(0)
+        }
+        ["status"] => tell(false),
+        ["status", "--json"] | ["--json", "status"] => tell(true),
+        [order @ ("stop" | "pause" | "resume" | "rollback")] => orders::give(&find()?, order, None),
+        ["rollback", commit] if !commit.starts_with('-') => {
+            orders::give(&find()?, "rollback", Some((*commit).to_owned()))
+        }
+        _ => console_process::hand_over(find().ok().as_ref(), arguments),
     }
 }
 
-fn carry_out(command: Command) -> Result<u8> {
-    if !matches!(command, Command::Run | Command::Order { .. } | Command::Answer { .. }) {
-        terminal::end_with_reader();
-    }
-    match command {
-        Command::Help(None) => help::all().lines().for_each(terminal::line),
-        Command::Help(Some(name)) => match help::of(&name) {
-            Some(help) => help.text().lines().for_each(terminal::line),
-            None => {
-                terminal::error(&format!("guardian: {}", help::unknown(&name)));
-                return Ok(2);
-            }
-        },
-        Command::Version => terminal::line(concat!("guardian ", env!("CARGO_PKG_VERSION"))),
-        Command::Run => return start::run(),
-        Command::Status { json } => return orders::status(&find()?, json),
-        Command::Order { order, to } => {
-            orders::give(&find()?, order, to)?;
-        }
-        Command::History { since, json } => history::print(&find()?, &since, json),
-        Command::Asks { id, full, json } => return asks::show(&find()?, id.as_deref(), full, json),
-        Command::Answer { id, approve } => return asks::answer(&find()?, &id, approve),
-        Command::Feed(wanted) => feed::follow(&find()?, &wanted),
-        Command::Doctor { json } => {
-            let house = find()?;
-            let limits = settings::load(&house).map(|settings| settings.limits).unwrap_or_default();
-            return Ok(doctor::examine(&house, &limits, json));
-        }
-    }
-    Ok(0)
+fn tell(as_json: bool) -> Result<u8> {
+    terminal::end_with_reader();
+    status::print(&find()?, as_json)
 }
 
 fn find() -> Result<House> {

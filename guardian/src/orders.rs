@@ -1,19 +1,17 @@
 //! The owner's word to a running guardian, from another terminal: a small file, a signal, an answer.
 
-use crate::bounds::{TOLD_CHARS, brief};
-use crate::house::House;
-use crate::interrupt::Interrupted;
-use crate::records::text;
-use crate::repo::Version;
+use crate::decide::vocabulary::{Event, Phase, Want};
+use crate::git::repo::Version;
+use crate::git::tree::short;
 use crate::run::Guardian;
-use crate::tree::short;
-use crate::vocabulary::{Event, Phase, Want};
-use crate::{clock, files, heartbeat, moments, own_time, terminal};
 use anyhow::{Context, Result, bail};
+use house::bounds::{TOLD_CHARS, brief};
+use house::interrupt::Interrupted;
+use house::records::text;
+use house::{House, clock, files, instance, terminal};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use std::time::Duration;
 
 /// How long the command waits for what comes of an order.
@@ -135,31 +133,13 @@ pub fn passed_over(house: &House, forgotten: bool) -> Option<files::Mark> {
     (forgotten || stops).then(|| files::mark(&house.order())).flatten()
 }
 
-/// Who holds the lock of the house's one guardian: the process it names, if it names one; `None` when nobody does.
-pub fn holder(house: &House) -> Option<Option<i32>> {
-    let file = files::open(&house.lock()).ok()??;
-    let free = fs2::FileExt::try_lock_shared(&file).is_ok();
-    (!free).then(|| files::tail(&house.lock(), 32).trim().parse().ok())
-}
-
-/// The running guardian's process, by the lock it holds; `None` when none runs.
-pub fn running(house: &House) -> Option<i32> {
-    holder(house)?
-}
-
-/// Whether a guardian runs here and its broker with it.
-pub fn broker_runs(house: &House) -> bool {
-    let told = running(house).and_then(|pid| published(house, pid));
-    told.is_some_and(|told| told.get("broker").and_then(|broker| broker.get("running")) == Some(&true.into()))
-}
-
 /// Gives an order and waits until something has come of it: what that is, or why nothing did.
-pub fn give(house: &House, order: &str, to: Option<String>) -> Result<()> {
+pub fn give(house: &House, order: &str, to: Option<String>) -> Result<u8> {
     if let Some(name) = to.as_ref().filter(|name| name.len() > NAME_BYTES) {
         bail!("no commit has a name of {} bytes", name.len());
     }
-    let pid =
-        running(house).context("no guardian is running here; start one with `cargo run -p guardian`")?;
+    let pid = instance::running(house)
+        .context("no guardian is running here; start one with `cargo run -p guardian`")?;
     let id = format!("{}-{}", clock::name(), std::process::id());
     let body = serde_json::to_vec(&Order { id: id.clone(), order: order.into(), to })?;
     files::replace(&house.order(), &body)?;
@@ -168,22 +148,22 @@ pub fn give(house: &House, order: &str, to: Option<String>) -> Result<()> {
     let (mut taken_up, mut note) = (false, String::new());
     for _ in 0..WAIT.as_millis() / LOOK.as_millis() {
         // Looked at first: what it said last is still there once it is gone.
-        let told = published(house, pid).filter(|told| text(told, "order") == id);
+        let told = instance::published(house, pid).filter(|told| text(told, "order") == id);
         if let Some(outcome) =
             told.as_ref().and_then(|told| told.get("order_outcome")).filter(|it| it.is_object())
         {
             let said = format!("{order}: {}", text(outcome, "told").replace('\n', " "));
             anyhow::ensure!(outcome.get("ok") == Some(&true.into()), said);
             terminal::line(&said);
-            return Ok(());
+            return Ok(0);
         }
         if let Some(told) = told {
             (taken_up, note) = (true, text(&told, "note").replace('\n', " "));
         }
-        if running(house) != Some(pid) {
+        if instance::running(house) != Some(pid) {
             if order == "stop" {
                 terminal::line("stopped; nothing is running");
-                return Ok(());
+                return Ok(0);
             }
             bail!("{order}: the guardian, process {pid}, is gone; its next start takes the order up");
         }
@@ -191,74 +171,4 @@ pub fn give(house: &House, order: &str, to: Option<String>) -> Result<()> {
     }
     let (seconds, what) = (WAIT.as_secs(), if taken_up { "come to an end with" } else { "taken up" });
     bail!("{order}: the guardian, process {pid}, has not {what} the order within {seconds} s; {note}")
-}
-
-/// What the guardian of this process says; what an earlier one said is nothing.
-fn published(house: &House, pid: i32) -> Option<Value> {
-    last_published(house).filter(|told| told.get("guardian_pid").and_then(Value::as_i64) == Some(pid.into()))
-}
-
-fn last_published(house: &House) -> Option<Value> {
-    serde_json::from_slice(&files::read_small(&house.published()).ok()??).ok()
-}
-
-/// What the creature that lives says its own wakes came to.
-fn own_wakes(house: &House, document: &Value) -> String {
-    let number = |name: &str| document.get(name).and_then(Value::as_u64);
-    let claim = heartbeat::read(&house.heartbeat()).unwrap_or_default();
-    let lives = number("creature_pid").is_some() && number("life") == Some(claim.life);
-    if lives { claim.own } else { String::new() }
-}
-
-/// Prints what is going on; exit status 3 when no guardian runs.
-pub fn status(house: &House, as_json: bool) -> Result<u8> {
-    let pid = running(house);
-    let mut document = match pid {
-        Some(pid) => published(house, pid).unwrap_or_else(|| {
-            json!({"phase": "starting", "note": format!("the guardian, process {pid}, has said nothing yet")})
-        }),
-        None => last_published(house).unwrap_or_else(|| json!({"phase": "never started"})),
-    };
-    if let (None, Some(fields)) = (pid, document.as_object_mut()) {
-        fields.insert("phase".into(), "not running".into());
-        fields.insert("note".into(), "no guardian is running here".into());
-        fields.insert("mind".into(), "".into());
-        fields.insert("guardian_pid".into(), Value::Null);
-        fields.insert("creature_pid".into(), Value::Null);
-        if let Some(Value::Object(broker)) = fields.get_mut("broker") {
-            broker.insert("running".into(), false.into());
-            broker.insert("pid".into(), Value::Null);
-            broker.insert("note".into(), "not running".into());
-        }
-    }
-    let own = own_wakes(house, &document);
-    if as_json {
-        if let Some(fields) = document.as_object_mut() {
-            fields.insert("own".into(), own.into());
-            let page = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
-            let page = serde_json::from_slice::<Value>(&page).unwrap_or_default();
-            fields.insert("autonomy".into(), own_time::of(&page).cloned().unwrap_or_default());
-        }
-        terminal::json(&document);
-    } else {
-        for name in ["phase", "note", "life", "commit", "blessed", "last_good", "mind", "safe", "walls"] {
-            match document.get(name) {
-                Some(Value::String(text)) if !text.is_empty() => terminal::field(name, text),
-                Some(Value::Null | Value::String(_)) | None => {}
-                Some(value) => terminal::field(name, &value.to_string()),
-            }
-        }
-        for (name, line) in crate::report::broker_lines(house, document.get("broker")) {
-            terminal::field(name, &line);
-        }
-        if !own.is_empty() {
-            terminal::field("own wakes", &own);
-        }
-        if let Some(end) = document.get("ends").and_then(Value::as_array).and_then(|ends| ends.last()) {
-            let [at, ended, cause] = ["at", "ended", "cause"].map(|name| text(end, name));
-            let told = format!("{}: {} ({cause})", moments::told(at), ended.replace('_', " "));
-            terminal::field("last death", &told);
-        }
-    }
-    Ok(if pid.is_some() { 0 } else { 3 })
 }

@@ -3,25 +3,27 @@
 //! Invariant: a changed record is on disk before the actions it stands for are performed.
 //! Invariant: nothing here waits for the creature.
 
-use crate::binaries::Binaries;
-use crate::build::Build;
-use crate::child::{Bond, Tree};
-use crate::clock::Clock;
-use crate::companion::Companion;
-use crate::exam::Exam;
-use crate::files::Mark;
-use crate::heartbeat::Heartbeat;
-use crate::house::House;
-use crate::limits::{Limits, Millis};
-use crate::policy::Policy;
-use crate::repo::{Repo, Version};
-use crate::report::Report;
+use crate::act::binaries::Binaries;
+use crate::act::broker_process::BrokerProcess;
+use crate::act::build::Build;
+use crate::act::console_process::ConsoleProcess;
+use crate::act::exam::Exam;
+use crate::act::heartbeat;
+use crate::act::heartbeat::Heartbeat;
+use crate::act::report::Report;
+use crate::act::requests;
+use crate::act::state::State;
+use crate::decide::policy::Policy;
+use crate::decide::vocabulary::{Action, Event, Pending, Phase};
+use crate::git::repo::{Repo, Version};
+use crate::limits::Limits;
+use crate::processes::child::{Bond, Tree};
+use crate::processes::{hunt, prepare};
 use crate::settings::Settings;
-use crate::state::State;
-use crate::vocabulary::{Action, Event, Pending, Phase};
-use crate::walls::Walls;
-use crate::{files, hunt, interrupt, requests, walls};
 use anyhow::{Context, Result};
+use house::clock::{Clock, Millis};
+use house::files::{self, Mark};
+use house::{House, interrupt};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
@@ -32,6 +34,7 @@ use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use walls::Walls;
 
 /// How often a tree that will not die is looked at again.
 const SWEEP_MS: Millis = 50;
@@ -45,7 +48,7 @@ pub struct Guardian {
     pub mistake: String,
     /// Why `PURPOSE.md` as it is now does not count; empty while it does.
     pub purpose_unread: String,
-    pub companion: Companion,
+    pub broker: BrokerProcess,
     pub walls: Walls,
     pub clock: Clock,
     pub repo: Repo,
@@ -53,6 +56,7 @@ pub struct Guardian {
     pub policy: Policy,
     pub binaries: Binaries,
     pub report: Report,
+    pub console: ConsoleProcess,
     pub bond: Bond,
     pub heart: Heartbeat,
     pub life: Option<Life>,
@@ -132,7 +136,7 @@ impl Guardian {
 
     fn wait(&mut self) {
         let now = self.clock.now();
-        let busy = self.life.is_some() || self.build.is_some() || self.companion.hoped_for();
+        let busy = self.life.is_some() || self.build.is_some() || self.broker.hoped_for();
         let mut until = self.policy.deadline(&self.limits).unwrap_or(now + 3_600_000);
         if busy {
             until = until.min(now + self.limits.look_ms);
@@ -143,9 +147,9 @@ impl Guardian {
         if self.build.is_some() {
             until = until.min(now + self.report.build_frame_ms().unwrap_or(self.limits.look_ms));
         }
-        until = until.min(self.companion.deadline().unwrap_or(until));
+        until = until.min(self.broker.deadline().unwrap_or(until));
         let timeout = i32::try_from(until.saturating_sub(now)).unwrap_or(i32::MAX);
-        let listener = (!self.companion.hoped_for()).then_some(self.companion.listener.as_fd());
+        let listener = (!self.broker.hoped_for()).then_some(self.broker.listener.as_fd());
         let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();
         let mut descriptors: Vec<PollFd> = heard.map(|heard| PollFd::new(heard, PollFlags::POLLIN)).collect();
         // An interrupted or failed poll only means looking earlier.
@@ -239,7 +243,8 @@ impl Guardian {
 
     /// A purpose that cannot be read is said once, and stands in the status until it can.
     fn look_at_purpose(&mut self) {
-        let unread = walls::copy_purpose(&self.house).err().map(|why| format!("{why:#}")).unwrap_or_default();
+        let unread =
+            prepare::copy_purpose(&self.house).err().map(|why| format!("{why:#}")).unwrap_or_default();
         if unread == self.purpose_unread {
             return;
         }
@@ -255,8 +260,8 @@ impl Guardian {
         let life_number = self.state.life;
         let Some(life) = &mut self.life else { return false };
         if !life.thought {
-            let text = files::tail(&self.house.memory(), crate::limits::SMALL_FILE_BYTES);
-            life.thought = text.lines().rev().any(|line| crate::feed::is_thought_of(line, life_number));
+            let text = files::tail(&self.house.memory(), house::files::SMALL_FILE_BYTES);
+            life.thought = text.lines().rev().any(|line| heartbeat::is_thought_of(line, life_number));
         }
         life.thought
     }
@@ -280,19 +285,18 @@ impl Guardian {
         }
         self.exam.iter_mut().for_each(|exam| exam.follow(&self.house));
         if self.life.is_some() {
-            self.report.follow();
+            self.tend_console();
         }
     }
 
     fn leave(&mut self) -> Result<()> {
-        let spared: Vec<Pid> = self.companion.spared().collect();
+        let spared: Vec<Pid> = self.trusted().collect();
         if let Some(build) = self.build.take() {
             build.tree.end(&spared, &mut Vec::new());
         }
         hunt::sweep(&spared, &mut Vec::new());
-        self.end_broker();
+        self.end_trusted();
         hunt::sweep(&[], &mut Vec::new());
-        self.report.follow();
         interrupt::heard();
         // What cannot be looked at now is taken at the next start for what a creature left, as after a kill.
         let dirty = self.repo.head().and_then(|head| self.repo.dirty(head)).ok();

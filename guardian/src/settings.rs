@@ -3,15 +3,14 @@
 //! Invariant: a mistake anywhere in it is an error that names file, line, key and the nearest valid name, never a default.
 //! What stands in the broker's sections is the broker's to judge: `broker --check`.
 
-use crate::files;
-use crate::house::House;
 use crate::limits::Limits;
-use crate::walls::Choice;
 use anyhow::{Context, Result};
+use house::{House, files};
 use serde::Deserialize;
 use serde::de::{Error, IgnoredAny};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use walls::Choice;
 
 /// What the owner wants, as far as it concerns the guardian.
 #[derive(Clone, Debug, Default, PartialEq)]

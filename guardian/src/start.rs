@@ -1,19 +1,21 @@
 //! Starts or refuses: everything that may stop the guardian is found here, before the loop.
 
-use crate::binaries::Binaries;
-use crate::child::Bond;
-use crate::clock::Clock;
-use crate::companion::Companion;
-use crate::heartbeat::Heartbeat;
-use crate::house::House;
-use crate::policy::Policy;
-use crate::repo::Repo;
-use crate::report::Report;
-use crate::run::{End, Guardian};
-use crate::state::State;
-use crate::walls::{Choice, Walls};
-use crate::{files, hunt, interrupt, keep, orders, records, requests, run, settings, terminal, way};
+use crate::act::binaries::Binaries;
+use crate::act::broker_process::BrokerProcess;
+use crate::act::console_process::ConsoleProcess;
+use crate::act::heartbeat::Heartbeat;
+use crate::act::report::Report;
+use crate::act::requests;
+use crate::act::state::State;
+use crate::decide::policy::Policy;
+use crate::git::repo::Repo;
+use crate::processes::child::Bond;
+use crate::processes::{hunt, prepare};
+use crate::run::{self, End, Guardian};
+use crate::{orders, settings};
 use anyhow::Result;
+use house::clock::Clock;
+use house::{House, files, interrupt, printable, records, repair, terminal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::File;
 use std::io::Write;
@@ -21,6 +23,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
+use walls::{Choice, Walls};
 
 /// How often a former creature's processes are hunted before the guardian refuses to start.
 const ORPHAN_HUNTS: usize = 300;
@@ -67,7 +70,7 @@ pub fn run() -> Result<u8> {
     start_logging();
     let signals = run::signals()?;
     let settings = settings::load(&house).map_err(|error| Refused(format!("{error:#}")))?;
-    way::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
+    repair::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
     let _instance = lock_instance(&house)?;
     hunt::adopt_orphans()?;
     let bond = Bond::new(&house, creature_lock(&house)?)?;
@@ -78,10 +81,10 @@ pub fn run() -> Result<u8> {
         return if interrupt::check().is_err() { Ok(0) } else { refuse(why) };
     }
     let walls = put_up_walls(&house, &settings)?;
-    let companion = Companion::open(&house, &walls.network)?;
+    let broker = BrokerProcess::open(&house, &walls.network)?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
-    let report = Report::new(&house);
+    let report = Report::new();
     // A state that was lost has forgotten which order was the last.
     let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
     if let (true, Some((tree, _))) = (state.record.untidy, &state.record.trial) {
@@ -93,13 +96,14 @@ pub fn run() -> Result<u8> {
         settings,
         mistake: String::new(),
         purpose_unread: String::new(),
-        companion,
+        broker,
         walls,
         clock,
         repo,
         policy,
         binaries: Binaries::new(&house),
         report,
+        console: ConsoleProcess::new(&house),
         bond,
         heart: Heartbeat::new(house.heartbeat()),
         life: None,
@@ -140,8 +144,7 @@ fn is_untidy(state: &State) -> bool {
 
 /// What can be put up here; refuses where the owner requires more. From here on nobody may look into this process.
 fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
-    let more = settings.sandbox.read.clone();
-    let walls = Walls::find(house, settings.walls, &settings.limits, more, "/proc/self/exe".into(), true);
+    let walls = prepare::find_walls(house, settings, "/proc/self/exe".into(), true);
     let walls = walls.map_err(|error| Refused(format!("{error:#}")))?;
     nix::sys::prctl::set_dumpable(false)?;
     if let Some(why) = too_little(settings.walls, &walls) {
@@ -157,9 +160,9 @@ fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
 impl Guardian {
     /// Has the broker judge what in `owner.toml` is its own. False: the owner did not wait for it.
     fn prove_settings(&mut self) -> Result<bool> {
-        let Self { house, companion, report, signals, .. } = self;
+        let Self { house, broker, report, signals, .. } = self;
         let leaves = |signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal);
-        match companion.prove(house, |told| report.say(told), || !signals.pending().any(leaves)) {
+        match broker.prove(house, |told| report.say(told), || !signals.pending().any(leaves)) {
             Ok(()) => Ok(true),
             Err(Some(mistake)) => refuse(mistake),
             Err(None) => Ok(false),
@@ -171,7 +174,7 @@ impl Guardian {
         if self.repo.rungs()?.is_empty() {
             self.repo.bless(self.repo.head()?)?;
         }
-        crate::repo::publish_last_good(&self.house, &self.repo.rungs()?)
+        crate::git::repo::publish_last_good(&self.house, &self.repo.rungs()?)
     }
 }
 
@@ -212,7 +215,7 @@ pub fn told_edits(edits: &[PathBuf]) -> Option<String> {
         "creature/ has uncommitted edits ({}{more}), yours: they were made while no creature lived. \
          To keep them: git add -f creature && git commit -m 'keep'. \
          To drop them: git checkout HEAD -- creature && git clean -ffdx creature",
-        keep::told(edits.first()?),
+        printable::path(edits.first()?),
     ))
 }
 

@@ -46,7 +46,7 @@ const FAITHFUL: &str = "creature/tests/faithful/mod.rs";
 /// All that the guardian may stand on: no async, no network, no model. The last two are for the walls.
 const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff lexopt libc libgit2-sys nix serde serde_json sha2 signal-hook toml \
     tracing tracing-subscriber unicode-width landlock seccompiler";
-const GUARDIAN_TESTS_NEED: &str = "indicatif nix tempfile tiny_http";
+const GUARDIAN_TESTS_NEED: &str = "nix tempfile tiny_http";
 
 /// Built from halves, so that this file does not complain about itself.
 const UNFINISHED: [&str; 3] = [concat!("to", "do!("), concat!("unimple", "mented!("), concat!("FIX", "ME")];

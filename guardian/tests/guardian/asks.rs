@@ -1,10 +1,11 @@
 //! What the owner is asked and answers: listed, shown whole without a trick, answered once, by exactly what was shown.
 
-use crate::support::{House, SOUND, lines};
-use guardian::{audit, house, spelled};
+use console::audit;
+use house::{paths, printable};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::process::Output;
+use trials::{House, SOUND, lines};
 
 /// Clears the screen, hides a line, turns what follows around.
 const HOSTILE: &str =
@@ -186,9 +187,9 @@ fn every_ask_is_announced() {
 
 #[test]
 fn letters_stay_letters() {
-    assert_eq!(spelled::spelled("plain, Grüße, 日本, 🙂\nnext"), "plain, Grüße, 日本, 🙂\nnext");
+    assert_eq!(printable::spelled("plain, Grüße, 日本, 🙂\nnext"), "plain, Grüße, 日本, 🙂\nnext");
     assert_eq!(
-        spelled::spelled("\t\u{7f}\u{85}\u{feff}\u{e0041}"),
+        printable::spelled("\t\u{7f}\u{85}\u{feff}\u{e0041}"),
         "\\u{9}\\u{7f}\\u{85}\\u{feff}\\u{e0041}"
     );
 }
@@ -198,10 +199,10 @@ fn letters_that_hide_or_turn_are_spelled() {
     let hidden = "\u{1bca0}\u{1bca3}\u{2800}\u{5d0}\u{5ea}\u{627}\u{7c0}\u{fb1d}\u{fe8e}\u{10800}\u{1e900}\u{ad}\u{34f}\u{61c}\u{115f}\u{17b4}\u{180e}\u{200b}\u{2028}\u{2060}\u{3000}\u{3164}\u{a0}\u{fe0f}\u{ffa0}\u{fffb}\u{1d173}\u{e0041}\u{e0100}\u{e000}";
     for letter in hidden.chars() {
         let spelled = letter.escape_unicode().to_string();
-        assert_eq!(spelled::exactly(&format!("a{letter}b")), format!("a{spelled}b"));
+        assert_eq!(printable::exactly(&format!("a{letter}b")), format!("a{spelled}b"));
     }
     let plain = "Grüße e\u{301} Ελλάδα Привет 日本語 한국어 नमस्ते ไทย 🙂 – “”";
-    assert_eq!(spelled::exactly(plain), plain);
+    assert_eq!(printable::exactly(plain), plain);
 }
 
 #[test]
@@ -276,7 +277,7 @@ fn the_history_tells_what_went_out_and_whether_the_chain_holds() {
     );
     let read = |text: &str| {
         house.write(".self/ledger.jsonl", text);
-        audit::read(&house::House::new(&house.root), "2026").broken
+        audit::read(&paths::House::new(&house.root), "2026").broken
     };
     let whole: Vec<&str> = text.lines().collect();
     assert_eq!(read(&text), None);
@@ -336,8 +337,7 @@ fn what_is_reserved_and_what_a_price_was_taken_for_stand_beside_what_is_spent() 
     let page = json!({"spent_today_usd": 0.4, "daily_cap_usd": 5, "reserved_usd": 0.18,
         "price": "no price is known for \"m\", so it counts as the worst"});
     house.write(".self/budget.json", &page.to_string());
-    let lines =
-        guardian::report::broker_lines(&house::House::new(&house.root), Some(&json!({"running": true})));
+    let lines = house::broker_page::lines(&paths::House::new(&house.root), Some(&json!({"running": true})));
     let budget = &lines.iter().find(|(name, _)| *name == "budget").unwrap().1;
     assert!(
         budget.starts_with("$0.40 of $5.00 today") && budget.contains("; $0.18 reserved for calls under way")

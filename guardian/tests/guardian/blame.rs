@@ -1,10 +1,10 @@
 //! Whose fault a failed build is, as data: what is known of it, what is asked for, and what must be made of the answers.
 
-use guardian::blame::{
+use guardian::decide::blame::{
     Answer, Control, Evidence, Failure, Judgement, build, death, says_fetching, says_full,
 };
-use guardian::messages::Told;
-use guardian::vocabulary::Blame;
+use guardian::decide::messages::Told;
+use guardian::decide::vocabulary::Blame;
 use serde_json::{Value, json};
 
 /// Words that once excused whatever they stood in.

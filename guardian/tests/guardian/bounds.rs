@@ -1,11 +1,11 @@
 //! What we write fits what reads it, whatever a creature made us tell.
 
-use crate::support::{House, SOUND};
-use guardian::house;
+use guardian::act::state::State;
 use guardian::limits::DOCUMENT_BYTES;
-use guardian::state::State;
+use house::paths;
 use serde_json::{Value, json};
 use std::fs;
+use trials::{House, SOUND};
 
 /// Found: requests with a `kind` of 130 kB stood whole in the state, which was then too large to be read back.
 #[test]
@@ -22,7 +22,7 @@ fn m2_requests_of_130_kb_leave_a_state_that_can_be_read_back() {
     assert!(!said.contains("never started"), "{said}");
     assert!(house.ask(&["stop"]).status.success());
     drop(guardian);
-    let (_, rebuilt) = State::load(&house::House::new(&house.root));
+    let (_, rebuilt) = State::load(&paths::House::new(&house.root));
     assert_eq!(rebuilt, None);
 }
 
@@ -43,7 +43,7 @@ fn worst() -> State {
 #[test]
 fn m2_a_state_at_its_worst_is_read_back() {
     let house = House::new(SOUND);
-    let own = house::House::new(&house.root);
+    let own = paths::House::new(&house.root);
     fs::create_dir_all(own.own()).unwrap();
     worst().save(&own).unwrap();
     let (state, rebuilt) = State::load(&own);
@@ -79,7 +79,7 @@ fn cap(source: &str, name: &str) -> u64 {
 #[test]
 fn what_is_read_back_with_a_cap_is_never_written_beyond_it() {
     let house = House::new(SOUND);
-    let own = house::House::new(&house.root);
+    let own = paths::House::new(&house.root);
     fs::create_dir_all(own.own()).unwrap();
     let guardians = cap("guardian/src/limits.rs", "SMALL_FILE_BYTES");
     let brokers = cap("broker/src/files.rs", "SMALL_FILE_BYTES");
@@ -92,14 +92,14 @@ fn what_is_read_back_with_a_cap_is_never_written_beyond_it() {
 
     assert!((DOCUMENT_BYTES as u64) < guardians.min(creatures), "guardian.json is written by that measure");
     let document = serde_json::to_value(worst()).unwrap();
-    let told = guardian::bounds::fitted(document, DOCUMENT_BYTES, |document| format!("{document:#}\n"));
+    let told = house::bounds::fitted(document, DOCUMENT_BYTES, |document| format!("{document:#}\n"));
     assert!(told.len() <= DOCUMENT_BYTES, "guardian.json: {} bytes", told.len());
 
     let long = "\0".repeat(600);
     let said = guardian::orders::give(&own, "rollback", Some(long)).unwrap_err().to_string();
     assert!(said.contains("600 bytes"), "order.json is not written: {said}");
 
-    let mut tokens = guardian::tokens::Tokens::default();
+    let mut tokens = guardian::act::tokens::Tokens::default();
     tokens.fresh(&own, Some(u64::MAX)).unwrap();
     tokens.fresh(&own, None).unwrap();
     let tokens = fs::metadata(own.tokens()).unwrap().len();
@@ -107,12 +107,12 @@ fn what_is_read_back_with_a_cap_is_never_written_beyond_it() {
 
     // A line is looked for among the last, to be told once.
     let told = json!({"told": "\0".repeat(300_000)});
-    guardian::records::tell(&own, "settings_refused", told.clone());
-    guardian::records::bury(&own, &told);
+    house::records::tell(&own, "settings_refused", told.clone());
+    house::records::bury(&own, &told);
     for path in [own.history(), own.deaths()] {
         let bytes = fs::metadata(&path).unwrap().len();
         assert!(bytes <= 64 << 10, "{}: {bytes} bytes", path.display());
-        assert_eq!(guardian::records::of(&path).count(), 1);
+        assert_eq!(house::records::of(&path).count(), 1);
     }
 
     // What the broker writes and we read, by no smaller measure than its own.

@@ -1,14 +1,14 @@
 //! Commits of the guardian's: what their objects become on the disk, and what their messages say.
 
-use crate::support::House;
-use guardian::repo::Repo;
-use guardian::requests::Request;
+use guardian::act::requests::Request;
+use guardian::git::repo::Repo;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use trials::House;
 
 fn open(house: &House) -> Repo {
-    Repo::open(&guardian::house::House::new(&house.root)).unwrap()
+    Repo::open(&house::House::new(&house.root)).unwrap()
 }
 
 fn packs(house: &House) -> Vec<PathBuf> {

@@ -1,13 +1,13 @@
 //! What control runs are answered by, and what they leave behind: nothing.
 
-use crate::support::{Guardian, House, SOUND};
-use guardian::blame::{Answer, Control};
-use guardian::controls::{answer, args, clear, prepare, variables};
-use guardian::house::House as Places;
-use guardian::repo::Repo;
+use guardian::act::controls::{answer, args, clear, prepare, variables};
+use guardian::decide::blame::{Answer, Control};
+use guardian::git::repo::Repo;
+use house::House as Places;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
+use trials::{Guardian, House, SOUND};
 
 const CONTROL: &str = "target/creature/tmp/control";
 

@@ -1,16 +1,16 @@
 //! The tests beside a newborn with real processes: what is read of them, what comes of it, and that nothing of them is left.
 
-use crate::support::House;
-use guardian::blame::Evidence;
-use guardian::exam::{Shown, named, read};
-use guardian::state::{Falling, State};
-use guardian::vocabulary::Blame;
+use guardian::act::exam::{Shown, named, read};
+use guardian::act::state::{Falling, State};
+use guardian::decide::blame::Evidence;
+use guardian::decide::vocabulary::Blame;
 use nix::sys::signal::Signal;
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use std::fs;
 use std::process::Command;
 use std::time::Duration;
+use trials::House;
 
 const LONG: Duration = Duration::from_secs(240);
 /// What a failing test prints, whichever run it is.

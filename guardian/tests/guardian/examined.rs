@@ -1,9 +1,9 @@
 //! Histories of newborns whose tests run beside them, under the real policy: no blessing before them, and no end without one.
 
 use crate::world::{Nature, World};
-use guardian::limits::Millis;
-use guardian::policy::Policy;
-use guardian::vocabulary::{Blame, Cause, Event, Exam, Examined, Phase, Record};
+use guardian::decide::policy::Policy;
+use guardian::decide::vocabulary::{Blame, Cause, Event, Exam, Examined, Phase, Record};
+use house::clock::Millis;
 
 const MINUTE: Millis = 60_000;
 const HOUR: Millis = 60 * MINUTE;

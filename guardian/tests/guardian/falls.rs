@@ -1,7 +1,7 @@
 //! Falls that cannot be carried out: the next rung is taken, or what is kept runs until the way is free.
 
-use crate::support::{House, becomes};
 use std::process::Command;
+use trials::{House, becomes};
 
 fn mount(args: &[&str], house: &House) {
     let folder = house.path("creature");

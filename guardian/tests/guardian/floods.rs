@@ -1,11 +1,11 @@
 //! Floods of a creature's: whatever it writes and however much, nothing of ours swells or goes deaf.
 
-use crate::support::{Guardian, House, SOUND};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use trials::{Guardian, House, SOUND};
 
 const MIB: u64 = 1 << 20;
 /// For an end that is waited for, however far off it once was.
@@ -202,28 +202,28 @@ fn a_flood_of_records_at_a_terminal_is_passed_over_and_counted() {
 #[test]
 fn thousands_of_things_in_the_way_are_one_warning_and_one_entry() {
     let house = House::new("live");
-    let own = guardian::house::House::new(&house.root);
+    let own = house::House::new(&house.root);
     for number in 0..7_667 {
         fs::create_dir_all(house.path(&format!(".self/mind/{number}.json"))).unwrap();
     }
-    let told = guardian::way::clear(&own);
+    let told = house::repair::clear(&own);
     assert_eq!(told.len(), 1, "{} lines, as {}", told.len(), told[0]);
     assert!(told[0].contains("7667"), "{}", told[0]);
     assert_eq!(fs::read_dir(own.kept()).unwrap().count(), 1);
     let folder = fs::read_dir(own.kept()).unwrap().next().unwrap().unwrap().path();
     assert_eq!(fs::read_dir(folder).unwrap().count(), 7_667, "nothing is lost");
     assert_eq!(fs::read_dir(own.mind()).unwrap().count(), 0);
-    assert!(guardian::way::clear(&own).is_empty());
+    assert!(house::repair::clear(&own).is_empty());
 }
 
 #[test]
 fn a_few_things_in_the_way_are_told_one_by_one() {
     let house = House::new("live");
-    let own = guardian::house::House::new(&house.root);
+    let own = house::House::new(&house.root);
     for name in ["heartbeat", "mind/request.json"] {
         fs::create_dir_all(house.path(&format!(".self/{name}"))).unwrap();
     }
-    let told = guardian::way::clear(&own);
+    let told = house::repair::clear(&own);
     assert!(
         told.len() == 2 && told.iter().all(|line| line.contains("was in the way; it is kept as")),
         "{told:?}"

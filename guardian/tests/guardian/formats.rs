@@ -1,10 +1,11 @@
 //! The files between guardian and creature: golden examples read by the guardian's own readers, and written by it alike.
 
-use guardian::heartbeat::Heartbeat;
-use guardian::house::House;
-use guardian::moments::Place;
-use guardian::terminal::Screen;
-use guardian::{feed, history, records, requests};
+use console::{feed, history};
+use guardian::act::heartbeat::Heartbeat;
+use guardian::act::requests;
+use house::moments::Place;
+use house::terminal::Screen;
+use house::{House, records};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -126,14 +127,14 @@ fn records_of_a_newer_creature_are_carried() {
         ]
     );
     let text = fs::read_to_string(golden("memory_newer.jsonl")).unwrap();
-    let of_twelve: Vec<bool> = text.lines().map(|line| feed::is_thought_of(line, 12)).collect();
+    let of_twelve: Vec<bool> = text.lines().map(|line| guardian::act::heartbeat::is_thought_of(line, 12)).collect();
     assert_eq!(of_twelve, [true, false, false, false, false]);
 }
 
 #[test]
 fn only_a_readable_thought_of_this_life_counts() {
     let text = fs::read_to_string(golden("memory.jsonl")).unwrap();
-    let thoughts = |life| text.lines().filter(|line| feed::is_thought_of(line, life)).count();
+    let thoughts = |life| text.lines().filter(|line| guardian::act::heartbeat::is_thought_of(line, life)).count();
     assert_eq!((thoughts(7), thoughts(6)), (1, 0), "the garbled one does not count");
 }
 
@@ -230,7 +231,7 @@ fn keys(value: &Value) -> BTreeSet<String> {
 
 #[test]
 fn a_real_guardian_writes_what_the_golden_files_hold() {
-    let house = crate::support::House::new(
+    let house = trials::House::new(
         "think alive\ncase $FERAL_LIFE in\n\
         1) exit 3;;\n\
         2) ask commit papers 0; blessed; until grep -q \"$FERAL_LIFE-0\" .self/guardian.json; do beat; sleep 0.1; done;\n\

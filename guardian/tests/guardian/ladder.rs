@@ -2,9 +2,10 @@
 //!
 //! A life is found again, nothing falls but onto what lived longer, and nothing turns in circles.
 
-use guardian::limits::{Limits, Millis};
-use guardian::policy::Policy;
-use guardian::vocabulary::{Action, Blame, Cause, Event, Phase, Record, Standing, Subject, Watch};
+use guardian::decide::policy::Policy;
+use guardian::decide::vocabulary::{Action, Blame, Cause, Event, Phase, Record, Standing, Subject, Watch};
+use guardian::limits::Limits;
+use house::clock::Millis;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 const NOW: Millis = 100_000;

@@ -1,10 +1,9 @@
 //! The launcher of walls by itself: it ends as its program did, in whatever order the processes get to run.
 
-use crate::support::{House, PATIENCE, SOUND};
-use guardian::child::{self, Bond, Kind, Start, Tree};
-use guardian::limits::Limits;
-use guardian::walls::spec::Spec;
-use guardian::walls::{self, Choice, Walls};
+use guardian::processes::child;
+use guardian::processes::child::{Bond, Kind, Start, Tree};
+use guardian::processes::prepare;
+use guardian::settings::Settings;
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::{Signal, kill};
@@ -15,6 +14,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use trials::{House, PATIENCE, SOUND};
+use walls::Walls;
+use walls::spec::Spec;
 
 /// Starts a tree of its own, its launcher stopped wherever it forks until what it forked has ended.
 fn launch_slowly(program: &[&str]) -> WaitStatus {
@@ -92,7 +94,7 @@ fn a_tree_that_ends_before_its_launcher_listens_is_no_wait_for_ever() {
     assert_eq!(ended(launch_slowly(&["/bin/sh", "-c", "kill -9 $$"])), -9);
 }
 
-fn start(house: &guardian::house::House, walls: &Walls, program: &str, args: &[&str]) -> Tree {
+fn start(house: &house::House, walls: &Walls, program: &str, args: &[&str]) -> Tree {
     let null = || File::options().write(true).open("/dev/null").unwrap();
     std::fs::create_dir_all(house.creature_lock().parent().unwrap()).unwrap();
     let bond = Bond::new(house, File::create(house.creature_lock()).unwrap()).unwrap();
@@ -115,9 +117,9 @@ fn start(house: &guardian::house::House, walls: &Walls, program: &str, args: &[&
 #[test]
 fn a_tree_that_is_asked_to_end_before_its_program_runs_ends() {
     let beside = House::new(SOUND);
-    let house = guardian::house::House::new(&beside.root);
+    let house = house::House::new(&beside.root);
     let guardian = env!("CARGO_BIN_EXE_guardian").into();
-    let walls = Walls::find(&house, Choice::On, &Limits::default(), vec![], guardian, false).unwrap();
+    let walls = prepare::find_walls(&house, &Settings::default(), guardian, false).unwrap();
     for _ in 0..20 {
         let tree = start(&house, &walls, "sleep", &["1000"]);
         tree.terminate();
@@ -136,11 +138,11 @@ fn memory_moved_aside_during_a_launch_is_seen() {
     );
     std::fs::write(&launcher, script).unwrap();
     std::fs::set_permissions(&launcher, PermissionsExt::from_mode(0o755)).unwrap();
-    let house = guardian::house::House::new(&beside.root);
-    let walls = Walls::find(&house, Choice::On, &Limits::default(), vec![], launcher, false).unwrap();
+    let house = house::House::new(&beside.root);
+    let walls = prepare::find_walls(&house, &Settings::default(), launcher, false).unwrap();
     beside.write("moving", "");
     let tree = start(&house, &walls, "true", &[]);
     until("the launcher to have moved it", || beside.path(".self/moved.jsonl").exists());
-    assert_ne!(tree.given, walls::lying(&house));
+    assert_ne!(tree.given, prepare::lying(&house));
     until("its tree to end", || has_ended(tree.pid));
 }

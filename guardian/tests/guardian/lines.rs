@@ -1,8 +1,8 @@
 //! Lines of files nobody trusts: handed out whole, left for later, or passed over, in memory that does not grow.
 
-use guardian::bounds::{brief, fitted, read};
-use guardian::feed::Feed;
-use guardian::lines::{Lines, Next};
+use console::feed::Feed;
+use house::bounds::{brief, fitted, read};
+use house::lines::{Lines, Next};
 use serde_json::{Value, json};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -122,7 +122,7 @@ fn a_feed_follows_over_rotation_and_loses_nothing_written_before_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory.jsonl");
     append(&path, SHOWN);
-    let mut feed = Feed::from_end(path.clone());
+    let mut feed = Feed::live(path.clone(), u64::MAX);
     assert_eq!(looks(&mut feed), [0]);
     append(&path, &SHOWN.repeat(2));
     fs::rename(&path, folder.path().join("old")).unwrap();

@@ -1,12 +1,12 @@
 //! Nothing locks a house: what a stop, a container or a move leaves behind is settled at the next start, and nobody's work is lost.
 
-use crate::support::{Guardian, House, SOUND, becomes};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use trials::{Guardian, House, SOUND, becomes};
 
 const HOLDS: &str = "think x; echo unfinished > creature/held.txt; think y; live";
 

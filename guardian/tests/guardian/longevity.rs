@@ -1,8 +1,8 @@
 //! Years of houses on machines good and bad, under the real policy: sound trees stand, and killers are found out.
 
 use crate::world::{Nature, World};
-use guardian::limits::Millis;
-use guardian::vocabulary::{Blame, Cause, Phase};
+use guardian::decide::vocabulary::{Blame, Cause, Phase};
+use house::clock::Millis;
 
 const MINUTE: Millis = 60_000;
 const HOUR: Millis = 60 * MINUTE;

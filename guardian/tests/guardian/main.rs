@@ -8,24 +8,20 @@
     clippy::wildcard_enum_match_arm
 )]
 
-#[path = "../support/mod.rs"]
-mod support;
-#[path = "../support/world.rs"]
-mod world;
-
+mod alone;
 mod asks;
 mod blame;
 mod bounds;
+mod broker_process;
 mod commits;
-mod companion;
 mod controls;
-mod errand;
 mod exam;
 mod examined;
 mod falls;
 mod floods;
 mod formats;
 mod hostile;
+mod jobs;
 mod ladder;
 mod launch;
 mod lines;
@@ -47,7 +43,9 @@ mod signals;
 mod stories;
 mod surfaces;
 mod swaps;
+mod sweep;
 mod told;
 mod trees;
 mod truth;
 mod walk;
+mod world;

@@ -1,7 +1,7 @@
 //! The owner's mistakes that no start refuses: told once, in the status and by the doctor for as long as they stand.
 
 use crate::asks::said;
-use crate::support::{House, SOUND};
+use trials::{House, SOUND};
 
 fn note(house: &House) -> String {
     house.status()["note"].as_str().unwrap_or_default().to_owned()

@@ -1,8 +1,8 @@
 //! The house's own network: what listens in it, and who can reach that.
 
-use guardian::walls::network;
 use std::net::TcpStream;
 use std::os::fd::AsFd;
+use walls::network;
 
 #[test]
 fn a_door_in_a_namespace_is_reached_from_inside_alone() {

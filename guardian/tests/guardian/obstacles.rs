@@ -1,8 +1,7 @@
 //! What a creature may leave so that nobody can keep its folders or put them back, or so that a terminal obeys it.
 
-use crate::support::House;
 use crate::{marks, plain_user};
-use guardian::repo::Repo;
+use guardian::git::repo::Repo;
 use nix::fcntl::{OFlag, openat};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
@@ -12,6 +11,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use trials::House;
 
 /// Folders in one another, deeper than any stack or table of open files.
 fn dig(place: &Path, depth: usize) {
@@ -29,7 +29,7 @@ fn dig_named(place: &Path, name: &str, depth: usize) {
 
 /// Keeps what lies in the creature's folder, puts the folder back, and commits it.
 fn kept_and_put_back(house: &House) {
-    let own = guardian::house::House::new(&house.root);
+    let own = house::House::new(&house.root);
     let repo = Repo::open(&own).unwrap();
     let head = repo.head().unwrap();
     assert!(!repo.dirty(head).unwrap().is_empty(), "nothing is in the way");
@@ -44,7 +44,7 @@ fn folders_deeper_than_a_stack_are_moved_aside() {
     dig(&house.path("creature"), 15_000);
     kept_and_put_back(&house);
     // And removed: what clears the build folder meets such trees as well.
-    let root = guardian::beneath::Folder::open(&house.root).unwrap();
+    let root = house::openat::Folder::open(&house.root).unwrap();
     root.remove_all(".self").unwrap();
     assert!(!house.path(".self").exists());
 }
@@ -145,7 +145,7 @@ fn an_empty_folder_is_put_back_from() {
 /// What is committed leaves the empty folder out: nobody's edit, so nobody is waited for.
 #[test]
 fn a_self_edit_that_leaves_an_empty_folder_lives() {
-    let becomes = crate::support::becomes("think again; live");
+    let becomes = trials::becomes("think again; live");
     let house = House::new(&becomes.replace("head -n 7", "mkdir -p creature/crates/empty; head -n 7"));
     let guardian = house.start();
     house.until("the next self to be trusted", || {
@@ -190,7 +190,7 @@ fn a_name_that_waits_for_what_is_too_deep_keeps_nothing_from_being_removed() {
         fs::create_dir(house.path(&format!("self/{number}"))).unwrap();
         dig(&house.path(&format!("self/{number}")), 110);
     }
-    let root = guardian::beneath::Folder::open(&house.root).unwrap();
+    let root = house::openat::Folder::open(&house.root).unwrap();
     root.remove_all("self").unwrap();
 }
 
@@ -208,15 +208,15 @@ fn names_that_git_refuses_are_in_no_commit() {
         b"gi7eb~10",
         b"~1000000",
     ];
-    assert!(refused.iter().all(|name| !guardian::names::git_takes(name)));
+    assert!(refused.iter().all(|name| !guardian::git::names::git_takes(name)));
     let taken: [&[u8]; 8] =
         [b".gitx", b"git~2", b"x.git", b"a\\b", b"gitmod~5", b"gi7eba~0", b"~1000", b".gitignore"];
-    assert!(taken.iter().all(|name| guardian::names::git_takes(name)));
+    assert!(taken.iter().all(|name| guardian::git::names::git_takes(name)));
     let house = House::new("live");
     for name in refused {
         fs::write(house.path("creature").join(OsStr::from_bytes(name)), "x").unwrap();
     }
-    let repo = Repo::open(&guardian::house::House::new(&house.root)).unwrap();
+    let repo = Repo::open(&house::House::new(&house.root)).unwrap();
     assert_eq!(repo.commit("self: x", &["creature"]).unwrap(), None);
     house.git(&["fsck", "--strict"]);
 }
@@ -226,7 +226,7 @@ fn names_that_git_refuses_are_in_no_commit() {
 fn what_is_kept_already_is_not_kept_again() {
     let house = House::new("live");
     house.write("creature/work", "x");
-    let repo = Repo::open(&guardian::house::House::new(&house.root)).unwrap();
+    let repo = Repo::open(&house::House::new(&house.root)).unwrap();
     let first = repo.rescue("a test").unwrap();
     assert!(first.is_some());
     std::thread::sleep(std::time::Duration::from_millis(2));
@@ -357,14 +357,14 @@ fn line_ends_that_git_wrote_itself_are_no_edits_of_the_owners() {
 #[test]
 fn no_word_of_the_creatures_steers_a_terminal() {
     let steering = "\u{1b}[2J\u{9b}1m\u{202e}\u{7}x\r\n12:00:00 guardian all is well";
-    let line = guardian::spelled::harmless(steering);
+    let line = house::printable::harmless(steering);
     assert!(!line.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\u{7}', '\r']), "{line:?}");
     assert!(line.lines().skip(1).all(|line| line.starts_with("    ")), "{line:?}");
     let record = serde_json::json!({"at": "2026-01-01T\u{1b}[2J\u{1b}[H..", "kind": "thought", "data":
         {"monologue": "\u{202e}x", "intent": ""}});
-    let place = guardian::moments::Place::named("UTC0").unwrap();
-    let mut screen = guardian::terminal::Screen::new(None, false, place);
-    let line = screen.lines(&guardian::feed::row(&record).unwrap()).remove(0);
+    let place = house::moments::Place::named("UTC0").unwrap();
+    let mut screen = house::terminal::Screen::new(None, false, place);
+    let line = screen.lines(&console::feed::row(&record).unwrap()).remove(0);
     assert!(line.chars().all(|letter| !letter.is_control() && letter != '\u{202e}'), "{line:?}");
     let house = House::new("live");
     house.write(".self/guardian.json", &serde_json::json!({"phase": "x", "mind": steering}).to_string());

@@ -1,9 +1,9 @@
 //! The creature's own time as the owner sees it: what the broker's page says in words, what its wakes came to, and the doctor.
 
 use crate::asks::said;
-use crate::support::{House, SOUND};
-use guardian::own_time;
+use house::own_time;
 use serde_json::{Value, json};
+use trials::{House, SOUND};
 
 fn told(own: Value) -> String {
     let now = "2026-11-25T12:00:00Z".parse().unwrap();
@@ -12,7 +12,7 @@ fn told(own: Value) -> String {
 
 #[test]
 fn the_rate_is_told_in_plain_words() {
-    let local = |time: &str| guardian::moments::told(time);
+    let local = |time: &str| house::moments::told(time);
     let own = |changes: Value| {
         let mut own = json!({"usd_per_day": 0.75, "usd_per_hour": 0.03125, "bucket_usd": 0.15, "waking": true,
             "waking_hours": "", "wakes_at": null, "room_at": "2026-11-25T11:00:00Z"});
@@ -50,7 +50,7 @@ fn the_rate_is_told_in_plain_words() {
     assert_eq!(told(Value::Null), "", "a broker that knows no rate");
     assert!(own_time::never(&json!({"autonomy": {"usd_per_day": 1.0, "room_at": null}})));
     let keyless = json!({"mind": "instinct: no key", "autonomy": {"usd_per_day": 1.0, "room_at": null}});
-    assert_eq!(own_time::line(&keyless, guardian::moments::now()), None, "nothing to pay for");
+    assert_eq!(own_time::line(&keyless, house::moments::now()), None, "nothing to pay for");
     assert!(!own_time::never(&json!({"autonomy": {"usd_per_day": 0.0, "room_at": null}})));
 }
 

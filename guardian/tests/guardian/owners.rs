@@ -1,9 +1,9 @@
 //! A real guardian between a creature and its owner: orders, refusals, edits, the index, garbage in files.
 
 use crate::marks;
-use crate::support::{House, SOUND, becomes};
 use std::fs;
 use std::process::Command;
+use trials::{House, SOUND, becomes};
 
 #[test]
 fn two_at_once_is_refused_with_the_pid_and_status_100() {
@@ -178,7 +178,7 @@ fn a_dependencys_toolchain_file_neither_chooses_nor_installs_one() {
         .env("RUSTUP_TOOLCHAIN", "chosen-by-the-owner")
         .env("RUSTUP_AUTO_INSTALL", "1")
         .env("SECRET_KEY", "x");
-    let guardian = crate::support::Guardian::new(command.spawn().unwrap(), &house);
+    let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
     house.until("a life", || house.path(".self/mind/environment").exists());
     for name in [".self/mind/environment", ".self/mind/build-environment"] {
         let seen = house.read(name);
@@ -187,9 +187,12 @@ fn a_dependencys_toolchain_file_neither_chooses_nor_installs_one() {
         assert!(!seen.contains("SECRET_KEY"), "{name}: {seen}");
     }
     guardian.stop();
-    let by_path = guardian::child::toolchain(None, Some("/any/.rustup/toolchains/1.95-x86/bin/cargo".into()));
+    let by_path = guardian::processes::child::toolchain(
+        None,
+        Some("/any/.rustup/toolchains/1.95-x86/bin/cargo".into()),
+    );
     assert_eq!(by_path.as_deref(), Some("1.95-x86"));
-    assert_eq!(guardian::child::toolchain(None, Some("/usr/bin/cargo".into())), None);
+    assert_eq!(guardian::processes::child::toolchain(None, Some("/usr/bin/cargo".into())), None);
 }
 
 /// Found on a full disk: once there was space again, `guardian.json` still told of the life before.

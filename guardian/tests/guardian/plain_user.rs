@@ -1,11 +1,11 @@
 //! Tests as another user: where they run as root, the same test once more as one with no rights of its own.
 
-use crate::support::broker::place;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use trials::broker::place;
 
 const PLAIN_USER: u32 = 65_534;
 

@@ -1,9 +1,9 @@
 //! A real guardian over real repositories and processes; only the creatures are shell scripts.
 
-use crate::support::{House, PATIENCE, SOUND, becomes};
-use guardian::state::State;
+use guardian::act::state::State;
 use std::fs;
 use std::process::Command;
+use trials::{House, PATIENCE, SOUND, becomes};
 
 #[test]
 fn it_builds_runs_and_blesses_what_it_built() {
@@ -276,7 +276,7 @@ fn what_dies_late_is_put_back_to_what_demonstrably_lived() {
     house.until_blessed(&first);
     guardian.stop();
     // In an hour and more of life it did not die once.
-    let within = guardian::house::House::new(house.root.clone());
+    let within = house::House::new(house.root.clone());
     let mut state = State::load(&within).0;
     let lived = &mut state.record.lives.0[0];
     (lived.lived_ms, lived.weighed_ms) = (5_000_000, 5_000_000);

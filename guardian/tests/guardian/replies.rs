@@ -1,6 +1,6 @@
 //! What each action of the policy may answer at once, for a walk over all that can come of it.
 
-use guardian::vocabulary::{Action, Blame, Event, Examined, Standing, Subject};
+use guardian::decide::vocabulary::{Action, Blame, Event, Examined, Standing, Subject};
 
 /// What an action that answers at once may answer.
 pub fn answers(action: &Action) -> Vec<Option<Event>> {

@@ -1,6 +1,8 @@
-//! The companion's comings and goings as data: told the time and what happened, it says what to do.
+//! The broker process's comings and goings as data: told the time and what happened, it says what to do.
 
-use guardian::revival::{Act, Event, GRACE_MS, LONGEST_MS, PROVEN_MS, Revival, SHORTEST_MS, Standing};
+use guardian::decide::revival::{
+    Act, Event, GRACE_MS, LONGEST_MS, PROVEN_MS, Revival, SHORTEST_MS, Standing,
+};
 
 fn running(now: u64) -> Revival {
     let mut revival = Revival::default();

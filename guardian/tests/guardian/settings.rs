@@ -2,7 +2,7 @@
 
 use guardian::limits::Limits;
 use guardian::settings::{self, Settings};
-use guardian::walls::Choice;
+use walls::Choice;
 
 #[test]
 fn what_is_valid_is_taken() {

@@ -1,8 +1,8 @@
 //! What can end a life from inside and from outside, and how its end is told from one to the other.
 
-use crate::support::House;
 use serde_json::json;
 use std::fs;
+use trials::House;
 
 /// The program of a house's life, as this process numbers it.
 fn program(house: &House) -> i32 {

@@ -1,9 +1,9 @@
 //! Signals in the middle of long steps: the guardian leaves at once, nothing is half done, and the next start goes on.
 
-use crate::support::{House, PATIENCE, becomes};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use std::fs::File;
 use std::path::Path;
+use trials::{House, PATIENCE, becomes};
 
 /// Long steps are made of these: sparse, they cost no disk, but seconds to read, hash and write.
 const LARGE: usize = 6;

@@ -1,9 +1,9 @@
 //! Histories by name: a simulated world of commits, a ladder and creatures that live as told, under the real policy.
 
 use crate::world::{Nature, World};
-use guardian::limits::Millis;
-use guardian::policy::Policy;
-use guardian::vocabulary::{Blame, Cause, Death, Event, Pending, Phase, Record, Want};
+use guardian::decide::policy::Policy;
+use guardian::decide::vocabulary::{Blame, Cause, Death, Event, Pending, Phase, Record, Want};
+use house::clock::Millis;
 
 const MINUTE: Millis = 60_000;
 const HOUR: Millis = 60 * MINUTE;

@@ -1,7 +1,6 @@
 //! What the owner's terminal is given: whole answers wrapped at words, and nothing of the creature's that steers it.
 
 use crate::asks::{asked, ledger};
-use crate::support::{House, PATIENCE, SOUND};
 use nix::pty::{Winsize, openpty};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -9,6 +8,7 @@ use std::io::Read;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
+use trials::{House, PATIENCE, SOUND};
 
 /// Clears the screen, sets a title, writes the clipboard, hides, turns around, forges lines.
 const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{1b}]52;c;aGk=\u{7}\u{1b}[8m\u{9b}31m\u{85}\u{202e}olleh\u{2066}\u{200b}\r\

@@ -1,13 +1,14 @@
 //! Races with the guardian: names that are swapped for links while it reads, restores, keeps and removes.
 
-use crate::support::House;
-use guardian::binaries::Binaries;
-use guardian::keep::{self, Rule};
-use guardian::restore;
+use guardian::act::binaries::Binaries;
+use guardian::git::keep;
+use guardian::git::keep::Rule;
+use guardian::git::restore;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use trials::House;
 
 const SECRET: &str = "the owner's own words";
 
@@ -90,7 +91,7 @@ fn putting_back_writes_and_removes_nothing_elsewhere() {
 fn only_what_lies_in_the_build_folder_is_kept_as_a_binary() {
     let (house, outside) = house_with("target/creature/debug/creature");
     fs::create_dir_all(house.path(".self/guardian/binaries")).unwrap();
-    let mut binaries = Binaries::new(&guardian::house::House::new(&house.root));
+    let mut binaries = Binaries::new(&house::House::new(&house.root));
     assert!(binaries.keep("direct", &outside.join("key")).is_err());
     assert!(binaries.keep("dotted", &house.path("target/creature/../../PURPOSE.md")).is_err());
     symlink(&outside, house.path("target/creature/link")).unwrap();

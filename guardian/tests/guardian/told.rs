@@ -1,11 +1,11 @@
 //! What the owner reads of days past: the feed and the history, and what a mistyped command is told.
 
 use crate::asks::{ledger, said};
-use crate::support::{House, SOUND, lines};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
+use trials::{House, SOUND, lines};
 
 fn memory(house: &House, records: &[Value]) {
     let text: String = records.iter().map(|record| format!("{record}\n")).collect();
@@ -45,7 +45,7 @@ fn a_feed_whose_reader_has_gone_ends_quietly() {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        if begun.elapsed() > crate::support::PATIENCE {
+        if begun.elapsed() > trials::PATIENCE {
             child.kill().unwrap();
             panic!("it goes on, and nobody reads it");
         }

@@ -1,9 +1,9 @@
 //! What the owner is told is so: what came of an order, what keeps a start from starting, whose mind it is.
 
-use crate::support::{Guardian, House, SOUND};
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output, Stdio};
+use trials::{Guardian, House, SOUND};
 
 fn said(output: &Output) -> String {
     let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();

@@ -1,12 +1,13 @@
 //! An exhaustive walk over every state the policy can reach in a small world, holding its invariants in each.
 
 use crate::replies::answers;
-use guardian::limits::{Limits, Millis};
-use guardian::longevity::Lives;
-use guardian::policy::Policy;
-use guardian::vocabulary::{
+use guardian::decide::longevity::Lives;
+use guardian::decide::policy::Policy;
+use guardian::decide::vocabulary::{
     Action, Blame, Cause, Event, Exam, Examined, Pending, Phase, Record, Standing, Subject, Want, Watch,
 };
+use guardian::limits::Limits;
+use house::clock::Millis;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Where the walk stands in its own time; every state is told relative to it.

@@ -1,0 +1,295 @@
+//! Memory as a live feed: a row for people per thought, action, change of the agenda, self-edit, word and death.
+
+use anyhow::{Context, Result};
+use house::House;
+use house::bounds::brief;
+use house::lines::{Lines, Next};
+use house::records::{self, text};
+use house::terminal::{self, Row, Screen, typed};
+use serde_json::Value;
+use signal_hook::consts::SIGTERM;
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Longest row of what nobody waits for, in characters, and of a word: those are shown whole.
+const MOST_CHARS: usize = 400;
+const WORD_CHARS: usize = 64 << 10;
+/// Rows a follower sees of what was before, unless it wants others.
+const LAST_ROWS: usize = 20;
+/// What a look reads, in bytes, and the most rows that come of it: whoever looks has more to do than to look.
+const LOOK_BYTES: u64 = 1 << 20;
+const LOOK_ROWS: usize = 200;
+/// So far behind, a live feed passes over what it missed, but for its end, in bytes.
+const BEHIND_BYTES: u64 = 1 << 20;
+const END_BYTES: u64 = 16 << 10;
+/// Rows of the first moments that stand below the first screen.
+const FIRST_ROWS: usize = 5;
+/// Between two looks of the guardian's own feed.
+const LIVE_MS: u16 = 200;
+/// What is passed over at a look, in bytes: it is counted, not read.
+const PASS_BYTES: u64 = 64 << 20;
+
+/// Follows the memory file over rotation.
+pub struct Feed {
+    path: PathBuf,
+    /// With the number of the file it leads through.
+    open: Option<(Lines, u64)>,
+    /// Whoever watches a life wants to see what happens now; a follower wants all of it.
+    live: bool,
+}
+
+/// What came of a look.
+pub struct Seen<T> {
+    pub shown: Vec<T>,
+    /// Records that were passed over.
+    pub passed: u64,
+    /// There is more to be seen at once.
+    pub more: bool,
+}
+
+impl Feed {
+    /// From so many bytes on, passing over what it would be far behind with.
+    pub fn live(path: PathBuf, from: u64) -> Self {
+        let mut feed = Self { path, open: None, live: true };
+        feed.reopen(from);
+        feed
+    }
+
+    pub fn from_start(path: PathBuf) -> Self {
+        Self { path, open: None, live: false }
+    }
+
+    /// From the last so many records worth showing on.
+    pub fn from_last(path: PathBuf, rows: usize, worth: impl Fn(&Value) -> bool) -> Self {
+        let mut feed = Self { path, open: None, live: false };
+        let mut reach = 64_u64 << 10;
+        let place = loop {
+            let bytes = std::fs::metadata(&feed.path).map_or(0, |meta| meta.len());
+            let from = bytes.saturating_sub(reach);
+            if !feed.reopen(from) {
+                return feed;
+            }
+            let places = feed.places(from > 0, rows, &worth);
+            if from == 0 || places.len() >= rows {
+                break places.first().copied().unwrap_or(bytes);
+            }
+            reach = reach.saturating_mul(4);
+        };
+        feed.reopen(place);
+        feed
+    }
+
+    /// Where the last so many records worth showing begin; the first line may be the end of one.
+    fn places(&mut self, torn: bool, rows: usize, worth: impl Fn(&Value) -> bool) -> Vec<u64> {
+        let Some((lines, _)) = &mut self.open else { return vec![] };
+        let mut places = std::collections::VecDeque::new();
+        let mut torn = torn;
+        loop {
+            let at = lines.at();
+            let is_worth = match lines.next_line() {
+                Next::Line(line) => records::parse(line).is_some_and(|record| worth(&record)),
+                Next::Long => false,
+                Next::End => return places.into(),
+            };
+            if is_worth && !std::mem::take(&mut torn) {
+                places.push_back(at);
+            }
+            torn = false;
+            if places.len() > rows {
+                places.pop_front();
+            }
+        }
+    }
+
+    /// Passes over what is there but for its last rows; how many records.
+    pub fn skip_to_last(&mut self, rows: usize) -> u64 {
+        let last = Self::from_last(self.path.clone(), rows, |record| row(record).is_some());
+        let place = last.open.map_or(0, |(lines, _)| lines.at());
+        let Some((lines, _)) = self.open.as_mut().filter(|(lines, _)| lines.at() < place) else { return 0 };
+        lines.allow(PASS_BYTES);
+        lines.pass(place)
+    }
+
+    fn reopen(&mut self, place: u64) -> bool {
+        let Ok(Some(mut file)) = house::files::open(&self.path) else { return false };
+        let (inode, bytes) = file.metadata().map_or((0, 0), |meta| (meta.ino(), meta.len()));
+        let _ = file.seek(SeekFrom::Start(place.min(bytes)));
+        self.open = Some((Lines::new(file, records::LONGEST_LINE), inode));
+        true
+    }
+
+    /// What came since the last look and is worth showing, a bounded number of records.
+    pub fn look<T>(&mut self, worth: impl Fn(Value) -> Option<T>) -> Seen<T> {
+        if self.open.is_none() {
+            self.reopen(0);
+        }
+        let mut seen = Seen { shown: Vec::new(), passed: 0, more: false };
+        let Some((lines, inode)) = &mut self.open else { return seen };
+        let end = lines.bytes().saturating_sub(END_BYTES);
+        if self.live && end > lines.at() + BEHIND_BYTES {
+            lines.allow(PASS_BYTES);
+            seen.passed = lines.pass(end);
+        }
+        lines.allow(if seen.passed > 0 && lines.at() < end { 0 } else { LOOK_BYTES });
+        while seen.shown.len() < LOOK_ROWS {
+            match lines.next_line() {
+                Next::Line(line) => seen.shown.extend(records::parse(line).and_then(&worth)),
+                Next::Long => seen.passed += 1,
+                Next::End => break,
+            }
+        }
+        let is_all = lines.at() >= lines.bytes();
+        let there = std::fs::metadata(&self.path).map_or(*inode, |meta| meta.ino());
+        seen.more = match is_all && (there != *inode || lines.at() > lines.bytes()) {
+            true => self.reopen(0),
+            false => !is_all,
+        };
+        seen
+    }
+}
+
+/// What a follower wants of what was before it came: the last so many, or all since a time; and in which form.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    pub last: Option<usize>,
+    pub since: Option<String>,
+    pub json: bool,
+    /// As the guardian shows it beside what it says itself: from so many bytes on, and never far behind.
+    pub live: Option<u64>,
+}
+
+/// Shows what comes to memory until we are asked to end, and then what came last: a part of the guardian's screen.
+fn watch(house: &House, from: u64) -> Result<()> {
+    let asked = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGTERM, Arc::clone(&asked)).context("failed to listen for signals")?;
+    let (mut screen, mut feed) = (Screen::open(), Feed::live(house.memory(), from));
+    // What the first moments brought would push the first screen away.
+    let mut passed = feed.skip_to_last(FIRST_ROWS);
+    loop {
+        let last = asked.load(Ordering::Relaxed);
+        let seen = feed.look(|record| row(&record));
+        passed += seen.passed;
+        if passed > 0 {
+            let told = format!("… {passed} records passed over; {} shows them", typed("feed --since 1h"));
+            screen.beside().show(&Row::now("feed", "90", &told));
+        }
+        seen.shown.iter().for_each(|row| screen.beside().show(row));
+        passed = 0;
+        if last || !terminal::wait(if seen.more { 0 } else { LIVE_MS }) {
+            return Ok(());
+        }
+    }
+}
+
+/// Shows memory and what comes to it, until the reader has gone.
+pub fn follow(house: &House, wanted: &Wanted) -> Result<()> {
+    if let Some(from) = wanted.live {
+        return watch(house, from);
+    }
+    let since = wanted.since.as_deref().unwrap_or_default();
+    let worth = |record: &Value| {
+        (wanted.json || row(record).is_some()) && (since.is_empty() || text(record, "at") >= since)
+    };
+    let mut screen = Screen::open();
+    let mut show = |record: &Value| match row(record) {
+        _ if wanted.json => terminal::json_line(record),
+        row => row.iter().for_each(|row| screen.show(row)),
+    };
+    let rows = wanted.last.or(wanted.since.is_none().then_some(LAST_ROWS));
+    if rows.is_none() {
+        let before = records::older(&house.memory(), since);
+        before.iter().flat_map(|path| records::of(path)).filter(worth).for_each(|record| show(&record));
+    }
+    let mut feed = match rows {
+        Some(rows) => Feed::from_last(house.memory(), rows, worth),
+        None => Feed::from_start(house.memory()),
+    };
+    loop {
+        let seen = feed.look(|record| worth(&record).then_some(record));
+        if seen.passed > 0 {
+            terminal::error(&format!("{} records are too long to be shown", seen.passed));
+        }
+        seen.shown.iter().for_each(&mut show);
+        if !terminal::wait(if seen.more { 0 } else { 500 }) {
+            return Ok(());
+        }
+    }
+}
+
+/// A change of the agenda in words; looks at it and the post's own book-keeping are none.
+fn change(data: &Value) -> Option<String> {
+    if let Some(session) = data.get("session").and_then(Value::as_str) {
+        return Some(format!("{session}: {}", text(data, "thought")));
+    }
+    let (kind, change) = data.get("change")?.as_object()?.iter().next()?;
+    let words = ["do", "id", "title", "text", "what", "place"].map(|key| text(change, key)).join(" ");
+    (kind != "looked" && kind != "outbox").then(|| format!("{kind} {words}"))
+}
+
+/// What an action came to: done, drafted, asked, failed.
+fn outcome(result: &Value) -> (&'static str, String) {
+    if result.get("ok").and_then(Value::as_bool) != Some(true) {
+        return ("33", format!("failed: {}", text(result, "error")));
+    }
+    match (text(result, "drafted"), asked(result)) {
+        (_, Some(ask)) => ("33", format!("asks you first: ask {ask}")),
+        ("", None) => ("32", "ok".into()),
+        (path, None) => ("33", format!("drafted only: {path}")),
+    }
+}
+
+/// The ask an action became, where it waits for the owner.
+pub fn asked(result: &Value) -> Option<String> {
+    let id = result.get("asked")?;
+    id.as_str().map(str::to_owned).or_else(|| id.as_u64().map(|id| id.to_string()))
+}
+
+/// A row for a record worth showing. What was said between owner and creature is whole.
+pub fn row(record: &Value) -> Option<Row> {
+    let data = record.get("data")?;
+    let mut most = MOST_CHARS;
+    let (tag, paint, body) = match text(record, "kind") {
+        "thought" if data.get("garbled").is_some() => {
+            ("garbled", "31", format!("the mind's reply could not be read: {}", text(data, "error")))
+        }
+        "thought" => {
+            let (intent, monologue) = (text(data, "intent"), text(data, "monologue"));
+            let both = if intent.is_empty() { monologue.into() } else { format!("{monologue} — {intent}") };
+            ("thought", "36", both)
+        }
+        "action" => {
+            let (paint, outcome) = outcome(data.get("result")?);
+            ("action", paint, format!("{} {outcome}", text(data, "tool")))
+        }
+        "self_change" => {
+            let ok = data.get("ok").and_then(Value::as_bool) == Some(true);
+            let end = if ok { String::new() } else { format!(": {}", text(data, "error")) };
+            ("self-edit", "35", format!("{} ({}){end}", text(data, "summary"), text(data, "stage")))
+        }
+        "death" => ("death", "31", text(data, "told").to_owned()),
+        "message" => {
+            most = WORD_CHARS;
+            ("word", "1;34", format!("{}: {}", text(data, "from"), text(data, "text")))
+        }
+        "agenda" => ("agenda", "90", change(data)?),
+        "snapshot" => ("snapshot", "90", text(data, "path").to_owned()),
+        "observation" => ("noticed", "90", format!("{}: {}", text(data, "about"), text(data, "text"))),
+        _ => return None,
+    };
+    let flat = || body.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = if most == WORD_CHARS { body.trim().to_owned() } else { flat() };
+    let at = record.get("at").and_then(Value::as_str).and_then(|at| at.parse().ok());
+    Some(Row { at, tag, paint, text: at_word(&text, most) })
+}
+
+/// The beginning of a text, up to the end of a word.
+fn at_word(text: &str, most: usize) -> String {
+    let short = brief(text, most);
+    match short.rsplit_once(' ') {
+        Some((whole, _)) if short.len() < text.len() && short.ends_with('…') => format!("{whole} …"),
+        _ => short,
+    }
+}

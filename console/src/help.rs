@@ -1,0 +1,150 @@
+//! What the owner may type: each command with what it does and examples, and what was meant by one that there is not.
+
+use guardian::settings::nearest;
+use house::terminal::typed;
+
+/// A command, how it is typed, what it does in a few words, and the rest.
+pub struct Help {
+    pub name: &'static str,
+    usage: &'static str,
+    brief: &'static str,
+    more: &'static str,
+    examples: &'static [&'static str],
+}
+
+const COMMANDS: [Help; 11] = [
+    Help {
+        name: "status",
+        usage: "status [--json]",
+        brief: "what is going on; exit status 3 when no guardian runs",
+        more: "Life, commit, mind, walls, broker, money, its own time and what it came to, and the last death.",
+        examples: &["status", "status --json"],
+    },
+    Help {
+        name: "stop",
+        usage: "stop",
+        brief: "end the creature and the guardian",
+        more: "Waits until both are gone. The next start goes on from there.",
+        examples: &["stop"],
+    },
+    Help {
+        name: "pause",
+        usage: "pause",
+        brief: "end the creature; the guardian waits",
+        more: "Nothing lives and nothing is spent until `resume`.",
+        examples: &["pause"],
+    },
+    Help {
+        name: "resume",
+        usage: "resume",
+        brief: "go on",
+        more: "Ends a pause, or a rest after deaths.",
+        examples: &["resume"],
+    },
+    Help {
+        name: "rollback",
+        usage: "rollback [COMMIT]",
+        brief: "put creature/ back to the blessed commit before, or to COMMIT",
+        more: "What lies in creature/ is kept under refs/guardian/ first; nothing is lost.",
+        examples: &["rollback", "rollback 1a2b3c4"],
+    },
+    Help {
+        name: "asks",
+        usage: "asks [ID] [--full] [--json]",
+        brief: "what waits for your yes or no; with an ID or --full its exact bytes",
+        more: "Text that could fool a terminal is spelled out, as \\u{1b}.",
+        examples: &["asks", "asks 12", "asks --full"],
+    },
+    Help {
+        name: "approve",
+        usage: "approve ID",
+        brief: "let it be done, once and exactly as shown",
+        more: "Says what came of it; exit status 1 where it failed or the service refused it.",
+        examples: &["approve 12"],
+    },
+    Help {
+        name: "deny",
+        usage: "deny ID",
+        brief: "do not",
+        more: "The creature is told.",
+        examples: &["deny 12"],
+    },
+    Help {
+        name: "history",
+        usage: "history [--since T] [--json]",
+        brief: "what happened since T (default 24h): lives, deaths, commits, words, acts, money",
+        more: "T is 90m, 12h, 7d, 2w, a day (2026-01-31), or a time (2026-01-31T08:00); days and times are local.",
+        examples: &["history", "history --since 8h", "history --since 2026-01-31"],
+    },
+    Help {
+        name: "feed",
+        usage: "feed [-n N] [--since T] [--json]",
+        brief: "follow what it thinks, does and says, until Ctrl-C",
+        more: "Shows the last 20 rows first; -n N the last N, --since T all since T (as for history). --json prints the records.",
+        examples: &["feed", "feed -n 100", "feed --since 2h | less"],
+    },
+    Help {
+        name: "doctor",
+        usage: "doctor [--json]",
+        brief: "what is missing or odd, and how to mend it",
+        more: "Exit status 1 where something is missing that nothing works without.",
+        examples: &["doctor"],
+    },
+];
+
+/// The help of one command.
+pub fn of(name: &str) -> Option<&'static Help> {
+    COMMANDS.iter().find(|command| command.name == name)
+}
+
+/// What one may do here.
+pub fn all() -> String {
+    let commands = COMMANDS.map(|command| format!("  {:<30} {}", command.usage, command.brief));
+    let examples = ["history --since 8h", "feed -n 50", "asks 12", "approve 12", "rollback 1a2b3c4"];
+    let examples = examples.map(|example| format!("  {}", typed(example)));
+    format!(
+        "Keeps one self-editing creature alive.\n\nUsage: cargo run -p guardian [-- COMMAND]\n\n\
+         Without a command it builds the creature, runs it and watches it until Ctrl-C.\n\n\
+         Commands:\n{}\n\n\
+         Options:\n  -h, --help      this text; after a command, what there is to know of it\n  \
+         -V, --version   the version\n\n\
+         Examples:\n  cargo run -p guardian\n{}\n\n\
+         Environment: RUST_LOG (what is logged), NO_COLOR (plain output), TZ (where your clock stands).\n\
+         Exit status: 0 done; 1 failed, or what was approved failed; 2 wrong usage; 3 no guardian runs; \
+         100 refused to start.",
+        commands.join("\n"),
+        examples.join("\n")
+    )
+}
+
+impl Help {
+    pub fn takes(&self, option: &str) -> bool {
+        self.usage.split(['[', ']', ' ']).any(|word| word == option)
+    }
+
+    pub fn text(&self) -> String {
+        let examples: Vec<String> =
+            self.examples.iter().map(|example| format!("  {}", typed(example))).collect();
+        let usage = typed(self.usage);
+        format!(
+            "{}: {}.\n{}\n\nUsage: {usage}\n\nExamples:\n{}",
+            self.name,
+            self.brief,
+            self.more,
+            examples.join("\n")
+        )
+    }
+}
+
+/// What to say to a command that there is not.
+pub fn unknown(words: &str) -> String {
+    let names = COMMANDS.map(|command| command.name);
+    let first = words.split(' ').next().unwrap_or_default();
+    if of(first).is_some() {
+        return format!(
+            "`{words}` is too much for {first}; how it is typed: {}",
+            typed(&format!("{first} --help"))
+        );
+    }
+    format!("`{words}` is no command of the guardian{}", nearest(first, &names))
+}

@@ -1,0 +1,11 @@
+//! The owner's side: what waits for a yes or no, what happened, what it costs, what is missing; it reads records and state.
+//!
+//! Nothing that decides depends on it, and the creature lives without it. It writes nothing but the owner's answers.
+
+pub mod asks;
+pub mod audit;
+pub mod doctor;
+pub mod doctor_broker;
+pub mod feed;
+pub mod help;
+pub mod history;

@@ -1,0 +1,119 @@
+//! Kept binaries: for each rung a checked copy that runs when no compiler, registry or free disk can be had.
+//!
+//! Invariant: a binary is named by its creature tree, complete or absent, and never run unless its hash matches.
+
+use anyhow::{Context, Result};
+use house::House;
+use house::files::{self, Mark};
+use house::openat::Folder;
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+pub struct Binaries {
+    folder: PathBuf,
+    target: PathBuf,
+    /// The last one hashed, as it lay then: a change of any of its marks means hashing again.
+    verified: Option<(PathBuf, Mark)>,
+    /// The last one built, and its hash as the build left it: the creature may write there.
+    made: Option<(PathBuf, String)>,
+}
+
+impl Binaries {
+    pub fn new(house: &House) -> Self {
+        Self { folder: house.binaries(), target: house.target(), verified: None, made: None }
+    }
+
+    /// The binary of a tree, if it is kept and sound.
+    pub fn get(&mut self, tree: &str) -> Option<PathBuf> {
+        let path = self.folder.join(tree);
+        let mark = files::mark(&path)?;
+        if self.verified.as_ref() == Some(&(path.clone(), mark)) {
+            return Some(path);
+        }
+        let wanted = files::read_small(&path.with_extension("sha256")).ok()??;
+        let found = hash(&path).ok()?;
+        if wanted.trim_ascii() != found.as_bytes() {
+            tracing::warn!(binary = %path.display(), "a kept binary does not match its hash and is not used");
+            return None;
+        }
+        self.verified = Some((path.clone(), mark));
+        Some(path)
+    }
+
+    /// Remembers what a build made, before anybody lives who could put something else in its place.
+    pub fn note(&mut self, path: &Path) {
+        let made = self.built(path).and_then(hash_of);
+        self.made =
+            made.inspect_err(|error| tracing::warn!("{error:#}")).ok().map(|hash| (path.into(), hash));
+    }
+
+    /// Keeps a copy of `from` for `tree`: copied aside, synced, hashed, renamed. True if it was not there yet. What is not
+    /// as its build left it is of another source, or of none, and is not kept.
+    pub fn keep(&mut self, tree: &str, from: &Path) -> Result<bool> {
+        if self.get(tree).is_some() {
+            return Ok(false);
+        }
+        let (path, aside) = (self.folder.join(tree), self.folder.join("aside"));
+        let copy = || -> Result<bool> {
+            let mut copy = files::create(&aside)?;
+            io::copy(&mut self.built(from)?, &mut copy)?;
+            copy.set_permissions(fs::Permissions::from_mode(0o755))?;
+            copy.sync_all()?;
+            drop(copy);
+            let found = hash(&aside)?;
+            if self.made.as_ref().is_some_and(|(made, hash)| made == from && *hash != found) {
+                tracing::warn!("the binary of {tree} was changed after it was built, and is not kept");
+                fs::remove_file(&aside)?;
+                return Ok(false);
+            }
+            files::replace(&path.with_extension("sha256"), found.as_bytes())?;
+            fs::rename(&aside, &path)?;
+            files::sync_folder(&path)?;
+            Ok(true)
+        };
+        let copied = copy().with_context(|| format!("failed to keep the binary of {tree}"));
+        if copied.is_err() {
+            let _ = fs::remove_file(&aside);
+        }
+        copied
+    }
+
+    /// A binary below the build folder, through no link: where it lies is said by a process of the creature's.
+    fn built(&self, path: &Path) -> Result<File> {
+        let name = path.file_name().context("it has no name")?;
+        let inside = path.strip_prefix(&self.target).ok().and_then(Path::parent);
+        let inside = inside.with_context(|| format!("{} is not in the build folder", path.display()))?;
+        let folder = Folder::open(&self.target).and_then(|target| target.folder(inside))?;
+        files::open(&folder.at(name))?.context("it is gone")
+    }
+
+    /// Removes the binaries of trees that are not named.
+    pub fn retain(&self, trees: &[String]) {
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let stem = name.trim_end_matches(".sha256");
+            if !trees.iter().any(|tree| tree == stem) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+fn hash(path: &Path) -> Result<String> {
+    hash_of(files::open(path)?.context("it is gone")?)
+}
+
+fn hash_of(mut file: File) -> Result<String> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0_u8; 64 << 10];
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        hasher.update(buffer.get(..read).unwrap_or_default());
+    }
+}

@@ -1,0 +1,282 @@
+//! The broker as a process: brought up to date, checked, started, started anew when it ends or the owner's word changes.
+//!
+//! Invariant: its end is never the creature's fault, and no sweep after a life takes it along.
+//! Invariant: the door stays open here for our whole life, so connections wait while it is away.
+//! When to start and end it is decided in `revival`.
+
+use crate::act::build;
+use crate::act::jobs::{Job, Kind};
+use crate::act::reload::Watch;
+use crate::act::tokens::Tokens;
+use crate::decide::revival::{Act, Event, Revival};
+use crate::decide::vocabulary::Phase;
+use crate::processes::child::Door;
+use crate::processes::trusted::{self, Trusted};
+use crate::run::Guardian;
+use anyhow::{Context, Result};
+use house::clock::Millis;
+use house::files::{self, Mark};
+use house::{House, records};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use walls::network::Network;
+
+/// Its program, beside ours.
+pub const NAME: &str = "broker";
+/// How long a program that is there is not brought up to date for the first life's sake.
+const UPDATED_BY_MS: Millis = 10_000;
+
+pub struct BrokerProcess {
+    /// Where the creature meets it.
+    pub listener: TcpListener,
+    port: u16,
+    /// Where its program is or will be.
+    pub program: PathBuf,
+    /// The cargo profile and target folder it is built into: only where we run from the house's own.
+    pub made: Option<(String, PathBuf)>,
+    /// Held while it lives; inherited by it alone.
+    lock: File,
+    /// Since we started, so that it need not be once more.
+    pub build_tried: bool,
+    /// When we first wanted it.
+    called: Millis,
+    pub tokens: Tokens,
+    pub revival: Revival,
+    pub pid: Option<Pid>,
+    pub job: Option<Job>,
+    /// Over what it runs by.
+    pub watch: Watch,
+    /// What the owner changed while a job was under way waits for its end.
+    pub unjudged: bool,
+    pub asks_mark: Option<Mark>,
+    /// Ids of those that wait, each of them announced.
+    pub asks: BTreeSet<String>,
+    pub restarts: u64,
+    /// One line for people, where something is wrong with it.
+    pub trouble: String,
+}
+
+impl BrokerProcess {
+    /// Looks where the program is, ends a former one, and opens the folder that is closed to the creature.
+    pub fn open(house: &House, network: &Network) -> Result<Self> {
+        let me = std::env::current_exe().context("failed to find our own program")?;
+        let folder = me.parent().unwrap_or(Path::new("/"));
+        let made = build::made_into(house);
+        fs::create_dir_all(house.broker()).and_then(|()| {
+            let closed = fs::Permissions::from_mode(0o700);
+            fs::set_permissions(house.broker(), closed)
+        })?;
+        let path = house.broker_lock();
+        let lock = File::options().create(true).truncate(false).read(true).write(true).open(&path);
+        let lock = lock.with_context(|| format!("failed to open {}", path.display()))?;
+        for _ in 0..300 {
+            if fs2::FileExt::try_lock_exclusive(&lock).is_ok() {
+                break;
+            }
+            trusted::end_holders(&path, NAME);
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let listener = network.listener.try_clone().context("failed to keep the door open")?;
+        listener.set_nonblocking(true)?;
+        Ok(Self {
+            listener,
+            port: network.port,
+            program: folder.join(NAME),
+            made,
+            lock,
+            build_tried: false,
+            called: 0,
+            tokens: Tokens::default(),
+            revival: Revival::default(),
+            pid: None,
+            job: None,
+            watch: Watch::new(house),
+            unjudged: false,
+            asks_mark: None,
+            asks: BTreeSet::new(),
+            restarts: 0,
+            trouble: String::new(),
+        })
+    }
+
+    /// Whether the creature may hope for it: it runs, will run again, or is being built.
+    pub fn hoped_for(&self) -> bool {
+        self.revival.standing != crate::decide::revival::Standing::Without
+            || self.job.as_ref().is_some_and(|job| job.builds())
+    }
+
+    pub fn deadline(&self) -> Option<Millis> {
+        self.revival.deadline().into_iter().chain(self.watch.due()).min()
+    }
+
+    /// Processes that no sweep may take; what they started is theirs to end.
+    pub fn spared(&self) -> impl Iterator<Item = Pid> {
+        self.pid.into_iter().chain(self.job.as_ref().map(|job| job.pid))
+    }
+
+    /// What opens it to a life or, without a number, to a build.
+    pub fn door(&mut self, house: &House, life: Option<u64>) -> Result<Option<Door>> {
+        if !self.hoped_for() {
+            return Ok(None);
+        }
+        Ok(Some(Door { port: self.port, token: self.tokens.fresh(house, life)? }))
+    }
+
+    fn start(&mut self, house: &House) -> Result<Pid> {
+        let path = house.broker_log();
+        let log = File::options().create(true).append(true).open(&path);
+        let log = log.with_context(|| format!("failed to open {}", path.display()))?;
+        let start = Trusted {
+            program: self.program.clone(),
+            args: vec!["--house".into(), house.root().display().to_string()],
+            extra: vec![("FERAL_BROKER_FD", "3".into())],
+            log: Some(log),
+            third: Some(self.listener.as_raw_fd()),
+            fourth: Some(self.lock.as_raw_fd()),
+            yields: false,
+        };
+        let pid = trusted::start(house, start)?;
+        // Where a later guardian finds it, should it outlive us.
+        let _ = files::overwrite(&self.lock, pid.to_string().as_bytes());
+        Ok(pid)
+    }
+
+    /// Whoever knocks where nobody will come is not kept waiting.
+    pub fn turn_away(&self) {
+        while !self.hoped_for() && self.listener.accept().is_ok() {}
+    }
+
+    /// For `guardian.json`.
+    pub fn told(&self) -> Value {
+        json!({
+            "running": self.pid.is_some(), "pid": self.pid.map(Pid::as_raw),
+            "port": self.hoped_for().then_some(self.port), "restarts": self.restarts,
+            "asks_waiting": self.asks.len(), "note": self.note(),
+        })
+    }
+
+    /// How it is, in a line.
+    pub fn note(&self) -> String {
+        match (&self.job, self.pid) {
+            _ if !self.trouble.is_empty() => self.trouble.clone(),
+            (_, Some(_)) => "holds keys, budget and permission".into(),
+            (Some(job), None) if job.builds() => "being built".into(),
+            _ if self.hoped_for() => "starting".into(),
+            _ => format!("there is no {}: the creature has no way out", self.program.display()),
+        }
+    }
+}
+
+/// The broker's program, beside ours.
+pub fn program() -> Option<PathBuf> {
+    Some(std::env::current_exe().ok()?.with_file_name(NAME))
+}
+
+impl Guardian {
+    /// The first start: at once where it is there, after its build where it is not.
+    pub fn call_broker(&mut self) {
+        self.broker.called = self.clock.now();
+        if !self.broker.program.is_file() {
+            self.build_broker();
+        }
+        if self.broker.job.is_none() {
+            self.broker_found();
+        }
+    }
+
+    /// What is there is brought up to date beside it, and gives way if it comes out another. Not before the first life has
+    /// beaten, whose birth a compiler beside it would make late, or has had the time.
+    pub fn update_broker(&mut self) {
+        let beats = matches!(self.policy.phase, Phase::Probation { .. } | Phase::Settled { .. });
+        if beats || self.clock.now() > self.broker.called + UPDATED_BY_MS {
+            self.build_broker();
+        }
+    }
+
+    /// Once a guardian.
+    fn build_broker(&mut self) {
+        let broker = &mut self.broker;
+        if broker.made.is_none() || broker.job.is_some() || broker.build_tried {
+            return;
+        }
+        broker.build_tried = true;
+        match broker.build(&self.house, true) {
+            Ok(Some(pid)) => {
+                let kind = Kind::Build { was: files::mark(&broker.program) };
+                broker.job = Some(Job { pid, kind, since: self.clock.now() });
+            }
+            Ok(None) => {}
+            Err(error) => self.report.warn(&broker.not_built(&error)),
+        }
+    }
+
+    pub fn broker_found(&mut self) {
+        let there = self.broker.program.is_file();
+        if there && self.broker.trouble.is_empty() {
+            return self.broker_steps(Event::Found);
+        }
+        let note = self.broker.note();
+        self.report.warn(&format!("{note}. The creature lives without a model, services and web"));
+        records::tell(&self.house, "broker_missing", json!({"cause": note}));
+    }
+
+    pub fn broker_steps(&mut self, event: Event) {
+        let now = self.clock.now();
+        let mut event = Some(event);
+        while let Some(told) = event.take() {
+            match self.broker.revival.step(now, told) {
+                Some(Act::Start) => event = Some(self.start_broker()),
+                Some(Act::Terminate) => self.broker.pid.iter().for_each(|pid| trusted::terminate(*pid)),
+                Some(Act::Kill) => self.broker.pid.iter().for_each(|pid| trusted::kill(*pid)),
+                None => {}
+            }
+        }
+    }
+
+    fn start_broker(&mut self) -> Event {
+        match self.broker.start(&self.house) {
+            Ok(pid) => {
+                self.broker.pid = Some(pid);
+                self.broker.trouble.clear();
+                self.publish();
+                Event::Started
+            }
+            Err(error) => {
+                let told = format!("{error:#}");
+                self.report.once(&format!("{told}; trying again"));
+                self.broker.trouble = told;
+                Event::NotStarted
+            }
+        }
+    }
+
+    /// Takes note if one of the processes that ended is the broker's.
+    pub fn broker_ended(&mut self, pid: Pid, status: WaitStatus) {
+        if self.broker.pid == Some(pid) {
+            self.broker.pid = None;
+            self.broker.restarts += 1;
+            trusted::kill(pid);
+            let asked =
+                !matches!(self.broker.revival.standing, crate::decide::revival::Standing::Running { .. });
+            if !asked {
+                let cause = crate::act::ends::describe(status);
+                let said = files::tail(&self.house.broker_log(), 1_024);
+                let said = house::printable::spelled(said.lines().last().unwrap_or_default());
+                self.broker.trouble = format!("the broker ended ({cause}) and is started again");
+                self.report.once(&format!("{}; {said}", self.broker.trouble));
+                records::tell(&self.house, "broker_ended", json!({"cause": cause, "said": said}));
+            }
+            self.broker_steps(Event::Ended);
+            self.publish();
+        } else if let Some(job) = self.broker.job.take_if(|job| job.pid == pid) {
+            self.job_ended(job, status);
+        }
+    }
+}

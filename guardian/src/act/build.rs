@@ -1,0 +1,272 @@
+//! One cargo build of the creature: its own step, its own deadline, its own kind of failure.
+//!
+//! Invariant: its output goes to files; nothing here waits for cargo.
+
+use crate::act::{controls, quotas};
+use crate::decide::blame::{self, Control, Failure, Judgement};
+use crate::decide::messages::Told;
+use crate::decide::vocabulary::Blame;
+use crate::limits::LOG_TAIL_BYTES;
+use crate::processes::child::{self, Bond, Door, Kind, Start, Tree};
+use crate::processes::hunt;
+use anyhow::{Context, Result};
+use house::clock::Millis;
+use house::lines::{Lines, Next};
+use house::openat::Folder;
+use house::{House, files};
+use nix::sys::wait::WaitStatus;
+use std::fs::{File, TryLockError};
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use walls::Walls;
+
+/// Longest message of cargo's that is taken for one: what a compiler says at length, the creature may have made it say.
+const MOST_MESSAGE_BYTES: usize = 1 << 20;
+/// What a look at its messages reads, in bytes.
+const LOOK_BYTES: u64 = 4 << 20;
+/// Most of the compiler's words that go into a build's log, in bytes.
+const MOST_LOGGED_BYTES: usize = 4 << 20;
+
+pub struct Build {
+    /// Of cargo, or of the control run that is under way.
+    pub tree: Tree,
+    /// Creature tree that is being built.
+    pub of: String,
+    /// It proves the source beside a running creature.
+    pub beside: bool,
+    pub since: Millis,
+    /// Kernel kills for want of memory when it began.
+    pub memory_kills: u64,
+    /// What is known once it has failed.
+    pub failure: Failure,
+    /// What is said of that.
+    pub output: String,
+    /// The control run under way.
+    pub asked: Option<Control>,
+    pub told: Told,
+    messages: Lines,
+    /// Cargo appends to it as well.
+    log: File,
+    logged_bytes: usize,
+    free_mib: u64,
+    /// The folder it builds into, held open: while it is, no other folder can have its number.
+    folder: Option<File>,
+}
+
+/// Arguments every cargo call of the guardian shares: from the root, so that the creature's own cargo settings are inert.
+pub fn cargo_args(verb: &str) -> Vec<String> {
+    [verb, "--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+/// The cargo profile and target folder that our own program was built into; none but where that is the house's own.
+pub fn made_into(house: &House) -> Option<(String, PathBuf)> {
+    let me = std::env::current_exe().ok()?;
+    let folder = me.parent()?;
+    let (profile, target) = (folder.file_name()?.to_string_lossy().into_owned(), folder.parent()?.to_owned());
+    (target == house.root().join("target")).then_some((profile, target))
+}
+
+pub fn cargo() -> PathBuf {
+    std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
+}
+
+impl Build {
+    /// `broker`: how cargo reaches its registries.
+    pub fn start(
+        house: &House,
+        bond: &Bond,
+        walls: &Walls,
+        broker: Option<Door>,
+        of: String,
+        beside: bool,
+        now: Millis,
+    ) -> Result<Self> {
+        let create = |path: PathBuf| {
+            files::create(&path).with_context(|| format!("failed to create {}", path.display()))
+        };
+        let stdout = create(house.build_messages())?;
+        create(house.build_log())?;
+        let log = File::options().append(true).open(house.build_log()).context("failed to open the log")?;
+        let messages = File::open(house.build_messages()).context("failed to follow cargo's messages")?;
+        let mut args = cargo_args("build");
+        args.push("--message-format=json".into());
+        mend_temporary(house);
+        // Not to have it is cargo's to complain of.
+        let _ = std::fs::create_dir_all(house.built());
+        let folder = File::open(house.built()).ok();
+        let (program, stderr) = (cargo(), log.try_clone()?);
+        let start = Start { kind: Kind::Build, program, args, extra: vec![], walls, broker, stdout, stderr };
+        let tree = child::start(house, bond, start)?;
+        Ok(Self {
+            tree,
+            of,
+            beside,
+            since: now,
+            memory_kills: crate::act::ends::memory_kills(),
+            failure: Failure::default(),
+            output: String::new(),
+            asked: None,
+            told: Told::default(),
+            messages: Lines::new(messages, MOST_MESSAGE_BYTES),
+            log,
+            logged_bytes: 0,
+            free_mib: u64::MAX,
+            folder,
+        })
+    }
+
+    /// Whether somebody deleted what it builds into, or put something else in its place.
+    pub fn folder_gone(&self, house: &House) -> bool {
+        let Some(Ok(then)) = self.folder.as_ref().map(File::metadata) else { return false };
+        let now = std::fs::metadata(house.built());
+        !now.is_ok_and(|now| (now.dev(), now.ino()) == (then.dev(), then.ino()))
+    }
+
+    /// Reads what cargo has said since the last look, a bounded part of it, and how much room there is.
+    pub fn follow(&mut self, house: &House) {
+        self.read(house, LOOK_BYTES);
+    }
+
+    fn read(&mut self, house: &House, most_bytes: u64) {
+        self.free_mib = self.free_mib.min(quotas::free_mib(house));
+        self.messages.allow(most_bytes);
+        loop {
+            let text = match self.messages.next_line() {
+                Next::Line(line) => self.told.hear(line),
+                Next::Long => None,
+                Next::End => return,
+            };
+            if let Some(text) = text {
+                self.note(&text);
+            }
+        }
+    }
+
+    /// Adds to the log, for people, as far as there is room.
+    fn note(&mut self, text: &str) {
+        if self.logged_bytes < MOST_LOGGED_BYTES {
+            self.logged_bytes += text.len();
+            let _ = self.log.write_all(text.as_bytes());
+        }
+    }
+
+    /// The binary it made; else what is known of its failure is noted.
+    pub fn finish(&mut self, house: &House, status: WaitStatus) -> Option<PathBuf> {
+        self.read(house, u64::MAX);
+        let well = matches!(status, WaitStatus::Exited(_, 0));
+        self.output = match self.told.executable.take().filter(|_| well) {
+            // Where it lies is said by processes of the creature's.
+            Some(path) if path.starts_with(house.target()) => return Some(path),
+            Some(path) => format!("cargo named a binary outside the build folder: {}", path.display()),
+            None if well => "cargo built no binary".into(),
+            None if self.told.said.trim().is_empty() => errors(house, status),
+            None => std::mem::take(&mut self.told.said),
+        };
+        self.failure = Failure {
+            began: self.told.began || well,
+            refused: self.told.refused,
+            foreign: self.told.is_foreign(),
+            says_full: blame::says_full(&self.output),
+            ..Failure::default()
+        };
+        self.failure.measured.free_mib = self.free_mib;
+        None
+    }
+
+    /// Puts a question, by another run of cargo; the answer comes as its end.
+    pub fn ask(
+        &mut self,
+        house: &House,
+        bond: &Bond,
+        walls: &Walls,
+        broker: Option<Door>,
+        control: Control,
+    ) -> Result<()> {
+        if control == Control::Tools {
+            controls::prepare(house)?;
+        }
+        let (stdout, stderr) = controls::outputs(house, control)?;
+        let (args, extra) = (controls::args(control), controls::variables(house, control));
+        let start = Start { kind: Kind::Build, program: cargo(), args, extra, walls, broker, stdout, stderr };
+        self.tree = child::start(house, bond, start)?;
+        self.asked = Some(control);
+        Ok(())
+    }
+
+    /// Takes the answer.
+    pub fn answered(&mut self, house: &House, control: Control, status: WaitStatus) {
+        let answer = controls::answer(house, control, matches!(status, WaitStatus::Exited(_, 0)));
+        self.failure.answers.insert(control, answer);
+        let told = format!("\ncontrol: {}: {answer:?}\n{}", control.question(), controls::said(house));
+        let _ = self.log.write_all(told.as_bytes());
+    }
+
+    /// What is known of one whose time is over, while it still runs.
+    pub fn overstays(&mut self, house: &House) {
+        self.follow(house);
+        self.failure.measured.overdue = true;
+        // The compiler gives no message before it is done with the creature's first crate.
+        self.failure.began = self.told.began || hunt::works_in("rustc", &house.creature());
+        self.failure.connected = is_connected(&self.tree);
+    }
+
+    /// Whose fault it is, once nothing of it runs any more.
+    pub fn overstayed(&mut self, house: &House) -> Blame {
+        self.failure.locked = is_locked(house);
+        match (self.asked, blame::build(&self.failure)) {
+            (None, Judgement::Blamed(blame)) => blame,
+            (Some(Control::Registries), _) => Blame::Network,
+            _ => Blame::Toolchain,
+        }
+    }
+}
+
+/// Whether a process of it has a socket.
+fn is_connected(tree: &Tree) -> bool {
+    let is_socket = |entry: std::fs::DirEntry| {
+        std::fs::read_link(entry.path())
+            .is_ok_and(|to| to.as_os_str().as_encoded_bytes().starts_with(b"socket:"))
+    };
+    hunt::all_of(tree.pid).into_iter().any(|pid| {
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        open.into_iter().any(is_socket)
+    })
+}
+
+/// Without room for what is temporary nothing links, and what the creature left in its place would be the tools' fault.
+fn mend_temporary(house: &House) {
+    let Ok(workspace) = Folder::open(&house.workspace()) else { return };
+    for name in ["home", "tmp"] {
+        if workspace.folder(Path::new(name)).is_err() {
+            let _ = workspace.remove_all(name);
+            let _ = workspace.make(Path::new(name));
+        }
+    }
+}
+
+/// Whether a cargo that is none of ours holds a lock on the build folder.
+fn is_locked(house: &House) -> bool {
+    let entries = std::fs::read_dir(house.built()).into_iter().flatten().flatten();
+    let is_lock = |name: &str| name.starts_with(".cargo") && name.ends_with("lock");
+    let locks = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_lock));
+    let mut files = locks.filter_map(|entry| files::open(&entry.path()).ok().flatten());
+    files.any(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// How many packages the lock file names: the most a build can come to. Of a longer one the end is read.
+pub fn packages(house: &House) -> usize {
+    files::tail(&house.creature().join("Cargo.lock"), 2 << 20).matches("[[package]]").count()
+}
+
+fn errors(house: &House, status: WaitStatus) -> String {
+    let text = files::tail(&house.build_log(), 64 * 1024);
+    // What matters is the first error; cargo's own summary comes last, and crates have names like `thiserror`.
+    let from = if text.starts_with("error") { Some(0) } else { text.find("\nerror").map(|at| at + 1) };
+    let from =
+        from.unwrap_or_else(|| text.floor_char_boundary(text.len().saturating_sub(LOG_TAIL_BYTES as usize)));
+    let text = text.get(from..).unwrap_or_default();
+    if text.trim().is_empty() { format!("cargo ended without a word: {status:?}") } else { text.to_owned() }
+}

@@ -1,0 +1,142 @@
+//! Commits on request, as the creature or the guardian: of what, told to whom, and the owner's index brought along.
+
+use crate::act::requests::{self, Request};
+use crate::git::keep::Unfit;
+use crate::git::repo::Version;
+use crate::git::tree::short;
+use crate::run::Guardian;
+use anyhow::{Error, Result};
+use house::interrupt::Interrupted;
+use house::records;
+use serde_json::json;
+
+/// What to do about a commit that was refused.
+const UNFIT: &str = "git could not check that out again: change or remove it, then ask again";
+
+impl Guardian {
+    pub fn commit(&mut self) -> Result<()> {
+        let request = requests::read(&self.house)?.filter(|request| request.is_rebirth_of(self.state.life));
+        let unasked = || Request { summary: "a rebirth without a request".into(), ..Request::default() };
+        let asked = request.clone().unwrap_or_else(unasked);
+        let before = self.before_commit()?;
+        let made = match self.commit_as_self(before, &asked, &["creature", "self", "PURPOSE.md"]) {
+            Err(error) if error.is::<Unfit>() => return self.refuse_rebirth(request, &error),
+            made => made?,
+        };
+        let changed = made.filter(|version| version.tree != before.tree);
+        self.state.born = changed.map(|_| asked.summary());
+        if let Some(version) = changed {
+            self.state.unexamined = Some(version.tree.to_string());
+        }
+        if let Some(request) = request {
+            self.state.tell_answer(request.done(made.map(|version| version.commit.to_string())));
+            self.state.request = request.id;
+        }
+        // Saved by the event this comes back as, together with its being done.
+        Ok(())
+    }
+
+    /// What asked for it has ended: its work is kept, HEAD lives again, and the answer says why.
+    fn refuse_rebirth(&mut self, request: Option<Request>, why: &Error) -> Result<()> {
+        self.report.warn(&format!("the self-edit was not committed: {why:#}"));
+        let before = self.state.rescued.clone();
+        self.tidy()?;
+        self.state.born = None;
+        if let Some(request) = request {
+            let kept = self.state.rescued.as_ref().filter(|kept| Some(*kept) != before.as_ref());
+            let kept = kept.map_or(String::new(), |kept| format!("; what was made is kept as {kept}"));
+            let hint = format!("{UNFIT}{kept}");
+            self.state.tell_answer(request.refused(format!("{why:#}"), hint));
+            self.state.request = request.id;
+        }
+        Ok(())
+    }
+
+    /// Notes where the index is before HEAD moves on: whoever finds the commit half-done goes on from there.
+    pub fn before_commit(&mut self) -> Result<Version> {
+        let head = self.repo.head()?;
+        let behind = self.state.index_behind.get_or_insert_with(|| head.commit.to_string()).clone();
+        self.save();
+        Ok(self.repo.resolve(&behind).unwrap_or(head))
+    }
+
+    fn commit_as_self(
+        &mut self,
+        before: Version,
+        asked: &Request,
+        paths: &[&str],
+    ) -> Result<Option<Version>> {
+        let message = asked.message("self");
+        let made = self.repo.commit(&message, paths)?.or_else(|| self.repo.made_before(before, &message));
+        self.committed("self", before, made, &asked.summary());
+        Ok(made)
+    }
+
+    /// What follows every commit of ours, made now or just before a kill.
+    pub fn committed(&mut self, who: &str, before: Version, made: Option<Version>, summary: &str) {
+        self.bring_index_along(&before.commit.to_string());
+        let Some(version) = made else { return };
+        let commit = version.commit.to_string();
+        let stat =
+            self.repo.find(&commit).and_then(|commit| self.repo.diff_stat(&commit)).unwrap_or_default();
+        let (files, added, removed) = stat;
+        records::tell_once(
+            &self.house,
+            "commit",
+            json!({"by": who, "commit": commit, "summary": summary, "files": files, "added": added, "removed": removed}),
+        );
+        self.report.commit(who, &short(version.commit), summary, stat);
+    }
+
+    pub fn bring_index_along(&mut self, behind: &str) {
+        match self.repo.sync_index(behind) {
+            Ok(()) => self.state.index_behind = None,
+            Err(error) => {
+                tracing::warn!("{error:#}; git status may show the creature's commits reversed until then")
+            }
+        }
+    }
+
+    /// Carries out what a living creature asks for, once.
+    pub fn answer(&mut self) {
+        let request = match requests::read(&self.house) {
+            Ok(Some(request)) => request,
+            Ok(None) => return,
+            Err(error) => return self.report.warn(&format!("{error:#}")),
+        };
+        // A rebirth is taken up when the life ends; a request already answered lies there until the next.
+        if request.id == self.state.request || request.life != self.state.life || request.kind == "rebirth" {
+            return;
+        }
+        let answer = match request.kind.as_str() {
+            "commit" => self.commit_papers(&request),
+            "reset" => self.tidy().map(|()| request.done(None)),
+            "draft" => self.repo.keep_draft().map(|kept| request.done(kept.map(|commit| commit.to_string()))),
+            other => {
+                Ok(request
+                    .refused(format!("no request is called `{other}`"), "commit, reset, draft or rebirth"))
+            }
+        };
+        if let Err(error) = &answer
+            && error.is::<Interrupted>()
+        {
+            // Looked at again once the owner's word is heard, if the life is there to be answered then.
+            self.request_seen = None;
+            return;
+        }
+        let answer = answer.unwrap_or_else(|error| {
+            let hint = if error.is::<Unfit>() { UNFIT } else { "ask again later" };
+            request.refused(format!("{error:#}"), hint)
+        });
+        self.state.tell_answer(answer);
+        self.state.request = request.id;
+        self.save();
+        self.publish();
+    }
+
+    fn commit_papers(&mut self, request: &Request) -> Result<serde_json::Value> {
+        let before = self.before_commit()?;
+        let made = self.commit_as_self(before, request, &["self", "PURPOSE.md"])?;
+        Ok(request.done(made.map(|version| version.commit.to_string())))
+    }
+}

@@ -1,0 +1,258 @@
+//! Ends: what became of a life or a build once its processes are gone, with the evidence and whose fault it was.
+
+use crate::act::build::Build;
+use crate::act::{controls, requests};
+use crate::decide::blame::{self, Control, Judgement};
+use crate::decide::vocabulary::{Action, Blame, Event, Phase};
+use crate::limits::LOG_TAIL_BYTES;
+use crate::processes::child::{Kind, Tree};
+use crate::processes::{hunt, trusted};
+use crate::run::{End, Guardian, Life};
+use house::{bounds, clock, files};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+impl Guardian {
+    /// Exits of the creature and of builds.
+    pub fn collect(&mut self) {
+        let mut ended = hunt::reap();
+        self.note_ends(&ended);
+        let spare = self.spared();
+        if let Some(Life { tree, exited: Some(status), .. }) = &self.life {
+            let status = *status;
+            ended.clear();
+            let gone = tree.finish(&spare, &mut ended);
+            self.note_ends(&ended);
+            if gone {
+                self.life_ended(status);
+            }
+        }
+    }
+
+    /// Processes of the owner's: the broker, a job on its behalf, the feed.
+    pub fn trusted(&self) -> impl Iterator<Item = Pid> {
+        self.broker.spared().chain(self.console.feed)
+    }
+
+    /// Processes that a sweep after a life may not take: a build or tests beside it, and the owner's.
+    pub fn spared(&self) -> Vec<Pid> {
+        let beside = self.build.iter().map(|build| build.tree.pid);
+        let beside = beside.chain(self.exam.iter().map(|exam| exam.tree.pid));
+        beside.chain(self.trusted()).collect()
+    }
+
+    pub fn note_ends(&mut self, ended: &[(Pid, WaitStatus)]) {
+        for (pid, status) in ended {
+            if let Some(life) = self.life.as_mut().filter(|life| life.tree.pid == *pid) {
+                life.exited = Some(life.tree.outcome(*status));
+                // Whatever of it still runs has no way out any more.
+                self.broker.tokens.revoke(&self.house, Kind::Life);
+            }
+            if let Some(mut build) = self.build.take_if(|build| build.tree.pid == *pid) {
+                self.broker.tokens.revoke(&self.house, Kind::Build);
+                let status = build.tree.outcome(*status);
+                self.build_ended(build, status);
+            }
+            if let Some(exam) = self.exam.take_if(|exam| exam.tree.pid == *pid) {
+                self.broker.tokens.revoke(&self.house, Kind::Build);
+                self.exam_ended(exam, *status);
+            }
+            self.broker_ended(*pid, *status);
+            self.console_ended(*pid);
+        }
+    }
+
+    fn life_ended(&mut self, status: WaitStatus) {
+        let Some(life) = self.life.take() else { return };
+        // Only the first life of a new commit was born of a self-edit.
+        self.state.born = None;
+        // A beat that came with the end still tells a crash from a stillbirth; it is too late to earn anything.
+        if matches!(self.policy.phase, Phase::Booting { .. }) && self.heart.look(self.state.life).is_some() {
+            self.happen(Event::Beat { turns: 0, thought: false });
+        }
+        let evidence = blame::Evidence {
+            signal: signal(status),
+            memory_kills: memory_kills().saturating_sub(life.memory_kills),
+            free_mib: self.free_mib(),
+            floor_mib: self.limits.disk_free_mib,
+            overdue: matches!(self.policy.phase, Phase::Stopping { .. }),
+            sheltered: self.walls.shelter(),
+            folder_gone: life.bereft.is_some(),
+        };
+        let rebirth = matches!(status, WaitStatus::Exited(_, 0))
+            && requests::read(&self.house).ok().flatten().is_some_and(|request| {
+                request.is_rebirth_of(self.state.life) && request.id != self.state.request
+            });
+        self.end = End {
+            cause: describe(status),
+            lived_ms: self.clock.now().saturating_sub(life.began),
+            log_tail: files::tail(&self.house.life_log(self.state.life), LOG_TAIL_BYTES),
+        };
+        self.happen(Event::Exited { blame: blame::death(&evidence), rebirth });
+    }
+
+    fn build_ended(&mut self, mut build: Build, status: WaitStatus) {
+        // What a build script left running might answer what is asked next.
+        self.finish_beside(&build.tree);
+        if let Some(control) = build.asked.take() {
+            build.answered(&self.house, control, status);
+            return self.judge(build);
+        }
+        self.report.build_over();
+        let clean = match self.version.map(|version| self.repo.is_at(version)).transpose() {
+            // Whether it is what was to be built is not known: it is built again, which costs little.
+            Err(_) if !build.beside => return self.happen(Event::Interrupted),
+            clean => matches!(clean, Ok(Some(true))),
+        };
+        match build.finish(&self.house, status) {
+            // What was built is the commit only if the tree still is; beside a creature it may well be editing.
+            Some(path) if clean => {
+                self.binaries.note(&path);
+                self.built = Some((build.of, path));
+                if !build.beside {
+                    self.happen(Event::BuildSucceeded);
+                }
+            }
+            Some(_) if build.beside => {}
+            Some(_) => {
+                let dirty =
+                    self.version.and_then(|version| self.repo.dirty(version).ok()).unwrap_or_default();
+                let name = dirty.first().map(|first| first.display().to_string()).unwrap_or_default();
+                self.end = End {
+                    cause: format!("creature/{name} changed while it was being built"),
+                    ..End::default()
+                };
+                self.happen(Event::BuildFailed(Blame::Owner));
+            }
+            None if build.beside => {
+                tracing::warn!("the blessed binary runs, but its source does not build now");
+            }
+            None => {
+                let measured = &mut build.failure.measured;
+                measured.signal = signal(status);
+                measured.memory_kills = memory_kills().saturating_sub(build.memory_kills);
+                measured.floor_mib = self.limits.disk_free_mib;
+                build.failure.same_recipe = self.was_built_so(&build.of);
+                self.judge(build);
+            }
+        }
+    }
+
+    /// What a build or tests left behind. Beside a life that is not told from it only its own group goes, the rest with
+    /// that life.
+    pub fn finish_beside(&mut self, tree: &Tree) {
+        let mut ended = Vec::new();
+        tree.finish(&self.spared_with_life(), &mut ended);
+        self.note_ends(&ended);
+    }
+
+    /// Ends a build or tests at once, and their way out.
+    pub fn end_beside(&mut self, tree: &Tree) {
+        let mut ended = Vec::new();
+        tree.end(&self.spared_with_life(), &mut ended);
+        self.broker.tokens.revoke(&self.house, Kind::Build);
+        self.note_ends(&ended);
+    }
+
+    fn spared_with_life(&self) -> Vec<Pid> {
+        self.life.iter().map(|life| life.tree.pid).chain(self.spared()).collect()
+    }
+
+    /// Blames a failed build; where that takes a question, it is put, and the answer comes back here.
+    fn judge(&mut self, mut build: Build) {
+        build.failure.measured.folder_gone |= build.folder_gone(&self.house);
+        let fault = match blame::build(&build.failure) {
+            Judgement::Blamed(fault) => fault,
+            Judgement::Ask(control) => match self.ask(&mut build, control) {
+                Ok(()) => return self.build = Some(build),
+                Err(_) if build.folder_gone(&self.house) => Blame::Owner,
+                Err(error) => {
+                    tracing::warn!("{error:#}; whose fault a failed build is stays open");
+                    Blame::Toolchain
+                }
+            },
+        };
+        controls::clear(&self.house);
+        let gone = build.failure.measured.folder_gone;
+        let cause = if gone { "its target folder was deleted" } else { "it does not build" };
+        let log_tail = build.output.chars().take(LOG_TAIL_BYTES as usize).collect();
+        self.end = End { cause: cause.into(), lived_ms: 0, log_tail };
+        self.happen(Event::BuildFailed(fault));
+    }
+
+    fn ask(&mut self, build: &mut Build, control: Control) -> anyhow::Result<()> {
+        let door = self.broker.door(&self.house, None)?;
+        build.ask(&self.house, &self.bond, &self.walls, door, control)
+    }
+
+    /// Whether the newest other tree that was built and lived here has the same manifests, lock file and files' names.
+    pub fn was_built_so(&mut self, tree: &str) -> bool {
+        let rungs = self.repo.rungs().unwrap_or_default();
+        let mut trees = rungs.iter().rev().map(|rung| rung.version.tree);
+        let built =
+            trees.find(|other| other.to_string() != tree && self.binaries.get(&other.to_string()).is_some());
+        built.is_some_and(|built| self.repo.has_same_recipe(tree, built).unwrap_or(false))
+    }
+
+    /// A build beside a creature has no phase that would end it, and holds the lock its self-edits wait for.
+    pub fn end_late_build(&mut self) {
+        let until =
+            self.build.as_ref().filter(|build| build.beside).map(|build| build.since + self.limits.build_ms);
+        if until.is_some_and(|until| self.clock.now() >= until) {
+            tracing::warn!("the build beside the blessed binary overstayed its deadline and is ended");
+            self.perform(Action::StopBuild);
+        }
+    }
+
+    /// Once no creature lives any more, the broker's processes are asked to end, and given a moment.
+    pub fn end_trusted(&mut self) {
+        let left: Vec<Pid> = self.trusted().collect();
+        for pid in left {
+            trusted::terminate(pid);
+            let mut looks = 0;
+            let gone = trusted::wait(pid, || {
+                looks += 1;
+                looks < 1_000
+            });
+            if gone.is_none() {
+                trusted::kill(pid);
+            }
+        }
+        self.broker.pid = None;
+        self.broker.trouble = "not running".into();
+    }
+
+    pub fn free_mib(&self) -> u64 {
+        fs2::available_space(self.house.state_folder()).map_or(u64::MAX, |bytes| bytes >> 20)
+    }
+}
+
+pub fn signal(status: WaitStatus) -> Option<i32> {
+    if let WaitStatus::Signaled(_, signal, _) = status { Some(signal as i32) } else { None }
+}
+
+pub fn describe(status: WaitStatus) -> String {
+    if let WaitStatus::Exited(_, code) = status {
+        format!("exit status {code}")
+    } else if let WaitStatus::Signaled(_, signal, _) = status {
+        format!("signal {}", signal.as_str())
+    } else {
+        format!("{status:?}")
+    }
+}
+
+/// How often the kernel has killed for want of memory since boot.
+pub fn memory_kills() -> u64 {
+    let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0)
+}
+
+/// What the next life and readers are told of an end.
+pub fn end(life: u64, commit: &str, ended: Value, blame: Value, end: &End) -> Value {
+    json!({
+        "at": clock::stamp(), "life": life, "commit": commit, "ended": ended,
+        "cause": bounds::brief(&end.cause, bounds::TOLD_CHARS), "blame": blame,
+        "lived_s": end.lived_ms as f64 / 1_000.0, "log_tail": end.log_tail,
+    })
+}

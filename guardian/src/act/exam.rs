@@ -1,0 +1,272 @@
+//! The tests beside a newborn: started behind the walls of a build, read once they end, what failed tried once more.
+//!
+//! Invariant: how a run ends decides; what it says only names what failed. Nothing here waits for it.
+
+use crate::act::build::{cargo, cargo_args};
+use crate::act::ends::{describe, memory_kills, signal};
+use crate::act::quotas;
+use crate::act::state::Shortfall;
+use crate::decide::blame::{self, Answer, Control, Evidence, Failure, Judgement};
+use crate::decide::vocabulary::{Blame, Event, Examined};
+use crate::limits::LOG_TAIL_BYTES;
+use crate::processes::child::{self, Kind, Start, Tree};
+use crate::run::Guardian;
+use anyhow::{Context, Result};
+use house::bounds::{NAME_CHARS, TOLD_CHARS, brief};
+use house::clock::Millis;
+use house::interrupt::Interrupted;
+use house::moments::span;
+use house::printable::flat;
+use house::{House, files, records};
+use nix::sys::wait::WaitStatus;
+use serde_json::json;
+use std::fs::File;
+use std::io::Write;
+use std::time::Duration;
+
+/// The tests meant, by what their names begin with.
+const TESTS: &str = "probation::";
+/// Tests that are tried once more; where more fail, they failed.
+const MOST_NAMES: usize = 100;
+const TOLD_NAMES: usize = 3;
+/// What is read of a run's words, in bytes: their end.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// One run of cargo.
+pub struct Exam {
+    pub tree: Tree,
+    /// Since the first run began.
+    since: Millis,
+    memory_kills: u64,
+    /// The least that was seen free.
+    free_mib: u64,
+    /// Where in the log it begins.
+    from: u64,
+    /// What failed before and is tried once more.
+    again: Vec<String>,
+}
+
+/// What a run shows.
+#[derive(Debug, PartialEq)]
+pub enum Shown {
+    Passed,
+    /// The tests it names, and for people what failed.
+    Failed(Vec<String>, String),
+    Unsure(Blame),
+}
+
+/// Reads a run. Cargo saw the tests compiled or refused, so the tools are there; the rest is judged as a build is.
+pub fn read(status: WaitStatus, text: &str, measured: Evidence) -> Shown {
+    if matches!(status, WaitStatus::Exited(_, 0)) {
+        return Shown::Passed;
+    }
+    let (says_full, answers) = (blame::says_full(text), [(Control::Tools, Answer::Yes)].into());
+    let failure = Failure { measured, began: true, says_full, answers, ..Failure::default() };
+    match blame::build(&failure) {
+        Judgement::Blamed(Blame::Code) | Judgement::Ask(_) => {}
+        Judgement::Blamed(other) => return Shown::Unsure(other),
+    }
+    let names = named(text, "FAILED");
+    let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("error")).take(TOLD_NAMES).collect();
+    let told = match (names.is_empty(), errors.is_empty()) {
+        (false, _) => list(&names),
+        (true, false) => brief(&flat(&errors.join("; ")), NAME_CHARS),
+        (true, true) => describe(status),
+    };
+    Shown::Failed(names, told)
+}
+
+/// Names in lines as the test harness prints them, each once; what no test can be called is passed over.
+pub fn named(text: &str, verdict: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for line in text.lines() {
+        let Some((name, said)) = line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ")) else {
+            continue;
+        };
+        let name = name.strip_suffix(" - should panic").unwrap_or(name);
+        let is_name = name.contains(TESTS) && name.len() <= NAME_CHARS;
+        let is_name = is_name && name.chars().all(|letter| letter.is_alphanumeric() || "_:".contains(letter));
+        if is_name
+            && said.trim_end() == verdict
+            && names.len() <= MOST_NAMES
+            && !names.iter().any(|it| it == name)
+        {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// The first of them and how many more.
+fn list(names: &[String]) -> String {
+    let told: Vec<&str> = names.iter().take(TOLD_NAMES).map(String::as_str).collect();
+    match names.len() - told.len() {
+        0 => told.join(", "),
+        1 => format!("{} and 1 other", told.join(", ")),
+        more => format!("{} and {more} others", told.join(", ")),
+    }
+}
+
+impl Exam {
+    /// Takes note of how much room there is.
+    pub fn follow(&mut self, house: &House) {
+        self.free_mib = self.free_mib.min(quotas::free_mib(house));
+    }
+
+    /// What it said, its end if that is much.
+    fn said(&self, house: &House) -> String {
+        let bytes = files::mark(&house.exam_log()).map_or(0, |mark| mark.bytes);
+        // A log that was cut meanwhile is read whole.
+        files::tail(&house.exam_log(), bytes.checked_sub(self.from).unwrap_or(bytes).min(MOST_BYTES))
+    }
+}
+
+impl Shortfall {
+    /// Ends the sentence of a fall.
+    pub fn told(&self) -> String {
+        format!("since its tests {}", if self.why.is_empty() { "failed" } else { &self.why })
+    }
+}
+
+impl Guardian {
+    pub fn examine(&mut self) -> Option<Event> {
+        if let Err(error) = self.start_exam(vec![], self.clock.now()) {
+            self.report.warn(&format!("{error:#}; the tests of this life run later"));
+            return Some(Event::Examined(Examined::Unsure(Blame::Toolchain)));
+        }
+        self.report.say("its tests run beside this life; it is trusted once they passed");
+        self.publish();
+        None
+    }
+
+    fn start_exam(&mut self, again: Vec<String>, since: Millis) -> Result<()> {
+        let path = self.house.exam_log();
+        if again.is_empty() {
+            files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
+        }
+        let mut log = File::options().append(true).open(&path).context("failed to open the log of tests")?;
+        if !again.is_empty() {
+            writeln!(log, "\nguardian: once more: {}", list(&again))
+                .context("failed to write the log of tests")?;
+        }
+        let from = log.metadata()?.len();
+        let mut args = cargo_args("test");
+        args.extend(["--no-fail-fast", "--"].map(str::to_owned));
+        if again.is_empty() {
+            args.push(TESTS.into());
+        } else {
+            args.push("--exact".into());
+            args.extend(again.iter().cloned());
+        }
+        let extra = [
+            ("RUST_TEST_THREADS", "4"),
+            ("RUST_BACKTRACE", "0"),
+            ("PROPTEST_RNG_SEED", "1"),
+            // Else a failure would be written among the sources.
+            ("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true"),
+        ];
+        let extra = extra.map(|(name, value)| (name, value.to_owned())).to_vec();
+        let (kind, walls, broker) = (Kind::Build, &self.walls, self.broker.door(&self.house, None)?);
+        let (stdout, memory_kills) = (log.try_clone()?, memory_kills());
+        let start = Start { kind, program: cargo(), args, extra, walls, broker, stdout, stderr: log };
+        let tree = child::start(&self.house, &self.bond, start)?;
+        self.exam = Some(Exam { tree, since, memory_kills, free_mib: u64::MAX, from, again });
+        Ok(())
+    }
+
+    /// Ends the tests whose life is over, or is to be.
+    pub fn end_exam(&mut self) -> Option<Exam> {
+        let exam = self.exam.take()?;
+        self.end_beside(&exam.tree);
+        Some(exam)
+    }
+
+    pub fn stop_exam(&mut self) -> Option<Event> {
+        let exam = self.end_exam()?;
+        let most = span(Duration::from_millis(self.limits.build_ms));
+        self.note_exam(exam.since, Examined::Failed, format!("did not end within {most}"));
+        Some(Event::Examined(Examined::Failed))
+    }
+
+    pub fn exam_ended(&mut self, mut exam: Exam, status: WaitStatus) {
+        let status = exam.tree.outcome(status);
+        self.finish_beside(&exam.tree);
+        exam.follow(&self.house);
+        let text = exam.said(&self.house);
+        let (shown, cause) = match self.version.map(|version| self.repo.is_at(version)) {
+            Some(Ok(true)) => (self.read_exam(&exam, status, &text), describe(status)),
+            Some(Err(error)) if error.is::<Interrupted>() => {
+                (Shown::Unsure(Blame::Suspended), "the owner wanted something".into())
+            }
+            // What was tested is not known.
+            _ => (Shown::Unsure(Blame::Owner), "creature/ is not as it was committed".into()),
+        };
+        let (outcome, told) = match shown {
+            Shown::Failed(names, _) if exam.again.is_empty() && (1..=MOST_NAMES).contains(&names.len()) => {
+                match self.start_exam(names, exam.since) {
+                    Ok(()) => return,
+                    Err(error) => (Examined::Unsure(Blame::Toolchain), format!("cannot go on: {error:#}")),
+                }
+            }
+            Shown::Failed(_, told) => (Examined::Failed, format!("failed: {told}")),
+            Shown::Unsure(blame) => {
+                let blamed = json!(blame);
+                let blamed = blamed.as_str().unwrap_or_default();
+                (Examined::Unsure(blame), format!("came to nothing: {cause}; blamed on {blamed}"))
+            }
+            Shown::Passed if exam.again.is_empty() => (Examined::Passed, "passed".into()),
+            Shown::Passed => (Examined::Passed, format!("passed, flaky: {}", list(&exam.again))),
+        };
+        self.note_exam(exam.since, outcome, told);
+        self.happen(Event::Examined(outcome));
+        self.publish();
+    }
+
+    fn read_exam(&self, exam: &Exam, status: WaitStatus, text: &str) -> Shown {
+        let measured = Evidence {
+            signal: signal(status),
+            memory_kills: memory_kills().saturating_sub(exam.memory_kills),
+            free_mib: exam.free_mib,
+            floor_mib: self.limits.disk_free_mib,
+            ..Evidence::default()
+        };
+        let shown = read(status, text, measured);
+        // A name that was misread, or never was a test's, would pass by not being there.
+        let passed = named(text, "ok");
+        if shown == Shown::Passed && !exam.again.iter().all(|name| passed.contains(name)) {
+            return Shown::Failed(exam.again.clone(), list(&exam.again));
+        }
+        shown
+    }
+
+    fn note_exam(&mut self, since: Millis, outcome: Examined, told: String) {
+        let lived = Duration::from_millis(self.clock.now().saturating_sub(since));
+        let word = match outcome {
+            Examined::Passed => "passed",
+            Examined::Failed => "failed",
+            Examined::Unsure(_) => "unsure",
+        };
+        let why = brief(&told, TOLD_CHARS);
+        let told = format!("the tests of life {} {why}, after {}", self.state.life, span(lived));
+        if outcome == Examined::Passed {
+            self.report.say(&told);
+            (self.state.unexamined, self.state.exam) = (None, Shortfall::default());
+        } else {
+            self.report.warn(&told);
+            let evidence = files::tail(&self.house.exam_log(), LOG_TAIL_BYTES);
+            self.state.exam = Shortfall { why: why.clone(), evidence };
+        }
+        if outcome == Examined::Passed
+            && let Err(error) = self.broker.tokens.proven(&self.house)
+        {
+            self.report.warn(&format!("{error:#}; this life may not act yet"));
+        }
+        // Before it is told: what is known to have passed is not examined again.
+        self.save();
+        records::tell(
+            &self.house,
+            "examined",
+            json!({"life": self.state.life, "commit": self.state.commit, "outcome": word, "told": why, "seconds": lived.as_secs_f64()}),
+        );
+    }
+}

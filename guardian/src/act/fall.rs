@@ -1,0 +1,209 @@
+//! Falls: the creature put back to another rung; which one, what is marked, and what runs while none can be had.
+
+use crate::act::state::{Falling, Shortfall};
+use crate::decide::vocabulary::{Cause, Event, Standing, Subject};
+use crate::git::repo::{Version, publish_last_good};
+use crate::git::shortage;
+use crate::git::tree::short;
+use crate::run::Guardian;
+use anyhow::Result;
+use house::bounds::{TOLD_CHARS, brief};
+use house::interrupt::Interrupted;
+use house::moments::span;
+use house::records;
+use serde_json::json;
+use std::time::Duration;
+
+impl Guardian {
+    /// Puts the creature back to a rung; where that cannot be, to the next, and where none can be had, a kept binary runs.
+    pub fn roll_back(&mut self, cause: Cause, to_bottom: bool) -> Result<Event> {
+        loop {
+            let Some(falling) = self.choose(cause, to_bottom)? else {
+                if self.state.falling.as_ref().is_some_and(|falling| !falling.failed.is_empty()) {
+                    return Ok(self.stand_in());
+                }
+                self.report.warn("no rung is left to put the creature back to");
+                return Ok(Event::RollbackExhausted);
+            };
+            if falling.told {
+                return Ok(Event::RollbackDone);
+            }
+            let to = falling.to_commit.clone();
+            let Err(error) = self.fall_to(falling) else { return Ok(Event::RollbackDone) };
+            if error.is::<Interrupted>() {
+                return Err(error);
+            }
+            let named = matches!(cause, Cause::Owner | Cause::Acquitted);
+            let next = !named && !self.is_the_worlds(&error);
+            let what = if next { "the next rung is tried" } else { "trying again later" };
+            let short = to.get(..7).unwrap_or(&to);
+            self.report.warn(&format!("the creature cannot be put back to {short}: {error:#}; {what}"));
+            let Some(falling) = &mut self.state.falling else { return Err(error) };
+            falling.hindrance = brief(&format!("{error:#}"), TOLD_CHARS);
+            if !next {
+                return Ok(self.stand_in());
+            }
+            falling.failed.push(to);
+        }
+    }
+
+    /// No other rung would fare better.
+    fn is_the_worlds(&self, error: &anyhow::Error) -> bool {
+        self.free_mib() < self.limits.disk_free_mib || shortage::is_of_shortage(error)
+    }
+
+    /// What can run although nothing can be put back: the newest rung whose binary is kept. The next try begins from the
+    /// first rung again.
+    fn stand_in(&mut self) -> Event {
+        let from = self.state.falling.as_mut().map(|falling| {
+            falling.failed.clear();
+            falling.from_tree.clone()
+        });
+        let rungs = self.repo.rungs().unwrap_or_default();
+        let trees: Vec<String> = rungs.iter().map(|rung| rung.version.tree.to_string()).collect();
+        let kept = (0..rungs.len()).rev().find(|at| {
+            trees
+                .get(*at)
+                .is_some_and(|tree| Some(tree) != from.as_ref() && self.binaries.get(tree).is_some())
+        });
+        let Some((at, rung)) = kept.and_then(|at| Some((at, rungs.get(at)?))) else {
+            return Event::Stuck(None);
+        };
+        let (tree, commit) = (rung.version.tree.to_string(), short(rung.version.commit));
+        self.version = Some(rung.version);
+        self.report.warn(&format!("the kept binary of {commit} runs until creature/ can be put back"));
+        let standing = if at == 0 { Standing::Bottom } else { Standing::Blessed };
+        let rungs = trees;
+        Event::Stuck(Some(Subject { tree, standing, rungs, kept: true, built: false, unexamined: false }))
+    }
+
+    fn fall_to(&mut self, mut falling: Falling) -> Result<()> {
+        self.state.falling = Some(falling.clone());
+        let before = self.before_commit()?;
+        let from = self.repo.resolve(&falling.from_commit)?;
+        let target = self.repo.resolve(&falling.to_commit)?;
+        let rescued = if self.repo.is_at(target)? { None } else { self.repo.rescue("before a rollback")? };
+        if falling.rescued.is_none() {
+            falling.rescued = rescued.or_else(|| self.state.rescued.take());
+            self.state.falling = Some(falling.clone());
+            self.save();
+        }
+        let fallen = self.pass_judgement(&falling, from, target)?;
+        self.repo.put_back(target.commit)?;
+        let message = format!("guardian: put creature back to {} {}", short(target.commit), falling.why());
+        let made = self.repo.commit_put_back(target, &message)?;
+        let made = made.or_else(|| self.repo.made_before(before, &message));
+        self.committed("guardian", before, made, &message);
+        publish_last_good(&self.house, &self.repo.rungs()?)?;
+        let mut fall = json!({
+            "at": house::clock::stamp(), "life": self.state.life, "from_commit": falling.from_commit,
+            "to_commit": falling.to_commit, "deaths": falling.deaths, "cause": falling.cause, "fallen_ref": fallen,
+            "rescued_ref": falling.rescued, "told": message,
+        });
+        if let Some(fields) = fall.as_object_mut().filter(|_| !falling.evidence.is_empty()) {
+            fields.insert("evidence".into(), falling.evidence.clone().into());
+        }
+        records::tell_once(&self.house, "fall", fall.clone());
+        self.report.fall(&message, fallen.as_deref(), falling.rescued.as_deref());
+        self.state.tell_fall(fall);
+        self.state.falling = Some(Falling { told: true, ..falling });
+        (self.state.rollback_to, self.state.born, self.state.exam) = (None, None, Shortfall::default());
+        Ok(())
+    }
+
+    /// Marks in refs what fell and what stands. The ref of what fell.
+    fn pass_judgement(&self, falling: &Falling, from: Version, target: Version) -> Result<Option<String>> {
+        let mut fallen = None;
+        // Tries that were spent because the guardian was killed condemn nothing: it may come back and be tried again.
+        let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
+        if falling.cause == Cause::TestsFailed || falling.cause.condemns() && !lost {
+            fallen = Some(self.repo.condemn(from)?);
+            self.repo.strike(from.tree)?;
+        }
+        match falling.cause {
+            // Whatever came between dies as well.
+            Cause::LateDeaths => self.repo.strike_above(target)?,
+            Cause::Owner => {
+                self.repo.forgive(target.tree)?;
+                self.repo.strike_above(target)?;
+            }
+            Cause::Acquitted => {
+                self.repo.forgive(target.tree)?;
+                for tree in self.policy.record.fell.iter().flat_map(|fell| &fell.others) {
+                    self.repo.forgive(tree)?;
+                }
+                self.repo.bless(target)?;
+            }
+            Cause::TriesSpent | Cause::CrashLoop | Cause::DoesNotBuild | Cause::TestsFailed => {}
+            Cause::KnownBad | Cause::LoopOfLoops | Cause::Environment => {}
+        }
+        Ok(fallen)
+    }
+
+    /// The rollback under way, or a new one: the newest standing rung that is not what falls.
+    fn choose(&mut self, cause: Cause, to_bottom: bool) -> Result<Option<Falling>> {
+        let under_way = self.state.falling.as_ref().filter(|falling| falling.cause == cause);
+        if let Some(falling) = under_way {
+            let to = self.repo.resolve(&falling.to_commit).ok();
+            let to = to.filter(|_| !falling.failed.contains(&falling.to_commit));
+            if falling.told || self.repo.first_whole(to.into_iter())?.is_some() {
+                return Ok(Some(falling.clone()));
+            }
+        }
+        let (failed, rescued) =
+            under_way.map(|falling| (falling.failed.clone(), falling.rescued.clone())).unwrap_or_default();
+        let from = self.repo.head()?;
+        let rungs = self.repo.rungs()?;
+        let mut others = rungs
+            .iter()
+            .map(|rung| rung.version)
+            .filter(|version| version.tree != from.tree && !failed.contains(&version.commit.to_string()));
+        let target = match (&self.state.rollback_to, cause) {
+            (Some(name), Cause::Owner) => Some(self.repo.resolve(name)?),
+            (_, Cause::LateDeaths) => {
+                let lived = self.policy.lived_before(&self.limits);
+                let named = |tree: &String| others.clone().rfind(|version| version.tree.to_string() == *tree);
+                self.repo.first_whole(lived.iter().filter_map(named))?
+            }
+            (_, Cause::Acquitted) => {
+                let fell = self.policy.record.fell.as_ref().and_then(|fell| self.repo.fallen(&fell.first));
+                self.repo.first_whole(fell.into_iter())?
+            }
+            _ if to_bottom => self.repo.first_whole(&mut others)?,
+            _ => self.repo.first_whole(others.rev())?,
+        };
+        let ends = self.state.ends.iter().rev();
+        let ends = ends.take_while(|end| records::text(end, "commit") == from.commit.to_string());
+        let shortfall = self.state.exam.clone();
+        let (deaths, weighed, evidence) = match (cause, target) {
+            (Cause::LateDeaths, Some(target)) => self.weighed(target),
+            (Cause::TestsFailed, _) => (ends.count(), shortfall.told(), shortfall.evidence),
+            _ => (ends.count(), String::new(), String::new()),
+        };
+        Ok(target.map(|target| Falling {
+            cause,
+            from_commit: from.commit.to_string(),
+            from_tree: from.tree.to_string(),
+            to_commit: target.commit.to_string(),
+            to_tree: target.tree.to_string(),
+            deaths,
+            weighed,
+            evidence,
+            failed,
+            hindrance: String::new(),
+            rescued,
+            told: false,
+        }))
+    }
+
+    /// How often what falls died, and for people against what.
+    fn weighed(&self, to: Version) -> (usize, String, String) {
+        let record = &self.policy.record;
+        let fell = record.fell.as_ref().map(|fell| record.lives.of(&fell.first)).unwrap_or_default();
+        let lived = record.lives.of(&to.tree.to_string());
+        let [life, long] = [&fell, &lived].map(|lived| span(Duration::from_millis(lived.lived_ms)));
+        let (died, less, to) = (fell.deaths, lived.deaths, short(to.commit));
+        let told = format!("after {died} deaths in {life} of life; {to} lived {long} with {less}");
+        (died as usize, told, String::new())
+    }
+}

@@ -1,0 +1,79 @@
+//! The heartbeat file as the guardian sees it: a change is a beat, the content only a hint within caps.
+//!
+//! Invariant: what was there before this life is never a beat of it; nothing here waits for the creature.
+
+use house::bounds::{NAME_CHARS, OWN_CHARS, brief};
+use house::files::{self, Mark};
+use house::records::{self, text};
+use serde::Deserialize;
+use serde_json::Value;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What the creature claims, read leniently.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Claim {
+    pub life: u64,
+    pub turns: u64,
+    pub thoughts: u64,
+    pub stage: String,
+    pub mind: String,
+    /// What it cannot follow of the owner's settings, in a sentence; only it knows which tools there are.
+    pub odd: String,
+    /// What its own wakes came to.
+    pub own: String,
+}
+
+pub struct Heartbeat {
+    path: PathBuf,
+    seen: Option<Mark>,
+    pub claim: Claim,
+}
+
+impl Heartbeat {
+    pub fn new(path: PathBuf) -> Self {
+        Self { seen: files::mark(&path), path, claim: Claim::default() }
+    }
+
+    /// Forgets the life before: only a change from what lies there now is a beat.
+    pub fn reset(&mut self) {
+        self.seen = files::mark(&self.path);
+        self.claim = Claim::default();
+    }
+
+    /// The claim that came with a change since the last look, if there was one and it is of this life.
+    pub fn look(&mut self, life: u64) -> Option<&Claim> {
+        let mark = files::mark(&self.path)?;
+        if self.seen == Some(mark) {
+            return None;
+        }
+        self.seen = Some(mark);
+        // A torn or garbage line still is a sign of life, and claims nothing new; one of another life is an orphan's.
+        let claim = read(&self.path).unwrap_or_else(|| self.claim.clone());
+        if claim.life != 0 && claim.life != life {
+            return None;
+        }
+        let turns = claim.turns.max(self.claim.turns);
+        self.claim = Claim { turns, ..claim };
+        Some(&self.claim)
+    }
+}
+
+/// What stands there now.
+pub fn read(path: &Path) -> Option<Claim> {
+    let mut bytes = Vec::new();
+    files::open(path).ok()??.take(8_192).read_to_end(&mut bytes).ok()?;
+    let claim: Claim = serde_json::from_slice(&bytes).ok()?;
+    let (stage, mind) = (brief(&claim.stage, NAME_CHARS), brief(&claim.mind, NAME_CHARS));
+    let (odd, own) = (brief(&claim.odd, NAME_CHARS), brief(&claim.own, OWN_CHARS));
+    Some(Claim { stage, mind, odd, own, ..claim })
+}
+
+/// Whether a line of memory is a readable thought of a life.
+pub fn is_thought_of(line: &str, life: u64) -> bool {
+    let Some(record) = records::parse(line.as_bytes()) else { return false };
+    text(&record, "kind") == "thought"
+        && record.get("life").and_then(Value::as_u64) == Some(life)
+        && record.get("data").is_some_and(|data| data.get("garbled").is_none())
+}

@@ -1,0 +1,201 @@
+//! Short-lived processes on the broker's behalf: one brings its program up to date, one has it judge what the owner wrote.
+
+use crate::act::broker_process::{BrokerProcess, NAME};
+use crate::act::reload::Watch;
+use crate::act::{build, console_process};
+use crate::decide::revival::Event;
+use crate::processes::trusted::{self, Trusted};
+use crate::run::Guardian;
+use anyhow::{Context, Result};
+use house::House;
+use house::bounds::{TOLD_CHARS, brief};
+use house::clock::Millis;
+use house::files::{self, Mark};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
+
+/// Exit status of `broker --check` for a mistake of the owner's.
+const MISTAKE: i32 = 2;
+
+/// A short-lived process on the broker's behalf.
+pub struct Job {
+    pub pid: Pid,
+    pub kind: Kind,
+    pub since: Millis,
+}
+
+impl Job {
+    pub fn builds(&self) -> bool {
+        matches!(self.kind, Kind::Build { .. })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Brings its program up to date; the mark of the one that was there.
+    Build { was: Option<Mark> },
+    /// Judges what the owner changed.
+    Check,
+}
+
+impl BrokerProcess {
+    pub fn build(&self, house: &House, yields: bool) -> Result<Option<Pid>> {
+        let Some((profile, target)) = &self.made else { return Ok(None) };
+        let path = house.broker_build_log();
+        let log = files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
+        let profile = if profile == "debug" { "dev" } else { profile };
+        let target = target.display().to_string();
+        let args = [
+            "build",
+            "--package",
+            NAME,
+            "--package",
+            console_process::NAME,
+            "--profile",
+            profile,
+            "--target-dir",
+            &target,
+        ];
+        let args = args.map(str::to_owned).to_vec();
+        let program = build::cargo();
+        trusted::start(house, Trusted { program, args, log: Some(log), yields, ..Trusted::default() })
+            .map(Some)
+    }
+
+    /// Without a cargo the one that is there will do: what is kept runs without a toolchain, and so does this.
+    pub fn not_built(&self, error: &anyhow::Error) -> String {
+        let there = if self.program.is_file() { "the one that is there is used" } else { "there is none" };
+        format!("the broker cannot be brought up to date, {there}: {error:#}")
+    }
+
+    fn check(&self, house: &House) -> Result<Pid> {
+        let path = house.broker_check_log();
+        let log = files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
+        let args = vec!["--check".into(), "--house".into(), house.root().display().to_string()];
+        trusted::start(
+            house,
+            Trusted { program: self.program.clone(), args, log: Some(log), ..Trusted::default() },
+        )
+    }
+
+    /// Whether there is something new to judge.
+    pub fn has_news(&mut self, house: &House, now: Millis) -> bool {
+        self.watch.changed(house, now) || (self.job.is_none() && std::mem::take(&mut self.unjudged))
+    }
+
+    /// Has it judge what changed, now or when it is free; false: there is nobody to ask.
+    pub fn begin_check(&mut self, house: &House, since: Millis) -> Result<bool> {
+        self.unjudged = self.job.is_some();
+        if self.unjudged {
+            return Ok(true);
+        }
+        if !self.program.is_file() || !self.hoped_for() {
+            return Ok(false);
+        }
+        let pid = self.check(house)?;
+        self.job = Some(Job { pid, kind: Kind::Check, since });
+        Ok(true)
+    }
+
+    /// Before anything is started: has it judge `owner.toml`. Where the program that is there finds a mistake, or there is
+    /// none, it is brought up to date first. The owner's mistake, if there is one; `Err(None)`: it was not waited for.
+    pub fn prove(
+        &mut self,
+        house: &House,
+        mut say: impl FnMut(&str),
+        mut go_on: impl FnMut() -> bool,
+    ) -> Result<(), Option<String>> {
+        if !house.owner_settings().exists()
+            || (self.program.is_file() && self.judge(house, &mut go_on).is_ok())
+        {
+            return Ok(());
+        }
+        let (mut looks, mut told) = (0, false);
+        let mut patience = || {
+            looks += 1;
+            if looks > 500 && !std::mem::replace(&mut told, true) {
+                say(
+                    "bringing the broker up to date, for owner.toml is its to judge; see .self/log/broker-build.log",
+                );
+            }
+            go_on()
+        };
+        self.build_tried = true;
+        match self.build(house, false) {
+            Ok(Some(pid)) => match trusted::wait(pid, &mut patience) {
+                Some(WaitStatus::Exited(_, 0)) => {}
+                Some(_) => self.trouble = does_not_build(house),
+                None => {
+                    trusted::kill(pid);
+                    return Err(None);
+                }
+            },
+            Ok(None) => {}
+            Err(error) => say(&self.not_built(&error)),
+        }
+        if !self.program.is_file() || !self.trouble.is_empty() {
+            return Ok(());
+        }
+        self.judge(house, &mut go_on)
+    }
+
+    /// What the program that is there says of `owner.toml` as it is now; what changes from here on is looked at again.
+    fn judge(&mut self, house: &House, mut go_on: impl FnMut() -> bool) -> Result<(), Option<String>> {
+        self.watch = Watch::new(house);
+        match self.check(house).map(|pid| (pid, trusted::wait(pid, &mut go_on))) {
+            Ok((_, Some(WaitStatus::Exited(_, MISTAKE)))) => Err(Some(checked(house))),
+            Ok((pid, None)) => {
+                trusted::kill(pid);
+                Err(None)
+            }
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.trouble = format!("{error:#}");
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The line `broker --check` ended with.
+fn checked(house: &House) -> String {
+    let text = files::tail(&house.broker_check_log(), 4_096);
+    brief(text.trim().lines().last().unwrap_or("it does not say why").trim(), TOLD_CHARS)
+}
+
+fn does_not_build(house: &House) -> String {
+    let text = files::tail(&house.broker_build_log(), 64 << 10);
+    let first = text.lines().find(|line| line.starts_with("error")).unwrap_or("cargo does not say why");
+    format!("the broker does not build: {}; see .self/log/broker-build.log", brief(first, TOLD_CHARS))
+}
+
+impl Guardian {
+    pub fn job_ended(&mut self, job: Job, status: WaitStatus) {
+        let good = matches!(status, WaitStatus::Exited(_, 0));
+        match job.kind {
+            Kind::Build { was } => {
+                let seconds = self.clock.now().saturating_sub(job.since) / 1_000;
+                if good && seconds > 1 {
+                    self.report.say(&format!("the broker is built, {seconds} s"));
+                }
+                match (good, was) {
+                    (true, Some(_)) if was == files::mark(&self.broker.program) => {}
+                    (true, Some(_)) => self.broker_steps(Event::Reload),
+                    (false, Some(_)) => {
+                        let why = does_not_build(&self.house);
+                        self.report.warn(&format!("{why}. The one that was there goes on"));
+                    }
+                    (_, None) => {
+                        if !good {
+                            self.broker.trouble = does_not_build(&self.house);
+                        }
+                        self.broker_found();
+                    }
+                }
+                self.publish();
+            }
+            Kind::Check if good => self.take_over(),
+            Kind::Check => self.keep_settings(&checked(&self.house)),
+        }
+    }
+}

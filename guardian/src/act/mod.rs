@@ -1,0 +1,20 @@
+//! Acts: what was decided is carried out here, and what came of it goes back as an event; the files of the state, and what is said.
+
+pub mod binaries;
+pub mod broker_process;
+pub mod build;
+pub mod commits;
+pub mod console_process;
+pub mod controls;
+pub mod ends;
+pub mod exam;
+pub mod fall;
+pub mod heartbeat;
+pub mod jobs;
+pub mod perform;
+pub mod quotas;
+pub mod reload;
+pub mod report;
+pub mod requests;
+pub mod state;
+pub mod tokens;

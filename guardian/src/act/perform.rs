@@ -1,0 +1,254 @@
+//! Performs what the policy decided: each action here, and the event it comes back as.
+
+use crate::act::build::{self, Build};
+use crate::act::controls;
+use crate::act::ends::{self, memory_kills};
+use crate::decide::vocabulary::{Action, Blame, Death, Event, Standing, Subject};
+use crate::git::repo::publish_last_good;
+use crate::git::tree::short;
+use crate::limits::LOG_TAIL_BYTES;
+use crate::processes::child::{self, Kind, Start};
+use crate::run::{End, Guardian, Life};
+use crate::start;
+use anyhow::{Context, Result};
+use house::interrupt::Interrupted;
+use house::{files, records, repair};
+use serde_json::json;
+use std::fs::File;
+use std::io::ErrorKind;
+
+impl Guardian {
+    pub fn perform(&mut self, action: Action) -> Option<Event> {
+        let outcome = match action {
+            Action::Survey { tidy } => self.survey(tidy).map(Some),
+            Action::Build => Ok(self.start_build(false)),
+            Action::BuildBeside => Ok(if self.build.is_none() { self.start_build(true) } else { None }),
+            Action::StopBuild => Ok(self.stop_build()),
+            Action::Spawn { kept, safe } => self.spawn(kept, safe).map(|()| None),
+            Action::Examine => Ok(self.examine()),
+            Action::StopExam => Ok(self.stop_exam()),
+            Action::Terminate => {
+                self.life.iter().for_each(|life| life.tree.terminate());
+                Ok(None)
+            }
+            Action::KillTree => {
+                self.life.iter().for_each(|life| life.tree.kill());
+                Ok(None)
+            }
+            Action::Bury { death, blame } => {
+                self.bury(death, blame);
+                Ok(None)
+            }
+            Action::Tidy => self.tidy().map(|()| Some(Event::Tidied)),
+            Action::Commit => self.commit().map(|()| Some(Event::Committed)),
+            Action::Answer => {
+                self.answer();
+                Ok(None)
+            }
+            Action::Bless => self.bless().map(|()| Some(Event::Blessed)),
+            Action::Rollback { cause, to_bottom } => self.roll_back(cause, to_bottom).map(Some),
+            Action::Leave => Ok(None),
+        };
+        outcome.unwrap_or_else(|error| {
+            if error.is::<Interrupted>() {
+                return Some(Event::Interrupted);
+            }
+            self.report.warn(&format!("{error:#}; trying again later"));
+            Some(Event::Failed)
+        })
+    }
+
+    fn survey(&mut self, tidy: bool) -> Result<Event> {
+        repair::clear(&self.house).iter().for_each(|told| self.report.warn(told));
+        if let Some(what) = self.repo.under_way() {
+            anyhow::bail!("a {what} is under way in the repository: finish or abort it");
+        }
+        if let Some(behind) = self.state.index_behind.clone() {
+            self.bring_index_along(&behind);
+        }
+        if tidy {
+            self.tidy()?;
+        }
+        let head = self.repo.head()?;
+        let dirty = self.repo.dirty(head)?;
+        if let Some(told) = start::told_edits(&self.repo.edits(&dirty)) {
+            self.report.once(&told);
+            return Ok(Event::OwnerEdits);
+        }
+        // What nobody made: folders that hold nothing, and files as the owner's git checks them out.
+        if !dirty.is_empty() {
+            self.tidy()?;
+        }
+        self.version = Some(head);
+        let tree = head.tree.to_string();
+        let rungs: Vec<String> =
+            self.repo.rungs()?.iter().map(|rung| rung.version.tree.to_string()).collect();
+        let standing = match rungs.iter().position(|rung| *rung == tree) {
+            // Whatever it did: there is nothing else to come back to.
+            Some(0) => Standing::Bottom,
+            _ if self.repo.is_fallen(head.tree) => Standing::Fallen,
+            Some(_) => Standing::Blessed,
+            None => Standing::Unproven,
+        };
+        let kept = self.binaries.get(&tree).is_some();
+        let built = self.built.as_ref().is_some_and(|(of, path)| *of == tree && path.is_file());
+        let unexamined = standing == Standing::Unproven && self.state.unexamined.as_ref() == Some(&tree);
+        Ok(Event::Surveyed(Subject { tree, standing, rungs, kept, built, unexamined }))
+    }
+
+    fn start_build(&mut self, beside: bool) -> Option<Event> {
+        self.stop_build();
+        let version = self.version?;
+        if !beside {
+            self.bound_target();
+            self.report.build_begins(&short(version.commit), build::packages(&self.house), self.clock.now());
+        }
+        let (tree, now) = (version.tree.to_string(), self.clock.now());
+        let door = match self.broker.door(&self.house, None) {
+            Ok(door) => door,
+            Err(error) => {
+                self.report.warn(&format!("{error:#}; trying again later"));
+                return (!beside).then_some(Event::Failed);
+            }
+        };
+        match Build::start(&self.house, &self.bond, &self.walls, door, tree, beside, now) {
+            Ok(build) => {
+                self.build = Some(build);
+                None
+            }
+            Err(error) if beside => {
+                tracing::warn!("{error:#}");
+                None
+            }
+            // Only what is missing is the toolchain's; a system short of processes, files or blocks is waited for.
+            Err(error) if kind(&error).is_some_and(|kind| kind == ErrorKind::NotFound) => {
+                self.end = End { cause: format!("{error:#}"), ..End::default() };
+                Some(Event::BuildFailed(Blame::Toolchain))
+            }
+            Err(error) => {
+                self.report.warn(&format!("{error:#}; trying again later"));
+                Some(Event::Failed)
+            }
+        }
+    }
+
+    /// Ends a build at once. For the main build that is a failure: it overstayed.
+    fn stop_build(&mut self) -> Option<Event> {
+        let mut build = self.build.take()?;
+        build.overstays(&self.house);
+        build.failure.same_recipe = self.was_built_so(&build.of);
+        self.end_beside(&build.tree);
+        self.report.build_over();
+        let log_tail = files::tail(&self.house.build_log(), LOG_TAIL_BYTES);
+        let fault = build.overstayed(&self.house);
+        if build.asked.is_some() {
+            controls::clear(&self.house);
+        }
+        self.end = End { cause: "the build overstayed its deadline".into(), lived_ms: 0, log_tail };
+        (!build.beside).then_some(Event::BuildFailed(fault))
+    }
+
+    fn spawn(&mut self, kept: bool, safe: bool) -> Result<()> {
+        let version = self.version.context("there is nothing to run")?;
+        let tree = version.tree.to_string();
+        self.state.life += 1;
+        (self.state.commit, self.state.tree) = (version.commit.to_string(), tree.clone());
+        self.save();
+        self.rotate();
+        let path = self.house.life_log(self.state.life);
+        let log = File::options().create(true).append(true).open(&path);
+        let log = log.with_context(|| format!("failed to open {}", path.display()))?;
+        let (program, args) = if kept {
+            (self.binaries.get(&tree).context("the kept binary is gone")?, vec![])
+        } else {
+            let mut args = build::cargo_args("run");
+            args.push("--quiet".into());
+            (build::cargo(), args)
+        };
+        let mut extra = vec![
+            ("FERAL_HOUSE", self.house.root().display().to_string()),
+            ("FERAL_LIFE", self.state.life.to_string()),
+            ("FERAL_COMMIT", version.commit.to_string()),
+        ];
+        self.broker.tokens.unproven = self.state.unexamined.as_ref() == Some(&tree);
+        let broker = self.broker.door(&self.house, Some(self.state.life))?;
+        if safe {
+            extra.push(("FERAL_SAFE", "1".into()));
+        }
+        self.heart.reset();
+        self.request_seen = files::mark(&self.house.request());
+        let (kind, walls, stdout) = (Kind::Life, &self.walls, log.try_clone()?);
+        let start = Start { kind, program, args, extra, walls, broker, stdout, stderr: log };
+        let tree = child::start(&self.house, &self.bond, start)?;
+        let (began, memory_kills) = (self.clock.now(), memory_kills());
+        self.life = Some(Life {
+            tree,
+            began,
+            memory_kills,
+            exited: None,
+            bereft: None,
+            thought: false,
+            turned: ([None, None], 0),
+        });
+        records::tell(
+            &self.house,
+            "life",
+            json!({"life": self.state.life, "commit": self.state.commit, "safe": safe, "kept_binary": kept}),
+        );
+        self.report.lives(self.state.life, &short(version.commit), kept, safe);
+        Ok(())
+    }
+
+    fn bury(&mut self, death: Death, blame: Blame) {
+        let life = if death == Death::BuildFailed { self.state.life + 1 } else { self.state.life };
+        let commit = self.version.map(|version| version.commit.to_string()).unwrap_or_default();
+        let end = ends::end(life, &commit, json!(death), json!(blame), &self.end);
+        records::bury(&self.house, &end);
+        self.report.death(&end);
+        self.state.tell_end(end);
+        self.save();
+    }
+
+    pub fn tidy(&mut self) -> Result<()> {
+        let head = self.repo.head()?;
+        if self.repo.is_at(head)? {
+            return Ok(());
+        }
+        let rescued = self.repo.rescue(&format!("what life {} left in creature/", self.state.life))?;
+        if let Some(name) = rescued {
+            self.report.say(&format!("unfinished edits in creature/ are kept as {name}"));
+            self.state.rescued = Some(name.clone());
+            self.save();
+            records::tell_once(&self.house, "rescued", json!({"ref": name, "life": self.state.life}));
+        }
+        self.repo.put_back(head.commit)
+    }
+
+    fn bless(&mut self) -> Result<()> {
+        let version = self.version.context("there is nothing to bless")?;
+        let tree = version.tree.to_string();
+        let mut fresh = false;
+        if let Some((built, path)) = self.built.clone()
+            && built == tree
+        {
+            fresh = self.binaries.keep(&tree, &path)?;
+        }
+        fresh |= self.repo.bless(version)?;
+        let rungs = self.repo.rungs()?;
+        publish_last_good(&self.house, &rungs)?;
+        self.binaries.retain(&rungs.iter().map(|rung| rung.version.tree.to_string()).collect::<Vec<_>>());
+        if fresh {
+            records::tell(
+                &self.house,
+                "blessed",
+                json!({"commit": version.commit.to_string(), "life": self.state.life}),
+            );
+            self.report.say(&format!("blessed {}: it is last_good now", short(version.commit)));
+        }
+        Ok(())
+    }
+}
+
+fn kind(error: &anyhow::Error) -> Option<ErrorKind> {
+    error.downcast_ref::<std::io::Error>().map(std::io::Error::kind)
+}

@@ -1,0 +1,111 @@
+//! Quotas of what grows: memory, the logs of lives, and the build folder.
+
+use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
+use crate::processes::prepare;
+use crate::run::Guardian;
+use house::openat::Folder;
+use house::{House, files, interrupt, records, repair};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+
+impl Guardian {
+    /// Between lives, and after builds: the way is cleared, memory over its quota is moved aside whole, old life logs go.
+    pub fn rotate(&mut self) {
+        repair::clear(&self.house).iter().for_each(|told| self.report.warn(told));
+        let memory = self.house.memory();
+        if std::fs::metadata(&memory).is_ok_and(|meta| meta.len() > self.limits.memory_mib << 20) {
+            let to = memory.with_file_name(format!("memory-{}.jsonl", house::clock::name()));
+            match std::fs::rename(&memory, &to) {
+                Ok(()) => self.report.say(&format!("memory is over its quota; moved to {}", to.display())),
+                Err(error) => tracing::error!("failed to move {} aside: {error}", memory.display()),
+            }
+        }
+        if let Some(old) = self.state.life.checked_sub(LIFE_LOGS as u64) {
+            let _ = std::fs::remove_file(self.house.life_log(old));
+        }
+    }
+
+    /// A log over its quota is emptied under its writer, who appends; its end goes on at its head.
+    pub fn bound_logs(&self) {
+        for path in [self.house.life_log(self.state.life), self.house.exam_log(), self.house.broker_log()] {
+            if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
+                && let Err(error) = files::cut(&path, LIFE_LOG_BYTES / 64)
+            {
+                tracing::error!("failed to cut {}: {error}", path.display());
+            }
+        }
+    }
+
+    /// Memory that the owner moves aside is made anew only for the next life: this one is asked to end, and made to.
+    pub fn end_the_bereft(&mut self) {
+        let Some(life) = self.life.as_mut().filter(|_| self.walls.stand()) else { return };
+        let now = self.clock.now();
+        if life.bereft.is_some_and(|since| now >= since + self.limits.grace_ms) {
+            life.tree.kill();
+        } else if life.bereft.is_none() && life.tree.given != prepare::lying(&self.house) {
+            life.bereft = Some(now);
+            life.tree.terminate();
+            self.report
+                .warn("memory or heartbeat was moved or removed under the creature; it begins a new life");
+        }
+    }
+
+    pub fn bound_target(&mut self) {
+        let now = self.clock.now();
+        if now < self.target_look {
+            return;
+        }
+        self.target_look = now + TARGET_LOOK_MS;
+        if let Some(bytes) = collect(&self.house, self.limits.target_mib << 20) {
+            self.report.say(&format!("target/creature took {} MiB, over its quota: cleared", bytes >> 20));
+            records::tell(&self.house, "target_cleared", json!({"bytes": bytes}));
+        }
+    }
+}
+
+/// Free where cargo builds and where the state is, the lesser of the two. Mebibytes.
+pub fn free_mib(house: &House) -> u64 {
+    let free = |place| fs2::available_space(place).map_or(u64::MAX, |bytes| bytes >> 20);
+    free(house.target()).min(free(house.state_folder()))
+}
+
+/// Keeps the build folder within its quota, between lives: what only speeds up the next build goes first, then all of it.
+/// Nothing that runs or is blessed lies there: kept binaries have a folder of their own. What it took, in bytes.
+fn collect(house: &House, most_bytes: u64) -> Option<u64> {
+    let target = Folder::open(&house.root().join("target")).ok()?;
+    let folder = target.folder(Path::new("creature")).ok()?;
+    let before = folder_bytes(&folder);
+    if before <= most_bytes {
+        return None;
+    }
+    // Held open, so that a link put in the way meanwhile leads no removal out of the house.
+    let debug = folder.folder(Path::new("debug"));
+    let incremental =
+        debug.and_then(|debug| Ok((folder_bytes(&debug.folder(Path::new("incremental"))?), debug)));
+    let removed = match incremental {
+        Ok((spared, debug)) if before.saturating_sub(spared) <= most_bytes => debug.remove_all("incremental"),
+        _ => target.remove_all("creature"),
+    };
+    if let Err(error) = removed {
+        tracing::error!("failed to clear target/creature, which is over its quota: {error}");
+        return None;
+    }
+    Some(before)
+}
+
+/// Bytes of the files below a folder; links are not followed. What is too deep to be looked through is too much; what is
+/// left when the owner wants something is nothing, until the next look.
+fn folder_bytes(folder: &Folder) -> u64 {
+    let entries = fs::read_dir(folder.path()).into_iter().flatten().flatten();
+    let entries = entries.take_while(|_| interrupt::check().is_ok());
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(meta) if meta.is_dir() && folder.is_deep() => u64::MAX,
+        Ok(meta) if meta.is_dir() => {
+            folder.folder(Path::new(&entry.file_name())).map_or(0, |below| folder_bytes(&below))
+        }
+        Ok(meta) => meta.len(),
+        Err(_) => 0,
+    });
+    bytes.fold(0, u64::saturating_add)
+}

@@ -1,0 +1,118 @@
+//! What the owner changes while we run: `owner.toml` and `.env` are judged, then taken over or left as they were.
+//!
+//! Invariant: what has a mistake changes nothing, and is said once for each change.
+
+use crate::decide::revival::Event;
+use crate::run::Guardian;
+use crate::settings;
+use house::clock::Millis;
+use house::files::{self, Mark};
+use house::terminal::typed;
+use house::{House, records};
+use serde_json::json;
+
+/// A file that has not changed for so long is saved.
+const SAVED_MS: Millis = 100;
+/// Asks announced one by one at a look; of more only their number is told.
+const ASKS_TOLD: usize = 20;
+
+/// Over `owner.toml` and `.env`.
+pub struct Watch {
+    taken: [Option<Mark>; 2],
+    /// What they have become, and since when, while that may not be all.
+    changing: Option<([Option<Mark>; 2], Millis)>,
+}
+
+impl Watch {
+    pub fn new(house: &House) -> Self {
+        Self { taken: marks(house), changing: None }
+    }
+
+    /// Whether they have become others and stayed it, told once: what is being saved is not read half-way.
+    pub fn changed(&mut self, house: &House, now: Millis) -> bool {
+        let marks = marks(house);
+        let since = self.changing.filter(|(seen, _)| *seen == marks).map_or(now, |(_, since)| since);
+        self.changing = (marks != self.taken).then_some((marks, since));
+        let saved = self.changing.is_some() && now.saturating_sub(since) >= SAVED_MS;
+        if saved {
+            *self = Self { taken: marks, changing: None };
+        }
+        saved
+    }
+
+    /// When to look again at what is changing.
+    pub fn due(&self) -> Option<Millis> {
+        self.changing.map(|(_, since)| since + SAVED_MS)
+    }
+}
+
+fn marks(house: &House) -> [Option<Mark>; 2] {
+    [files::mark_of_any(&house.owner_settings()), files::mark_of_any(&house.secrets())]
+}
+
+impl Guardian {
+    /// Each look: what the owner changed, what the broker asks, what is due.
+    pub fn tend_broker(&mut self) {
+        self.broker.turn_away();
+        self.update_broker();
+        self.broker_steps(Event::Tick);
+        if self.broker.has_news(&self.house, self.clock.now()) {
+            self.settings_changed();
+        }
+        self.look_at_asks();
+    }
+
+    /// `owner.toml` or `.env` is another: judged by us at once, then by the broker, beside everything else.
+    fn settings_changed(&mut self) {
+        if let Err(error) = settings::load(&self.house) {
+            return self.keep_settings(&format!("{error:#}"));
+        }
+        match self.broker.begin_check(&self.house, self.clock.now()) {
+            Ok(true) => {}
+            Ok(false) => self.take_over(),
+            Err(error) => self.keep_settings(&format!("{error:#}")),
+        }
+    }
+
+    /// Everything goes on as it was; said once for each change.
+    pub fn keep_settings(&mut self, mistake: &str) {
+        self.mistake = format!("the owner's change is not taken over: {mistake}");
+        self.report.warn(&format!("{}. What was valid before goes on", self.mistake));
+        records::tell(&self.house, "settings_refused", json!({"told": mistake}));
+        self.publish();
+    }
+
+    /// Limits count from now on; walls and extra folders from the next start of the guardian on.
+    pub fn take_over(&mut self) {
+        let Ok(settings) = settings::load(&self.house) else { return };
+        let later = settings.walls != self.settings.walls || settings.sandbox != self.settings.sandbox;
+        self.limits = settings.limits;
+        self.mistake.clear();
+        let note = if later { ", walls and sandbox from the guardian's next start on" } else { "" };
+        self.report.say(&format!("the owner's settings have changed and are taken over; what is the creature's counts from its next life on{note}"));
+        records::tell(&self.house, "settings_changed", json!({}));
+        self.broker_steps(Event::Reload);
+        self.publish();
+    }
+
+    fn look_at_asks(&mut self) {
+        let mark = files::mark(&self.house.asks());
+        if mark == self.broker.asks_mark {
+            return;
+        }
+        self.broker.asks_mark = mark;
+        let waiting = house::asks::waiting(&self.house);
+        let new = waiting.iter().filter(|ask| !self.broker.asks.contains(&ask.id));
+        for ask in new.clone().take(ASKS_TOLD) {
+            self.report.ask(&ask.id, &ask.line());
+        }
+        if let Some(more) = new.count().checked_sub(ASKS_TOLD).filter(|more| *more > 0) {
+            self.report.warn(&format!("{more} more wait for your word: {}", typed("asks")));
+        }
+        let asks = waiting.into_iter().map(|ask| ask.id).collect();
+        if self.broker.asks != asks {
+            self.broker.asks = asks;
+            self.publish();
+        }
+    }
+}

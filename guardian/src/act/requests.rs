@@ -1,0 +1,102 @@
+//! What the creature asks for: read as untrusted input, carried out once, answered by id.
+
+use anyhow::{Context, Result, bail};
+use house::bounds::{TOLD_CHARS, brief};
+use house::{House, files};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+/// Longest summary for people, longest first line of a commit message, and longest whole of what was said, in characters.
+const SUMMARY_CHARS: usize = 200;
+const SUBJECT_CHARS: usize = 72;
+const WHOLE_CHARS: usize = 4_000;
+/// Characters of a kind of request that there is not.
+const KIND_CHARS: usize = 60;
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Request {
+    pub id: String,
+    pub life: u64,
+    pub kind: String,
+    #[serde(default)]
+    pub summary: String,
+}
+
+impl Request {
+    pub fn is_rebirth_of(&self, life: u64) -> bool {
+        self.kind == "rebirth" && self.life == life
+    }
+
+    /// One line for people, whatever was written; cut between two words.
+    pub fn summary(&self) -> String {
+        let line = self.line();
+        let (head, rest) = parted(&line, SUMMARY_CHARS);
+        if rest.is_empty() { head.to_owned() } else { format!("{head} …") }
+    }
+
+    /// A whole commit message: a subject of whole words, and in the body what did not fit into it.
+    pub fn message(&self, who: &str) -> String {
+        let line = format!("{who}: {}", self.line());
+        let (subject, rest) = parted(&line, SUBJECT_CHARS);
+        if rest.is_empty() { line } else { format!("{subject} …\n\n… {rest}\n") }
+    }
+
+    /// All that was said, bounded, on one line that is harmless.
+    fn line(&self) -> String {
+        let line = self.summary.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line: String = line.chars().filter(|letter| !letter.is_control()).take(WHOLE_CHARS).collect();
+        if line.is_empty() { "no summary given".into() } else { line }
+    }
+
+    pub fn done(&self, commit: Option<String>) -> Value {
+        json!({"id": self.id, "ok": true, "commit": commit})
+    }
+
+    pub fn refused(&self, error: impl Into<String>, hint: impl Into<String>) -> Value {
+        let (error, hint) = (brief(&error.into(), TOLD_CHARS), brief(&hint.into(), TOLD_CHARS));
+        json!({"id": self.id, "ok": false, "error": error, "hint": hint})
+    }
+}
+
+/// The whole line, or its whole words that leave room for ` …`, and the rest. Only a word too long for a line is cut.
+fn parted(line: &str, most: usize) -> (&str, &str) {
+    if line.chars().nth(most).is_none() {
+        return (line, "");
+    }
+    let at = |chars: usize| line.char_indices().nth(chars).map_or(line.len(), |(at, _)| at);
+    let words = line.get(..at(most - 1)).and_then(|head| head.rsplit_once(' ')).map(|(words, _)| words);
+    let end = words.filter(|words| !words.ends_with(':')).map_or(at(most - 2), str::len);
+    let (head, rest) = line.split_at(end);
+    (head.trim_end(), rest.trim_start())
+}
+
+/// The request that lies there, if any.
+pub fn read(house: &House) -> Result<Option<Request>> {
+    let path = house.request();
+    let Some(bytes) = files::read_small(&path)? else { return Ok(None) };
+    let mut request: Request = serde_json::from_slice(&bytes).with_context(|| {
+        format!("{} is not a request: {{\"id\",\"life\",\"kind\",\"summary\"}}", path.display())
+    })?;
+    if request.id.is_empty() || request.id.len() > 64 {
+        bail!("{} has no usable id", path.display());
+    }
+    request.kind = brief(&request.kind, KIND_CHARS);
+    Ok(Some(request))
+}
+
+/// Tells one set of uncommitted edits from another, also where the house was moved or copied meanwhile: by what a copy
+/// keeps, so not by the numbers of files.
+pub fn fingerprint(house: &House, dirty: &[PathBuf]) -> String {
+    if dirty.is_empty() {
+        return String::new();
+    }
+    let mut text = String::new();
+    for path in dirty {
+        let meta = std::fs::symlink_metadata(house.creature().join(path)).ok();
+        let mark = meta.map(|meta| (meta.mode(), meta.size(), meta.mtime(), meta.mtime_nsec()));
+        text.push_str(&format!("{} {mark:?}\n", path.display()));
+    }
+    crate::act::state::checksum(text.as_bytes())
+}

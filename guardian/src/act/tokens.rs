@@ -1,0 +1,67 @@
+//! Tokens: who calls the broker. One for each life and one for each build; in the environment of one and in one file.
+//!
+//! Invariant: a token is in the file before the process it is for is started, and out of it as soon as that process has ended.
+
+use crate::processes::child::Kind;
+use anyhow::{Context, Result};
+use house::{House, files};
+use serde_json::json;
+use std::fs::File;
+use std::io::Read;
+
+#[derive(Default)]
+pub struct Tokens {
+    /// The life that begins next, or runs, has tests to pass before it may act.
+    pub unproven: bool,
+    life: Option<(u64, String)>,
+    build: Option<String>,
+}
+
+impl Tokens {
+    /// A fresh token, for this life or, without one, for a build.
+    pub fn fresh(&mut self, house: &House, life: Option<u64>) -> Result<String> {
+        let token = random()?;
+        match life {
+            Some(number) => self.life = Some((number, token.clone())),
+            None => self.build = Some(token.clone()),
+        }
+        self.write(house)?;
+        Ok(token)
+    }
+
+    /// Its tests passed: from here on it may act.
+    pub fn proven(&mut self, house: &House) -> Result<()> {
+        if std::mem::take(&mut self.unproven) { self.write(house) } else { Ok(()) }
+    }
+
+    /// The life or build is over: what is left of it has no way out.
+    pub fn revoke(&mut self, house: &House, kind: Kind) {
+        let there = match kind {
+            Kind::Life => self.life.take().is_some(),
+            Kind::Build => self.build.take().is_some(),
+        };
+        if there && let Err(error) = self.write(house) {
+            tracing::error!("{error:#}; what is left of a life or build could still call the broker");
+        }
+    }
+
+    fn write(&self, house: &House) -> Result<()> {
+        let life = self
+            .life
+            .as_ref()
+            .map(|(number, token)| json!({"number": number, "token": token, "unproven": self.unproven}));
+        let build = self.build.as_ref().map(|token| json!({"token": token}));
+        let document = json!({"life": life, "build": build});
+        // Not synced: every start makes new ones.
+        files::replace_secret(&house.tokens(), document.to_string().as_bytes())
+    }
+}
+
+/// 32 bytes nobody can guess, in hexadecimal.
+fn random() -> Result<String> {
+    let mut bytes = [0_u8; 32];
+    File::open("/dev/urandom")
+        .and_then(|mut source| source.read_exact(&mut bytes))
+        .context("failed to read /dev/urandom")?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

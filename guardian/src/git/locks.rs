@@ -1,0 +1,76 @@
+//! Git's lock files that nobody holds any more: found with care, moved aside, never deleted.
+
+use crate::processes::hunt;
+use anyhow::{Context, Result};
+use house::{files, interrupt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a lock must lie unchanged before it counts as left behind: so many looks, so far apart.
+const LOOKS: u32 = 30;
+const APART: Duration = Duration::from_millis(50);
+
+/// Moves aside the locks under `.git` that stayed as they were while we looked and that no process holds.
+pub fn clear_stale(git: &Path, root: &Path, kept: &Path) -> Result<Vec<PathBuf>> {
+    let seen: Vec<_> = find(git).into_iter().map(|path| (files::mark(&path), path)).collect();
+    if seen.iter().any(|(mark, _)| mark.is_some()) {
+        for _ in 0..LOOKS {
+            interrupt::check()?;
+            std::thread::sleep(APART);
+        }
+    }
+    let mut cleared = Vec::new();
+    for (mark, path) in seen {
+        // What is no file is no lock of git's, and nobody's.
+        if mark.is_some() && (files::mark(&path) != mark || is_held(&path, root)) {
+            continue;
+        }
+        move_aside(git, &path, kept)?;
+        cleared.push(path);
+    }
+    Ok(cleared)
+}
+
+/// Whether a process has it open. While an editor or a hook of `git commit -a` is, git holds the index by its lock's
+/// name alone: then a git at work in the house is enough.
+fn is_held(lock: &Path, root: &Path) -> bool {
+    let by_name = lock.ends_with("index.lock") && hunt::works_in("git", root);
+    by_name || !hunt::holders(lock).is_empty()
+}
+
+/// Moves aside every lock of the guardian's own refs, without waiting: for who knows that nobody else writes them.
+pub fn clear_own(git: &Path, kept: &Path) -> Result<()> {
+    let own = find(git).into_iter().filter(|path| path.starts_with(git.join("refs/guardian")));
+    own.into_iter().try_for_each(|path| move_aside(git, &path, kept))
+}
+
+fn move_aside(git: &Path, lock: &Path, kept: &Path) -> Result<()> {
+    let name = lock.strip_prefix(git).unwrap_or(lock).to_string_lossy().replace('/', "-");
+    std::fs::create_dir_all(kept)?;
+    let to = kept.join(format!("{}-{name}", house::clock::name()));
+    std::fs::rename(lock, &to).with_context(|| format!("failed to move {} aside", lock.display()))?;
+    tracing::warn!(lock = %lock.display(), kept = %to.display(), "moved a stale git lock aside");
+    Ok(())
+}
+
+/// Lock files of the index, HEAD and refs.
+pub fn find(git: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![git.join("refs")];
+    for name in ["index.lock", "HEAD.lock", "packed-refs.lock"] {
+        found.push(git.join(name));
+    }
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match entry.file_type() {
+                // No ref may be called so: whatever it is, it is in the way of one.
+                _ if path.extension().is_some_and(|end| end == "lock") => found.push(path),
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.retain(|path| path.symlink_metadata().is_ok());
+    found
+}

@@ -1,0 +1,7 @@
+//! Trees of processes: what they need, how they are started behind walls, hunted and ended whole.
+
+pub mod child;
+pub mod hunt;
+pub mod place;
+pub mod prepare;
+pub mod trusted;

@@ -1,0 +1,153 @@
+//! What the creature may read, run and write, as rules: the house's own paths, the toolchain, and what a system has for all.
+//!
+//! Invariant: a name that begins with `.env` is in no rule, and neither is the owner's home as a whole.
+
+use house::House;
+use std::path::{Path, PathBuf};
+use walls::spec::{Access, Rule, View};
+use walls::{Place, cargo_home};
+
+/// What programs, compilers and linkers are made of.
+const SYSTEM: &str = "/usr /lib /lib32 /lib64 /libx32 /bin /sbin /nix/store /etc/alternatives";
+/// Settings of the system that programs, TLS and names are lost without. None holds a secret.
+const SETTINGS: &str = "/etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/ld.so.preload /etc/ssl \
+    /etc/ca-certificates /etc/ca-certificates.conf /etc/pki /etc/resolv.conf /etc/hosts /etc/host.conf /etc/gai.conf \
+    /etc/nsswitch.conf /etc/localtime /etc/timezone /etc/passwd /etc/group /etc/os-release /etc/protocols /etc/services \
+    /etc/mime.types /etc/gitconfig /etc/locale.conf /etc/bash.bashrc /etc/profile /etc/terminfo /etc/magic /etc/inputrc \
+    /proc /sys/devices/system/cpu /sys/fs/cgroup /sys/kernel/mm/transparent_hugepage";
+const DEVICES: &str = "/dev/null /dev/zero /dev/full /dev/random /dev/urandom";
+
+/// Writable files of the state, beside its folders. They are there before a life begins: no file may be made beside them.
+pub const FILES: [&str; 2] = [".self/memory.jsonl", ".self/heartbeat"];
+/// Writable folders of the house. Of the build folder only what cargo keeps there: the folder itself holds `cargo-home`.
+pub const FOLDERS: [&str; 11] = [
+    "creature",
+    "self",
+    ".self/mind",
+    ".self/snapshots",
+    ".self/workspace",
+    "target/creature/debug",
+    "target/creature/release",
+    "target/creature/doc",
+    "target/creature/tmp",
+    "target/creature/cargo-home/registry",
+    "target/creature/cargo-home/git",
+];
+/// What cargo rewrites in place.
+pub const CARGO_FILES: [&str; 3] = [
+    "target/creature/.rustc_info.json",
+    "target/creature/cargo-home/.package-cache",
+    "target/creature/cargo-home/.package-cache-mutate",
+];
+/// Folders of the state that are not the creature's to read.
+const HIDDEN: [&str; 2] = [".self/guardian", ".self/broker"];
+const KEPT_BINARIES: &str = ".self/guardian/binaries";
+
+/// The house as the creature has it. `more` are folders the owner adds.
+pub struct CreaturePlace {
+    pub house: House,
+    pub more: Vec<PathBuf>,
+}
+
+impl Place for CreaturePlace {
+    fn root(&self) -> &Path {
+        self.house.root()
+    }
+
+    fn name(&self) -> String {
+        format!("feral-{}", self.house.identity())
+    }
+
+    fn rules(&self) -> Vec<Rule> {
+        rules(&self.house, &self.more)
+    }
+
+    fn view(&self) -> View {
+        let hidden = HIDDEN.map(|path| moved(&self.house, path.into())).to_vec();
+        View { hidden, shown: vec![moved(&self.house, KEPT_BINARIES.into())] }
+    }
+}
+
+/// Every rule of this house, as its folders are now.
+fn rules(house: &House, more: &[PathBuf]) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    let mut add = |access, path: PathBuf| rules.push(Rule { access, path: moved(house, path) });
+    add(Access::List, PathBuf::new());
+    let entries = std::fs::read_dir(house.root()).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        let text = name.to_string_lossy();
+        let own = ["target", ".self", "creature", "self"].contains(&text.as_ref());
+        if !own && !text.starts_with(".env") {
+            add(Access::Read, PathBuf::from(name));
+        }
+    }
+    add(Access::Read, ".self".into());
+    add(Access::Run, KEPT_BINARIES.into());
+    add(Access::Run, "target/creature".into());
+    FOLDERS.iter().for_each(|path| add(Access::Write, path.into()));
+    FILES.iter().chain(&CARGO_FILES).for_each(|path| add(Access::Fill, path.into()));
+    outside_git(house).into_iter().for_each(|path| add(Access::Read, path));
+    SYSTEM.split_whitespace().for_each(|path| add(Access::Run, path.into()));
+    SETTINGS.split_whitespace().for_each(|path| add(Access::Read, path.into()));
+    DEVICES.split_whitespace().for_each(|path| add(Access::Fill, path.into()));
+    toolchain(house).into_iter().for_each(|(access, path)| add(access, path));
+    more.iter().for_each(|path| add(Access::Run, path.clone()));
+    rules
+}
+
+/// The owner may keep `.self` or `target` on another disk, by a link that is not the creature's to change.
+fn moved(house: &House, path: PathBuf) -> PathBuf {
+    let mut parts = path.components();
+    let Some(first) = parts.next().filter(|_| path.is_relative()) else { return path };
+    let first = house.root().join(first);
+    if !first.is_symlink() {
+        return path;
+    }
+    first.canonicalize().map_or(path.clone(), |to| to.join(parts.as_path()))
+}
+
+/// Where `.git` is a file, in a work tree beside another, the repository lies elsewhere.
+fn outside_git(house: &House) -> Vec<PathBuf> {
+    if house.root().join(".git").is_dir() {
+        return vec![];
+    }
+    let repository = git2::Repository::open(house.root());
+    repository.map_or(vec![], |found| vec![found.path().to_path_buf(), found.commondir().to_path_buf()])
+}
+
+fn toolchain(house: &House) -> Vec<(Access, PathBuf)> {
+    let rustup = rustup_home();
+    let cargo = cargo_home::owners();
+    let mut found = vec![(Access::Read, cargo.join("registry")), (Access::Run, cargo.join("bin"))];
+    if let Some(rustup) = rustup {
+        found.push((Access::Run, rustup.join("toolchains")));
+        found.push((Access::Read, rustup.join("settings.toml")));
+    }
+    let program = std::env::var_os("CARGO").map(PathBuf::from);
+    let programs = program.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+    found.extend(program.map(|program| (Access::Run, program)));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(programs);
+    let home = home();
+    // A folder that holds the owner's home or the house is no folder of programs.
+    let holds = |folder: &Path| home.starts_with(folder) || house.root().starts_with(folder);
+    let folders = folders.filter_map(|folder| folder.canonicalize().ok()).filter(|folder| !holds(folder));
+    found.extend(folders.map(|folder| (Access::Run, folder)));
+    for name in ["SSL_CERT_FILE", "SSL_CERT_DIR", "CARGO_HTTP_CAINFO"] {
+        found.extend(std::env::var_os(name).map(|path| (Access::Read, PathBuf::from(path))));
+    }
+    found.retain(|(_, path)| path.is_absolute());
+    found
+}
+
+fn home() -> PathBuf {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    home.canonicalize().unwrap_or(home)
+}
+
+/// Where the owner's toolchains are: named, since the creature's `HOME` is another.
+pub fn rustup_home() -> Option<PathBuf> {
+    let named = std::env::var_os("RUSTUP_HOME").map(PathBuf::from);
+    named.or_else(|| Some(home().join(".rustup"))).filter(|path| path.is_dir())
+}

@@ -1,0 +1,86 @@
+//! What must be there before the creature's processes begin: the files and folders its rules name, its purpose, Cargo's home.
+
+use crate::processes::child::Kind;
+use crate::processes::place::{CARGO_FILES, CreaturePlace, FILES, FOLDERS};
+use crate::settings::Settings;
+use anyhow::Result;
+use house::openat::Folder;
+use house::{House, files};
+use std::fs::File;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use walls::spec::Ceilings;
+use walls::{Walls, cargo_home};
+
+/// What rules are written for must be there before a life begins. What cannot be made, the life will miss and say so.
+/// Inode numbers of the files a life may write to: those opened here, though the path may have another by now.
+pub fn prepare(house: &House, kind: Kind) -> Vec<Option<u64>> {
+    let _ = std::fs::create_dir(house.root().join("target"));
+    for path in FOLDERS.iter().map(Path::new).chain([Path::new("target/creature")]) {
+        let Some(first) = path.components().next() else { continue };
+        let rest = path.strip_prefix(first).unwrap_or(path);
+        let _ = Folder::open(&house.root().join(first)).and_then(|folder| folder.make(rest));
+    }
+    let made = |path: &&str| {
+        let mut options = File::options();
+        options.create(true).append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let path = house.root().join(path);
+        // What cannot be opened stays as it lies.
+        let found = options.open(&path).and_then(|file| file.metadata());
+        found.or_else(|_| std::fs::symlink_metadata(path)).map(|meta| meta.ino()).ok()
+    };
+    let given = FILES.iter().map(made).collect();
+    CARGO_FILES.iter().for_each(|path| _ = made(path));
+    for folder in [house.home(), house.temporary()] {
+        let _ = std::fs::create_dir(folder);
+    }
+    // Whoever runs the life says what is wrong with it.
+    let _ = copy_purpose(house);
+    let (within, lock) = (house.root().join("target"), house.creature().join("Cargo.lock"));
+    let home = cargo_home::Home { within: &within, path: Path::new("creature/cargo-home"), lock: &lock };
+    let seeded = match kind {
+        Kind::Build => cargo_home::prepare(home),
+        Kind::Life => cargo_home::prepare_once(home),
+    };
+    if let Err(error) = seeded {
+        tracing::warn!("{error:#}; the creature's builds may need the network");
+    }
+    given
+}
+
+/// Keeps the copy of the purpose as new as the purpose: an owner's editor may put a new file in its place. An error is the
+/// owner's to mend; what was read before counts until then.
+pub fn copy_purpose(house: &House) -> Result<()> {
+    let modified = |path: &Path| std::fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
+    let (purpose, copy) = (house.purpose(), house.purpose_copy());
+    let newest = modified(&purpose);
+    if newest == modified(&copy) {
+        return Ok(());
+    }
+    let Some(text) = files::read_small(&purpose)? else { return Ok(()) };
+    let written = files::replace_unsynced(&copy, &text);
+    if let (Ok(()), Some(newest)) = (written, newest) {
+        let _ = File::options().write(true).open(&copy).and_then(|file| file.set_modified(newest));
+    }
+    Ok(())
+}
+
+/// Inode numbers of the files that lie now where a life may write. One that was moved or replaced differs.
+pub fn lying(house: &House) -> Vec<Option<u64>> {
+    let number = |path: &&str| std::fs::symlink_metadata(house.root().join(path)).map(|meta| meta.ino()).ok();
+    FILES.iter().map(number).collect()
+}
+
+/// The walls as far as they reach here, found out by trying. Who `joins` the group that counts processes is in it from here on.
+pub fn find_walls(house: &House, settings: &Settings, launcher: PathBuf, joins: bool) -> Result<Walls> {
+    prepare(house, Kind::Life);
+    let place = CreaturePlace { house: house.clone(), more: settings.sandbox.read.clone() };
+    let limits = &settings.limits;
+    let ceilings = Ceilings {
+        processes: limits.processes,
+        memory_mib: limits.memory_per_process_mib,
+        open_files: limits.open_files,
+        file_mib: limits.file_mib,
+    };
+    Walls::find(Box::new(place), settings.walls, ceilings, launcher, joins)
+}

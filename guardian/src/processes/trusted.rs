@@ -1,0 +1,157 @@
+//! Processes that are the owner's and not the creature's: no walls, the owner's whole environment, and they die with us.
+//!
+//! Invariant: started from the main thread, as every child; a sweep after a life has to be told to spare them.
+
+use crate::processes::{child, hunt};
+use anyhow::{Context, Result};
+use house::House;
+use nix::errno::Errno;
+use nix::sys::prctl;
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use std::fs::File;
+use std::os::fd::RawFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+/// What cargo and rustup leave in the environment of what they run. A cargo below it would take it for its own, and
+/// compile anew whatever looks at it.
+const LEAKED: &str = "CARGO CARGO_BIN_NAME CARGO_CRATE_NAME CARGO_PRIMARY_PACKAGE LD_LIBRARY_PATH OUT_DIR RUST_RECURSION_COUNT";
+const LEAKED_FROM: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+
+/// What to start, and with what.
+#[derive(Default)]
+pub struct Trusted {
+    pub program: PathBuf,
+    pub args: Vec<String>,
+    /// On top of the whole environment.
+    pub extra: Vec<(&'static str, String)>,
+    /// Its stdout and stderr.
+    pub log: Option<File>,
+    /// Becomes descriptor 3.
+    pub third: Option<RawFd>,
+    /// Stays open as descriptor 4: while it is, the lock on it tells a later guardian that this process lives.
+    pub fourth: Option<RawFd>,
+    /// Yields to whatever else wants the processor.
+    pub yields: bool,
+}
+
+/// Starts it in a group of its own.
+pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
+    let mut command = Command::new(&trusted.program);
+    command.args(&trusted.args).current_dir(house.root()).process_group(0).stdin(Stdio::null());
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if LEAKED.split(' ').any(|leaked| leaked == name)
+            || LEAKED_FROM.iter().any(|from| name.starts_with(from))
+        {
+            command.env_remove(&*name);
+        }
+    }
+    let toolchain = child::toolchain(std::env::var("RUSTUP_TOOLCHAIN").ok(), std::env::var("CARGO").ok());
+    command.env(hunt::COOKIE, house.identity()).envs(trusted.extra);
+    command.envs(toolchain.map(|name| ("RUSTUP_TOOLCHAIN", name)));
+    match trusted.log {
+        Some(log) => command.stdout(log.try_clone().context("failed to share a log")?).stderr(log),
+        None => command.stdout(Stdio::null()).stderr(Stdio::null()),
+    };
+    let (parent, yields) = (nix::unistd::getpid(), trusted.yields);
+    let descriptors = [(trusted.third, 3), (trusted.fourth, 4)];
+    // SAFETY: between fork and exec only system calls are made; nothing allocates or locks.
+    #[allow(unsafe_code)]
+    unsafe {
+        command.pre_exec(move || {
+            // What is the owner's is not counted with the creature.
+            walls::group::leave();
+            prepare(parent, descriptors, yields)
+        });
+    }
+    #[allow(clippy::disallowed_methods)]
+    let child = command.spawn().with_context(|| format!("failed to start {}", trusted.program.display()))?;
+    Ok(Pid::from_raw(child.id() as i32))
+}
+
+fn prepare(parent: Pid, descriptors: [(Option<RawFd>, RawFd); 2], yields: bool) -> std::io::Result<()> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    if nix::unistd::getppid() != parent {
+        return Err(Errno::ESRCH.into());
+    }
+    // Far from both first, so that neither is written over before it is moved.
+    let mut far = [None; 2];
+    for ((from, _), far) in descriptors.iter().zip(&mut far) {
+        if let Some(from) = from {
+            // SAFETY: a plain system call on a descriptor that the parent keeps open.
+            #[allow(unsafe_code)]
+            let copy = unsafe { libc::fcntl(*from, libc::F_DUPFD_CLOEXEC, 16) };
+            if copy == -1 {
+                return Err(std::io::Error::last_os_error());
+            }
+            *far = Some(copy);
+        }
+    }
+    for ((_, to), from) in descriptors.iter().zip(far) {
+        // SAFETY: as above; the copy does not close at exec.
+        #[allow(unsafe_code)]
+        if from.is_some_and(|from| unsafe { libc::dup2(from, *to) } == -1) {
+            return Err(std::io::Error::last_os_error());
+        }
+    }
+    if yields {
+        // Not being able to is no reason not to run.
+        // SAFETY: a plain system call.
+        #[allow(unsafe_code)]
+        unsafe {
+            libc::setpriority(libc::PRIO_PROCESS, 0, 15);
+        }
+    }
+    Ok(())
+}
+
+/// Asks one of them, and what it started in its group, to end.
+pub fn terminate(pid: Pid) {
+    let _ = killpg(pid, Signal::SIGTERM);
+    let _ = killpg(pid, Signal::SIGCONT);
+}
+
+pub fn kill(pid: Pid) {
+    let _ = killpg(pid, Signal::SIGKILL);
+}
+
+/// Runs a short one to its end; for commands, never within the loop.
+pub fn output(program: &Path, args: &[&str]) -> Result<Output> {
+    #[allow(clippy::disallowed_methods)]
+    let output = Command::new(program).args(args).stdin(Stdio::null()).output();
+    output.with_context(|| format!("failed to run {}", program.display()))
+}
+
+/// Waits for one of them while `go_on` says so; `None`: it does not any more, and the process lives.
+pub fn wait(pid: Pid, mut go_on: impl FnMut() -> bool) -> Option<WaitStatus> {
+    loop {
+        match waitpid(pid, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => {}
+            Ok(status) => return Some(status),
+            Err(_) => return Some(WaitStatus::Exited(pid, -1)),
+        }
+        if !go_on() {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Ends what a former guardian left: whoever holds the file, and a process of this name whose number stands in it. A
+/// process that keeps its keys to itself does not show what it holds.
+pub fn end_holders(lock: &Path, name: &str) {
+    let noted = std::fs::read_to_string(lock).ok().and_then(|text| text.trim().parse().ok());
+    let is_it = |pid: &i32| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name)
+    };
+    let noted = noted.filter(is_it).map(Pid::from_raw);
+    let us = nix::unistd::getpid();
+    for pid in hunt::holders(lock).into_iter().chain(noted).filter(|pid| *pid != us) {
+        let _ = nix::sys::signal::kill(pid, Signal::SIGKILL);
+    }
+}

@@ -1,0 +1,62 @@
+//! The broker's page in rows for people: how it is, which model thinks, what is spent, and what waits.
+
+use crate::terminal::typed;
+use crate::{House, files, minds, moments, own_time, records};
+use serde_json::Value;
+
+/// How the broker is, what is spent, and what waits: for the first screen and for `status`.
+pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String)> {
+    let Some(broker) = broker else { return vec![] };
+    let number = |name: &str| broker.get(name).and_then(Value::as_u64);
+    let note = records::text(broker, "note");
+    let port = number("port").filter(|_| broker.get("running") == Some(&Value::Bool(true)));
+    let port = port.map(|port| format!("port {port}, ")).unwrap_or_default();
+    let again = number("restarts").filter(|restarts| *restarts > 0);
+    let again = again.map(|restarts| format!(", started again {restarts} times")).unwrap_or_default();
+    let mut lines = vec![("broker", format!("{port}{note}{again}"))];
+    let budget = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
+    match serde_json::from_slice::<Value>(&budget) {
+        Ok(page) => {
+            // What a broker that is gone said of its models is old.
+            if broker.get("running") == Some(&Value::Bool(true)) {
+                lines.extend(minds::in_use(&page).map(|told| ("model", told)));
+                lines.extend(minds::down(&page).into_iter().map(|told| ("down", told)));
+            }
+            lines.push(("budget", budget_line(&page)));
+            lines.extend(own_time::line(&page, moments::now()).map(|told| ("own time", told)));
+        }
+        Err(_) => lines.push(("budget", "nothing is spent yet".into())),
+    }
+    if let Some(waiting) = number("asks_waiting").filter(|waiting| *waiting > 0) {
+        lines.push(("asks", format!("{waiting} wait for your word: {}", typed("asks"))));
+    }
+    lines
+}
+
+fn budget_line(budget: &Value) -> String {
+    let dollars = |name: &str| budget.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let mut line = format!(
+        "${:.2} of ${:.2} today, ${:.2} of ${:.2} this week; on its own ${:.2} of ${:.2}",
+        dollars("spent_today_usd"),
+        dollars("daily_cap_usd"),
+        dollars("spent_week_usd"),
+        dollars("weekly_cap_usd"),
+        dollars("autonomous_today_usd"),
+        dollars("autonomous_cap_usd")
+    );
+    if dollars("reserved_usd") > 0.0 {
+        line.push_str(&format!("; ${:.2} reserved for calls under way", dollars("reserved_usd")));
+    }
+    for name in ["warning", "price", "closed", "stopped"] {
+        match budget.get(name) {
+            Some(Value::String(text)) => line.push_str(&format!("; {name}: {text}")),
+            Some(object @ Value::Object(_)) => {
+                let (provider, hint) = (records::text(object, "provider"), records::text(object, "hint"));
+                let status = object.get("status").map(Value::to_string).unwrap_or_default();
+                line.push_str(&format!("; {name}: {provider} said {status}; {hint}"));
+            }
+            _ => {}
+        }
+    }
+    line
+}

@@ -1,0 +1,67 @@
+//! The only reader of the clock: a timeline that counts suspended time and goes on across restarts.
+//!
+//! Invariant: the timeline never runs backwards, whatever the wall clock does.
+
+use nix::time::{ClockId, clock_gettime};
+
+/// Milliseconds: on the guardian's own timeline, or since the epoch by the wall clock.
+pub type Millis = u64;
+
+/// Longest stretch a guardian may have been away that its timeline still counts: an hour.
+const LONGEST_AWAY_MS: Millis = 60 * 60_000;
+
+/// A point saved with the state, from which the next guardian's timeline goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct Anchor {
+    pub timeline_ms: Millis,
+    pub wall_ms: Millis,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    start_ms: Millis,
+    boot_ms: Millis,
+}
+
+impl Clock {
+    /// Goes on from `anchor`; time away is what the wall clock says, bounded, since it may have been set.
+    pub fn start(anchor: Anchor) -> Self {
+        let away = wall_ms().saturating_sub(anchor.wall_ms).min(LONGEST_AWAY_MS);
+        let away = if anchor.wall_ms == 0 { 0 } else { away };
+        Self { start_ms: anchor.timeline_ms + away, boot_ms: since_boot_ms() }
+    }
+
+    pub fn now(&self) -> Millis {
+        self.start_ms + since_boot_ms().saturating_sub(self.boot_ms)
+    }
+
+    pub fn anchor(&self) -> Anchor {
+        Anchor { timeline_ms: self.now(), wall_ms: wall_ms() }
+    }
+}
+
+/// Milliseconds since the epoch by the wall clock: for people and records, never for deadlines.
+pub fn wall_ms() -> Millis {
+    read(ClockId::CLOCK_REALTIME)
+}
+
+/// Now, RFC 3339 UTC with milliseconds.
+pub fn stamp() -> String {
+    let now = jiff::Timestamp::from_millisecond(wall_ms() as i64).unwrap_or_default();
+    format!("{now:.3}")
+}
+
+/// Now, as part of a file or ref name: `20260102T030405.678Z`.
+pub fn name() -> String {
+    stamp().replace(['-', ':'], "")
+}
+
+fn since_boot_ms() -> Millis {
+    read(ClockId::CLOCK_BOOTTIME)
+}
+
+fn read(id: ClockId) -> Millis {
+    clock_gettime(id)
+        .map_or(0, |time| (time.tv_sec() as Millis) * 1_000 + (time.tv_nsec() as Millis) / 1_000_000)
+}

@@ -1,0 +1,233 @@
+//! Small files, safely: whole replacement, synced append, bounded reads that nothing can make wait.
+//!
+//! Invariant: nothing here blocks on a pipe or follows a link in its last step; no read takes more than its cap.
+
+use anyhow::{Context, Result, bail};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Largest heartbeat, request, order or state file that is read, in bytes.
+pub const SMALL_FILE_BYTES: u64 = 256 << 10;
+
+/// Opens that return at once whatever is there, and go nowhere else.
+const AT_ONCE: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
+
+/// No room, no right to write at all, too many open files, no memory.
+pub const SHORTAGES: [i32; 6] =
+    [libc::ENOSPC, libc::EDQUOT, libc::EROFS, libc::EMFILE, libc::ENFILE, libc::ENOMEM];
+
+/// What identifies a file's content without reading it. Compared for inequality only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    device: u64,
+    inode: u64,
+    pub bytes: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// The mark of a regular file; `None` for anything else.
+pub fn mark(path: &Path) -> Option<Mark> {
+    std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file()).map(|meta| mark_of(&meta))
+}
+
+/// The mark of whatever a path leads to, be it a folder or a pipe; of a link that leads nowhere, its own.
+pub fn mark_of_any(path: &Path) -> Option<Mark> {
+    let found = std::fs::metadata(path).or_else(|_| std::fs::symlink_metadata(path));
+    found.ok().map(|meta| mark_of(&meta))
+}
+
+fn mark_of(meta: &std::fs::Metadata) -> Mark {
+    Mark {
+        device: meta.dev(),
+        inode: meta.ino(),
+        bytes: meta.size(),
+        modified: (meta.mtime(), meta.mtime_nsec()),
+        changed: (meta.ctime(), meta.ctime_nsec()),
+    }
+}
+
+/// Replaces a file whole: write aside, sync, rename, sync the folder.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let write = || -> std::io::Result<()> {
+        let mut new = Replacement::write(path, 0o666, bytes)?;
+        new.file.sync_all()?;
+        if path.is_dir() {
+            std::fs::rename(path, path.with_extension(format!("directory-{}", crate::clock::name())))?;
+        }
+        new.rename(path)?;
+        sync_folder(path)
+    };
+    write().with_context(|| format!("failed to write {}", path.display()))
+}
+
+/// Replaces a file whole, without syncing: for what is written anew at every start.
+pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> Result<()> {
+    Replacement::write(path, 0o666, bytes)
+        .and_then(|mut new| new.rename(path))
+        .with_context(|| format!("failed to write {}", path.display()))
+}
+
+/// As `replace_unsynced`, for no eyes but the owner's; its folder is made where there is none.
+pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<()> {
+    let write = || -> std::io::Result<()> {
+        if let Some(folder) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        Replacement::write(path, 0o600, bytes)?.rename(path)
+    };
+    write().with_context(|| format!("failed to write {}", path.display()))
+}
+
+/// What ends the name of a file that is being written.
+pub const BEING_WRITTEN: &str = "aside";
+
+/// A new file beside the one it is to replace, of a name that nobody can have taken; removed if it comes to nothing.
+pub struct Replacement {
+    path: PathBuf,
+    pub file: File,
+}
+
+impl Replacement {
+    /// Its mode is this one from its first byte on.
+    pub fn write(path: &Path, mode: u32, bytes: &[u8]) -> std::io::Result<Self> {
+        let aside = path.with_file_name(format!("{}.{BEING_WRITTEN}", unused_name()));
+        let options =
+            OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(AT_ONCE).clone();
+        let mut new = Self { file: options.open(&aside)?, path: aside };
+        new.file.write_all(bytes)?;
+        Ok(new)
+    }
+
+    /// Puts it in the place of whatever has that name and is no folder.
+    pub fn rename(&mut self, to: &Path) -> std::io::Result<()> {
+        std::fs::rename(&self.path, to)?;
+        self.path = PathBuf::new();
+        Ok(())
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Whether the system is short of something: what failed is nobody's doing, and may do later as it is.
+pub fn is_short(error: &std::io::Error) -> bool {
+    error.raw_os_error().is_some_and(|code| SHORTAGES.contains(&code))
+}
+
+/// Short, and nothing anybody can have thought of before.
+pub fn unused_name() -> String {
+    // The keys of a hash map: the standard library's own random numbers.
+    format!("{:016x}", RandomState::new().build_hasher().finish())
+}
+
+/// Makes renames in the folder of `path` last through a power cut.
+pub fn sync_folder(path: &Path) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+}
+
+/// Appends one line and syncs it; a torn line before it is closed off first.
+pub fn append_line(path: &Path, line: &str) -> Result<()> {
+    let append = || -> std::io::Result<()> {
+        let mut file =
+            OpenOptions::new().create(true).read(true).append(true).custom_flags(AT_ONCE).open(path)?;
+        let length = regular(&file)?.len();
+        let mut bytes = Vec::with_capacity(line.len() + 2);
+        if length > 0 {
+            let mut last = [0_u8];
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut last)?;
+            if last != *b"\n" {
+                bytes.push(b'\n');
+            }
+        }
+        bytes.extend_from_slice(line.as_bytes());
+        bytes.push(b'\n');
+        let written = file.write_all(&bytes).and_then(|()| file.sync_data());
+        if written.is_err() {
+            file.set_len(length)?;
+        }
+        written
+    };
+    append().with_context(|| format!("failed to append to {}", path.display()))
+}
+
+/// A small file's bytes; `None` when it is missing. Anything but a regular file of modest size is an error.
+pub fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
+    read_most(path, SMALL_FILE_BYTES)
+}
+
+/// The same, of a file of at most so many bytes.
+pub fn read_most(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
+    let Some(mut file) = open(path)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    (&mut file)
+        .take(most + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("failed to read {}", path.display()))?;
+    if bytes.len() as u64 > most {
+        bail!("{} is larger than {most} bytes", path.display());
+    }
+    Ok(Some(bytes))
+}
+
+/// The last `most` bytes of a file, lossily as text; empty when there is nothing to read.
+pub fn tail(path: &Path, most: u64) -> String {
+    let read = || -> Result<Vec<u8>> {
+        let Some(mut file) = open(path)? else { return Ok(vec![]) };
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+/// Opens a regular file for reading; never waits, never follows a link.
+pub fn open(path: &Path) -> Result<Option<File>> {
+    let file = match OpenOptions::new().read(true).custom_flags(AT_ONCE).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("failed to open {}", path.display())),
+    };
+    regular(&file).with_context(|| format!("failed to read {}", path.display()))?;
+    Ok(Some(file))
+}
+
+/// Empties or makes a regular file for writing; never waits, never follows a link.
+pub fn create(path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new().write(true).create(true).truncate(true).custom_flags(AT_ONCE).open(path)?;
+    regular(&file)?;
+    Ok(file)
+}
+
+/// Empties a file whose writer appends, save for its last `most` bytes.
+pub fn cut(path: &Path, most: u64) -> std::io::Result<()> {
+    let end = tail(path, most);
+    let mut file = OpenOptions::new().append(true).custom_flags(AT_ONCE).open(path)?;
+    regular(&file)?;
+    file.set_len(0)?;
+    file.write_all(end.as_bytes())
+}
+
+/// Replaces the content of a file that is held open, its lock included.
+pub fn overwrite(mut file: &File, bytes: &[u8]) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(bytes)
+}
+
+fn regular(file: &File) -> std::io::Result<Metadata> {
+    let meta = file.metadata()?;
+    let what = "not a regular file";
+    if meta.is_file() { Ok(meta) } else { Err(std::io::Error::new(ErrorKind::InvalidInput, what)) }
+}

@@ -1,0 +1,24 @@
+//! The stable workspace's shared ground: where everything is, crash-safe files, clock, records, printing, the owner's settings.
+//!
+//! Nothing here decides or starts anything. The creature's workspace shares its files, never these types.
+
+pub mod asks;
+pub mod bounds;
+pub mod broker_page;
+pub mod clock;
+pub mod files;
+pub mod instance;
+pub mod interrupt;
+pub mod lines;
+pub mod minds;
+pub mod moments;
+pub mod openat;
+pub mod own_time;
+pub mod paths;
+pub mod plain;
+pub mod printable;
+pub mod records;
+pub mod repair;
+pub mod terminal;
+
+pub use paths::House;

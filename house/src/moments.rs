@@ -1,0 +1,93 @@
+//! Times as the owner reads and writes them: local, and dated where the day changes.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use std::time::Duration;
+
+/// Reads `90m`, `12h`, `7d`, `2w`, a day or a time of the owner's own, or an RFC 3339 time; the time it means, RFC 3339 UTC.
+pub fn since(argument: &str) -> Result<String, String> {
+    let wrong = || {
+        format!(
+            "--since wants 90m, 12h, 7d, a day such as 2026-01-31, or a time such as 2026-01-31T08:00, not `{}`",
+            crate::printable::flat(&crate::bounds::brief(argument, 80))
+        )
+    };
+    let then = ago(argument).or_else(|| argument.parse().ok()).or_else(|| {
+        let local = argument.parse::<DateTime>().ok()?;
+        local.to_zoned(TimeZone::system()).ok().map(|zoned| zoned.timestamp())
+    });
+    then.map(|then| format!("{then:.3}")).ok_or_else(wrong)
+}
+
+/// The time so long before now; a span that reaches back before all times means all of them.
+fn ago(argument: &str) -> Option<Timestamp> {
+    let (number, unit) = argument.split_at_checked(argument.len().checked_sub(1)?)?;
+    let seconds: i64 = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        _ => return None,
+    };
+    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let span = number.parse::<i64>().unwrap_or(i64::MAX).saturating_mul(seconds);
+    let now_s = i64::try_from(crate::clock::wall_ms() / 1_000).ok()?;
+    Timestamp::from_second(now_s.saturating_sub(span).max(0)).ok()
+}
+
+/// Where somebody's clock stands.
+pub struct Place(TimeZone);
+
+impl Place {
+    /// Where this machine is, as its owner set it.
+    pub fn here() -> Self {
+        Self(TimeZone::system())
+    }
+
+    pub fn named(zone: &str) -> Option<Self> {
+        TimeZone::posix(zone).ok().map(Self)
+    }
+
+    /// `14:02:11`.
+    pub fn time(&self, at: Timestamp) -> String {
+        at.to_zoned(self.0.clone()).strftime("%H:%M:%S").to_string()
+    }
+
+    /// `2026-11-22 14:02:11`.
+    pub fn whole(&self, at: Timestamp) -> String {
+        at.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
+    pub fn day(&self, at: Timestamp) -> Date {
+        at.to_zoned(self.0.clone()).date()
+    }
+
+    /// `Sunday, 22 November 2026 (CET)`.
+    pub fn day_told(&self, at: Timestamp) -> String {
+        at.to_zoned(self.0.clone()).strftime("%A, %-d %B %Y (%Z)").to_string()
+    }
+}
+
+/// A time of a record as the owner reads it; nothing that is none is shown as one.
+pub fn told(at: &str) -> String {
+    at.parse().map_or_else(|_| "at a time unknown".into(), |at| Place::here().whole(at))
+}
+
+pub fn now() -> Timestamp {
+    Timestamp::from_millisecond(crate::clock::wall_ms() as i64).unwrap_or_default()
+}
+
+/// `1 h 5 min`, `12 s`: a duration for people.
+pub fn span(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
+    }
+}

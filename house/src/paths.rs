@@ -1,0 +1,101 @@
+//! Where everything is: the one file of the guardian that spells the house's paths.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A repository root and the places in it the guardian knows by name.
+#[derive(Clone, Debug)]
+pub struct House {
+    root: PathBuf,
+}
+
+macro_rules! places {
+    ($($(#[$doc:meta])* $name:ident = $path:literal;)*) => {
+        $($(#[$doc])* pub fn $name(&self) -> PathBuf { self.root.join($path) })*
+    };
+}
+
+impl House {
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What no other house of this kernel has, whatever path either is seen at: the device and number of a folder of its own.
+    /// It stays when the house is moved on its disk.
+    pub fn identity(&self) -> String {
+        let meta = std::fs::metadata(self.own());
+        meta.map_or_else(|_| "none".into(), |meta| format!("{:x}-{:x}", meta.dev(), meta.ino()))
+    }
+
+    places! {
+        owner_settings = "owner.toml";
+        /// The owner's keys; read by the broker alone.
+        secrets = ".env";
+        creature = "creature";
+        target = "target/creature";
+        /// What cargo builds into.
+        built = "target/creature/debug";
+        /// Where control runs work; gone once a build is judged.
+        control = "target/creature/tmp/control";
+        /// Cargo's home for the creature, seeded from the owner's.
+        cargo_home = "target/creature/cargo-home";
+        purpose = "PURPOSE.md";
+        /// What the purpose says, for a creature whose walls know only the file that was there when it was born.
+        purpose_copy = ".self/purpose.md";
+        state_folder = ".self";
+        memory = ".self/memory.jsonl";
+        heartbeat = ".self/heartbeat";
+        inbox = ".self/inbox.jsonl";
+        snapshots = ".self/snapshots";
+        workspace = ".self/workspace";
+        /// `HOME` and `TMPDIR` of everything the guardian starts.
+        home = ".self/workspace/home";
+        temporary = ".self/workspace/tmp";
+        mind = ".self/mind";
+        /// What the creature writes at each wake, beside memory.
+        bookkeeping = ".self/mind/bookkeeping.jsonl";
+        request = ".self/mind/request.json";
+        published = ".self/guardian.json";
+        last_good = ".self/last_good.txt";
+        deaths = ".self/deaths.jsonl";
+        history = ".self/history.jsonl";
+        logs = ".self/log";
+        build_log = ".self/log/build.log";
+        build_messages = ".self/log/build.jsonl";
+        exam_log = ".self/log/exam.log";
+        broker_log = ".self/log/broker.log";
+        broker_build_log = ".self/log/broker-build.log";
+        console_build_log = ".self/log/console-build.log";
+        broker_check_log = ".self/log/broker-check.log";
+        asks = ".self/asks.jsonl";
+        budget = ".self/budget.json";
+        ledger = ".self/ledger.jsonl";
+        /// The broker's; closed to the creature.
+        broker = ".self/broker";
+        tokens = ".self/broker/tokens.json";
+        /// How long the ledger is, by the broker's account.
+        anchor = ".self/broker/anchor.json";
+        answers = ".self/broker/answers.jsonl";
+        own = ".self/guardian";
+        state = ".self/guardian/state.json";
+        lock = ".self/guardian/lock";
+        creature_lock = ".self/guardian/creature.lock";
+        broker_lock = ".self/guardian/broker.lock";
+        binaries = ".self/guardian/binaries";
+        order = ".self/guardian/order.json";
+        /// What had to make way and git cannot hold: moved here, never deleted.
+        kept = ".self/guardian/kept";
+    }
+
+    pub fn ask(&self, id: &str) -> PathBuf {
+        self.broker().join("asks").join(format!("{id}.json"))
+    }
+
+    pub fn life_log(&self, life: u64) -> PathBuf {
+        self.logs().join(format!("life-{life}.log"))
+    }
+}

@@ -1,0 +1,123 @@
+//! What the guardian leaves for readers, a line for each thing it did and for each death; and how such lines are read.
+
+use crate::lines::{Lines, Next};
+use crate::{House, bounds, clock, files, repair};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// Largest history or deaths file; past it the older half goes to `kept/`.
+const MOST_BYTES: u64 = 16 << 20;
+/// Longest line of ours, in bytes.
+const MOST_LINE_BYTES: usize = 32 << 10;
+/// Longest line that is taken for a record, in bytes; the creature writes none that is longer.
+pub const LONGEST_LINE: usize = 4 << 20;
+
+/// Appends `{"at", "what", …}` to the history. A full disk costs the line, not the house.
+pub fn tell(house: &House, what: &str, data: Value) {
+    append(house, house.history(), line(what, data));
+}
+
+/// As `tell`, but not again what the last lines already say: a step that a kill has us redo is told once.
+pub fn tell_once(house: &House, what: &str, data: Value) {
+    let new = line(what, data);
+    let same =
+        |old: Value| new.as_object().into_iter().flatten().all(|(k, v)| k == "at" || old.get(k) == Some(v));
+    let tail = files::tail(&house.history(), 64 << 10);
+    if !tail.lines().filter_map(|line| serde_json::from_str(line).ok()).any(same) {
+        append(house, house.history(), new);
+    }
+}
+
+/// Appends a death with its evidence.
+pub fn bury(house: &House, death: &Value) {
+    append(house, house.deaths(), death.clone());
+}
+
+fn line(what: &str, data: Value) -> Value {
+    let mut line = Map::new();
+    line.insert("at".into(), clock::stamp().into());
+    line.insert("what".into(), what.into());
+    if let Value::Object(data) = data {
+        line.extend(data);
+    }
+    Value::Object(line)
+}
+
+fn append(house: &House, path: PathBuf, value: Value) {
+    if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file() || meta.len() > MOST_BYTES) {
+        let _ = repair::aside(house, &path);
+    }
+    let _ = path.parent().map(std::fs::create_dir_all);
+    let line = bounds::fitted(value, MOST_LINE_BYTES, Value::to_string);
+    if let Err(error) = files::append_line(&path, &line) {
+        tracing::error!("{error:#}");
+    }
+}
+
+/// Records of a file on its way through, oldest first; lines that are none are counted.
+pub struct Records {
+    lines: Option<Lines>,
+    pub bad: usize,
+}
+
+/// Files that were moved aside from beside this one, oldest first: `memory-<time>.jsonl` for `memory.jsonl`. None that
+/// was closed before a time.
+pub fn older(path: &Path, since: &str) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_stem()) else { return vec![] };
+    let beginning = format!("{}-", name.to_string_lossy());
+    let is_older = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let closed = entry.metadata().ok().and_then(|meta| meta.modified().ok());
+        let closed = closed.and_then(|closed| jiff::Timestamp::try_from(closed).ok());
+        name.starts_with(&beginning)
+            && name.ends_with(".jsonl")
+            && closed.is_none_or(|closed| format!("{closed:.3}").as_str() >= since)
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.filter(is_older).map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// A file that cannot be read holds none.
+pub fn of(path: &Path) -> Records {
+    let file = files::open(path).ok().flatten();
+    Records { lines: file.map(|file| Lines::new(file, LONGEST_LINE)), bad: 0 }
+}
+
+impl Iterator for Records {
+    type Item = Value;
+
+    fn next(&mut self) -> Option<Value> {
+        loop {
+            let lines = self.lines.as_mut()?;
+            let found = match lines.next_line() {
+                Next::Line([]) => continue,
+                Next::Line(line) => parse(line),
+                Next::Long => None,
+                Next::End => {
+                    let (rest, too_long) = (lines.torn().to_owned(), lines.is_too_long());
+                    self.lines = None;
+                    if rest.is_empty() && !too_long {
+                        return None;
+                    }
+                    parse(&rest)
+                }
+            };
+            if found.is_some() {
+                return found;
+            }
+            self.bad += 1;
+        }
+    }
+}
+
+pub fn parse(line: &[u8]) -> Option<Value> {
+    bounds::read(line).filter(Value::is_object)
+}
+
+/// A text field of a record, empty when it is not there.
+pub fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,151 @@
+//! What supervising costs while nothing happens, beside runit and s6; and whether it grows with thousands of restarts.
+
+use crate::bench::row::Row;
+use crate::bench::stand_in::{self, TIRELESS, ask};
+use crate::bench::supervisors::{NAMES, Supervisor};
+use crate::bench::{Plan, Table};
+use std::fs;
+use std::time::Duration;
+
+/// What a minute is made of: rates are taken over each part.
+const PART: Duration = Duration::from_secs(15);
+
+const METHODS: [(&str, &str, &str); 4] = [
+    ("resident, idle", "MiB", "VmRSS of the one supervising process, a service beating every 5 s below it."),
+    (
+        "proportional, idle",
+        "MiB",
+        "Pss, which shares library pages out among those who use them; runit and s6 link libc.",
+    ),
+    (
+        "wakeups, idle",
+        "a minute",
+        "Voluntary and involuntary context switches; the guardian looks once a second.",
+    ),
+    ("processor time, idle", "ms a minute", "From schedstat, over parts of 15 s."),
+];
+
+pub fn measure(plan: &Plan) -> Table {
+    let houses = [stand_in::house("probation_s = 1\n"), stand_in::house("probation_s = 1\n")];
+    houses.iter().for_each(|house| house.write(".self/mind/quiet", ""));
+    let guardians = [stand_in::start(&houses[0]), stand_in::start_as(&houses[1], &plan.release)];
+    houses.iter().for_each(stand_in::until_blessed);
+    let (beside, program) = (houses[0].folder.path(), houses[0].path("creature/creature.sh"));
+    let others = [0, 1].map(|at| Supervisor::start(at, beside, &program, &["quiet"]));
+    let pids: [Option<i32>; 4] = [
+        Some(guardians[0].pid()),
+        Some(guardians[1].pid()),
+        others[0].as_ref().map(Supervisor::pid),
+        others[1].as_ref().map(Supervisor::pid),
+    ];
+    // What start-up, the first build and the blessing leave behind is no part of being idle.
+    std::thread::sleep(Duration::from_secs(2));
+    let part = if plan.quick { PART / 3 } else { PART };
+    let look = || pids.map(|pid| pid.map(Cost::of));
+    let (mut samples, mut last) = ([(); 4].map(|()| Vec::new()), look());
+    for round in 0..plan.scaled(4, 2) {
+        plan.progress(round, plan.scaled(4, 2));
+        std::thread::sleep(part);
+        let now = look();
+        for ((samples, now), last) in samples.iter_mut().zip(&now).zip(&last) {
+            samples.extend(now.as_ref().zip(last.as_ref()).map(|(now, last)| now.since(last, part)));
+        }
+        last = now;
+    }
+    guardians.into_iter().for_each(|guardian| assert_eq!(guardian.stop(), 0));
+    let mut rows = Vec::new();
+    for (at, (what, unit, method)) in METHODS.into_iter().enumerate() {
+        let figures =
+            |of: usize| samples[of].iter().map(|sample: &[f64; 4]| sample[at]).collect::<Vec<f64>>();
+        let aim = ["< 6 MiB", "", "about 60", ""][at];
+        let row = Row::new(what, unit, &figures(0), method).aim(aim);
+        rows.push(row.against("the guardian built with --release", &figures(1)));
+        rows.extend((0..2).map(|other| row.against(NAMES[other].0, &figures(2 + other))));
+    }
+    Table::new(rows).note(
+        "Ours is the build of `cargo run -p guardian`. runit and s6 wake for the end of their service alone; the \
+         guardian also looks at the heartbeat, once a second. Theirs is one supervisor of one service, without the \
+         scanner above it."
+            .into(),
+    )
+}
+
+/// Resident memory after so many restarts, and what a life with its restart takes by then.
+pub fn flat(plan: &Plan) -> Table {
+    let marks = plan.scaled([100, 1_000, 5_000], [50, 100, 200]);
+    let house = stand_in::house(TIRELESS);
+    let guardian = stand_in::start(&house);
+    stand_in::until_blessed(&house);
+    let life = || house.status()["life"].as_u64().unwrap_or(0);
+    let first = life();
+    house.write(".self/mind/hurry", "");
+    ask(&house.root, "die");
+    let begun = stand_in::now();
+    let (mut resident, mut took, mut before) = (Vec::new(), Vec::new(), (0, begun));
+    for mark in marks {
+        house.until_within(Duration::from_secs(300), &format!("{mark} restarts"), || {
+            plan.progress((life() - first) as usize, marks[2] as usize);
+            life() >= first + mark
+        });
+        let (lives, now) = (life() - first, stand_in::now());
+        resident.push(Cost::of(guardian.pid()).resident_mib);
+        took.push((now - before.1) / (lives - before.0) as f64);
+        before = (lives, now);
+    }
+    guardian.stop();
+    let mut rows = Vec::new();
+    for at in [1, 2] {
+        let what = format!("resident after {} restarts", marks[at]);
+        let row = Row::new(
+            &what,
+            "MiB",
+            &resident[at..=at],
+            "VmRSS when so many lives that ended at once are over.",
+        );
+        rows.push(row.against(&format!("after {}", marks[0]), &resident[..1]).aim("flat, < 6 MiB"));
+    }
+    let what = format!("a life and its restart, the last of {}", marks[2]);
+    let row = Row::new(
+        &what,
+        "ms",
+        &took[2..],
+        "Time over lives, rest 0; the life beats, writes a thought and exits.",
+    );
+    rows.push(row.against(&format!("the first {}", marks[0]), &took[..1]));
+    Table::new(rows)
+}
+
+/// What the kernel counts of a process.
+struct Cost {
+    resident_mib: f64,
+    proportional_mib: f64,
+    switches: f64,
+    ran_ms: f64,
+}
+
+impl Cost {
+    fn of(pid: i32) -> Self {
+        let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        let (status, rollup, schedule) = (read("status"), read("smaps_rollup"), read("schedstat"));
+        let ran_ns: f64 = schedule.split_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0.0);
+        Self {
+            resident_mib: field(&status, "VmRSS:") / 1_024.0,
+            proportional_mib: field(&rollup, "Pss:") / 1_024.0,
+            switches: field(&status, "voluntary_ctxt_switches:")
+                + field(&status, "nonvoluntary_ctxt_switches:"),
+            ran_ms: ran_ns / 1e6,
+        }
+    }
+
+    fn since(&self, last: &Self, time: Duration) -> [f64; 4] {
+        let a_minute = |now: f64, then: f64| (now - then) * 60.0 / time.as_secs_f64();
+        let (switches, ran) = (a_minute(self.switches, last.switches), a_minute(self.ran_ms, last.ran_ms));
+        [self.resident_mib, self.proportional_mib, switches, ran]
+    }
+}
+
+fn field(text: &str, name: &str) -> f64 {
+    let value =
+        text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok());
+    value.unwrap_or(0.0)
+}

@@ -1,0 +1,28 @@
+//! The laboratory's command: the fault matrix, escapes, mutants, soaks and benches, each by its name.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+#![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
+
+mod bench;
+mod escapes;
+mod mutants;
+mod survival;
+
+use std::process::ExitCode;
+
+const HELP: &str = "usage: trials survival | escapes | mutants | bench, each with words of its own; see scripts/trials --help\n";
+
+fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    let name = words.next().unwrap_or_default();
+    match name.to_str() {
+        Some("survival") => survival::main(words),
+        Some("escapes") => escapes::main(words),
+        Some("mutants") => mutants::main(words),
+        Some("bench") => bench::main(words),
+        _ => {
+            eprint!("{HELP}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The wall around system calls: what is refused, by table. Everything else is allowed.
+//!
+//! Invariant: a refused call fails with "operation not permitted"; a call of another architecture ends the process.
+
+use crate::init::PROGRAM;
+use anyhow::{Context, Result};
+use libc::*;
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, sock_filter,
+};
+use std::collections::BTreeMap;
+
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: TargetArch = TargetArch::x86_64;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: TargetArch = TargetArch::aarch64;
+
+/// Refused whatever the arguments.
+const NEVER: &[i64] = &[
+    // Other processes' memory, descriptors and execution.
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_process_madvise,
+    SYS_pidfd_getfd,
+    SYS_kcmp,
+    SYS_migrate_pages,
+    SYS_move_pages,
+    SYS_process_mrelease,
+    // Ways around this filter, or large and sharp parts of the kernel.
+    SYS_io_uring_setup,
+    SYS_io_uring_enter,
+    SYS_io_uring_register,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    SYS_fanotify_init,
+    SYS_lookup_dcookie,
+    SYS_nfsservctl,
+    SYS_syslog,
+    SYS_vhangup,
+    SYS_acct,
+    // Mounts, roots and namespaces.
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_unshare,
+    SYS_setns,
+    SYS_fsopen,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_fspick,
+    SYS_move_mount,
+    SYS_open_tree,
+    SYS_mount_setattr,
+    SYS_open_by_handle_at,
+    SYS_name_to_handle_at,
+    // Keys, modules, the machine, its disks and its clocks.
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_kexec_load,
+    SYS_kexec_file_load,
+    SYS_reboot,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_quotactl,
+    SYS_quotactl_fd,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_adjtimex,
+    SYS_clock_adjtime,
+    SYS_sethostname,
+    SYS_setdomainname,
+    // Memory and queues shared with whatever else the owner runs.
+    SYS_shmget,
+    SYS_shmat,
+    SYS_shmctl,
+    SYS_msgget,
+    SYS_msgsnd,
+    SYS_msgrcv,
+    SYS_msgctl,
+    SYS_semget,
+    SYS_semop,
+    SYS_semctl,
+    SYS_semtimedop,
+    SYS_mq_open,
+    SYS_mq_unlink,
+    #[cfg(target_arch = "x86_64")]
+    SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    SYS_modify_ldt,
+    #[cfg(target_arch = "x86_64")]
+    SYS_uselib,
+];
+
+/// Answered as if the kernel did not have them, so that callers fall back: their arguments lie in memory, unreadable here.
+const UNKNOWN: &[i64] = &[SYS_clone3, SYS_openat2];
+
+/// New namespaces, by `clone`.
+const NAMESPACES: [i32; 7] =
+    [CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET];
+/// Bits of a socket's type that name it; the rest are flags.
+const KIND: u64 = 0xf;
+const SETUID: u64 = S_ISUID as u64;
+
+/// A condition on one argument: number, comparison, value. The lower half is what the kernel reads.
+type Is = (u8, SeccompCmpOp, u64);
+
+/// Refused when all conditions of one of the rows hold.
+fn sometimes() -> Vec<(i64, Vec<Is>)> {
+    use SeccompCmpOp::{Eq, MaskedEq, Ne};
+    let mut rows: Vec<(i64, Vec<Is>)> = vec![
+        // No sockets but TCP over IPv4 and IPv6: MPTCP and SCTP escape rules on ports, UDP has none.
+        (SYS_socket, vec![(0, Ne, AF_INET as u64), (0, Ne, AF_INET6 as u64)]),
+        (SYS_socket, vec![(2, Ne, 0), (2, Ne, IPPROTO_TCP as u64)]),
+        (SYS_socketpair, vec![(0, Ne, AF_UNIX as u64)]),
+        // A first packet that connects by itself.
+        (SYS_sendto, vec![(3, MaskedEq(MSG_FASTOPEN as u64), MSG_FASTOPEN as u64)]),
+        (SYS_sendmsg, vec![(2, MaskedEq(MSG_FASTOPEN as u64), MSG_FASTOPEN as u64)]),
+        (SYS_sendmmsg, vec![(3, MaskedEq(MSG_FASTOPEN as u64), MSG_FASTOPEN as u64)]),
+        // Keystrokes for somebody else's terminal.
+        (SYS_ioctl, vec![(1, Eq, TIOCSTI)]),
+        (SYS_ioctl, vec![(1, Eq, TIOCLINUX)]),
+        // Layouts of memory without protections; to ask is allowed.
+        (SYS_personality, vec![(0, Ne, 0), (0, Ne, 0xffff_ffff)]),
+        // Limits and priorities of others: a limit of nothing on the guardian would end it.
+        (SYS_prlimit64, vec![(0, Ne, 0)]),
+        (SYS_setpriority, vec![(0, Ne, 0)]),
+        (SYS_setpriority, vec![(1, Ne, 0)]),
+        (SYS_ioprio_set, vec![(0, Ne, 1)]),
+        (SYS_ioprio_set, vec![(1, Ne, 0)]),
+        (SYS_sched_setaffinity, vec![(0, Ne, 0)]),
+        (SYS_sched_setscheduler, vec![(0, Ne, 0)]),
+        (SYS_sched_setparam, vec![(0, Ne, 0)]),
+        (SYS_sched_setattr, vec![(0, Ne, 0)]),
+        // Files that would run as their owner.
+        (SYS_fchmod, vec![(1, MaskedEq(SETUID), SETUID)]),
+        (SYS_fchmodat, vec![(2, MaskedEq(SETUID), SETUID)]),
+        (SYS_fchmodat2, vec![(2, MaskedEq(SETUID), SETUID)]),
+        (SYS_mknodat, vec![(2, MaskedEq(SETUID), SETUID)]),
+        (SYS_openat, vec![(2, MaskedEq(O_CREAT as u64), O_CREAT as u64), (3, MaskedEq(SETUID), SETUID)]),
+        (SYS_openat, vec![(2, MaskedEq(O_TMPFILE as u64), O_TMPFILE as u64), (3, MaskedEq(SETUID), SETUID)]),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    rows.extend([
+        (SYS_chmod, vec![(1, MaskedEq(SETUID), SETUID)]),
+        (SYS_mknod, vec![(1, MaskedEq(SETUID), SETUID)]),
+        (SYS_creat, vec![(1, MaskedEq(SETUID), SETUID)]),
+        (SYS_open, vec![(1, MaskedEq(O_CREAT as u64), O_CREAT as u64), (2, MaskedEq(SETUID), SETUID)]),
+        (SYS_open, vec![(1, MaskedEq(O_TMPFILE as u64), O_TMPFILE as u64), (2, MaskedEq(SETUID), SETUID)]),
+    ]);
+    for kind in (0..=KIND).filter(|kind| *kind != SOCK_STREAM as u64) {
+        rows.push((SYS_socket, vec![(1, MaskedEq(KIND), kind)]));
+        // A pair of datagram sockets can be connected anew, to anybody's.
+        if kind != SOCK_SEQPACKET as u64 {
+            rows.push((SYS_socketpair, vec![(1, MaskedEq(KIND), kind)]));
+        }
+    }
+    for device in [S_IFCHR, S_IFBLK] {
+        rows.push((SYS_mknodat, vec![(2, MaskedEq(u64::from(S_IFMT)), u64::from(device))]));
+        #[cfg(target_arch = "x86_64")]
+        rows.push((SYS_mknod, vec![(1, MaskedEq(u64::from(S_IFMT)), u64::from(device))]));
+    }
+    for namespace in NAMESPACES {
+        let flag = namespace as u32 as u64;
+        rows.push((SYS_clone, vec![(0, MaskedEq(flag), flag)]));
+    }
+    rows
+}
+
+/// What would kill the first program of a tree from inside: only an outside hand is left to. By its number, its group's,
+/// everybody's, and by the calls that name a process otherwise.
+fn murder() -> Vec<(i64, Vec<Is>)> {
+    use SeccompCmpOp::Eq;
+    const KILL: u64 = SIGKILL as u64;
+    let dword = |number: i64| u64::from(number as u32);
+    let program = PROGRAM as i64;
+    let mut rows: Vec<(i64, Vec<Is>)> =
+        [program, -program, 0, -1].map(|who| (SYS_kill, vec![(0, Eq, dword(who)), (1, Eq, KILL)])).to_vec();
+    rows.extend([
+        (SYS_tkill, vec![(1, Eq, KILL)]),
+        (SYS_tgkill, vec![(0, Eq, PROGRAM), (2, Eq, KILL)]),
+        (SYS_rt_sigqueueinfo, vec![(0, Eq, PROGRAM), (1, Eq, KILL)]),
+        (SYS_rt_tgsigqueueinfo, vec![(0, Eq, PROGRAM), (2, Eq, KILL)]),
+        (SYS_pidfd_send_signal, vec![(1, Eq, KILL)]),
+    ]);
+    rows
+}
+
+/// Puts the filters up; they cannot be taken down. `listen` is refused too where the network is everybody's, and to kill
+/// the program where it has a tree of its own.
+pub fn filter(own_network: bool, own_tree: bool) -> Result<()> {
+    let mut refused: BTreeMap<i64, Vec<SeccompRule>> = NEVER.iter().map(|call| (*call, vec![])).collect();
+    let own_tree = own_tree.then(murder).into_iter().flatten();
+    for (call, row) in sometimes().into_iter().chain(own_tree) {
+        let conditions = row.into_iter().map(|(number, operator, value)| {
+            SeccompCondition::new(number, SeccompCmpArgLen::Dword, operator, value)
+        });
+        let rule = SeccompRule::new(conditions.collect::<Result<_, _>>().context("failed to read a row")?);
+        refused.entry(call).or_default().push(rule.context("failed to read a row")?);
+    }
+    if !own_network {
+        refused.insert(SYS_listen, vec![]);
+    }
+    let unknown = UNKNOWN.iter().map(|call| (*call, vec![])).collect();
+    for (rules, errno) in [(refused, EPERM), (unknown, ENOSYS)] {
+        let action = SeccompAction::Errno(errno as u32);
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, ARCHITECTURE);
+        let program: BpfProgram =
+            filter.and_then(TryInto::try_into).context("failed to make a filter of the table")?;
+        seccompiler::apply_filter(&program).context("failed to put the filter up")?;
+    }
+    seccompiler::apply_filter(&no_second_door()).context("failed to put the filter up")
+}
+
+/// Refuses the second numbering of the same calls that x86-64 has (x32): the tables above do not see it.
+fn no_second_door() -> BpfProgram {
+    const NUMBERS_BEGIN: u32 = 0x4000_0000;
+    let instruction = |code: u32, jf: u8, k: u32| sock_filter { code: code as u16, jt: 0, jf, k };
+    vec![
+        instruction(BPF_LD | BPF_W | BPF_ABS, 0, 0),
+        instruction(BPF_JMP | BPF_JGE | BPF_K, 1, NUMBERS_BEGIN),
+        instruction(BPF_RET | BPF_K, 0, SECCOMP_RET_ERRNO | EPERM as u32),
+        instruction(BPF_RET | BPF_K, 0, SECCOMP_RET_ALLOW),
+    ]
+}

@@ -1,0 +1,219 @@
+//! Cargo's home for the creature: its own registry cache, seeded from the owner's, so that offline builds go on offline.
+//!
+//! Sources and archives are links into the owner's cache, which is only read; the index is copied, for cargo writes to it.
+//! Invariant: no credential is carried over, and nothing of the owner's is written or hard-linked.
+
+use anyhow::{Context, Result};
+use house::files;
+use house::openat::Folder;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Parts of a key that mark what holds or fetches credentials.
+const SECRET: [&str; 5] = ["token", "secret", "credential", "password", "api_key"];
+/// What marks a source as unpacked whole.
+const WHOLE: &str = ".cargo-ok";
+
+/// Which home and lock file it was filled in for last.
+static SEEDED: Mutex<Option<(PathBuf, Option<files::Mark>)>> = Mutex::new(None);
+
+/// A home to be filled in.
+#[derive(Clone, Copy, Debug)]
+pub struct Home<'a> {
+    /// A folder that no walled process can put a link in place of.
+    pub within: &'a Path,
+    /// The home, from there: no link on the way is followed.
+    pub path: &'a Path,
+    /// The `Cargo.lock` that names the packages.
+    pub lock: &'a Path,
+}
+
+/// The owner's own cargo home.
+pub fn owners() -> PathBuf {
+    let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    named.unwrap_or_else(|| Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(".cargo"))
+}
+
+/// Makes it and fills in what is missing; milliseconds when all is there. What the creature put in the way goes.
+pub fn prepare(home: Home) -> Result<()> {
+    let theirs = owners();
+    if home.within.join(home.path) == theirs {
+        return Ok(());
+    }
+    let within =
+        Folder::open(home.within).with_context(|| format!("failed to open {}", home.within.display()))?;
+    let ours = within.make(home.path).context("failed to make cargo's home")?;
+    ours.make(Path::new("git")).context("failed to make git/ in cargo's home")?;
+    configure(&theirs, &ours).context("failed to carry the owner's cargo settings over")?;
+    let packages = packages(&files::tail(home.lock, 2 << 20));
+    let mut registries = vec![];
+    for entry in fs::read_dir(theirs.join("registry/cache")).into_iter().flatten().flatten() {
+        registries.push(entry.file_name());
+    }
+    for name in registries {
+        let registry =
+            Registry { theirs: theirs.join("registry"), ours: ours.make(Path::new("registry"))?, name };
+        registry.seed(&packages).with_context(|| format!("failed to seed {}", registry.name.display()))?;
+    }
+    Ok(())
+}
+
+/// Only where this process has not filled it in for the same lock file yet, or it was removed since.
+pub fn prepare_once(home: Home) -> Result<()> {
+    let path = home.within.join(home.path);
+    let lock = (path.clone(), files::mark(home.lock));
+    let mut seeded = SEEDED.lock().unwrap_or_else(PoisonError::into_inner);
+    if seeded.as_ref() == Some(&lock) && path.join("registry/index").is_dir() {
+        return Ok(());
+    }
+    prepare(home)?;
+    *seeded = Some(lock);
+    Ok(())
+}
+
+/// One registry's part of the owner's cache and of ours.
+struct Registry {
+    theirs: PathBuf,
+    ours: Folder,
+    name: OsString,
+}
+
+impl Registry {
+    fn seed(&self, packages: &BTreeSet<(String, String)>) -> Result<()> {
+        let [index, cache, src] = ["index", "cache", "src"].map(|part| Path::new(part).join(&self.name));
+        let theirs = self.theirs.join(&index);
+        let ours = self.ours.make(&index)?;
+        refresh(&theirs.join("config.json"), &ours, "config.json")?;
+        let names: BTreeSet<&str> = packages.iter().map(|(name, _)| name.as_str()).collect();
+        for name in names {
+            let (folder, name) = index_place(name);
+            let theirs = theirs.join(".cache").join(&folder).join(&name);
+            if theirs.is_file() {
+                refresh(&theirs, &ours.make(&Path::new(".cache").join(folder))?, &name)?;
+            }
+        }
+        let (archives, sources) = (self.ours.make(&cache)?, self.ours.make(&src)?);
+        for (name, version) in packages {
+            let package = format!("{name}-{version}");
+            let archive = format!("{package}.crate");
+            link(&self.theirs.join(&cache).join(&archive), &archives, &archive)?;
+            let source = self.theirs.join(&src).join(&package);
+            // What is half unpacked cargo would unpack again, through the link.
+            if source.join(WHOLE).is_file() {
+                link(&source, &sources, &package)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the index keeps a package: its folder and its file, by the letters it begins with.
+pub fn index_place(name: &str) -> (String, String) {
+    let name = name.to_lowercase();
+    let part = |from, to| name.get(from..to).unwrap_or_default();
+    let folder = match name.len() {
+        0..=2 => name.len().to_string(),
+        3 => format!("3/{}", part(0, 1)),
+        _ => format!("{}/{}", part(0, 2), part(2, 4)),
+    };
+    (folder, name)
+}
+
+/// Name and version of every package that comes from a registry.
+pub fn packages(lock: &str) -> BTreeSet<(String, String)> {
+    let field = |part: &str, name: &str| {
+        let value = part.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = \""))?;
+        let value = value.strip_suffix('"')?;
+        // They become names of files.
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+        (value.chars().all(plain) && !value.starts_with('.')).then(|| value.to_owned())
+    };
+    let from_registry = |part: &&str| {
+        ["registry", "sparse"].iter().any(|kind| part.contains(&format!("\nsource = \"{kind}+")))
+    };
+    let parts = lock.split("[[package]]").filter(from_registry);
+    parts.filter_map(|part| Some((field(part, "name")?, field(part, "version")?))).collect()
+}
+
+/// A copy of the owner's file, unless ours is as new.
+fn refresh(theirs: &Path, ours: &Folder, name: &str) -> Result<()> {
+    let Ok(newest) = fs::metadata(theirs).and_then(|meta| meta.modified()) else { return Ok(()) };
+    match fs::symlink_metadata(ours.at(name)) {
+        Ok(meta) if meta.is_file() && meta.modified().is_ok_and(|ours| ours >= newest) => return Ok(()),
+        Ok(meta) if !meta.is_file() => ours.remove_all(name)?,
+        _ => {}
+    }
+    let mut copy = files::create(&ours.at(name))?;
+    io::copy(&mut File::open(theirs)?, &mut copy).with_context(|| format!("failed to copy {name}"))?;
+    Ok(())
+}
+
+/// A link to the owner's, in place of any other link. What cargo itself put there stays.
+fn link(theirs: &Path, ours: &Folder, name: &str) -> Result<()> {
+    match fs::read_link(ours.at(name)) {
+        Ok(to) if to == theirs => return Ok(()),
+        Ok(_) => fs::remove_file(ours.at(name)).with_context(|| format!("failed to remove {name}"))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(_) => return Ok(()),
+    }
+    if !theirs.exists() {
+        return Ok(());
+    }
+    symlink(theirs, ours.at(name)).with_context(|| format!("failed to link {name}"))
+}
+
+/// The owner's cargo settings without what is secret, and the lock files cargo wants to find; they are not the creature's.
+fn configure(theirs: &Path, ours: &Folder) -> Result<()> {
+    let named = ["config.toml", "config"].map(|name| theirs.join(name));
+    let text = named.iter().find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    let plain = carried(&text, theirs.parent().unwrap_or(theirs)).unwrap_or_default();
+    let there = files::read_small(&ours.at("config.toml")).ok().flatten();
+    if there.as_deref() != Some(plain.as_bytes()) {
+        let _ = ours.remove_all("config.toml");
+        files::replace_unsynced(&ours.at("config.toml"), plain.as_bytes())?;
+    }
+    for lock in [".package-cache", ".package-cache-mutate"] {
+        if files::mark(&ours.at(lock)).is_none() {
+            let _ = ours.remove_all(lock);
+            files::create(&ours.at(lock))?;
+        }
+    }
+    Ok(())
+}
+
+/// A cargo configuration as it stands elsewhere: without anything that looks secret, and without the owner's proxy, for
+/// the broker is the creature's; folders that stand in for registries are named from the root, as seen from `folder`.
+pub fn carried(text: &str, folder: &Path) -> Option<String> {
+    let mut table: toml::Table = toml::from_str(text).ok()?;
+    prune(&mut table);
+    let sources = table
+        .get_mut("source")
+        .and_then(toml::Value::as_table_mut)
+        .into_iter()
+        .flat_map(|all| all.iter_mut());
+    for source in sources.filter_map(|(_, source)| source.as_table_mut()) {
+        for name in ["directory", "local-registry"] {
+            if let Some(toml::Value::String(path)) = source.get_mut(name) {
+                *path = folder.join(&*path).display().to_string();
+            }
+        }
+    }
+    if let Some(toml::Value::Table(http)) = table.get_mut("http") {
+        http.remove("proxy");
+    }
+    toml::to_string(&table).ok()
+}
+
+fn prune(table: &mut toml::Table) {
+    table.retain(|key, _| SECRET.iter().all(|secret| !key.to_lowercase().contains(secret)));
+    for (_, value) in table.iter_mut() {
+        if let toml::Value::Table(inner) = value {
+            prune(inner);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The group that counts the creature's processes, for root: a limit per user does not bind it.
+//!
+//! To join a group takes the kernel some 16 ms. So the guardian joins once, at its start; what it starts is in the group
+//! from its first moment on, and only what is the owner's leaves it again.
+
+use crate::tell_kernel;
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
+use std::ffi::CString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+const GROUPS: &str = "/sys/fs/cgroup";
+
+/// The file a process joins the group by; or why there is no group. The group is made if need be, its limit set anew.
+pub fn counted(name: &str, processes: u64) -> Result<PathBuf, String> {
+    let mut why = format!("no group of {GROUPS} can be made");
+    for above in above("pids") {
+        let group = above.join(name);
+        let made = fs::create_dir(&group);
+        match tell_kernel(group.join("pids.max"), processes.to_string()) {
+            Ok(()) => return Ok(group.join("cgroup.procs")),
+            Err(error) => why = format!("failed to limit processes in {}: {error}", group.display()),
+        }
+        if made.is_ok() {
+            let _ = fs::remove_dir(&group);
+        }
+    }
+    Err(why)
+}
+
+/// The group we were in before, for who is not to be counted. Set once, when the guardian joins.
+static OUTER: OnceLock<CString> = OnceLock::new();
+
+/// Joins a group by its `cgroup.procs`; false if that cannot be.
+pub fn join(group: &Path) -> bool {
+    let outer = group.parent().and_then(Path::parent).map(|above| above.join("cgroup.procs"));
+    let Some(outer) = outer.and_then(|outer| CString::new(outer.into_os_string().into_encoded_bytes()).ok())
+    else {
+        return false;
+    };
+    tell_kernel(group, "0").is_ok() && OUTER.set(outer).is_ok()
+}
+
+/// Takes this process out of the group again. Between fork and exec too: nothing here allocates.
+pub fn leave() {
+    let Some(outer) = OUTER.get() else { return };
+    let flags = OFlag::O_WRONLY | OFlag::O_CLOEXEC;
+    if let Ok(file) = nix::fcntl::open(outer.as_c_str(), flags, Mode::empty()) {
+        let _ = nix::unistd::write(&file, b"0");
+    }
+}
+
+/// Where a group may be made: with ours where this controller has a tree of its own, else in ours, beside it or at the top of
+/// the one tree for all.
+pub fn above(controller: &str) -> Vec<PathBuf> {
+    let ours = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mut found = Vec::new();
+    for line in ours.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
+        let path = Path::new(path.trim_start_matches('/'));
+        if controllers.is_empty() {
+            // Beside trees of their own the one for all has a folder of its own too.
+            for top in [Path::new(GROUPS).to_path_buf(), Path::new(GROUPS).join("unified")] {
+                let ours = top.join(path);
+                found.extend(
+                    ours.ancestors().take(2).filter(|above| above.starts_with(&top)).map(Path::to_path_buf),
+                );
+                found.push(top);
+            }
+        } else if controllers.split(',').any(|known| known == controller) {
+            let tree = Path::new(GROUPS).join(controller);
+            found.extend([tree.join(path), tree]);
+        }
+    }
+    found
+}

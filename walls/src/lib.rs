@@ -1,0 +1,271 @@
+//! Walls around a tree of processes: what the operating system holds, found out by trying and put up before every exec.
+//!
+//! Landlock, namespaces, seccomp, resource limits, control groups and a Cargo home of its own, each as far as this kernel
+//! and these rights reach. Linux only. The program that puts them up is a stage of the caller's own binary: its `main`
+//! hands what follows the word [`STAGE`] to [`launch::launch`]. `examples/walled.rs` walls any command.
+//!
+//! Invariant: what is asked of a launch was tried at start, by a launch; what failed then is named as missing.
+
+pub mod cage;
+pub mod calls;
+pub mod cargo_home;
+pub mod group;
+pub mod init;
+pub mod landlock;
+pub mod launch;
+pub mod level;
+pub mod network;
+pub mod spec;
+pub mod view;
+
+use anyhow::{Context, Result};
+use cage::Cage;
+use level::Level;
+use network::Network;
+use spec::{Ceilings, Rule, Spec, View};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The word after which the launcher's own binary finds what it is to put up.
+pub const STAGE: &str = "wall";
+
+/// Whose processes are walled: where they work, and what they may touch there as it is now.
+pub trait Place {
+    /// Where they start, and what relative rules lie beneath.
+    fn root(&self) -> &Path;
+    /// A name no other place of this kernel has; control groups are called by it.
+    fn name(&self) -> String;
+    fn rules(&self) -> Vec<Rule>;
+    fn view(&self) -> View;
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// As far as the kernel can.
+    #[default]
+    On,
+    /// All of them, or no start.
+    Required,
+    Off,
+}
+
+/// How a tree of processes is held together, so that it can be ended whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trees {
+    /// A namespace of their own, which ends with its init.
+    Namespace,
+    /// A control group each.
+    Cage,
+    /// Not at all: they are hunted.
+    Loose,
+}
+
+pub struct Walls {
+    place: Box<dyn Place>,
+    pub network: Network,
+    pub level: Level,
+    off: bool,
+    trees: Trees,
+    launcher: PathBuf,
+    ceilings: Ceilings,
+    group: Option<PathBuf>,
+    /// We are in the group ourselves, and so is whatever we start.
+    joined: bool,
+}
+
+impl Walls {
+    /// Finds out what can be put up here, by trying. `launcher` is a program with the stage; `ceilings.processes` counts
+    /// those of the place alone. Who `joins` the group that counts processes has it joined by no launch.
+    pub fn find(
+        place: Box<dyn Place>,
+        choice: Choice,
+        mut ceilings: Ceilings,
+        launcher: PathBuf,
+        joins: bool,
+    ) -> Result<Self> {
+        let off = choice == Choice::Off;
+        let root = nix::unistd::geteuid().is_root();
+        let network = network::make(!off)?;
+        // Where only a limit per user counts them, it counts the owner's own as well.
+        let alone = root || network.space.as_ref().is_some_and(|space| space.user.is_some());
+        let processes = ceilings.processes;
+        ceilings.processes += if alone { 0 } else { threads_of_all() };
+        // Without walls only root has namespaces that change nothing else.
+        let trees = if off && !root { Trees::Loose } else { Trees::Namespace };
+        let level = Level::default();
+        let (group, joined) = (None, false);
+        let mut walls = Self { place, network, level, off, trees, launcher, ceilings, group, joined };
+        let counted = || group::counted(&walls.place.name(), processes).map(Some);
+        let group = if root && !off { counted() } else { Ok(None) };
+        let (group, why_none) = group.map_or_else(|why| (None, Some(why)), |group| (group, None));
+        walls.group = group;
+        walls.level = if off { Level::off() } else { Level::hoped(&walls.network, why_none) };
+        walls.joined = joins && walls.group.as_deref().is_some_and(group::join);
+        if trees == Trees::Loose {
+            walls.hold_trees_otherwise("walls are off");
+        }
+        while let Err(failure) = if walls.launch() { walls.try_out() } else { Ok(()) } {
+            let (wall, why) = failure.split_once(": ").unwrap_or(("", &failure));
+            if wall == level::TREE && walls.trees == Trees::Namespace {
+                walls.hold_trees_otherwise(why);
+                continue;
+            }
+            anyhow::ensure!(walls.level.lose(wall, why), "failed to put up the walls: {failure}");
+            if wall == level::NETWORK {
+                walls.network = network::make(false)?;
+            }
+        }
+        Ok(walls)
+    }
+
+    /// Where there is no namespace for them.
+    fn hold_trees_otherwise(&mut self, why: &str) {
+        let (trees, found) = match Cage::make(&self.cage_name("trial")) {
+            Ok(cage) => (Trees::Cage, Ok(cage.told().to_owned())),
+            Err(no_cage) => (Trees::Loose, Err(format!("no namespace: {why}; no control group: {no_cage}"))),
+        };
+        self.trees = trees;
+        self.level.find(level::TREE, found);
+    }
+
+    /// Whether there are walls.
+    pub fn stand(&self) -> bool {
+        !self.off
+    }
+
+    /// Whether processes are started by the launcher.
+    pub fn launch(&self) -> bool {
+        !self.off || self.trees != Trees::Loose
+    }
+
+    /// Whether every tree has an init of its own.
+    pub fn own_tree(&self) -> bool {
+        self.trees == Trees::Namespace
+    }
+
+    /// Whether nothing inside a tree can kill its program: then who does is outside.
+    pub fn shelter(&self) -> bool {
+        self.own_tree() && self.level.has(level::CALLS)
+    }
+
+    /// The control group for the next tree of a kind, empty; nothing where trees are held together otherwise.
+    pub fn cage(&self, kind: &str) -> Result<Option<Cage>> {
+        if self.trees != Trees::Cage {
+            return Ok(None);
+        }
+        let cage = Cage::make(&self.cage_name(kind)).map_err(anyhow::Error::msg)?;
+        anyhow::ensure!((0..100).any(|_| cage.end()), "what is in the control group {kind} does not end");
+        Ok(Some(cage))
+    }
+
+    fn cage_name(&self, kind: &str) -> String {
+        format!("{}-{kind}", self.place.name())
+    }
+
+    /// What the next launch is told, by the place as it is now.
+    pub fn spec(&self, cage: Option<&Cage>) -> Spec {
+        let has = |wall| self.level.has(wall);
+        let space = self.network.space.as_ref();
+        // Made anew where somebody took it away meanwhile.
+        let counted = self.group.clone().filter(|_| has(level::PROCESSES) && !self.joined);
+        let counted =
+            counted.map(|group| group::counted(&self.place.name(), self.ceilings.processes).unwrap_or(group));
+        Spec {
+            tree: self.own_tree(),
+            user: space.and_then(|space| space.user.as_ref()).map(AsRawFd::as_raw_fd),
+            net: space.map(|space| space.net.as_raw_fd()),
+            port: Some(self.network.port),
+            root: self.place.root().to_path_buf(),
+            rules: if self.off { vec![] } else { self.place.rules() },
+            view: has(level::VIEW).then(|| self.place.view()),
+            files: has(level::FILES),
+            scopes: has(level::SIGNALS),
+            calls: has(level::CALLS),
+            capabilities: has(level::CAPABILITIES),
+            ceilings: has(level::LIMITS).then_some(self.ceilings),
+            groups: counted.into_iter().chain(cage.map(Cage::door)).collect(),
+            ..Spec::default()
+        }
+    }
+
+    /// A command that puts up what a specification names around a program; without one it puts it up and ends. What it
+    /// inherits beside [`Walls::descriptors`], the caller adds with [`inherit`].
+    pub fn command(&self, spec: &Spec, program: Option<&Path>) -> Result<Command> {
+        let mut command = Command::new(&self.launcher);
+        command.arg(STAGE).arg(serde_json::to_string(spec)?).current_dir(self.place.root());
+        program.map(|program| command.arg("--").arg(program));
+        Ok(command)
+    }
+
+    /// Puts the walls up around a process that then ends at once.
+    fn try_out(&self) -> std::result::Result<(), String> {
+        let null = || File::options().read(true).write(true).open("/dev/null");
+        let run = || -> Result<std::process::Output> {
+            let mut command = self.command(&self.spec(None), None)?;
+            command.stdin(null()?).env_clear();
+            inherit(&mut command, self.descriptors());
+            #[allow(clippy::disallowed_methods)]
+            command.output().context("failed to start the launcher")
+        };
+        match run() {
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                let said = said.lines().last().unwrap_or("it ended without a word");
+                Err(said.split_once(&format!("{STAGE}: ")).map_or(said, |(_, said)| said).to_owned())
+            }
+            Err(error) => Err(format!("{error:#}")),
+        }
+    }
+
+    /// What a launch must inherit: the namespaces to enter.
+    pub fn descriptors(&self) -> Vec<RawFd> {
+        let space = self.network.space.iter();
+        let space = space.flat_map(|space| [Some(&space.net), space.user.as_ref()]).flatten();
+        space.map(AsRawFd::as_raw_fd).collect()
+    }
+}
+
+impl Drop for Walls {
+    /// A group with processes in it stays, by the kernel's own rule.
+    fn drop(&mut self) {
+        if let Some(group) = self.group.as_deref().and_then(Path::parent) {
+            if self.joined {
+                group::leave();
+            }
+            let _ = std::fs::remove_dir(group);
+        }
+    }
+}
+
+/// Threads of the whole machine, as the kernel counts them.
+fn threads_of_all() -> u64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let field = text.split_whitespace().nth(3).and_then(|field| field.split_once('/'));
+    field.and_then(|(_, all)| all.parse().ok()).unwrap_or(1_024)
+}
+
+/// Keeps descriptors open over exec.
+pub fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
+    // SAFETY: plain system calls on descriptors that the parent keeps open; nothing allocates or locks.
+    #[allow(unsafe_code)]
+    unsafe {
+        command.pre_exec(move || {
+            if descriptors.iter().all(|descriptor| libc::fcntl(*descriptor, libc::F_SETFD, 0) != -1) {
+                return Ok(());
+            }
+            Err(std::io::Error::last_os_error())
+        });
+    }
+}
+
+/// A word to the kernel by one of its files: taken at once or refused, and never on a disk.
+fn tell_kernel(path: impl AsRef<Path>, word: impl AsRef<[u8]>) -> std::io::Result<()> {
+    File::options().write(true).open(path)?.write_all(word.as_ref())
+}

@@ -1,0 +1,130 @@
+//! The house's own network: a namespace whose loopback holds nothing but the broker's door and what the creature opens there.
+//!
+//! Invariant: the guardian never enters it; a short-lived process makes it and hands its descriptors back.
+//! Deliberately absent: routes, addresses beside loopback's, names. Where no namespace can be had, the door is on ours.
+
+use crate::tell_kernel;
+use anyhow::{Context, Result, bail};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::socket::{AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType};
+use nix::sys::socket::{recvmsg, sendmsg, socketpair};
+use nix::unistd::{getegid, geteuid};
+use std::fs::File;
+use std::io::{IoSlice, IoSliceMut};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// Where the creature meets the broker.
+pub struct Network {
+    /// Bound to loopback, inside the namespace where there is one. Kept for the guardian's whole life.
+    pub listener: TcpListener,
+    pub port: u16,
+    /// `None`: the creature shares our network, and only rules on ports stand between.
+    pub space: Option<Space>,
+    /// Why there is no namespace.
+    pub missing: Option<String>,
+}
+
+/// A namespace to enter before exec: the user namespace first, where one was needed.
+pub struct Space {
+    pub net: OwnedFd,
+    pub user: Option<OwnedFd>,
+}
+
+/// Makes the network. Without `apart`, or where no namespace can be had, the door is on our own loopback.
+pub fn make(apart: bool) -> Result<Network> {
+    let mut missing = None;
+    if apart {
+        match namespace(false).or_else(|_| namespace(true)) {
+            Ok((listener, space)) => return found(listener, Some(space), None),
+            Err(error) => missing = Some(format!("{error:#}")),
+        }
+    }
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("failed to bind a port on loopback")?;
+    found(listener, None, missing)
+}
+
+fn found(listener: TcpListener, space: Option<Space>, missing: Option<String>) -> Result<Network> {
+    let port = listener.local_addr().context("failed to read the port on loopback")?.port();
+    Ok(Network { listener, port, space, missing })
+}
+
+/// A process that never execs makes the namespace, binds the listener in it, sends the descriptors and ends.
+fn namespace(with_user: bool) -> Result<(TcpListener, Space)> {
+    let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
+        .context("failed to make a pair of sockets")?;
+    let mut command = Command::new("/proc/self/exe");
+    // SAFETY: it runs in a forked copy of us; what it allocates, glibc and musl keep usable after a fork of one thread.
+    #[allow(unsafe_code)]
+    unsafe {
+        command.pre_exec(move || {
+            make_inside(with_user, theirs.as_raw_fd()).map_err(std::io::Error::other)?;
+            libc::_exit(0)
+        });
+    }
+    #[allow(clippy::disallowed_methods)]
+    let mut child = command.spawn().context("no network namespace can be made")?;
+    drop(command);
+    let received = receive(ours.as_raw_fd());
+    let _ = child.wait();
+    let mut descriptors = received?.into_iter();
+    let (Some(listener), Some(net)) = (descriptors.next(), descriptors.next()) else {
+        bail!("the namespace's descriptors did not arrive");
+    };
+    Ok((TcpListener::from(listener), Space { net, user: descriptors.next() }))
+}
+
+fn make_inside(with_user: bool, out: RawFd) -> Result<()> {
+    let (user, group) = (geteuid(), getegid());
+    let flags = CloneFlags::CLONE_NEWNET;
+    unshare(if with_user { flags | CloneFlags::CLONE_NEWUSER } else { flags })?;
+    if with_user {
+        tell_kernel("/proc/self/setgroups", "deny")?;
+        tell_kernel("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        tell_kernel("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    }
+    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    loopback_up(listener.as_raw_fd())?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let net = File::open("/proc/self/ns/net")?;
+    let user = if with_user { Some(File::open("/proc/self/ns/user")?) } else { None };
+    let mut descriptors = vec![listener.as_raw_fd(), net.as_raw_fd()];
+    descriptors.extend(user.as_ref().map(AsRawFd::as_raw_fd));
+    let rights = [ControlMessage::ScmRights(&descriptors)];
+    sendmsg::<()>(out, &[IoSlice::new(b"!")], &rights, MsgFlags::empty(), None)?;
+    Ok(())
+}
+
+fn loopback_up(socket: RawFd) -> std::io::Result<()> {
+    let up = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    // SAFETY: the request is zeroed, named and read by one call on a socket that is open.
+    #[allow(unsafe_code)]
+    let done = unsafe {
+        let mut request: libc::ifreq = std::mem::zeroed();
+        for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+            *to = *from as libc::c_char;
+        }
+        request.ifr_ifru.ifru_flags = up;
+        libc::ioctl(socket, libc::SIOCSIFFLAGS, &request)
+    };
+    if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+fn receive(from: RawFd) -> Result<Vec<OwnedFd>> {
+    let (mut byte, mut space) = ([0_u8], nix::cmsg_space!([RawFd; 3]));
+    let mut into = [IoSliceMut::new(&mut byte)];
+    let message = recvmsg::<()>(from, &mut into, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC)
+        .context("the namespace's descriptors did not arrive")?;
+    let mut descriptors = Vec::new();
+    for part in message.cmsgs().context("failed to read the namespace's descriptors")? {
+        if let ControlMessageOwned::ScmRights(raw) = part {
+            // SAFETY: the kernel has just made these descriptors for us; nobody else owns them.
+            #[allow(unsafe_code)]
+            descriptors.extend(raw.into_iter().map(|raw| unsafe { OwnedFd::from_raw_fd(raw) }));
+        }
+    }
+    Ok(descriptors)
+}

@@ -1,0 +1,88 @@
+//! The creature's own view of the disk: everything read-only but what it may write, what is not for it hidden.
+//!
+//! Landlock does not see modes, owners, times and attributes of files, and cannot take a folder out of one it grants;
+//! a mount namespace does both. Invariant: what is mounted here is seen by this process tree alone.
+
+use crate::landlock;
+use crate::spec::{Access, Spec, View};
+use anyhow::{Context, Result};
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Enters a mount namespace and narrows it. To be called before anything that forbids mounting.
+pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
+    // A tree of its own has mounts of its own already.
+    if !spec.tree {
+        unshare(CloneFlags::CLONE_NEWNS).context("failed to make a mount namespace")?;
+        let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+        mount(None::<&str>, "/", None::<&str>, private, None::<&str>)
+            .context("failed to leave shared mounts")?;
+    }
+    let root: OwnedFd = File::open(&spec.root).context("failed to open the house")?.into();
+    let mut writable = Vec::new();
+    for rule in spec.rules.iter().filter(|rule| matches!(rule.access, Access::Write | Access::Fill)) {
+        // What is not there has no rule either; devices are written to whatever their mount says.
+        let (Ok(place), false) = (landlock::place(&root, &rule.path), rule.path.starts_with("/dev")) else {
+            continue;
+        };
+        bind(&place, &spec.root.join(&rule.path))?;
+        writable.push(spec.root.join(&rule.path));
+    }
+    for path in &view.hidden {
+        let Ok(_there) = landlock::place(&root, path) else { continue };
+        let shown: Vec<_> = view.shown.iter().filter(|shown| shown.starts_with(path)).collect();
+        let places: Vec<_> = shown.iter().map(|shown| landlock::place(&root, shown).ok()).collect();
+        let at = spec.root.join(path);
+        let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+        mount(Some("none"), &at, Some("tmpfs"), flags, Some("size=64k,mode=755"))
+            .with_context(|| format!("failed to hide {}", path.display()))?;
+        for (shown, place) in shown.iter().zip(&places) {
+            let at = spec.root.join(shown);
+            if let Some(place) = place {
+                fs::create_dir_all(&at).with_context(|| format!("failed to show {}", shown.display()))?;
+                bind(place, &at)?;
+            }
+        }
+    }
+    set_read_only(Path::new("/"), true)?;
+    writable.iter().try_for_each(|path| set_read_only(path, false))?;
+    // Every mount above came under the folder we stand in: stand in it anew.
+    std::env::set_current_dir(&spec.root).context("failed to enter the house")
+}
+
+fn bind(from: &OwnedFd, to: &Path) -> Result<()> {
+    let from = format!("/proc/self/fd/{}", from.as_raw_fd());
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
+    mount(Some(from.as_str()), to, None::<&str>, flags, None::<&str>)
+        .with_context(|| format!("failed to mount {} on itself", to.display()))
+}
+
+/// One attribute of every mount at and below a path.
+fn set_read_only(path: &Path, read_only: bool) -> Result<()> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    // As in `struct mount_attr`: to set, to clear, propagation, user namespace.
+    let flag = libc::MOUNT_ATTR_RDONLY;
+    let attributes = if read_only { [flag, 0, 0, 0] } else { [0, flag, 0, 0] };
+    // SAFETY: path and attributes outlive the call, and the size is theirs.
+    #[allow(unsafe_code)]
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            libc::AT_RECURSIVE,
+            attributes.as_ptr(),
+            size_of_val(&attributes),
+        )
+    };
+    if done == 0 {
+        return Ok(());
+    }
+    Err(std::io::Error::last_os_error())
+        .with_context(|| format!("failed to change the mount at {}", path.to_string_lossy()))
+}
