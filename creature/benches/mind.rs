@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use agenda::{Agenda, Change, Rules, When};
-use creature::birth::birth;
 use creature::clock::Clock;
 use creature::config::Told;
+use creature::life::birth::birth;
 use creature::life::{Leaving, Life};
 use creature::mind::{context, prompt, situation};
 use creature::paths::House;

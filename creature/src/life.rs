@@ -3,21 +3,42 @@
 //! Invariant: a mind that is down, a garbled reply and a failing tool are records and rests, never an
 //! end. What ends a life: the guardian's wish, a rebirth, a memory that cannot be written, a panic.
 
-use crate::acts::args;
+pub mod act;
+mod away;
+mod beside;
+pub mod birth;
+mod consent;
+mod draft;
+pub mod dream;
+pub mod due;
+mod emptied;
+pub mod end;
+mod looks;
+pub mod outage;
+mod own;
+mod records;
+mod scan;
+pub mod sense;
+pub mod setbacks;
+pub mod subsessions;
+pub mod talked;
+pub mod wake;
+
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
+use crate::life::act::args;
+use crate::life::outage::Outage;
+use crate::life::scan::Scanned;
+use crate::life::setbacks::Setbacks;
+use crate::life::wake::Course;
 use crate::mind::conversation::Conversation;
 use crate::mind::llm::ModelMind;
 use crate::mind::thought::Thought;
 use crate::mind::{Mind, Outcome, context};
-use crate::outage::Outage;
-use crate::scanning::Scanned;
 use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;
-use crate::setbacks::Setbacks;
 use crate::tools::{Done, Toolbox};
-use crate::wakes::Course;
 use agenda::repeat::Repeats;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

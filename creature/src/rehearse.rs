@@ -3,10 +3,10 @@
 //! Invariant: every organ a life needs is used once (senses, memory, context, prompt, the reading of a
 //! reply, tools, instinct); any that fails is an error, and the self-edit does not happen.
 
-use crate::birth::birth;
 use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Leaving;
+use crate::life::birth::birth;
 use crate::mind::instinct::Instinct;
 use crate::mind::{Outcome, context, prompt, situation, thought};
 use crate::tools::catalogue;

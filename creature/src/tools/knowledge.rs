@@ -3,8 +3,8 @@
 use super::Toolbox;
 use super::arguments::Arguments;
 use super::papers::{is_slug, keep};
-use crate::dream;
 use crate::fault::Fault;
+use crate::life::dream;
 use crate::self_edit::boundary;
 use knowledge::facts::{self, Fact};
 use knowledge::{Kind, Question};

@@ -4,7 +4,7 @@ use super::Toolbox;
 use super::arguments::Arguments;
 use super::catalogue;
 use crate::fault::Fault;
-use crate::subsessions::words;
+use crate::life::subsessions::words;
 use agenda::sessions::{Origin, Request, Session};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};

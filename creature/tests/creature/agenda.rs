@@ -2,7 +2,7 @@
 
 use crate::yard::Yard;
 use creature::clock::Clock;
-use creature::desk::Desk;
+use creature::store::agenda::Desk;
 use creature::tools::catalogue::{TOOLS, Tool};
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use crate::broker::{TOKEN, loopback};
 use crate::house::{Script, TempHouse, thought};
 use crate::lived::Lived;
-use creature::books::{self, Books};
 use creature::paths::House;
+use creature::store::books::{self, Books};
 use memory::Record;
 use serde_json::{Value, json};
 use std::time::Duration;

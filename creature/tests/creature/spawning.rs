@@ -72,10 +72,10 @@ fn what_is_kept_is_read_back_and_garbage_is_set_aside() {
         ".self/mind/sessions.json",
         r#"{"next":3,"all":[{"id":"session-3","newer":1}],"later":{"a":1}}"#,
     );
-    let (sessions, odd) = creature::subsessions::load(&yard.tools.house);
+    let (sessions, odd) = creature::life::subsessions::load(&yard.tools.house);
     assert!(odd.is_none() && sessions.all.len() == 1 && sessions.newer.contains_key("later"));
     yard.put(".self/mind/sessions.json", "{]");
-    let (sessions, odd) = creature::subsessions::load(&yard.tools.house);
+    let (sessions, odd) = creature::life::subsessions::load(&yard.tools.house);
     assert!(sessions.all.is_empty() && odd.unwrap().contains("set aside"));
 }
 

@@ -1,14 +1,14 @@
 //! Acts: runs the calls of a thought, notices what is repeated, and remembers what came of each.
 
 use crate::fault::Fault;
-use crate::feed::Event;
 use crate::heartbeat::Stage;
-use crate::last_words::guarded;
 use crate::life::{Leaving, Life};
 use crate::mind::instinct::checklist;
 use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, context};
+use crate::panic::guarded;
 use crate::senses::papers::{self, Paper};
+use crate::store::feed::Event;
 use crate::tools::Done;
 use crate::tools::catalogue::{self, Changes};
 use serde_json::{Value, json};

@@ -15,13 +15,13 @@ pub(crate) use undoing::undo;
 pub use upkeep::{changed, looked};
 
 use crate::fault::Fault;
-use crate::feed::Event;
 use crate::heartbeat::Stage;
-use crate::last_words::caught;
 use crate::life::{Leaving, Life};
+use crate::panic::caught;
 use crate::paths::House;
 use crate::self_edit::boundary;
 use crate::senses::papers;
+use crate::store::feed::Event;
 use crate::tools::Toolbox;
 use agenda::pulse::PulseChange;
 use agenda::{Change, When};

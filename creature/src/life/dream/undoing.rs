@@ -6,7 +6,7 @@ use super::night::{Came, UnderWay};
 use crate::fault::Fault;
 use crate::paths::House;
 use crate::senses::papers;
-use crate::state;
+use crate::store::state;
 use crate::tools::Toolbox;
 use knowledge::facts;
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use crate::mind::instinct::text::uncommented;
 use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, papers};
-use crate::state;
+use crate::store::state;
 use crate::tools::{catalogue, left};
 use agenda::Change;
 use agenda::goals::GoalChange;
@@ -18,7 +18,7 @@ use agenda::sessions::{Mode, Origin, Request};
 use agenda::stack::{Around, Category};
 use serde_json::Value;
 
-const BRIEFS: &str = include_str!("../prompts/own.md");
+const BRIEFS: &str = include_str!("../../prompts/own.md");
 
 /// The first goal of a new house.
 const SETTLE_IN: &str = "settle in";

@@ -2,10 +2,10 @@
 //!
 //! Invariant: a broker that is away or babbles changes nothing but what is observed; the mind in use stays.
 
-use crate::birth::LOOK_BACK;
 use crate::config::ModelSettings;
 use crate::fault::Fault;
 use crate::life::Life;
+use crate::life::birth::LOOK_BACK;
 use crate::mind::instinct::Instinct;
 use crate::mind::llm::ModelMind;
 use crate::mind::moment::{Moment, main_thread};

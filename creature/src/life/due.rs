@@ -4,13 +4,13 @@
 //! costs no life.
 
 use crate::fault::Fault;
-use crate::feed::Event;
 use crate::life::Life;
+use crate::life::subsessions::review;
 use crate::mind::Mind;
 use crate::mind::context::shorten;
 use crate::mind::instinct::{self, checklist, sources};
 use crate::pace::Pace;
-use crate::subsessions::review;
+use crate::store::feed::Event;
 use agenda::Change;
 use agenda::directive::{self, DirectiveChange, Wish};
 use agenda::goals::{self, GoalChange};

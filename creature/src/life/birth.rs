@@ -3,10 +3,8 @@
 //! Invariant: broken state (cursors, settings, guardian.json, memory lines) is a record, never a death.
 //! Only a memory that cannot be written ends a life here: what is not remembered did not happen.
 
-use crate::books;
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
-use crate::feed::Feed;
 use crate::heartbeat::Heart;
 use crate::life::Life;
 use crate::mind::Mind;
@@ -19,6 +17,8 @@ use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
 use crate::senses::{asks, born};
+use crate::store::books;
+use crate::store::feed::Feed;
 use crate::tools::{Toolbox, left, permission};
 use jiff::Timestamp;
 use memory::{Log, Record};

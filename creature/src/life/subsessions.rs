@@ -8,15 +8,15 @@ pub mod words;
 
 pub use kept::load;
 
-use crate::acts::{MOST_ARGS, args, patience};
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::last_words::guarded;
+use crate::life::act::{MOST_ARGS, args, patience};
 use crate::life::{Leaving, Life, Next};
 use crate::mind::context::shorten;
 use crate::mind::conversation::Conversation;
 use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Down, Mind, Outcome};
+use crate::panic::guarded;
 use crate::senses::papers;
 use crate::tools::Done;
 use agenda::sessions::{Mode, Origin, Report, Session, Status};

@@ -3,12 +3,12 @@
 //! Invariant: one call runs so at a time, with a toolbox of its own, and what it did is taken over when it ends. Stopped, it
 //! leaves no process behind and no file half changed.
 
-use crate::acts::patience;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::last_words::guarded;
+use crate::life::act::patience;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::thought::ToolCall;
+use crate::panic::guarded;
 use crate::tools::{Done, Rebirth, catalogue};
 use std::pin::{Pin, pin};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use crate::paths::House;
 use crate::senses::papers;
-use crate::state;
+use crate::store::state;
 use crate::tools::Toolbox;
 use knowledge::stamp;
 use serde::{Deserialize, Serialize};

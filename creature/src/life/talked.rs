@@ -10,14 +10,14 @@ use crate::mind::conversation::Conversation;
 use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, extract, talk, transcript};
 use crate::senses::papers;
-use crate::state;
+use crate::store::state;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-const ASKING: &str = include_str!("../prompts/talked.md");
+const ASKING: &str = include_str!("../../prompts/talked.md");
 
 /// Seconds between looks.
 const LOOK_S: i64 = 600;

@@ -3,13 +3,13 @@
 //! Invariant: a word is told once of each cause, and waits on for the mind; none is met with silence.
 
 use crate::fault::Fault;
-use crate::feed::Event;
+use crate::life::outage::Outage;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::instinct::{self, Instinct};
 use crate::mind::moment::Moment;
 use crate::mind::thought::Thought;
 use crate::mind::{Down, Mind, Outcome, Why, context};
-use crate::outage::Outage;
+use crate::store::feed::Event;
 use serde_json::{Value, json};
 use std::time::Duration;
 

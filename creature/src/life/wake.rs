@@ -3,16 +3,16 @@
 //! Invariant: a model is called for a reason that stands in the wake's record; instinct costs nothing and looks at
 //! every wake. What is due by the clock is done here, without either.
 
-use crate::dream;
-use crate::emptied::Emptied;
 use crate::fault::Fault;
-use crate::feed::Event;
+use crate::life::dream;
+use crate::life::emptied::Emptied;
+use crate::life::looks::Looks;
 use crate::life::{Leaving, Life, Next};
-use crate::looks::Looks;
 use crate::mind::instinct::checklist;
 use crate::mind::moment::main_thread;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, cursors::Interrupted, papers};
+use crate::store::feed::Event;
 use agenda::outbox::Kind;
 use agenda::repeat::Repeats;
 use agenda::rest::{self, Bounds, Situation};
