@@ -2,9 +2,9 @@
 
 use super::{Toolbox, permission, repo_look};
 use crate::fault::Fault;
-use crate::self_edit::change::Change;
-use crate::self_edit::packages::{self, Papers};
 use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
+use patch::change::Change;
+use patch::packages::{self, Papers};
 use std::path::Path;
 
 /// The tool whose permission it takes.

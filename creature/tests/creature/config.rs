@@ -2,7 +2,7 @@
 
 use agenda::stack::Category;
 use creature::config::Settings;
-use creature::self_edit::cargo::Limits;
+use patch::Limits;
 
 #[test]
 fn settings_are_read_and_strange_sections_are_the_guardians() {

@@ -1,8 +1,6 @@
 //! Tests of the protocol on a throwaway creature without dependencies: passes, and every way to fail puts all files back.
 
 use crate::yard::Yard;
-use creature::self_edit::plan::{self, Edit, Roots};
-use creature::self_edit::{change, diagnostics};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -160,51 +158,6 @@ async fn nothing_reaches_the_tree_that_lives_without_proof() {
         assert_eq!(yard.last("self_change")["stage"], json!(stage), "{args} {done}");
         assert_eq!(tree(yard.root()), before, "{args}");
     }
-}
-
-#[test]
-fn the_lines_that_say_what_is_wrong_come_first() {
-    let running = "     Running tests/creature/main.rs (target/debug/deps/creature-1)\n";
-    let failed = "test a ... ok\n\n---- b::c stdout ----\nb::c panicked at x.rs:1:1:\nno\n\nfailures:\n";
-    let error = "   Compiling creature v0.1.0\nerror[E0425]: cannot find `x`\n  --> src/life.rs:1:1\n";
-    let hung = "test a ... ok\ntest life::b has been running for over 60 seconds\n";
-    for (stdout, stderr, first) in [
-        (failed, "error: test failed, to rerun pass `--test creature`\n", "1 test fails:"),
-        ("{\"reason\":\"compiler-message\"}\n", error, "error[E0425]: cannot find `x`"),
-        (hung, running, "test life::b has been running for over 60 seconds"),
-        ("test a ... ok\n", running, running.trim_end()),
-        ("test a ... ok\n", "", "test a ... ok"),
-        ("", "", ""),
-    ] {
-        let said = diagnostics::wrong(stdout, stderr, 8_000, &|_| "known".to_owned());
-        assert_eq!(said.lines().next().unwrap_or_default(), first, "{said}");
-    }
-    let long = format!("error: {}\n{}", "x".repeat(1_000), "and more\n".repeat(100));
-    let said = diagnostics::wrong("", &long, 8_000, &|_| String::new());
-    assert_eq!(said, long.trim_end(), "nothing of it is cut here");
-}
-
-#[test]
-fn what_is_gone_already_is_put_back_too() {
-    let yard = Yard::new();
-    yard.put("creature/src/main.rs", MAIN);
-    let before = tree(yard.root());
-    let edit = |path: &str, old: &str, new: &str| Edit {
-        path: path.to_owned(),
-        old: old.to_owned(),
-        new: new.to_owned(),
-    };
-    let edits =
-        [edit("creature/src/main.rs", "42", "43"), edit("creature/src/deep/new.rs", "", "//! New.\n")];
-    let plan = plan::from_edits(Roots { source: yard.root(), papers: yard.root() }, &edits).unwrap();
-    let mut written = change::write(yard.root(), plan.changes).unwrap();
-    written.guard("creature/Cargo.lock");
-    assert!(yard.text("creature/src/main.rs").contains("    43\n"));
-    // A build may take away what the edit made, and need not make a lock file.
-    std::fs::remove_file(yard.root().join("creature/src/deep/new.rs")).unwrap();
-    std::fs::remove_file(yard.root().join("creature/src/main.rs")).unwrap();
-    assert_eq!(written.put_back(), Ok(()));
-    assert_eq!(tree(yard.root()), before);
 }
 
 mod probation {
