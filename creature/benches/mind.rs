@@ -143,9 +143,7 @@ fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
         life.remember("thought", json!({"thought": 1, "monologue": "x".repeat(500)})).unwrap();
         life.save().unwrap();
     });
-    timed("a change of the agenda kept", &mut parts, || {
-        life.toolbox.change(&moment.stack[0].looked()).unwrap()
-    });
+    timed("a change of the agenda kept", &mut parts, || life.change(&moment.stack[0].looked()).unwrap());
     parts
 }
 

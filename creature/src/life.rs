@@ -38,7 +38,9 @@ use crate::mind::thought::Thought;
 use crate::mind::{Mind, Outcome, context};
 use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;
-use crate::tools::{Done, Toolbox};
+use crate::store::Store;
+use crate::store::caller::Caller;
+use crate::tools::{Done, Lent, Toolbox};
 use agenda::repeat::Repeats;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -61,7 +63,10 @@ pub struct Life {
     pub told: Told,
     pub mind: Mind,
     pub cursors: Cursors,
+    pub store: Store,
     pub toolbox: Toolbox,
+    /// In whose name the thought under way is had.
+    pub caller: Caller,
     pub(crate) heart: Heart,
     pub(crate) settings: Settings,
     pub(crate) watch: Watch,
@@ -108,7 +113,7 @@ impl Life {
     pub(crate) fn new(
         told: Told,
         settings: Settings,
-        toolbox: Toolbox,
+        (store, toolbox): (Store, Toolbox),
         mind: Mind,
         heart: Heart,
         cursors: Cursors,
@@ -120,7 +125,9 @@ impl Life {
             told,
             mind,
             cursors,
+            store,
             toolbox,
+            caller: Caller::own(),
             heart,
             settings,
             watch,
@@ -140,6 +147,12 @@ impl Life {
             scanned,
             observed: BTreeMap::new(),
         }
+    }
+
+    /// The toolbox with all that is kept, for a call in somebody's name.
+    pub fn lend(&mut self, caller: Caller) -> Lent<'_> {
+        let facts = self.facts();
+        Lent { belt: &mut self.toolbox, store: &mut self.store, caller, facts }
     }
 
     /// Lives until it is asked to leave or is to be born again; the exit status is 0 for both.
@@ -251,9 +264,11 @@ impl Life {
             let next = match outcome {
                 Outcome::Thought { thought, .. } if self.is_dull(&thought, round) => {
                     self.seen();
-                    self.rested(thought, false, moment.owner)
+                    self.rested(thought, false, &self.caller.clone())
                 }
-                Outcome::Thought { thought, usage } => self.thought(thought, usage, round, leaving).await?,
+                Outcome::Thought { thought, usage } => {
+                    self.thought(thought, usage, (round, self.caller.clone()), leaving).await?
+                }
                 Outcome::Garbled { error, text, usage } => Some(self.garbled(&error, &text, &usage)?),
                 Outcome::Down(down) if self.falls_back(&down)? => None,
                 Outcome::Down(down) => Some(self.down(&down)?),
@@ -274,7 +289,7 @@ impl Life {
         &mut self,
         thought: Thought,
         usage: Value,
-        round: u32,
+        (round, caller): (u32, Caller),
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
         let number = self.cursors.thoughts.saturating_add(1);
@@ -289,15 +304,14 @@ impl Life {
             "monologue": context::shorten(&thought.monologue, MOST_MONOLOGUE),
             "intent": context::shorten(&thought.intent, MOST_MONOLOGUE),
             "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
-            "owner": self.toolbox.owner,
+            "owner": caller.owner,
         });
-        self.paid_for_look(&record, !self.toolbox.owner);
+        self.paid_for_look(&record, !caller.owner);
         self.remember("thought", record)?;
         self.cursors.thoughts = number;
         self.heart.thought();
         self.seen();
-        let (owner, thread) = (self.toolbox.owner, self.toolbox.thread.clone());
-        let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == thread);
+        let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == caller.thread);
         shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
         self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);
         self.outage = None;
@@ -312,8 +326,8 @@ impl Life {
             if self.toolbox.rebirth.is_some() {
                 // It could change a tree that was rehearsed as it is.
                 let why = format!("{} was not run: a rebirth comes first", call.tool);
-                self.acted(call, number, Done::failed(why, "call it in the next life"))?;
-            } else if self.act(call, number, leaving).await? {
+                self.acted(call, number, &caller, Done::failed(why, "call it in the next life"))?;
+            } else if self.act(call, number, &caller, leaving).await? {
                 return Ok(Some(Next::Leave));
             }
         }
@@ -327,17 +341,17 @@ impl Life {
             self.keep_snapshot()?;
         }
         if let Some(rebirth) = self.toolbox.rebirth.take() {
-            if !owner {
+            if !caller.owner {
                 self.ended_look(None);
             }
             return Ok(Some(Next::Reborn(rebirth.summary)));
         }
         // What the owner decided meanwhile is not slept over.
         self.hear_outcomes()?;
-        if thought.delivers && owner {
-            self.deliver(&thought.monologue, &thread)?;
+        if thought.delivers && caller.owner {
+            self.deliver(&thought.monologue, &caller.thread)?;
         }
-        let next = self.rested(thought, not_run.is_some(), owner);
+        let next = self.rested(thought, not_run.is_some(), &caller);
         if let (Some(_), Some(talk)) = (&next, self.mind.talk()) {
             talk.rested();
         }
@@ -359,24 +373,24 @@ impl Life {
     }
 
     /// The rest a thought ends with, now that its calls are made; none where it has another round.
-    fn rested(&mut self, thought: Thought, unrun: bool, owner: bool) -> Option<Next> {
+    fn rested(&mut self, thought: Thought, unrun: bool, caller: &Caller) -> Option<Next> {
         let ended = std::mem::take(&mut self.toolbox.completed);
         let again = thought.sleep_s == 0 || unrun;
         if let Some(rest) = self.emptied(&thought) {
-            if !owner {
+            if !caller.owner {
                 self.ended_look(None);
             }
             return Some(rest);
         }
-        self.course.busy = (again && !ended && !owner).then_some(thought.intent);
-        self.course.on = (again && !ended && owner).then(|| self.toolbox.thread.clone());
+        self.course.busy = (again && !ended && !caller.owner).then_some(thought.intent);
+        self.course.on = (again && !ended && caller.owner).then(|| caller.thread.clone());
         if again && !ended {
             return None;
         }
         self.course.overran = 0;
         let rest_s = (thought.said && !again).then_some(thought.sleep_s);
         self.course.ended = ended && rest_s.is_some();
-        if !owner {
+        if !caller.owner {
             self.ended_look(rest_s);
         }
         Some(self.chosen(rest_s))

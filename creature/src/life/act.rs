@@ -8,9 +8,10 @@ use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, context};
 use crate::panic::guarded;
 use crate::senses::papers::{self, Paper};
+use crate::store::caller::Caller;
 use crate::store::feed::Event;
-use crate::tools::Done;
 use crate::tools::catalogue::{self, Changes};
+use crate::tools::{Done, Lent};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -23,21 +24,21 @@ impl Life {
         &mut self,
         call: &ToolCall,
         number: u64,
+        caller: &Caller,
         leaving: &mut impl Leaving,
     ) -> Result<bool, Fault> {
         self.heart.stage(Stage::Acting, patience(&call.tool));
-        self.toolbox.facts = self.facts();
         // The same answer to another word of the owner's is no repeat.
-        let speaks = answers(call) && (self.toolbox.owner || matches!(self.mind, Mind::Instinct(_)));
+        let speaks = answers(call) && (caller.owner || matches!(self.mind, Mind::Instinct(_)));
         let blocked = self.repeats.blocked(&key(call), self.told.clock.now());
         if let Some(why) = blocked.filter(|_| !speaks) {
             let why = format!("{} was not run: {why}", call.tool);
             let hint = "do something else; if it matters, note why it does not work";
-            self.acted(call, number, Done::failed(why, hint))?;
+            self.acted(call, number, caller, Done::failed(why, hint))?;
             return Ok(false);
         }
         if let Some(why) = &call.refused {
-            self.acted(call, number, Done::failed(why, "send it again, whole"))?;
+            self.acted(call, number, caller, Done::failed(why, "send it again, whole"))?;
             return Ok(false);
         }
         if let Some(talk) = self.mind.talk() {
@@ -45,9 +46,12 @@ impl Life {
         }
         let own = self.knows_checklist(call);
         let done = match self.is_long(call) {
-            true => self.beside(call, leaving).await?,
+            true => self.beside(call, caller, leaving).await?,
             false => {
-                let calling = guarded(&call.tool, self.toolbox.call(call));
+                let facts = self.facts();
+                let (belt, store, caller) = (&mut self.toolbox, &mut self.store, caller.clone());
+                let mut tools = Lent { belt, store, caller, facts };
+                let calling = guarded(&call.tool, tools.call(call));
                 tokio::select! {
                     biased;
                     () = leaving.asked() => None,
@@ -62,8 +66,8 @@ impl Life {
         });
         self.knew_checklist(own);
         let done = self.noted(call, done);
-        self.counted(call, &done.result);
-        self.acted(call, number, done)?;
+        self.counted(call, caller, &done.result);
+        self.acted(call, number, caller, done)?;
         Ok(left)
     }
 
@@ -111,7 +115,13 @@ impl Life {
     }
 
     /// Remembers what came of a call.
-    pub(crate) fn acted(&mut self, call: &ToolCall, number: u64, done: Done) -> Result<(), Fault> {
+    pub(crate) fn acted(
+        &mut self,
+        call: &ToolCall,
+        number: u64,
+        caller: &Caller,
+        done: Done,
+    ) -> Result<(), Fault> {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let Done { result, shown } = done;
         let ok = result.get("ok") == Some(&Value::Bool(true));
@@ -119,7 +129,7 @@ impl Life {
         if ok && answers(call) && !self.course.stands_in {
             // Instinct answers several threads in one thought, and names them.
             let named = call.args.get("data").and_then(|data| data.get("thread")).and_then(Value::as_str);
-            let thread = named.unwrap_or(&self.toolbox.thread);
+            let thread = named.unwrap_or(&caller.thread);
             self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
         }
         if ok && changes(call) == Changes::Memory {
@@ -130,14 +140,14 @@ impl Life {
             tracing::warn!("{} failed: {}", call.tool, context::shorten(error, 300));
         }
         let about = args(call, 300);
-        self.toolbox
+        self.store
             .feed
             .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
         // What was answered stands in memory as the message it is.
         if !(ok && answers(call)) {
             let record = json!({
                 "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
-                "owner": self.toolbox.owner,
+                "owner": caller.owner,
             });
             self.remember("action", record)?;
         }

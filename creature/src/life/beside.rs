@@ -9,7 +9,10 @@ use crate::life::act::patience;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::thought::ToolCall;
 use crate::panic::guarded;
-use crate::tools::{Done, Rebirth, catalogue};
+use crate::store::caller::Caller;
+use crate::tools::{Done, Lent, Rebirth, catalogue};
+use agenda::Change;
+use agenda::requests::RequestChange;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
@@ -32,15 +35,18 @@ impl Life {
     pub(crate) async fn beside(
         &mut self,
         call: &ToolCall,
+        caller: &Caller,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Done>, Fault> {
-        let (mut tools, own, known) = (self.toolbox.beside()?, call.clone(), self.watch.known());
+        let (mut belt, mut store) = (self.toolbox.beside(), self.store.beside()?);
+        let (own, name, facts, known) = (call.clone(), caller.clone(), self.facts(), self.watch.known());
         let mut running = pin!(async move {
+            let mut tools = Lent { belt: &mut belt, store: &mut store, caller: name, facts };
             let done = guarded(&own.tool, tools.call(&own)).await;
-            (done, tools)
+            (done, belt)
         });
-        let (done, tools) = loop {
-            let due = self.toolbox.desk.agenda.reminders.next_at(self.told.clock.now());
+        let (done, belt) = loop {
+            let due = self.store.agenda.reminders.next_at(self.told.clock.now());
             tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(None),
@@ -53,7 +59,7 @@ impl Life {
                 }
             }
             // It runs on while the owner is answered.
-            let (ends, ended) = both(self.meantime(leaving), running.as_mut()).await;
+            let (ends, ended) = both(self.meantime(caller, leaving), running.as_mut()).await;
             let ends = ends?;
             if let Some(ended) = ended {
                 break ended;
@@ -67,30 +73,31 @@ impl Life {
                 None => self.heart.stage(Stage::Acting, patience(&call.tool)),
             }
         };
-        self.toolbox.take_over(tools);
+        for tool in self.toolbox.take_over(belt) {
+            self.made_by(caller, &Change::Request(RequestChange::Used { tool }));
+        }
         self.watch.own_since(&known);
         Ok(Some(done))
     }
 
     /// What came due or was said while a call runs is done, and the owner answered.
-    async fn meantime(&mut self, leaving: &mut impl Leaving) -> Result<Option<Ends>, Fault> {
+    async fn meantime(&mut self, caller: &Caller, leaving: &mut impl Leaving) -> Result<Option<Ends>, Fault> {
         self.watch.know();
         self.hear()?;
         if !self.told.safe {
             self.attend_hour()?;
         }
-        if self.paused() && !self.toolbox.owner {
+        if self.paused() && !caller.owner {
             return Ok(Some(Ends::Paused));
         }
         // A word that found the mind away is not put to it again with every look at the hour.
         let away = self.is_down();
-        if self.toolbox.owner || self.cursors.words.is_empty() || !(away || self.unheard()) {
+        if caller.owner || self.cursors.words.is_empty() || !(away || self.unheard()) {
             return Ok(None);
         }
         tracing::info!("the owner speaks: answered beside the call under way");
         let parked = self.mind.talk().and_then(|talk| talk.park());
         let (line, busy) = (self.course.line.take(), self.course.busy.take());
-        let thread = self.toolbox.thread.clone();
         self.course.beside = true;
         let next = match away {
             true => Box::pin(self.meanwhile(false, leaving)).await,
@@ -98,7 +105,7 @@ impl Life {
         };
         self.course.beside = false;
         (self.course.line, self.course.busy) = (line, busy);
-        (self.toolbox.owner, self.toolbox.thread, self.toolbox.completed) = (false, thread, false);
+        (self.caller, self.toolbox.completed) = (caller.clone(), false);
         if let Some(talk) = self.mind.talk() {
             talk.take_up(parked);
         }

@@ -9,6 +9,7 @@ use crate::mind::instinct::text::uncommented;
 use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, papers};
+use crate::store::caller::Caller;
 use crate::store::state;
 use crate::tools::{catalogue, left};
 use agenda::Change;
@@ -73,7 +74,7 @@ impl Life {
         let mut allowance = budget::allowance(&self.told.house.budget())?;
         let is_there = |kind: &Kind| match kind {
             Kind::Sources => !self.scanned.news.is_empty(),
-            Kind::Mentions => !self.toolbox.desk.agenda.presence.places.is_empty(),
+            Kind::Mentions => !self.store.agenda.presence.places.is_empty(),
             _ => true,
         };
         allowance.news = self.scanned.news.len();
@@ -83,7 +84,7 @@ impl Life {
 
     /// A new house has a first goal: to settle in.
     pub(crate) fn settle_in(&mut self) {
-        let agenda = &self.toolbox.desk.agenda;
+        let agenda = &self.store.agenda;
         let new = self.cursors.thoughts < NOT_NEW && agenda.goals.list.is_empty();
         // In its owner's night it waits for the morning.
         let awake = self.allowance().is_some_and(|allowance| allowance.wakes_at.is_none());
@@ -140,10 +141,9 @@ impl Life {
         if kind != Kind::Growth {
             return String::new();
         }
-        let (desk, now) = (&self.toolbox.desk, self.told.clock.now());
-        let zone = &desk.rules.time_zone;
+        let (now, zone) = (self.told.clock.now(), &self.store.rules.time_zone);
         let Some(week) = examine::span::read("1w", now, zone) else { return String::new() };
-        match examine::examine(&self.told.house, &desk.agenda, week, zone) {
+        match examine::examine(&self.told.house, &self.store.agenda, week, zone) {
             Ok(week) => examine::worth_looking_at(&week.sums, zone).join("\n"),
             Err(fault) => format!("they cannot be read: {}", fault.error),
         }
@@ -161,7 +161,7 @@ impl Life {
     fn objective(&self, kind: Kind) -> String {
         let house = &self.told.house;
         let purpose = uncommented(&papers::read(&house.purpose()).text);
-        let goals = self.toolbox.desk.agenda.goals.lines().join("; ");
+        let goals = self.store.agenda.goals.lines().join("; ");
         let (news, offers) = (self.news_for(kind), self.offers_for(kind));
         let mut text = brief(kind);
         text += &format!("\n\nYour purpose: {}", context::head(&purpose, MOST_PURPOSE));
@@ -181,7 +181,7 @@ impl Life {
         let Some(kind) = line.and_then(|line| Kind::of_line(&line.id)) else {
             return String::new();
         };
-        let own = &self.toolbox.desk.agenda.own;
+        let own = &self.store.agenda.own;
         let general = BRIEFS.split("\n## ").next().unwrap_or_default().trim();
         let summary = own.summary(self.told.clock.now());
         let facts = [(NEWS, self.news_for(kind)), (OFFERS, self.offers_for(kind))];
@@ -194,7 +194,7 @@ impl Life {
     /// A thought had this line before it: of its own time, a look begins.
     pub(crate) fn began_look(&mut self, id: &str) {
         let kind = Kind::of_line(id);
-        if let Some(look) = kind.filter(|_| self.toolbox.desk.agenda.own.under_way.is_none()) {
+        if let Some(look) = kind.filter(|_| self.store.agenda.own.under_way.is_none()) {
             self.begun_look(look);
             self.made(&Change::Own(OwnChange::Began { look }));
         }
@@ -208,11 +208,11 @@ impl Life {
 
     /// The thoughts of this wake chose to rest: the look is over, and the rest is kept.
     pub(crate) fn ended_look(&mut self, rest_s: Option<u64>) {
-        let own = &self.toolbox.desk.agenda.own;
+        let own = &self.store.agenda.own;
         let apart = |session: &agenda::sessions::Session| {
             matches!(session.origin, Origin::Own(_)) && !session.status.ended()
         };
-        let is_apart = self.toolbox.sessions.all.iter().any(apart);
+        let is_apart = self.store.sessions.all.iter().any(apart);
         self.course.read.clear();
         let usd = if is_apart { 0.0 } else { std::mem::take(&mut self.course.own_usd) };
         if own.under_way.is_some() && !is_apart {
@@ -220,16 +220,16 @@ impl Life {
         } else if let (Some(rest_s), Some(_), None) = (rest_s, self.allowance(), &own.under_way) {
             self.made(&Change::Own(OwnChange::Rested { rest_s }));
         }
-        self.heart.own(&self.toolbox.desk.agenda.own.summary(self.told.clock.now()));
+        self.heart.own(&self.store.agenda.own.summary(self.told.clock.now()));
     }
 
     /// What a call that went well leaves, and what of earlier looks it uses. A paper that was only read is used once
     /// something else is made of it in the same wake: the next of a row of reflections is nothing else.
-    pub(crate) fn counted(&mut self, call: &ToolCall, result: &Value) {
+    pub(crate) fn counted(&mut self, call: &ToolCall, caller: &Caller, result: &Value) {
         if result.get("ok") != Some(&Value::Bool(true)) {
             return;
         }
-        let own = &self.toolbox.desk.agenda.own;
+        let own = &self.store.agenda.own;
         let mut named = Value::Object(call.args.clone()).to_string();
         if catalogue::marks(&call.tool).is_some_and(|marks| marks.uses_what_it_finds) {
             named += &result.to_string();
@@ -238,8 +238,8 @@ impl Life {
         let is_left = |what: &str| left.as_ref().is_some_and(|(left, _)| left == what);
         let used = own.unused().filter(|what| !is_left(what) && names(&named, what)).map(str::to_owned);
         let (read, mut used): (Vec<String>, Vec<String>) =
-            used.partition(|what| what.contains('/') && !self.toolbox.owner);
-        let counts = own.under_way.is_some() && !self.toolbox.owner;
+            used.partition(|what| what.contains('/') && !caller.owner);
+        let counts = own.under_way.is_some() && !caller.owner;
         self.course.read.extend(read);
         if let Some((left, _)) = &left {
             let read = std::mem::take(&mut self.course.read);
@@ -255,7 +255,7 @@ impl Life {
 
     /// What was left by this name was used outside of any call: by the owner, or by a proof.
     pub(crate) fn used(&mut self, what: &str) {
-        if self.toolbox.desk.agenda.own.unused().any(|unused| unused == what) {
+        if self.store.agenda.own.unused().any(|unused| unused == what) {
             self.made(&Change::Own(OwnChange::Used { what: what.to_owned() }));
         }
     }

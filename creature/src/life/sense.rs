@@ -8,10 +8,11 @@ use crate::life::Life;
 use crate::life::birth::LOOK_BACK;
 use crate::mind::instinct::Instinct;
 use crate::mind::llm::ModelMind;
-use crate::mind::moment::{Moment, main_thread};
+use crate::mind::moment::Moment;
 use crate::mind::{Down, Mind, context, llm, standing};
 use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::{asks, budget, inbox, papers};
+use crate::store::caller::Caller;
 use crate::tools::left;
 use agenda::own::LONGEST_CHOSEN_S;
 use agenda::requests::Request;
@@ -148,7 +149,7 @@ impl Life {
             true => None,
             false => snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text),
         };
-        let (owner, thread) = (self.toolbox.owner, self.toolbox.thread.clone());
+        let Caller { owner, thread, .. } = self.caller.clone();
         let (stack, now) = (self.stack(), self.told.clock.now());
         // Only what the wake began with counts as looked at: later rounds see the rest because this was done.
         let line = stack.iter().find(|line| line.ready_at <= now);
@@ -159,7 +160,7 @@ impl Life {
         let money = budget::read(&house.budget());
         let mut moment = Moment {
             now: self.told.clock.text(),
-            time_zone: Some(self.toolbox.desk.rules.time_zone.clone()),
+            time_zone: Some(self.store.rules.time_zone.clone()),
             life: self.told.life,
             commit: self.told.commit.clone(),
             safe: self.told.safe,
@@ -186,13 +187,13 @@ impl Life {
             thread,
             reasons: self.course.why.clone(),
             rounds: self.settings.agenda.rounds,
-            goals: self.toolbox.desk.agenda.goals.lines().join("\n"),
+            goals: self.store.agenda.goals.lines().join("\n"),
             stack,
             requests: self.requests(now),
             own: self.own_brief(),
-            directives: self.toolbox.desk.agenda.directives.lines(now),
+            directives: self.store.agenda.directives.lines(now),
             paused: self.paused(),
-            sessions: self.toolbox.sessions.lines(),
+            sessions: self.store.sessions.lines(),
             ..Moment::default()
         };
         moment.standing = standing::standing(&moment);
@@ -211,7 +212,7 @@ impl Life {
             let (text, tools) = (context::shorten(&one.text, 60), one.tools.join(", "));
             format!("Open request {} of your owner's, \"{text}\": {tools} allowed for it.", one.id)
         };
-        self.toolbox.desk.agenda.requests.standing(now).take(3).map(line).collect()
+        self.store.agenda.requests.standing(now).take(3).map(line).collect()
     }
 
     /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on; else back to what it
@@ -219,19 +220,18 @@ impl Life {
     fn attend(&mut self) -> Result<(), Fault> {
         let next = self.cursors.words.iter().min_by_key(|waiting| waiting.seen);
         let thread = next.map(|waiting| waiting.word.thread.clone()).or_else(|| self.course.on.clone());
-        self.toolbox.owner = thread.is_some();
-        match thread {
+        match &thread {
             Some(_) => self.interrupted()?,
             None => self.resumed(),
         }
-        self.toolbox.thread = thread.unwrap_or_else(main_thread);
+        self.caller = thread.map_or_else(Caller::own, |thread| Caller::owner(&thread));
         Ok(())
     }
 
     /// The events this thought is shown. One that answers the owner has none: they wait for the next.
     fn news(&mut self) -> Vec<String> {
         let Cursors { news, gathered, .. } = &self.cursors;
-        let shown = if self.toolbox.owner { 0 } else { waking::shown(news, MOST_NEWS) };
+        let shown = if self.caller.owner { 0 } else { waking::shown(news, MOST_NEWS) };
         self.course.shown = shown;
         let waiting = news.len() - shown;
         let mut told = Vec::new();

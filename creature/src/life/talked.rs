@@ -205,7 +205,7 @@ impl Life {
                 return Ok(Some(summary));
             };
             let call = ToolCall { tool: "notes.append".to_owned(), args, ..ToolCall::default() };
-            let done = self.toolbox.call(&call).await.result;
+            let done = self.lend(self.caller.clone()).call(&call).await.result;
             let why = done.get("error").and_then(Value::as_str).unwrap_or_default();
             self.observe("talk", why)?;
         }

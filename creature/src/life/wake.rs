@@ -9,9 +9,10 @@ use crate::life::emptied::Emptied;
 use crate::life::looks::Looks;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::instinct::checklist;
-use crate::mind::moment::main_thread;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, cursors::Interrupted, papers};
+use crate::store::Store;
+use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use agenda::outbox::Kind;
 use agenda::repeat::Repeats;
@@ -92,7 +93,7 @@ pub(crate) struct Course {
 impl Life {
     /// Does what came due and takes what was said; none of it needs a mind.
     pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
-        (self.toolbox.owner, self.toolbox.thread) = (false, main_thread());
+        self.caller = Caller::own();
         (self.course.setback, self.course.ended) = (false, false);
         self.watch.know();
         self.hear()?;
@@ -132,7 +133,7 @@ impl Life {
     fn tell_of_money(&mut self, warning: &str) -> Result<(), Fault> {
         let today: String = self.told.clock.text().chars().take(10).collect();
         let now = self.told.clock.now();
-        let wanted = self.toolbox.desk.agenda.directives.lets_through(Kind::Approval, warning, now);
+        let wanted = self.store.agenda.directives.lets_through(Kind::Approval, warning, now);
         if warning.is_empty() || self.cursors.money_told == today || !wanted {
             return Ok(());
         }
@@ -189,9 +190,9 @@ impl Life {
         self.course.looks.wake(looks, now);
         let why = &self.course.why;
         let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
-        self.toolbox.feed.tell(Event::Wakeup, beat.clone());
+        self.store.feed.tell(Event::Wakeup, beat.clone());
         // A quiet wake is no death: what it could not write is seen where it is missed.
-        let booked = if self.course.looks.dull { Ok(()) } else { self.toolbox.book("heartbeat", beat) };
+        let booked = if self.course.looks.dull { Ok(()) } else { self.store.book("heartbeat", beat) };
         self.observe(
             "bookkeeping",
             &booked.err().map_or(String::new(), |fault| format!("failed to {}", fault.error)),
@@ -211,7 +212,7 @@ impl Life {
     /// A thought was completed: what it was shown is not told again. One that answers the owner leaves the rest be.
     pub(crate) fn seen(&mut self) {
         (self.course.proven, self.course.down_until) = (true, None);
-        if self.toolbox.owner {
+        if self.caller.owner {
             return;
         }
         self.course.purpose_changed = false;
@@ -240,7 +241,7 @@ impl Life {
         let Some(what) = self.course.busy.take() else { return Ok(()) };
         let said = self.cursors.words.iter().map(|waiting| context::shorten(&waiting.word.text, MOST_CHARS));
         let (said, what) = (said.collect(), context::shorten(&what, MOST_CHARS));
-        self.toolbox.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
+        self.store.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
         self.cursors.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
         self.save()
     }
@@ -248,7 +249,7 @@ impl Life {
     /// Takes up again what the owner's word interrupted; what happened meanwhile is an event.
     pub(crate) fn resumed(&mut self) {
         let Some(Interrupted { at, what, said }) = self.cursors.interrupted.take() else { return };
-        self.toolbox.feed.tell(Event::Resumed, json!({"what": what, "since": at}));
+        self.store.feed.tell(Event::Resumed, json!({"what": what, "since": at}));
         let said = said.join("\" and \"");
         self.cursors.tell(format!(
             "Your owner's word interrupted you at {at} while you meant to: {what}. Your owner said \"{said}\", and was \
@@ -258,7 +259,7 @@ impl Life {
 
     /// Whether the owner's word is that it pauses.
     pub(crate) fn paused(&self) -> bool {
-        self.toolbox.desk.agenda.directives.paused(self.told.clock.now()).is_some()
+        self.store.agenda.directives.paused(self.told.clock.now()).is_some()
     }
 
     /// The stack as it is now.
@@ -266,8 +267,8 @@ impl Life {
         if self.told.safe {
             return Vec::new();
         }
-        let desk = &self.toolbox.desk;
-        stack::stack(&desk.agenda, &desk.rules, &self.around(), self.told.clock.now())
+        let Store { agenda, rules, .. } = &self.store;
+        stack::stack(agenda, rules, &self.around(), self.told.clock.now())
     }
 
     /// Nothing is done now that nobody asked for.
@@ -303,13 +304,13 @@ impl Life {
             return Ok(Next::Rest(rest));
         }
         if std::mem::take(&mut self.course.stopped) {
-            self.toolbox.feed.tell(Event::Resumed, json!({"what": "sub-sessions"}));
+            self.store.feed.tell(Event::Resumed, json!({"what": "sub-sessions"}));
         }
         match self.work_sessions(leaving).await? {
             None => Ok(Next::Rest(rest)),
             Some(Next::Rest(wait)) if wait.is_zero() => {
                 self.course.stopped = true;
-                self.toolbox
+                self.store
                     .feed
                     .tell(Event::Paused, json!({"why": "the owner's word", "what": "sub-sessions"}));
                 Ok(Next::Rest(rest))
@@ -339,7 +340,7 @@ impl Life {
         let held = self.held(now);
         let words = match self.cursors.words.is_empty() {
             // The owner is answered: what waited for it is looked at again.
-            true => self.toolbox.owner && !self.course.ended,
+            true => self.caller.owner && !self.course.ended,
             false => !self.is_down() && self.unheard(),
         };
         let interrupted = self.cursors.interrupted.is_some() && !self.course.ended;
@@ -352,26 +353,26 @@ impl Life {
             }
         };
         let rest = rest.max(self.least_rest(words, now));
-        self.toolbox.feed.tell(Event::Sleep, json!({"rest_ms": rest.as_millis() as u64}));
+        self.store.feed.tell(Event::Sleep, json!({"rest_ms": rest.as_millis() as u64}));
         rest
     }
 
     /// A mind that makes itself work without end is slowed to the pace of a ready checkpoint; a reminder is not late.
     fn least_rest(&mut self, words: bool, now: Timestamp) -> Duration {
-        let apart = self.toolbox.sessions.running().next().is_some();
+        let apart = self.store.sessions.running().next().is_some();
         let busy = matches!(self.mind, Mind::Model(_)) && (apart || !self.course.why.is_empty()) && !words;
         self.course.restless = if busy { self.course.restless.saturating_add(1) } else { 0 };
         if self.course.restless <= MOST_RESTLESS {
             return Duration::ZERO;
         }
         let least = Situation::Checkpoint.usual_s().clamp(self.bounds().shortest_s, self.bounds().longest_s);
-        let due = self.toolbox.desk.agenda.reminders.next_at(now);
+        let due = self.store.agenda.reminders.next_at(now);
         rest::cut(least, due, now, self.bounds())
     }
 
     /// The next moment at which something is due by the clock; while it is held, only what is done without a mind.
     fn next_due(&self, now: Timestamp, held: bool) -> Option<Timestamp> {
-        let hour = self.toolbox.desk.agenda.next_at(now);
+        let hour = self.store.agenda.next_at(now);
         if held {
             return hour.into_iter().chain(self.course.down_until).filter(|at| *at > now).min();
         }

@@ -14,7 +14,7 @@ mod words;
 
 pub use schema::{by_wire_name, native, wire_name};
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use super::left::Leaves;
 use crate::fault::Fault;
@@ -71,8 +71,8 @@ pub type Coming<'a> = Pin<Box<dyn Future<Output = Result<Value, Fault>> + 'a>>;
 /// The function of a tool.
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
-    Now(fn(&mut Toolbox, &Arguments) -> Result<Value, Fault>),
-    Later(for<'a> fn(&'a mut Toolbox, &'a Arguments) -> Coming<'a>),
+    Now(fn(&mut Lent<'_>, &Arguments) -> Result<Value, Fault>),
+    Later(for<'a, 'b> fn(&'a mut Lent<'b>, &'a Arguments) -> Coming<'a>),
 }
 
 /// One tool.

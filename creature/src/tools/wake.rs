@@ -1,6 +1,6 @@
 //! `complete_run` and `rest`: how a thought ends its wake; the loop reads what they say.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use crate::fault::Fault;
 use serde_json::Value;
@@ -8,11 +8,11 @@ use serde_json::Value;
 /// A reply with calls of its wire says by this tool how long it rests.
 pub const REST: &str = "rest";
 
-pub fn complete(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    tools.completed = true;
+pub fn complete(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    tools.belt.completed = true;
     rest(tools, args)
 }
 
-pub fn rest(_: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn rest(_: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(Value::Object(args.given().clone()))
 }

@@ -21,9 +21,9 @@ fn house(script: &Script) -> TempHouse {
 
 async fn look_that_edits(house: &TempHouse, summary: &str) {
     let mut lived = Lived::born(house, MORNING, 1).await;
-    lived.life.toolbox.change(&Change::Own(OwnChange::Began { look: Kind::Growth })).unwrap();
+    lived.life.change(&Change::Own(OwnChange::Began { look: Kind::Growth })).unwrap();
     let what = creature::tools::left::edit(summary);
-    lived.life.toolbox.change(&Change::Own(OwnChange::Left { what, sketch: Vec::new() })).unwrap();
+    lived.life.change(&Change::Own(OwnChange::Left { what, sketch: Vec::new() })).unwrap();
     lived.life.toolbox.rebirth = Some(Rebirth { summary: summary.to_owned() });
     let next = lived.life.wake(&mut Never).await.unwrap();
     assert!(matches!(next, Next::Reborn(_)));
@@ -42,7 +42,7 @@ async fn a_self_edit_of_its_own_time_is_used_by_the_life_born_of_it() {
         let standing = json!({"guardian_pid": 1, "life": 2, "blessed": false, "born": {"summary": born}});
         house.write(".self/guardian.json", standing.to_string());
         let lived = Lived::born(&house, MORNING, 2).await;
-        let own = &lived.life.toolbox.desk.agenda.own;
+        let own = &lived.life.store.agenda.own;
         assert!(own.under_way.is_none(), "{own:?}");
         assert_eq!((own.all.looks, own.all.used), (1.0, 1.0), "{summary}");
     }
@@ -57,10 +57,10 @@ async fn an_empty_answer_to_the_owner_ends_no_look() {
     let house = house(&script);
     let mut lived = Lived::born(&house, MORNING, 1).await;
     lived.wake().await;
-    lived.life.toolbox.change(&Change::Own(OwnChange::Began { look: Kind::Growth })).unwrap();
+    lived.life.change(&Change::Own(OwnChange::Began { look: Kind::Growth })).unwrap();
     house.say("are you there?");
     lived.stay().await;
-    assert!(lived.life.toolbox.desk.agenda.own.under_way.is_some(), "it is still under way");
+    assert!(lived.life.store.agenda.own.under_way.is_some(), "it is still under way");
 }
 
 #[test]

@@ -78,7 +78,7 @@ async fn what_is_meant_beyond_doubt_is_taken() {
         assert_eq!(result["ok"], json!(true), "{tool} {args}: {result}");
     }
     assert_eq!(yard.last("observation"), json!({"about": "x"}));
-    let goals = &yard.tools.desk.agenda.goals.list;
+    let goals = &yard.store.agenda.goals.list;
     assert_eq!(goals.iter().map(|goal| goal.checkpoints.len()).collect::<Vec<_>>(), [2, 2]);
     assert!(!yard.tools.completed, "rest is the loop's to read");
 }

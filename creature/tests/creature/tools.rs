@@ -359,7 +359,7 @@ mod probation {
         assert_eq!(yard.call("memory.append", json!({"text": "seen"})).await["ok"], json!(true));
         assert_eq!(yard.last("observation"), json!({"about": "note", "text": "seen"}));
         assert_eq!(yard.call("memory.append", json!({"text": "x".repeat(32_000)})).await["ok"], json!(true));
-        yard.tools.owner = true;
+        yard.caller.owner = true;
         yard.call("memory.append", json!({"kind": "message", "data": {"from": "owner", "text": "hi"}})).await;
         assert_eq!(yard.last("message")["from"], json!("creature"), "nobody speaks for the owner");
         let result = yard.call("memory.snapshot", json!({"text": "what I am"})).await;
