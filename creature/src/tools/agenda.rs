@@ -37,7 +37,7 @@ pub fn end_task(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> 
 }
 
 /// What is meant by the `goal` of `goal-7`.
-fn of<'a>(args: &'a Arguments) -> &'a str {
+fn of(args: &Arguments) -> &str {
     args.text("id").trim().split_once('-').map_or("", |(kind, _)| kind)
 }
 
