@@ -28,12 +28,13 @@ pub fn alone() -> &'static Path {
         let folder = programs::kept().join("alone");
         fs::create_dir_all(&folder).unwrap();
         let new = folder.join(format!("guardian-{}", std::process::id()));
-        place(programs::guardian(), &new);
-        let program = folder.join("guardian");
-        // Where both are the same file already, nothing is renamed.
-        fs::rename(&new, &program).unwrap();
-        let _ = fs::remove_file(&new);
-        program
+        for (from, name) in [(programs::console(), "console"), (programs::guardian(), "guardian")] {
+            place(from, &new);
+            // Where both are the same file already, nothing is renamed.
+            fs::rename(&new, folder.join(name)).unwrap();
+            let _ = fs::remove_file(&new);
+        }
+        folder.join("guardian")
     })
 }
 
@@ -43,6 +44,7 @@ impl House {
         let own = self.folder.path().join("bin/guardian");
         fs::create_dir_all(own.parent().unwrap()).unwrap();
         place(programs::guardian(), &own);
+        place(programs::console(), &own.with_file_name("console"));
         own.with_file_name("broker")
     }
 

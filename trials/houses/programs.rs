@@ -1,4 +1,4 @@
-//! The programs under trial: guardian and broker as cargo leaves them beside whoever asks, built anew where they are old.
+//! The programs under trial: guardian, broker and console as cargo leaves them beside whoever asks, built anew where they are old.
 
 use crate::clone::origin;
 use std::fs;
@@ -21,6 +21,15 @@ pub fn guardian() -> &'static Path {
 pub fn broker() -> &'static Path {
     static BROKER: OnceLock<PathBuf> = OnceLock::new();
     BROKER.get_or_init(|| built("broker"))
+}
+
+/// The real console, beside the guardian. Who runs as another user finds it where its guardian is.
+pub fn console() -> &'static Path {
+    static CONSOLE: OnceLock<PathBuf> = OnceLock::new();
+    CONSOLE.get_or_init(|| match std::env::var_os("ESCAPE_GUARDIAN") {
+        Some(guardian) => PathBuf::from(guardian).with_file_name("console"),
+        None => built("console"),
+    })
 }
 
 /// A place for what tests keep between runs, as cargo gives it to tests.

@@ -127,14 +127,16 @@ fn records_of_a_newer_creature_are_carried() {
         ]
     );
     let text = fs::read_to_string(golden("memory_newer.jsonl")).unwrap();
-    let of_twelve: Vec<bool> = text.lines().map(|line| guardian::act::heartbeat::is_thought_of(line, 12)).collect();
+    let of_twelve: Vec<bool> =
+        text.lines().map(|line| guardian::act::heartbeat::is_thought_of(line, 12)).collect();
     assert_eq!(of_twelve, [true, false, false, false, false]);
 }
 
 #[test]
 fn only_a_readable_thought_of_this_life_counts() {
     let text = fs::read_to_string(golden("memory.jsonl")).unwrap();
-    let thoughts = |life| text.lines().filter(|line| guardian::act::heartbeat::is_thought_of(line, life)).count();
+    let thoughts =
+        |life| text.lines().filter(|line| guardian::act::heartbeat::is_thought_of(line, life)).count();
     assert_eq!((thoughts(7), thoughts(6)), (1, 0), "the garbled one does not count");
 }
 

@@ -22,6 +22,7 @@ pub fn runs_in(test: &str, before: impl FnOnce(&Path)) -> bool {
     let folder = tempfile::Builder::new().prefix("plain-user-").tempdir().unwrap();
     let guardian = folder.path().join("guardian");
     place(Path::new(env!("CARGO_BIN_EXE_guardian")), &guardian);
+    place(trials::programs::console(), &folder.path().join("console"));
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let own = folder.path().join("tmp");
     fs::create_dir(&own).unwrap();
