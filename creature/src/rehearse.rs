@@ -63,7 +63,7 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
         Fault::new(format!("the canned reply cannot be read: {why}"), "look at mind/thought.rs")
     })?;
     let calls = canned.tool_calls.len();
-    life.thought(canned, json!({"repaired": how}), (0, Caller::own()), &mut Undisturbed).await?;
+    life.thought(canned, json!({"repaired": how}), 0, Caller::own(), &mut Undisturbed).await?;
     let tail = memory::tail(&house.memory(), calls + 8, 1 << 20)
         .map_err(|cause| Fault::caused("read back memory", &cause, "look at crates/memory"))?;
     let life_number = life.told.life;

@@ -84,7 +84,7 @@ impl Life {
                     self.rested(thought, false, &self.caller.clone())
                 }
                 Outcome::Thought { thought, usage } => {
-                    self.thought(thought, usage, (round, self.caller.clone()), leaving).await?
+                    self.thought(thought, usage, round, self.caller.clone(), leaving).await?
                 }
                 Outcome::Garbled { error, text, usage } => Some(self.garbled(&error, &text, &usage)?),
                 Outcome::Down(down) if self.falls_back(&down)? => None,
@@ -106,39 +106,11 @@ impl Life {
         &mut self,
         thought: Thought,
         usage: Value,
-        (round, caller): (u32, Caller),
+        round: u32,
+        caller: Caller,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Next>, Fault> {
-        let number = self.cursors.thoughts.saturating_add(1);
-        let calls: Vec<Value> = thought
-            .tool_calls
-            .iter()
-            .map(|call| json!({"tool": call.tool, "args": args(call, 400)}))
-            .collect();
-        tracing::info!("thought {number}: {}", context::shorten(&thought.intent, 200));
-        let record = json!({
-            "mind": self.mind.name(), "thought": number, "wake": self.cursors.wakes, "round": round,
-            "monologue": context::shorten(&thought.monologue, MOST_MONOLOGUE),
-            "intent": context::shorten(&thought.intent, MOST_MONOLOGUE),
-            "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
-            "owner": caller.owner,
-        });
-        self.paid_for_look(&record, !caller.owner);
-        self.remember("thought", record)?;
-        self.cursors.thoughts = number;
-        self.heart.thought();
-        self.seen();
-        let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == caller.thread);
-        shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
-        self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);
-        self.outage = None;
-        self.heart.next_try(None);
-        if self.setbacks.over() {
-            let text = format!("{} answers again", self.mind.name());
-            self.remember("observation", json!({"about": "model", "text": text}))?;
-        }
-        // Saved before acting: a tool that kills this life must not make the next one hear of old deaths.
-        self.save()?;
+        let number = self.remembered(&thought, usage, round, &caller)?;
         for call in &thought.tool_calls {
             if self.toolbox.rebirth.is_some() {
                 // It could change a tree that was rehearsed as it is.
@@ -173,6 +145,47 @@ impl Life {
             talk.rested();
         }
         Ok(next)
+    }
+
+    /// Remembers a thought, and that what it was shown is known; its number.
+    fn remembered(
+        &mut self,
+        thought: &Thought,
+        usage: Value,
+        round: u32,
+        caller: &Caller,
+    ) -> Result<u64, Fault> {
+        let number = self.cursors.thoughts.saturating_add(1);
+        let calls: Vec<Value> = thought
+            .tool_calls
+            .iter()
+            .map(|call| json!({"tool": call.tool, "args": args(call, 400)}))
+            .collect();
+        tracing::info!("thought {number}: {}", context::shorten(&thought.intent, 200));
+        let record = json!({
+            "mind": self.mind.name(), "thought": number, "wake": self.cursors.wakes, "round": round,
+            "monologue": context::shorten(&thought.monologue, MOST_MONOLOGUE),
+            "intent": context::shorten(&thought.intent, MOST_MONOLOGUE),
+            "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
+            "owner": caller.owner,
+        });
+        self.paid_for_look(&record, !caller.owner);
+        self.remember("thought", record)?;
+        self.cursors.thoughts = number;
+        self.heart.thought();
+        self.seen();
+        let shown = self.cursors.words.iter_mut().filter(|waiting| waiting.word.thread == caller.thread);
+        shown.for_each(|waiting| waiting.seen = waiting.seen.saturating_add(1));
+        self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);
+        self.outage = None;
+        self.heart.next_try(None);
+        if self.setbacks.over() {
+            let text = format!("{} answers again", self.mind.name());
+            self.remember("observation", json!({"about": "model", "text": text}))?;
+        }
+        // Saved before acting: a tool that kills this life must not make the next one hear of old deaths.
+        self.save()?;
+        Ok(number)
     }
 
     /// A turn of a talk that ends in plain words is the answer to the owner, where none was given yet.

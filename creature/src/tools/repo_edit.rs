@@ -56,7 +56,7 @@ pub async fn commit(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fau
     let owners = new_packages::judge(tools, &[])?;
     guardian_post::until_proven(&tools.store.house, tools.store.life).await;
     let judge = || new_packages::judge(tools, &[]).map(drop);
-    let manifests = files.iter().any(|path| packages::is_paper(path));
+    let manifests = files.iter().any(|path| packages::is_manifest(path));
     let judge = manifests.then_some(&judge as &dyn Fn() -> Result<(), Fault>);
     match proof::prove(&workshop(tools), &files, judge).await {
         Ok(proof) => {

@@ -28,7 +28,7 @@ const SECRET: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CRED
 /// `RUSTUP_TOOLCHAIN` stays: without it rustup obeys the `rust-toolchain` file of every dependency it compiles.
 const LEAKED: [&str; 2] = ["LD_LIBRARY_PATH", "RUST_RECURSION_COUNT"];
 
-/// How long strays are hunted; what is left then is asleep in the kernel and met again after the next command.
+/// How long strays are hunted; a process still there is stuck in the kernel, and met again after the next command.
 const HUNT: Duration = Duration::from_secs(2);
 
 /// Process ids of commands now running, so that the hunt for adopted children spares them.
@@ -172,7 +172,7 @@ pub async fn run(job: Job) -> Result<Ended, Fault> {
         let doing = format!("start {} in {}", job.program.display(), job.dir.display());
         Fault::caused(doing, &cause, "is it installed and on PATH?")
     })?;
-    let mut tree = Tree::of(child.id());
+    let mut group = Group::of(child.id());
     let (mut out, mut err) = (Capture::new(job.most_bytes), Capture::new(job.most_bytes));
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (status, timed_out, strays) = {
@@ -189,12 +189,12 @@ pub async fn run(job: Job) -> Result<Ended, Fault> {
             }
         };
         let timed_out = status.is_none();
-        tree.end_group();
+        group.end();
         let status = match status {
             Some(status) => Some(status),
             None => child.wait().await.ok(),
         };
-        tree.forget();
+        group.forget();
         let strays = hunt().await;
         if !read {
             // With every writer dead this is the rest of the pipe; the limit is for a writer that got away.
@@ -243,11 +243,11 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>, into: &mut Capture) {
 }
 
 /// A running command's process group; dropped unfinished, it is ended, so a cancelled call leaves nothing running.
-struct Tree {
+struct Group {
     leader: Option<Pid>,
 }
 
-impl Tree {
+impl Group {
     fn of(id: Option<u32>) -> Self {
         let leader = id.and_then(|id| i32::try_from(id).ok());
         if let (Some(pid), Ok(mut running)) = (leader, RUNNING.lock()) {
@@ -256,7 +256,7 @@ impl Tree {
         Self { leader: leader.map(Pid::from_raw) }
     }
 
-    fn end_group(&self) {
+    fn end(&self) {
         if let Some(leader) = self.leader {
             // Its leader may be gone already, and then there is nothing to end.
             let _ = killpg(leader, Signal::SIGKILL);
@@ -270,10 +270,10 @@ impl Tree {
     }
 }
 
-impl Drop for Tree {
+impl Drop for Group {
     fn drop(&mut self) {
         if self.leader.is_some() {
-            self.end_group();
+            self.end();
             self.forget();
             for pid in strays() {
                 let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
@@ -293,7 +293,7 @@ async fn hunt() -> usize {
         for id in found {
             let pid = Pid::from_raw(id);
             let _ = kill(pid, Signal::SIGKILL);
-            // Not ours yet while its parent lives; then this fails and the next round gets it.
+            // While its parent lives it is no child of ours: waiting fails, and the next round gets it.
             if waitpid(pid, Some(WaitPidFlag::WNOHANG)) != Err(Errno::ECHILD) {
                 ended.insert(id);
             }

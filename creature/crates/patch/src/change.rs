@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Largest file a self-edit reads or makes, in bytes; source files are a hundredth of it.
 pub const MOST_BYTES: usize = 1024 * 1024;
 
-/// One file as it was and as it is to be; none where there is no file.
+/// One file as it was and as it is to be; no text means no file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     pub path: String,
@@ -49,18 +49,16 @@ pub struct Written {
     files: Vec<Before>,
     /// Folders that were made for them, outermost first.
     folders: Vec<PathBuf>,
-    kept: bool,
 }
 
 /// Writes all changes, each file whole; on a failure puts back what was written.
 pub fn write(root: &Path, changes: Vec<Change>) -> Result<Written, Fault> {
-    let mut written =
-        Written { root: root.to_path_buf(), files: Vec::new(), folders: Vec::new(), kept: false };
+    let mut written = Written { root: root.to_path_buf(), files: Vec::new(), folders: Vec::new() };
     for Change { path, before, after, .. } in changes {
         let file = root.join(&path);
         written.note_new_folders(&file);
         let rights = fs::metadata(&file).ok().map(|found| found.permissions());
-        // Noted before it is done, so that half of it is undone as well.
+        // Noted before the write, so that one that fails half way is undone too.
         written.files.push(Before { path, bytes: before, rights });
         set(&file, after.as_ref().map(String::as_bytes), None)?;
     }
@@ -78,23 +76,23 @@ impl Written {
 
     /// The changes stay.
     pub fn keep(mut self) {
-        self.kept = true;
+        self.files.clear();
+        self.folders.clear();
     }
 
     /// Everything as it was, new modification times aside: with old ones cargo would run the stale binary.
     pub fn put_back(mut self) -> Result<(), Fault> {
-        self.kept = true;
         self.undo()
     }
 
     fn undo(&mut self) -> Result<(), Fault> {
         let mut first = Ok(());
-        for before in self.files.iter().rev() {
+        for before in self.files.drain(..).rev() {
             let undone = set(&self.root.join(&before.path), before.bytes.as_deref(), before.rights.as_ref());
             first = first.and(undone);
         }
-        for folder in self.folders.iter().rev() {
-            // Only an empty folder goes; what else is in it is somebody's.
+        for folder in self.folders.drain(..).rev() {
+            // A folder in which something else was put meanwhile stays.
             let _ = fs::remove_dir(folder);
         }
         first
@@ -110,7 +108,7 @@ impl Written {
 
 impl Drop for Written {
     fn drop(&mut self) {
-        if !self.kept && self.undo().is_err() {
+        if self.undo().is_err() {
             tracing::error!("a dropped self-edit could not be put back whole");
         }
     }
@@ -123,7 +121,7 @@ fn set(file: &Path, bytes: Option<&[u8]>, rights: Option<&Permissions>) -> Resul
         Some(bytes) => {
             memory::replace(file, bytes).map_err(|cause| Fault::caused("write a file", &cause, hint))?;
             if let Some(rights) = rights {
-                // Matters for a deleted script only; its text is back either way.
+                // A deleted script wants its executable bit back; without it the text is back all the same.
                 let _ = fs::set_permissions(file, rights.clone());
             }
             Ok(())

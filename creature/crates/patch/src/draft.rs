@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 const UNREADABLE: &str = "repo.drop puts the draft aside, where its files can be read; then edit anew";
 
-/// Texts by path; none is a file that goes.
+/// New texts by path; none deletes the file.
 pub type Texts = BTreeMap<String, Option<String>>;
 
 /// What is known of the draft beside its files.
@@ -61,17 +61,17 @@ pub struct Draft {
     pub state: State,
 }
 
-/// The draft is held.
+/// The lock of the draft, held until it is dropped.
 pub struct Alone(File);
 
 impl Drop for Alone {
     fn drop(&mut self) {
-        // Closed alone it would stay held for as long as a process forked meanwhile has not become another program.
+        // A file that is only closed stays locked while a process forked meanwhile still has it open.
         let _ = self.0.unlock();
     }
 }
 
-/// Whoever holds this acts on the draft or proves it, alone; a process that is killed holds nothing.
+/// Locks the draft: only one at a time edits or proves it. The kernel frees the lock of a process that is killed.
 pub fn hold(house: &House) -> Result<Alone, Fault> {
     let path = house.draft_lock();
     let open = || {
@@ -98,7 +98,7 @@ impl Draft {
         }
         let note = root.join("edit.json");
         if let Ok(bytes) = fs::read(&note) {
-            // One that does not read was never noted whole.
+            // A note that cannot be parsed was cut short, and its edit never begun.
             if let Ok(Note { texts, state }) = serde_json::from_slice(&bytes) {
                 make(&root, &texts)?;
                 keep(&root, "draft.json", &state)?;
@@ -123,7 +123,7 @@ impl Draft {
         Ok(Some(draft))
     }
 
-    /// A copy of the tree that lives; put aside first and moved into place whole.
+    /// Begins a draft: the tree that lives is copied beside the draft's place and moved there whole.
     pub fn begin(house: &House, now: &str) -> Result<Self, Fault> {
         let (root, aside) = (house.draft(), house.workspace().join("draft.new"));
         let begin = || -> io::Result<State> {
@@ -219,7 +219,7 @@ impl Draft {
         format!("a draft since {}: {} {of}, {tried}", minute(since), files.len())
     }
 
-    /// The draft goes, kept aside in place of the one before it. False where there is none.
+    /// Puts the draft aside, in place of the one put aside before. False where there is none.
     pub fn put_aside(house: &House) -> Result<bool, Fault> {
         let (root, aside) = (house.draft(), house.draft_aside());
         let put = || -> io::Result<bool> {
@@ -233,7 +233,7 @@ impl Draft {
         put().map_err(|cause| Fault::caused("put the draft aside", &cause, "is the workspace writable?"))
     }
 
-    /// What was put aside last is the draft again.
+    /// Makes what was put aside last the draft again.
     pub fn take_up(house: &House) -> Result<Self, Fault> {
         let none = || Fault::new("there is no draft that was put aside", "repo.edit begins a new one");
         fs::rename(house.draft_aside(), house.draft()).map_err(|_| none())?;

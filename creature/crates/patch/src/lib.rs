@@ -1,4 +1,18 @@
-//! How the creature changes itself: boundary, patch, disk, build, tests, rehearsal; put back whole when any of them fails.
+//! How the creature changes itself: from an edit to a tree that is built, tested and rehearsed, or left as it was.
+//!
+//! The way of an edit, a module a step:
+//! 1. [`boundary`] judges its paths.
+//! 2. [`plan`] works out in memory what it makes of the files; [`text`] finds the passages. What finds no place is told with
+//!    what the file says there, and the rest stands.
+//! 3. [`draft`] takes it into a copy of the source, where edits gather; [`source`] tells who changed what since the copy.
+//! 4. [`rebase`] brings into the draft what changed meanwhile in the tree that lives.
+//! 5. [`proof`] writes the draft's [`change`]s into that tree, builds, tests and rehearses it; what fails is put back whole.
+//!
+//! [`packages`] names what a changed manifest would have cargo fetch; who allows it is the caller's to ask.
+//!
+//! Nothing here knows a life, a tool or a setting: what is needed of them comes in a [`Workshop`]. A later module of the
+//! list stands on earlier ones, never the other way round. `proof` also shows some of its parts, for their tests.
+//! No test here is called `probation`: the guardian runs those of the creature's own package alone.
 
 pub mod boundary;
 pub mod change;
@@ -68,6 +82,17 @@ impl Stage {
     /// A failure in this stage.
     pub fn failed(self, fault: Fault) -> Failed {
         Failed { stage: self, fault }
+    }
+}
+
+/// Says of a fault in which stage it was.
+trait At<T> {
+    fn at(self, stage: Stage) -> Result<T, Failed>;
+}
+
+impl<T> At<T> for Result<T, Fault> {
+    fn at(self, stage: Stage) -> Result<T, Failed> {
+        self.map_err(|fault| stage.failed(fault))
     }
 }
 

@@ -8,16 +8,16 @@ use toml::{Table, Value};
 /// Where a manifest names packages.
 const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// Manifests and lock files by path, as they stand or are to stand.
-pub type Papers = BTreeMap<String, String>;
+/// Texts of manifests and lock files by path, as they stand or are to stand.
+pub type Manifests = BTreeMap<String, String>;
 
-/// Whether cargo reads this file for what it fetches.
-pub fn is_paper(path: &str) -> bool {
+/// Whether this is a manifest or a lock file, which cargo reads for what it fetches.
+pub fn is_manifest(path: &str) -> bool {
     path.ends_with("/Cargo.toml") || path.ends_with("/Cargo.lock")
 }
 
 /// What `after` names and `before` does not, a few words each.
-pub fn added(before: &Papers, after: &Papers) -> Vec<String> {
+pub fn added(before: &Manifests, after: &Manifests) -> Vec<String> {
     let (locked, wanted) = (named(before, "Cargo.lock", locked), named(before, "Cargo.toml", wanted));
     let versions: BTreeSet<(&str, &str)> = locked.iter().filter_map(|one| one.split_once(' ')).collect();
     let held = |want: &str| {
@@ -36,9 +36,9 @@ pub fn added(before: &Papers, after: &Papers) -> Vec<String> {
     all
 }
 
-fn named(papers: &Papers, file: &str, of: fn(&Table) -> Vec<String>) -> BTreeSet<String> {
-    let read = papers.iter().filter(|(path, _)| path.ends_with(file));
-    // What cannot be read names nothing: cargo stops at it.
+fn named(manifests: &Manifests, file: &str, of: fn(&Table) -> Vec<String>) -> BTreeSet<String> {
+    let read = manifests.iter().filter(|(path, _)| path.ends_with(file));
+    // A manifest that cannot be parsed names nothing; cargo refuses it.
     read.filter_map(|(_, text)| text.parse::<Table>().ok()).flat_map(|table| of(&table)).collect()
 }
 
@@ -93,7 +93,7 @@ fn dependencies(table: Option<&Value>, found: &mut Vec<String>) {
     }
 }
 
-/// Whether a version is one of those a plain wish as `1.2` means; of any other wish nobody knows.
+/// Whether a version is one of those a plain requirement as `1.2` means; every other form of requirement counts as new.
 fn fits(wish: &str, version: &str) -> bool {
     let numbers =
         |text: &str| text.split('.').map(|part| part.parse::<u64>().ok()).collect::<Option<Vec<u64>>>();
@@ -104,7 +104,7 @@ fn fits(wish: &str, version: &str) -> bool {
     if exact.is_some() {
         return found.starts_with(&wish);
     }
-    // What may not change is everything up to the first number that is not 0.
+    // Compatible versions share every number up to the first that is not 0.
     let fixed = wish.iter().position(|number| *number > 0).map_or(wish.len(), |at| at + 1);
     found.get(..fixed) == wish.get(..fixed) && found >= wish
 }

@@ -5,7 +5,7 @@ use crate::change::{Change, MOST_BYTES};
 use crate::text::diff::{self, FilePatch};
 use crate::text::hunks::{self, Applied, Miss, Pass};
 use crate::text::replace;
-use crate::{Failed, Stage};
+use crate::{At, Failed, Stage};
 use ground::fault::Fault;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ impl Plan {
 
 /// Works out what a patch makes of the files; writes nothing. Refused where not even its form or its paths will do.
 pub fn from_patch(roots: Roots, text: &str) -> Result<Plan, Failed> {
-    let files = diff::parse(text).map_err(|fault| Stage::Apply.failed(fault))?;
+    let files = diff::parse(text).at(Stage::Apply)?;
     let (mut changes, mut report, mut missed) = (Vec::new(), Vec::new(), Vec::new());
     for file in &files {
         let mut change = open(roots, &file.path, &mut changes)?;
@@ -156,12 +156,12 @@ pub fn from_edits(roots: Roots, edits: &[Edit]) -> Result<Plan, Failed> {
 
 /// The file as earlier parts of the same self-edit left it, or as it is on disk.
 fn open(roots: Roots, path: &str, changes: &mut Vec<Change>) -> Result<Change, Failed> {
-    let Allowed { path, area } = boundary::judge(path).map_err(|fault| Stage::Boundary.failed(fault))?;
+    let Allowed { path, area } = boundary::judge(path).at(Stage::Boundary)?;
     if let Some(known) = changes.iter().position(|change| change.path == path) {
         return Ok(changes.swap_remove(known));
     }
     let root = roots.of(area);
-    boundary::no_links(root, &path).map_err(|fault| Stage::Boundary.failed(fault))?;
+    boundary::no_links(root, &path).at(Stage::Boundary)?;
     let refuse =
         |why: &str| Stage::Apply.failed(Fault::new(format!("{path} {why}"), "only text files can be edited"));
     let before = match fs::read(root.join(&path)) {

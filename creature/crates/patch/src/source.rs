@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders of a source tree, one in the other, and files, that are looked at.
+/// How deep folders are followed, and how many files are looked at.
 const DEEPEST: usize = 32;
 const MOST_FILES: usize = 20_000;
 

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 /// Characters of errors and failing tests that are told whole: a quarter of what a mind is shown of one result.
 const MOST_EVIDENCE: usize = 8_000;
 
-/// The cases of property tests are the same in every run: chance neither lets an edit pass nor refuses another one.
+/// Seed of property tests: with the same cases in every run no edit passes or fails by chance.
 const SEED: &str = "1";
 
 /// Bytes of what a run of tests says.
@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 2 << 20;
 pub const PROBATION: &str = "probation::";
 
 /// A tree that cargo builds, and where its artefacts go. Cargo names what is in a workspace by its path from the
-/// workspace's root and takes for fresh what is older than its artefact: two trees in one folder would pass for each other.
+/// workspace's root and takes for fresh what is older than its artefact, so each tree has a target folder of its own.
 #[derive(Clone, Debug)]
 pub struct Tree {
     pub(super) workshop: Workshop,
@@ -45,7 +45,7 @@ impl Tree {
         Self { workshop: workshop.clone(), source, target, draft: true }
     }
 
-    /// What holds its `creature/`.
+    /// The folder that holds its `creature/`.
     pub fn root(&self) -> &Path {
         self.source.parent().unwrap_or(&self.source)
     }
@@ -104,7 +104,7 @@ impl Tree {
 
     async fn cargo(&self, verb: &str, args: &[&str], deadline: Duration) -> Result<Ended, Fault> {
         if self.draft {
-            self.settle()?;
+            self.touch_changed()?;
         }
         let job = self
             .job(&[verb], deadline)
@@ -119,8 +119,9 @@ impl Tree {
         process::run(Job { most_bytes: MOST_BYTES, ..job }).await
     }
 
-    /// Makes new what is not as cargo last saw it here: another draft may hold older files of the same names.
-    fn settle(&self) -> Result<(), Fault> {
+    /// Gives files that changed since cargo last ran here a new modification time: those of another draft may be older than
+    /// their artefacts.
+    fn touch_changed(&self) -> Result<(), Fault> {
         let failed =
             |cause: &dyn Error| Fault::caused("prepare the build of the draft", cause, "is the disk full?");
         let kept = self.target.join("sources.json");

@@ -15,7 +15,7 @@ struct Member {
 pub fn touched(root: &Path, paths: &[String]) -> Vec<String> {
     let members = members(root);
     let of = |path: &String| members.iter().rfind(|member| path.starts_with(&member.folder));
-    let every = paths.iter().any(|path| crate::packages::is_paper(path));
+    let every = paths.iter().any(|path| crate::packages::is_manifest(path));
     let mut names: BTreeSet<&str> = match every {
         true => members.iter().map(|member| member.name.as_str()).collect(),
         false => paths.iter().filter_map(of).map(|member| member.name.as_str()).collect(),

@@ -1,4 +1,4 @@
-//! The protocol of a self-edit: to disk, build, tests, rehearsal; kept when all pass, put back when one fails.
+//! The proof of a self-edit: to disk, build, tests, rehearsal; kept when all pass, put back when one fails.
 
 mod cargo;
 pub mod diagnostics;
@@ -8,13 +8,13 @@ mod seed;
 mod testing;
 
 use crate::change::{self, Change};
-use crate::{Failed, Stage, Workshop, packages};
+use crate::{At, Failed, Stage, Workshop, packages};
 pub use cargo::Tree;
 use ground::fault::Fault;
 use std::time::Instant;
 pub use testing::{Known, Tested, test};
 
-/// What a passed protocol took, in milliseconds: the creature's reaction time, for its own records.
+/// What a proof that passed took, in milliseconds: the creature's reaction time, for its own records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Proof {
     pub build_ms: u64,
@@ -25,74 +25,71 @@ pub struct Proof {
     pub flaky: Vec<String>,
 }
 
-/// Writes the changes into the tree that lives and proves it as it is then; put back when the proof fails. `judge` says of
-/// the lock that came of it whether it may be.
+/// Writes the changes into the tree that lives and proves it as it is then; put back when the proof fails, or is dropped.
+/// `judge` says of the lock that came of it whether it may be.
 pub async fn try_out(
     workshop: &Workshop,
     changes: Vec<Change>,
     judge: &dyn Fn() -> Result<(), Fault>,
 ) -> Result<Proof, Failed> {
     let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
-    let manifests = changes.iter().any(|change| packages::is_paper(&change.path));
-    let mut written =
-        change::write(workshop.house.root(), changes).map_err(|fault| Stage::Apply.failed(fault))?;
+    let manifests = changes.iter().any(|change| packages::is_manifest(&change.path));
+    let mut written = change::write(workshop.house.root(), changes).at(Stage::Apply)?;
     written.guard("creature/Cargo.lock");
-    match prove(workshop, &paths, manifests.then_some(judge)).await {
+    let mut failed = match prove(workshop, &paths, manifests.then_some(judge)).await {
         Ok(proof) => {
             written.keep();
-            Ok(proof)
+            return Ok(proof);
         }
-        Err(mut failed) => {
-            match written.put_back() {
-                Ok(()) => {}
-                Err(fault) => {
-                    let worse = format!("\nand not everything could be put back: {fault}");
-                    failed.fault.error.push_str(&worse);
-                    failed.fault.hint = "look at repo.status; repo.reset_hard puts creature/ back".to_owned();
-                }
-            }
-            Err(failed)
-        }
+        Err(failed) => failed,
+    };
+    if let Err(fault) = written.put_back() {
+        failed.fault.error += &format!("\nand not everything could be put back: {fault}");
+        failed.fault.hint = "look at repo.status; repo.reset_hard puts creature/ back".to_owned();
     }
+    Err(failed)
 }
 
-/// Proves the source as it is on disk, where these paths changed; changes nothing of it. Where manifests changed, `judge` says of the lock that comes
-/// of it whether it may be, before anything is fetched as far as this disk knows, and after the build in any case.
+/// Proves the source as it is on disk, where these paths changed; changes nothing of it. `judge` as in `try_out`, where
+/// manifests changed.
 pub async fn prove(
     workshop: &Workshop,
     paths: &[String],
     judge: Option<&dyn Fn() -> Result<(), Fault>>,
 ) -> Result<Proof, Failed> {
-    let judged = || judge.map_or(Ok(()), |judge| judge()).map_err(|fault| Stage::Boundary.failed(fault));
     let (mut proof, tree) = (Proof::default(), Tree::living(workshop));
-    let started = Instant::now();
-    if judge.is_some() {
-        // What it cannot find here fails the build too, or is judged after it.
-        tree.resolve().await.map_err(|fault| Stage::Build.failed(fault))?;
-        judged()?;
-    }
     let packages = members::touched(workshop.house.root(), paths);
     let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
-    let built = tree.build(&packages).await;
-    judged()?;
-    let built = built.and_then(|ended| cargo::passed("cargo build", &ended));
-    built.map_err(|fault| Stage::Build.failed(fault))?;
-    proof.build_ms = millis(started);
-    let started = Instant::now();
-    let tested = testing::run(&tree, &packages, None, None).await;
-    let tested = tested.map_err(|fault| Stage::Test.failed(fault))?;
-    (proof.passed, proof.flaky) = (tested.passed, tested.flaky);
-    proof.test_ms = millis(started);
-    let started = Instant::now();
-    let rehearsed = match rehearse::prepare(workshop) {
-        Ok(copy) => rehearse::run(workshop, &copy).await,
-        Err(fault) => Err(fault),
-    };
-    rehearsed.map_err(|fault| Stage::Rehearsal.failed(fault))?;
-    proof.rehearsal_ms = millis(started);
+    timed(&mut proof.build_ms, build(&tree, &packages, judge)).await?;
+    let tested = timed(&mut proof.test_ms, testing::run(&tree, &packages, None, None)).await;
+    Tested { passed: proof.passed, flaky: proof.flaky, .. } = tested.at(Stage::Test)?;
+    timed(&mut proof.rehearsal_ms, rehearse::rehearse(workshop)).await.at(Stage::Rehearsal)?;
     Ok(proof)
 }
 
-fn millis(since: Instant) -> u64 {
-    since.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
+/// Builds what these packages come to. The lock is judged before anything is fetched, as far as this disk knows what it
+/// will be, and after the build in any case.
+async fn build(
+    tree: &Tree,
+    packages: &[&str],
+    judge: Option<&dyn Fn() -> Result<(), Fault>>,
+) -> Result<(), Failed> {
+    if let Some(judge) = judge {
+        // What it cannot find here fails the build too, or is judged after it.
+        tree.resolve().await.at(Stage::Build)?;
+        judge().at(Stage::Boundary)?;
+    }
+    let built = tree.build(packages).await;
+    if let Some(judge) = judge {
+        judge().at(Stage::Boundary)?;
+    }
+    built.and_then(|ended| cargo::passed("cargo build", &ended)).at(Stage::Build).map(drop)
+}
+
+/// Waits for a step and notes how many milliseconds it took.
+async fn timed<T>(took_ms: &mut u64, step: impl Future<Output = T>) -> T {
+    let started = Instant::now();
+    let done = step.await;
+    *took_ms = started.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
+    done
 }

@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// Characters of its last words.
+/// Characters told of what the new binary printed.
 const MOST_SAID: usize = 4_000;
 
 /// Memory copied, in bytes from its end; a thought sees far less.
@@ -25,6 +25,11 @@ const MOST_SNAPSHOTS: usize = 3;
 /// Papers copied: files and bytes; enough for years of notes.
 const MOST_PAPERS: usize = 2_000;
 const MOST_PAPER_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Rehearses what was built.
+pub(super) async fn rehearse(workshop: &Workshop) -> Result<(), Fault> {
+    run(workshop, &prepare(workshop)?).await
+}
 
 /// Makes the house of a rehearsal; the old one is removed.
 pub fn prepare(workshop: &Workshop) -> Result<House, Fault> {
@@ -42,7 +47,7 @@ fn copy_house(workshop: &Workshop, copy: &House) -> io::Result<()> {
     for folder in [copy.mind(), copy.snapshots(), copy.papers(), copy.workspace()] {
         fs::create_dir_all(folder)?;
     }
-    fs::write(copy.memory(), end_of(&house.memory(), MOST_MEMORY)?)?;
+    fs::write(copy.memory(), end_of(&house.memory())?)?;
     let mut snapshots = files_in(&house.snapshots());
     snapshots.sort();
     for from in snapshots.iter().rev().take(MOST_SNAPSHOTS) {
@@ -58,22 +63,29 @@ fn copy_house(workshop: &Workshop, copy: &House) -> io::Result<()> {
     copy_papers(&house.papers(), &copy.papers(), &mut files, &mut bytes)
 }
 
-/// The last whole lines of a file, at most `most` bytes; nothing where there is no file.
-fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut file = match File::open(path) {
+/// The last whole lines of a file, as many as are copied; nothing where there is no file.
+fn end_of(path: &Path) -> io::Result<Vec<u8>> {
+    let size = match fs::metadata(path) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        opened => opened?,
+        found => found?.len(),
     };
-    let start = file.metadata()?.len().saturating_sub(most);
-    file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
+    let start = size.saturating_sub(MOST_MEMORY);
+    let mut bytes = from(path, start)?;
     if start > 0 {
         let torn = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
         bytes.drain(..torn);
     }
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     bytes.truncate(whole);
+    Ok(bytes)
+}
+
+/// What a file holds from this byte on, as far as a rehearsal looks.
+fn from(path: &Path, start: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(MOST_MEMORY).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -111,7 +123,7 @@ fn copy_papers(from: &Path, to: &Path, files: &mut usize, bytes: &mut u64) -> io
 }
 
 /// Runs the built binary in the copy; it must exit 0 and leave a readable thought in the copy's memory.
-pub async fn run(workshop: &Workshop, copy: &House) -> Result<(), Fault> {
+async fn run(workshop: &Workshop, copy: &House) -> Result<(), Fault> {
     let before = fs::metadata(copy.memory()).map_or(0, |found| found.len());
     let job =
         Job::new(workshop.house.target().join("debug/creature"), copy.root(), workshop.limits.rehearsal)
@@ -138,14 +150,7 @@ pub async fn run(workshop: &Workshop, copy: &House) -> Result<(), Fault> {
 
 /// Whether a thought that reads as one stands in the memory after its first `before` bytes.
 fn thought_after(memory: &Path, before: u64, is_thought: fn(Value) -> bool) -> bool {
-    let read = || -> io::Result<Vec<u8>> {
-        let mut file = File::open(memory)?;
-        file.seek(SeekFrom::Start(before))?;
-        let mut bytes = Vec::new();
-        file.take(MOST_MEMORY).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read().unwrap_or_default();
+    let bytes = from(memory, before).unwrap_or_default();
     let records =
         bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Record>(line).ok());
     let mut thoughts = records.filter(|record| record.kind == "thought");

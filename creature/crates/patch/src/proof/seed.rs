@@ -13,7 +13,7 @@ const FOLDERS: [&str; 3] = ["build", "deps", ".fingerprint"];
 /// Files that compilers replace whole, and that are large.
 const SHARED: [&str; 5] = ["rlib", "rmeta", "so", "a", "o"];
 
-/// Folders one in the other.
+/// How deep folders are followed.
 const DEEPEST: usize = 16;
 
 /// Takes over what is there of packages that are not `own`; what cannot be had is built again.

@@ -9,7 +9,7 @@ use ground::process::Ended;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Failing tests that are tried once more; more of them is no accident.
+/// Failing tests that are tried once more; where more fail, the change broke them.
 const MOST_AGAIN: usize = 8;
 
 /// What came of tests that passed.
@@ -45,7 +45,7 @@ impl Known {
         }
     }
 
-    /// These passed, in what lives from here on; what was not run is as it was.
+    /// Notes that these passed in the tree that lives from now on; tests that were not run keep their mark.
     pub fn green(mut self, at: String, passed: Vec<String>) -> Self {
         self.passed.extend(passed);
         self.passed.sort();

@@ -1,13 +1,13 @@
 //! New packages: what manifests and locks name that the last lock does not hold.
 
-use patch::packages::{Papers, added};
+use patch::packages::{Manifests, added};
 
 const MANIFEST: &str =
     "[workspace]\n[package]\nname = \"c\"\nversion = \"0.1.0\"\n[dependencies]\nserde = \"1\"\n";
 const LOCK: &str = "version = 4\n[[package]]\nname = \"serde\"\nversion = \"1.0.200\"\n\
     source = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
 
-fn papers(manifest: &str, lock: &str) -> Papers {
+fn manifests(manifest: &str, lock: &str) -> Manifests {
     [("creature/Cargo.toml", manifest), ("creature/Cargo.lock", lock)]
         .map(|(path, text)| (path.to_owned(), text.to_owned()))
         .into()
@@ -15,8 +15,8 @@ fn papers(manifest: &str, lock: &str) -> Papers {
 
 #[test]
 fn what_the_last_lock_does_not_hold_is_new() {
-    let before = papers(MANIFEST, LOCK);
-    let with = |line: &str| papers(&format!("{MANIFEST}{line}\n"), LOCK);
+    let before = manifests(MANIFEST, LOCK);
+    let with = |line: &str| manifests(&format!("{MANIFEST}{line}\n"), LOCK);
     for line in [
         "",
         "own = { path = \"crates/own\" }",
@@ -47,8 +47,8 @@ fn what_the_last_lock_does_not_hold_is_new() {
         assert_eq!(added(&before, &with(line)), [named], "{line}");
     }
     let other = LOCK.replace("1.0.200", "1.0.201");
-    assert_eq!(added(&before, &papers(MANIFEST, &other)).len(), 1, "another version in the lock");
+    assert_eq!(added(&before, &manifests(MANIFEST, &other)).len(), 1, "another version in the lock");
     let other = LOCK
         .replace("registry+https://github.com/rust-lang/crates.io-index", "git+https://evil.example/serde#1");
-    assert_eq!(added(&before, &papers(MANIFEST, &other)).len(), 1, "another source in the lock");
+    assert_eq!(added(&before, &manifests(MANIFEST, &other)).len(), 1, "another source in the lock");
 }
