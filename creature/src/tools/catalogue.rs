@@ -8,9 +8,9 @@ pub mod arg;
 mod files;
 mod outside;
 mod papers;
+mod row;
 mod schema;
 mod talk;
-mod words;
 
 pub use schema::{by_wire_name, native, wire_name};
 

@@ -1,6 +1,6 @@
 //! Tools for what it means to do: goals, opportunities, tasks, gaps, presence.
 
-use super::words::*;
+use super::row::*;
 use crate::tools::{agenda, left};
 
 pub(super) const TOOLS: &[Tool] = &[

@@ -1,6 +1,6 @@
 //! Tools for its workspace and its own source.
 
-use super::words::*;
+use super::row::*;
 use crate::tools::{files, left, listing, repo_edit, repo_look, repo_map, repo_run, search};
 
 pub(super) const TOOLS: &[Tool] = &[

@@ -1,6 +1,6 @@
 //! Tools that reach out, through the broker: the web, feeds, X, services; and work apart.
 
-use super::words::*;
+use super::row::*;
 use crate::tools::{feeds, left, service, spawn, web, x};
 
 pub(super) const TOOLS: &[Tool] = &[

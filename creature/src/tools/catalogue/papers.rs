@@ -1,6 +1,6 @@
 //! Tools for what it keeps: papers, records, knowledge, skills, dreams, its purpose.
 
-use super::words::*;
+use super::row::*;
 use crate::tools::{knowledge, left, papers, past, skills};
 
 pub(super) const TOOLS: &[Tool] = &[

@@ -1,6 +1,6 @@
 //! Tools for talking, and for what the owner said: messages, reminders, concerns, directives.
 
-use super::words::*;
+use super::row::*;
 use crate::tools::{
     agenda, directives, left, owner, remember, reminders,
     wake::{self, REST},
