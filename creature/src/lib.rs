@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod config;
 pub mod digest;
+pub mod dream;
 pub mod examine;
 pub mod guardian_post;
 pub mod heartbeat;
@@ -14,6 +15,7 @@ pub mod panic;
 pub mod rehearse;
 pub mod senses;
 pub mod store;
+pub mod subsessions;
 pub mod tools;
 
 pub use ground::{fault, paths, process};

@@ -5,13 +5,13 @@
 
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::life::subsessions::review;
 use crate::mind::Mind;
 use crate::mind::context::shorten;
 use crate::mind::instinct::{self, checklist, sources};
 use crate::pace::Pace;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
+use crate::subsessions::review;
 use agenda::Change;
 use agenda::directive::{self, DirectiveChange, Wish};
 use agenda::goals::{self, GoalChange};

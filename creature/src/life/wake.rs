@@ -3,8 +3,8 @@
 //! Invariant: a model is called for a reason that stands in the wake's record; instinct costs nothing and looks at
 //! every wake. What is due by the clock is done here, without either.
 
+use crate::dream;
 use crate::fault::Fault;
-use crate::life::dream;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::instinct::checklist;
 use crate::mind::{Mind, context};

@@ -6,8 +6,8 @@
 use super::Lent;
 use super::arguments::Arguments;
 use crate::fault::Fault;
-use crate::life::subsessions::review;
 use crate::store::feed::Event;
+use crate::subsessions::review;
 use agenda::presence::PresenceChange;
 use agenda::{Change, stack};
 use jiff::civil::DateTime;

@@ -3,8 +3,8 @@
 use super::Lent;
 use super::arguments::Arguments;
 use super::papers::{is_slug, keep};
+use crate::dream;
 use crate::fault::Fault;
-use crate::life::dream;
 use knowledge::facts::{self, Fact};
 use knowledge::{Kind, Question};
 use patch::boundary;

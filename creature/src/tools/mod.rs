@@ -40,9 +40,9 @@ mod x;
 
 use crate::config::{FileSettings, Permission, SelfEditSettings};
 use crate::digest::Facts;
+use crate::dream;
 use crate::fault::Fault;
 use crate::guardian_post;
-use crate::life::dream;
 use crate::mind::thought::ToolCall;
 use crate::store::Store;
 use crate::store::caller::Caller;

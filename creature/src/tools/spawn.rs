@@ -4,7 +4,7 @@ use super::Lent;
 use super::arguments::Arguments;
 use super::catalogue;
 use crate::fault::Fault;
-use crate::life::subsessions::words;
+use crate::subsessions::words;
 use agenda::sessions::{Origin, Request, Session, Spawned};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! The tools of knowledge: notes, facts and skills are written, found again and kept within their bounds.
 
 use crate::yard::Yard;
-use creature::life::dream::changed;
+use creature::dream::changed;
 use serde_json::{Value, json};
 
 #[tokio::test]

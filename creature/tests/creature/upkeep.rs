@@ -1,7 +1,7 @@
 //! What a dream leans on: papers changed by another hand are known, and an undoing keeps what came after.
 
 use crate::house::TempHouse;
-use creature::life::dream::{changed, looked, three_way};
+use creature::dream::{changed, looked, three_way};
 use creature::paths::House;
 use proptest::prelude::*;
 use serde_json::{Value, json};

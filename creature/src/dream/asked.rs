@@ -22,7 +22,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const DREAM: &str = include_str!("../../../prompts/dream.md");
+const DREAM: &str = include_str!("../../prompts/dream.md");
 
 /// Characters of facts, of the pulse and of the snapshot that are shown.
 const MOST_FACTS: usize = 12_000;

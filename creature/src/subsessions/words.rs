@@ -7,9 +7,9 @@ use crate::mind::context::head;
 use crate::tools::catalogue::{self, Apart, TOOLS, Tool};
 use agenda::sessions::{MOST_HOPS, Mode, NOTHING, Origin, Session};
 
-const BASE: &str = include_str!("../../../prompts/sub_base.md");
-const MINIMAL: &str = include_str!("../../../prompts/sub_minimal.md");
-const FULL: &str = include_str!("../../../prompts/sub_full.md");
+const BASE: &str = include_str!("../../prompts/sub_base.md");
+const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
+const FULL: &str = include_str!("../../prompts/sub_full.md");
 
 /// Characters of purpose and of the snapshot that a full session is given.
 const MOST_PURPOSE: usize = 4_000;
