@@ -48,10 +48,6 @@ impl House {
         self.root.join("self/HEARTBEAT.md")
     }
 
-    pub fn state(&self) -> PathBuf {
-        self.root.join(".self")
-    }
-
     pub fn memory(&self) -> PathBuf {
         self.root.join(".self/memory.jsonl")
     }

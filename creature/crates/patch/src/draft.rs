@@ -100,8 +100,8 @@ impl Draft {
         if let Ok(bytes) = fs::read(&note) {
             // A note that cannot be parsed was cut short, and its edit never begun.
             if let Ok(Note { texts, state }) = serde_json::from_slice(&bytes) {
-                make(&root, &texts)?;
-                keep(&root, "draft.json", &state)?;
+                write_texts(&root, &texts)?;
+                write_json(&root, "draft.json", &state)?;
             }
             fs::remove_file(&note)
                 .map_err(|cause| Fault::caused("finish an edit of the draft", &cause, ""))?;
@@ -140,7 +140,7 @@ impl Draft {
         };
         let failed = |cause: &io::Error| Fault::caused("begin a draft", cause, "is the disk full?");
         let state = begin().map_err(|cause| failed(&cause))?;
-        keep(&aside, "draft.json", &state)?;
+        write_json(&aside, "draft.json", &state)?;
         fs::rename(&aside, &root).map_err(|cause| failed(&cause))?;
         Ok(Self { root, state })
     }
@@ -161,9 +161,9 @@ impl Draft {
         }
         self.state.files.sort();
         let note = Note { texts, state: self.state.clone() };
-        keep(&self.root, "edit.json", &note)?;
-        make(&self.root, &note.texts)?;
-        keep(&self.root, "draft.json", &note.state)?;
+        write_json(&self.root, "edit.json", &note)?;
+        write_texts(&self.root, &note.texts)?;
+        write_json(&self.root, "draft.json", &note.state)?;
         fs::remove_file(self.root.join("edit.json")).map_err(|cause| {
             Fault::caused("finish an edit of the draft", &cause, "it is finished at the next look")
         })
@@ -173,16 +173,7 @@ impl Draft {
     pub fn came_to(&mut self, step: &str, now: &str, failure: Option<String>) -> Result<(), Fault> {
         let (ok, said) = (failure.is_none(), failure.unwrap_or_default());
         self.state.last = Some(Last { at: now.to_owned(), step: step.to_owned(), ok, said });
-        keep(&self.root, "draft.json", &self.state)
-    }
-
-    /// Edits that found no place, for their `new` to be used again.
-    pub fn missed(&mut self, edits: Vec<Edit>) -> Result<(), Fault> {
-        if self.state.missed != edits {
-            self.state.missed = edits;
-            keep(&self.root, "draft.json", &self.state)?;
-        }
-        Ok(())
+        write_json(&self.root, "draft.json", &self.state)
     }
 
     /// Hash of every file of the draft.
@@ -241,7 +232,7 @@ impl Draft {
     }
 }
 
-fn make(root: &Path, texts: &Texts) -> Result<(), Fault> {
+fn write_texts(root: &Path, texts: &Texts) -> Result<(), Fault> {
     for (path, text) in texts {
         let (file, hint) = (root.join(path), "is the disk full? the edit is finished at the next look");
         match text {
@@ -253,7 +244,7 @@ fn make(root: &Path, texts: &Texts) -> Result<(), Fault> {
     Ok(())
 }
 
-fn keep(root: &Path, name: &str, what: &impl Serialize) -> Result<(), Fault> {
+fn write_json(root: &Path, name: &str, what: &impl Serialize) -> Result<(), Fault> {
     let hint = "is the disk full? the draft is as it was";
     let bytes = serde_json::to_vec(what)
         .map_err(|cause| Fault::caused("write down the draft's state", &cause, hint))?;
