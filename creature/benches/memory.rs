@@ -3,9 +3,9 @@
 //! Run by `scripts/bench`. Prints a row as a JSON line; any other line is a note.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
-use creature::birth::{LOOK_BACK, birth};
 use creature::config::Told;
 use creature::life::Life;
+use creature::life::birth::{LOOK_BACK, birth};
 use creature::mind::{context, situation};
 use creature::paths::House;
 use memory::{Log, Record, snapshot};

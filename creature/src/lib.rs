@@ -1,43 +1,21 @@
 //! The creature: senses, thinks, acts, remembers, rests, and rewrites itself.
 
-pub mod acts;
-mod beside;
-pub mod birth;
-pub mod books;
 pub mod clock;
 pub mod config;
-mod consent;
-pub mod desk;
 pub mod digest;
 pub mod dream;
-pub mod due;
-mod emptied;
-pub mod endings;
 pub mod examine;
-pub mod feed;
 pub mod guardian_post;
 pub mod heartbeat;
-pub mod keepsake;
-pub mod last_words;
 pub mod life;
 pub mod lifeline;
-mod looks;
-mod meanwhile;
 pub mod mind;
-pub mod outage;
-pub mod outlook;
-mod own;
 pub mod pace;
-pub mod records;
+pub mod panic;
 pub mod rehearse;
-pub mod scanning;
 pub mod senses;
-pub mod setbacks;
-mod state;
+pub mod store;
 pub mod subsessions;
-pub mod talked;
 pub mod tools;
-mod unfinished;
-pub mod wakes;
 
 pub use ground::{fault, paths, process};

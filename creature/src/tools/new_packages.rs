@@ -1,6 +1,6 @@
 //! New packages: a change that has cargo fetch what the last lock does not hold is judged as `repo.install_deps` is.
 
-use super::{Toolbox, permission, repo_look};
+use super::{Lent, permission, repo_look};
 use crate::fault::Fault;
 use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
 use patch::change::Change;
@@ -18,9 +18,15 @@ const DEEPEST: usize = 12;
 const MOST_NAMED: usize = 8;
 
 /// Refuses changes, and what stands uncommitted, where they add packages that nobody allowed; whether the owner did.
-pub(super) fn judge(tools: &Toolbox, changes: &[Change]) -> Result<bool, Fault> {
+pub(super) fn judge(tools: &Lent<'_>, changes: &[Change]) -> Result<bool, Fault> {
     let mut after = Manifests::new();
-    below(tools.house.root(), &tools.house.source(), &mut after, &mut MOST_FOLDERS.clone(), DEEPEST);
+    below(
+        tools.store.house.root(),
+        &tools.store.house.source(),
+        &mut after,
+        &mut MOST_FOLDERS.clone(),
+        DEEPEST,
+    );
     let before = committed(tools).unwrap_or_else(|_| after.clone());
     for change in changes.iter().filter(|change| packages::is_manifest(&change.path)) {
         match &change.after {
@@ -40,7 +46,7 @@ pub(super) fn judge(tools: &Toolbox, changes: &[Change]) -> Result<bool, Fault> 
 }
 
 /// Manifests and locks of the last commit.
-fn committed(tools: &Toolbox) -> Result<Manifests, git2::Error> {
+fn committed(tools: &Lent<'_>) -> Result<Manifests, git2::Error> {
     let repo = repo_look::open(tools).map_err(|fault| git2::Error::from_str(&fault.error))?;
     let mut manifests = Manifests::new();
     repo.head()?.peel_to_tree()?.walk(TreeWalkMode::PreOrder, |folder, entry| {

@@ -1,7 +1,7 @@
 //! `repo.*` that run commands: cargo, and the shell, each with a deadline and its whole tree ended after it.
 
 use super::arguments::Arguments;
-use super::{Toolbox, new_packages, repo_edit, repo_look};
+use super::{Lent, new_packages, repo_edit, repo_look};
 use crate::config::SelfEditSettings;
 use crate::fault::Fault;
 use crate::mind::thought::Thought;
@@ -24,40 +24,40 @@ impl From<&SelfEditSettings> for Limits {
 }
 
 /// Where this toolbox edits its own source.
-pub(super) fn workshop(tools: &Toolbox) -> Workshop {
+pub(super) fn workshop(tools: &Lent<'_>) -> Workshop {
     Workshop {
-        house: tools.house.clone(),
+        house: tools.store.house.clone(),
         cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
-        limits: tools.limits,
-        life: tools.life,
+        limits: tools.belt.limits,
+        life: tools.store.life,
         read_paper: |path| papers::read(path).text,
         is_thought: |data| serde_json::from_value::<Thought>(data).is_ok(),
     }
 }
 
 /// `cargo check` of all source and tests: of the draft where there is one.
-pub async fn check(tools: &mut Toolbox) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.house)?;
+pub async fn check(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+    let _alone = draft::hold(&tools.store.house)?;
     let (tree, draft) = tree(tools)?;
     let passed = tree.check().await.map(|took| json!({"took_ms": millis(took)}));
     came_to(tools, draft, "check", passed)
 }
 
 /// Tests of the draft where there is one: first those of the packages that it touches, then the rest.
-pub async fn test(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub async fn test(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let filter = args.maybe_text("filter").map(str::trim).filter(|filter| !filter.is_empty());
     if filter.is_some_and(|filter| filter.starts_with('-')) {
         return Err(args.fault("takes part of a test's name as `filter`, not an option"));
     }
-    let _alone = draft::hold(&tools.house)?;
+    let _alone = draft::hold(&tools.store.house)?;
     let (tree, draft) = tree(tools)?;
     let paths: Vec<String> = match &draft {
         Some(draft) if filter.is_none() => {
-            draft.changes(&tools.house)?.into_iter().map(|change| change.path).collect()
+            draft.changes(&tools.store.house)?.into_iter().map(|change| change.path).collect()
         }
         _ => Vec::new(),
     };
-    let now = tools.clock.text();
+    let now = tools.store.clock.text();
     let unchanged = draft.is_none().then_some(now.as_str());
     let passed =
         proof::test(&tree, &paths, filter, unchanged).await.map(|Tested { results, flaky, took, .. }| {
@@ -69,9 +69,9 @@ pub async fn test(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault>
 }
 
 /// What cargo is to look at.
-fn tree(tools: &Toolbox) -> Result<(Tree, Option<Draft>), Fault> {
-    let draft = Draft::unborn(&tools.house)?;
-    let changes = draft.as_ref().map_or(Ok(Vec::new()), |draft| draft.changes(&tools.house))?;
+fn tree(tools: &Lent<'_>) -> Result<(Tree, Option<Draft>), Fault> {
+    let draft = Draft::unborn(&tools.store.house)?;
+    let changes = draft.as_ref().map_or(Ok(Vec::new()), |draft| draft.changes(&tools.store.house))?;
     new_packages::judge(tools, &changes)?;
     let workshop = workshop(tools);
     let tree = if draft.is_some() { Tree::draft(&workshop) } else { Tree::living(&workshop) };
@@ -80,25 +80,25 @@ fn tree(tools: &Toolbox) -> Result<(Tree, Option<Draft>), Fault> {
 
 /// Notes with the draft what came of a step, and says what was looked at.
 fn came_to(
-    tools: &Toolbox,
+    tools: &Lent<'_>,
     draft: Option<Draft>,
     step: &str,
     came: Result<Value, Fault>,
 ) -> Result<Value, Fault> {
     let Some(mut draft) = draft else { return came };
     let failure = came.as_ref().err().map(|fault| repo_edit::gist(&fault.error));
-    draft.came_to(step, &tools.clock.text(), failure)?;
+    draft.came_to(step, &tools.store.clock.text(), failure)?;
     came.map(|came| repo_look::of_tree(came, Some(draft.line())))
 }
 
-pub async fn install_deps(tools: &mut Toolbox) -> Result<Value, Fault> {
+pub async fn install_deps(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
     let took = Tree::living(&workshop(tools)).fetch().await?;
     Ok(json!({"took_ms": millis(took)}))
 }
 
-pub async fn run(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub async fn run(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (command, seconds) = (args.text("command"), args.number("deadline_s").unwrap_or(60));
-    let job = Job::new("sh", tools.house.root(), Duration::from_secs(seconds as u64));
+    let job = Job::new("sh", tools.store.house.root(), Duration::from_secs(seconds as u64));
     let ended = process::run(job.args(["-c", command])).await?;
     let mut result = json!({
         "ok": ended.ok(),

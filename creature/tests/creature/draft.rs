@@ -137,7 +137,7 @@ async fn an_edit_killed_at_any_step_is_whole_or_never_begun() {
                 }
             }
         }
-        let found = Draft::open(&yard.tools.house).unwrap().unwrap();
+        let found = Draft::open(&yard.store.house).unwrap().unwrap();
         assert!(!draft.join("edit.json").exists(), "step {step}");
         let (text, new) = (of_draft(&yard, "creature/a.txt"), draft.join("creature/new.txt").exists());
         let files =
@@ -152,7 +152,7 @@ async fn an_edit_killed_at_any_step_is_whole_or_never_begun() {
 async fn a_draft_killed_while_it_begins_is_none_and_the_next_edit_begins_it_anew() {
     let mut yard = yard();
     yard.put(".self/workspace/draft.new/creature/a.txt", "half");
-    assert!(Draft::open(&yard.tools.house).unwrap().is_none());
+    assert!(Draft::open(&yard.store.house).unwrap().is_none());
     assert_eq!(
         yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await["ok"],
         json!(true)
@@ -174,7 +174,7 @@ async fn a_draft_killed_while_it_goes_is_there_whole_or_aside_whole() {
         yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await;
         yard.call("repo.drop", json!({})).await;
         yard.call("repo.edit", held(json!([edit("creature/a.txt", "two", "TWO")]))).await;
-        let (draft, aside) = (yard.tools.house.draft(), yard.tools.house.draft_aside());
+        let (draft, aside) = (yard.store.house.draft(), yard.store.house.draft_aside());
         match step {
             0 => fs::remove_file(aside.join("draft.json")).unwrap(),
             step => {
@@ -184,7 +184,7 @@ async fn a_draft_killed_while_it_goes_is_there_whole_or_aside_whole() {
                 }
             }
         }
-        let there = Draft::open(&yard.tools.house).unwrap();
+        let there = Draft::open(&yard.store.house).unwrap();
         assert_eq!(there.is_some(), step < 2, "step {step}");
         if there.is_some() {
             let back = yard.call("repo.drop", json!({"back": true})).await;
@@ -205,17 +205,17 @@ async fn a_draft_killed_between_its_proof_and_its_birth_is_a_draft_still() {
     for looked_at in [false, true] {
         let mut yard = yard();
         yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await;
-        let mut draft = Draft::open(&yard.tools.house).unwrap().unwrap();
+        let mut draft = Draft::open(&yard.store.house).unwrap().unwrap();
         draft.came_to("proof", "2126-01-01T00:00:00Z", None).unwrap();
         yard.put("creature/a.txt", &TEN.replace("one", "ONE"));
         if looked_at {
-            assert!(Draft::unborn(&yard.tools.house).unwrap().is_none(), "all of it lives");
+            assert!(Draft::unborn(&yard.store.house).unwrap().is_none(), "all of it lives");
         }
         yard.put("creature/a.txt", TEN);
         if looked_at {
             assert_eq!(yard.call("repo.drop", json!({"back": true})).await["ok"], json!(true));
         }
-        let draft = Draft::unborn(&yard.tools.house).unwrap().unwrap();
+        let draft = Draft::unborn(&yard.store.house).unwrap().unwrap();
         assert!(draft.line().ends_with("1 file, proof passes"), "{}", draft.line());
         assert!(of_draft(&yard, "creature/a.txt").starts_with("ONE\n"));
     }
@@ -224,7 +224,7 @@ async fn a_draft_killed_between_its_proof_and_its_birth_is_a_draft_still() {
 #[tokio::test]
 async fn two_at_once_are_refused() {
     let mut yard = yard();
-    let alone = draft::hold(&yard.tools.house).unwrap();
+    let alone = draft::hold(&yard.store.house).unwrap();
     for (tool, args) in [
         ("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))),
         ("repo.check", json!({})),
@@ -289,10 +289,10 @@ async fn a_draft_against_a_tree_that_changed_is_rebased_or_refused_never_silentl
 async fn what_was_born_of_a_draft_needs_it_no_more() {
     let mut yard = yard();
     yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await;
-    assert!(Draft::unborn(&yard.tools.house).unwrap().is_some(), "it does not live yet");
+    assert!(Draft::unborn(&yard.store.house).unwrap().is_some(), "it does not live yet");
     yard.put("creature/a.txt", &TEN.replace("one", "ONE"));
-    assert!(Draft::unborn(&yard.tools.house).unwrap().is_none());
-    assert!(!yard.tools.house.draft().exists());
+    assert!(Draft::unborn(&yard.store.house).unwrap().is_none());
+    assert!(!yard.store.house.draft().exists());
     // It fell: what died can be taken up again.
     yard.put("creature/a.txt", TEN);
     assert_eq!(yard.call("repo.drop", json!({"back": true})).await["ok"], json!(true));

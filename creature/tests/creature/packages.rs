@@ -66,12 +66,12 @@ async fn what_a_command_wrote_into_a_manifest_is_judged_before_cargo_runs() {
 #[tokio::test]
 async fn the_owners_request_for_an_install_allows_the_edit_that_makes_it() {
     let mut yard = yard();
-    yard.tools.owner = true;
+    yard.caller.owner = true;
     let tools = vec!["repo.install_deps".to_owned()];
-    yard.tools
+    yard.lent()
         .change(&Change::Request(RequestChange::Heard { text: "install regex".to_owned(), tools }))
         .unwrap();
-    yard.tools.owner = false;
+    yard.caller.owner = false;
     let result = yard.call("repo.edit", edit("serde = \"1\"\nregex = \"1\"\n", true)).await;
     assert_eq!(result["ok"], true, "{result}");
 }

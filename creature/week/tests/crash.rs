@@ -7,9 +7,9 @@ use crate::world::time;
 use crate::world::{Never, World};
 use agenda::Change;
 use agenda::goals::GoalChange;
-use creature::birth::birth;
 use creature::config::Told;
 use creature::life::Next;
+use creature::life::birth::birth;
 use creature::paths::House;
 use serde_json::json;
 use std::process::{Command, Stdio};
@@ -99,16 +99,16 @@ async fn what_memory_says_was_changed_is_changed() {
     let add = |title: &str| {
         Change::Goal(GoalChange::Add { title: title.to_owned(), checkpoints: Vec::new(), cost_usd: 0.0 })
     };
-    life.toolbox.change(&add("first")).unwrap();
+    life.change(&add("first")).unwrap();
     let before = std::fs::read(house.path(".self/mind/agenda.json")).unwrap();
     for title in ["second", "third"] {
-        life.toolbox.change(&add(title)).unwrap();
+        life.change(&add(title)).unwrap();
     }
-    let expected = life.toolbox.desk.agenda.clone();
+    let expected = life.store.agenda.clone();
     drop(life);
     house.write(".self/mind/agenda.json", before);
     for number in 2..4 {
         let life = birth(told(number)).await.unwrap();
-        assert_eq!(life.toolbox.desk.agenda, expected, "life {number}");
+        assert_eq!(life.store.agenda, expected, "life {number}");
     }
 }

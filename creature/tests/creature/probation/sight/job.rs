@@ -1,4 +1,4 @@
-//! An errand of the owner's that reads source round after round, and what a model's server has counted of it.
+//! A job of the owner's that reads source round after round, and what a model's server has counted of it.
 
 use super::world::{NATIVE, World};
 use crate::faithful::{Entry, Prices, Rules, Say, Seen, Wire};
@@ -9,13 +9,13 @@ use serde_json::json;
 pub const DAY_USD: f64 = 0.75;
 
 /// Each request as it was shown, and what it came to.
-pub struct Errand {
+pub struct Job {
     pub seen: Vec<Seen>,
     pub ledger: Vec<Entry>,
 }
 
 /// Reads 60 lines a round, no span twice, and answers in the last of them.
-pub fn errand(wire: Wire, rounds: usize) -> Errand {
+pub fn job(wire: Wire, rounds: usize) -> Job {
     let world = World::new(wire, Rules::default(), NATIVE, move |seen| match seen.number - 1 {
         at if at + 1 < rounds => Say::new().thinks("What follows from this?").says("I read on.").calls(
             "repo.read",
@@ -41,5 +41,5 @@ pub fn errand(wire: Wire, rounds: usize) -> Errand {
     });
     assert!(living.leave().success());
     world.server.assert_no_violations();
-    Errand { seen: world.server.seen(), ledger: world.server.ledger() }
+    Job { seen: world.server.seen(), ledger: world.server.ledger() }
 }

@@ -11,7 +11,7 @@ use crate::mind::instinct::sources::{self, Named};
 use crate::mind::instinct::text::{host, number};
 use crate::pace::Pace;
 use crate::senses::papers;
-use crate::state;
+use crate::store::state;
 use hands::Broker;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

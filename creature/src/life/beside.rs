@@ -3,13 +3,16 @@
 //! Invariant: one call runs so at a time, with a toolbox of its own, and what it did is taken over when it ends. Stopped, it
 //! leaves no process behind and no file half changed.
 
-use crate::acts::patience;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::last_words::guarded;
+use crate::life::act::patience;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::thought::ToolCall;
-use crate::tools::{Done, Rebirth};
+use crate::panic::guarded;
+use crate::store::caller::Caller;
+use crate::tools::{Done, Lent, Rebirth, catalogue};
+use agenda::Change;
+use agenda::requests::RequestChange;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
@@ -25,24 +28,25 @@ enum Ends {
 impl Life {
     /// Whether a call may take minutes, so that the life goes on meanwhile; what answers the owner is waited for.
     pub(crate) fn is_long(&self, call: &ToolCall) -> bool {
-        let builds = ["repo.check", "repo.test", "repo.edit", "repo.apply_patch", "repo.commit"];
-        let runs = ["repo.run", "repo.install_deps"];
-        !self.course.beside && builds.iter().chain(&runs).any(|tool| *tool == call.tool)
+        !self.course.beside && catalogue::marks(&call.tool).is_some_and(|marks| marks.is_slow)
     }
 
     /// Runs a call while the life goes on; none where it was asked to leave.
     pub(crate) async fn beside(
         &mut self,
         call: &ToolCall,
+        caller: &Caller,
         leaving: &mut impl Leaving,
     ) -> Result<Option<Done>, Fault> {
-        let (mut tools, own, known) = (self.toolbox.beside()?, call.clone(), self.watch.known());
+        let (mut belt, mut store) = (self.toolbox.beside(), self.store.beside()?);
+        let (own, name, facts, known) = (call.clone(), caller.clone(), self.facts(), self.watch.known());
         let mut running = pin!(async move {
+            let mut tools = Lent { belt: &mut belt, store: &mut store, caller: name, facts };
             let done = guarded(&own.tool, tools.call(&own)).await;
-            (done, tools)
+            (done, belt)
         });
-        let (done, tools) = loop {
-            let due = self.toolbox.desk.agenda.reminders.next_at(self.told.clock.now());
+        let (done, belt) = loop {
+            let due = self.store.agenda.reminders.next_at(self.told.clock.now());
             tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(None),
@@ -55,7 +59,7 @@ impl Life {
                 }
             }
             // It runs on while the owner is answered.
-            let (ends, ended) = both(self.meantime(leaving), running.as_mut()).await;
+            let (ends, ended) = both(self.meantime(caller, leaving), running.as_mut()).await;
             let ends = ends?;
             if let Some(ended) = ended {
                 break ended;
@@ -69,30 +73,31 @@ impl Life {
                 None => self.heart.stage(Stage::Acting, patience(&call.tool)),
             }
         };
-        self.toolbox.take_over(tools);
+        for tool in self.toolbox.take_over(belt) {
+            self.made_by(caller, &Change::Request(RequestChange::Used { tool }));
+        }
         self.watch.own_since(&known);
         Ok(Some(done))
     }
 
     /// What came due or was said while a call runs is done, and the owner answered.
-    async fn meantime(&mut self, leaving: &mut impl Leaving) -> Result<Option<Ends>, Fault> {
+    async fn meantime(&mut self, caller: &Caller, leaving: &mut impl Leaving) -> Result<Option<Ends>, Fault> {
         self.watch.know();
         self.hear()?;
         if !self.told.safe {
             self.attend_hour()?;
         }
-        if self.paused() && !self.toolbox.owner {
+        if self.paused() && !caller.owner {
             return Ok(Some(Ends::Paused));
         }
         // A word that found the mind away is not put to it again with every look at the hour.
         let away = self.is_down();
-        if self.toolbox.owner || self.cursors.words.is_empty() || !(away || self.unheard()) {
+        if caller.owner || self.cursors.words.is_empty() || !(away || self.unheard()) {
             return Ok(None);
         }
         tracing::info!("the owner speaks: answered beside the call under way");
         let parked = self.mind.talk().and_then(|talk| talk.park());
         let (line, busy) = (self.course.line.take(), self.course.busy.take());
-        let thread = self.toolbox.thread.clone();
         self.course.beside = true;
         let next = match away {
             true => Box::pin(self.meanwhile(false, leaving)).await,
@@ -100,7 +105,7 @@ impl Life {
         };
         self.course.beside = false;
         (self.course.line, self.course.busy) = (line, busy);
-        (self.toolbox.owner, self.toolbox.thread, self.toolbox.completed) = (false, thread, false);
+        (self.caller, self.toolbox.completed) = (caller.clone(), false);
         if let Some(talk) = self.mind.talk() {
             talk.take_up(parked);
         }

@@ -10,14 +10,14 @@ use crate::mind::conversation::Conversation;
 use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, extract, talk, transcript};
 use crate::senses::papers;
-use crate::state;
+use crate::store::state;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-const ASKING: &str = include_str!("../prompts/talked.md");
+const ASKING: &str = include_str!("../../prompts/talked.md");
 
 /// Seconds between looks.
 const LOOK_S: i64 = 600;
@@ -205,7 +205,7 @@ impl Life {
                 return Ok(Some(summary));
             };
             let call = ToolCall { tool: "notes.append".to_owned(), args, ..ToolCall::default() };
-            let done = self.toolbox.call(&call).await.result;
+            let done = self.lend(self.caller.clone()).call(&call).await.result;
             let why = done.get("error").and_then(Value::as_str).unwrap_or_default();
             self.observe("talk", why)?;
         }

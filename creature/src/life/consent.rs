@@ -5,6 +5,7 @@
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::moment::Word;
+use crate::store::caller::Caller;
 use agenda::yes;
 use serde_json::json;
 
@@ -14,7 +15,7 @@ impl Life {
         if self.told.safe {
             return;
         }
-        let kept = self.as_owner(&word.thread, |life| life.toolbox.requested(word));
+        let kept = self.lend(Caller::owner(&word.thread)).requested(word);
         kept.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).ok();
     }
 
@@ -23,7 +24,7 @@ impl Life {
     pub(crate) fn approved(&mut self, word: &Word) -> Result<Option<bool>, Fault> {
         let Some(said) = yes::understand(&word.text).filter(|_| !self.told.safe) else { return Ok(None) };
         let ids = match said.ids.is_empty() {
-            true => Some(yes::items_named(&self.toolbox.asked_last(word)))
+            true => Some(yes::items_named(&self.store.asked_last(word)))
                 .filter(|ids| ids.len() == 1)
                 .unwrap_or_default(),
             false => said.ids,
@@ -33,8 +34,8 @@ impl Life {
         }
         let mut told = Vec::new();
         for id in &ids {
-            let what = self.toolbox.desk.agenda.price(id).unwrap_or_else(|| id.clone());
-            match self.as_owner(&word.thread, |life| life.toolbox.change(&yes::change(id))) {
+            let what = self.store.agenda.price(id).unwrap_or_else(|| id.clone());
+            match self.store.change(&Caller::owner(&word.thread), &yes::change(id)) {
                 Ok(_) => {
                     told.push(format!("Approved: {what}. I go on with it."));
                     self.cursors.tell(format!("Your owner approved {what}: go on with it."));

@@ -1,29 +1,15 @@
-//! The desk: the agenda as it is kept; each change is applied, booked, written down and shown in the feed.
+//! The agenda store: each change of the agenda is applied, booked and written down.
 //!
 //! Invariant: a change stands in the bookkeeping before it counts; a lost or garbage file costs no life.
 
+use super::Store;
+use super::caller::Caller;
 use crate::fault::Fault;
-use crate::paths::House;
-use crate::senses::papers;
-use crate::tools::Toolbox;
-use agenda::{Agenda, Change, Rules, When};
+use agenda::{Change, When};
 use memory::Record;
 use serde_json::{Value, json};
 
-/// The agenda and the rules it is kept by.
-#[derive(Clone, Debug, Default)]
-pub struct Desk {
-    pub agenda: Agenda,
-    pub rules: Rules,
-}
-
-impl Desk {
-    /// Reads the agenda; what is wrong with the file comes back as a sentence, with an empty agenda.
-    pub fn load(house: &House) -> (Self, Option<String>) {
-        let (agenda, odd) = papers::kept(&house.agenda());
-        (Self { agenda, rules: Rules::default() }, odd)
-    }
-
+impl Store {
     /// Makes the changes that stand in records and not in the file: a life may have ended between the two.
     pub fn catch_up(&mut self, records: &[Record]) {
         for record in records.iter().filter(|record| record.kind == "agenda") {
@@ -38,28 +24,26 @@ impl Desk {
             }
         }
     }
-}
 
-impl Toolbox {
     /// Makes a change of the agenda; refused, nothing is changed.
-    pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
+    pub fn change(&mut self, caller: &Caller, change: &Change) -> Result<Value, Fault> {
         let now = self.clock.now();
-        let mut next = self.desk.agenda.copy();
-        let when = When { now, thread: &self.thread, owner: self.owner, rules: &self.desk.rules };
+        let mut next = self.agenda.copy();
+        let when = When { now, thread: &caller.thread, owner: caller.owner, rules: &self.rules };
         let done = next.apply(change, when).map_err(|refused| Fault::new(refused.error, refused.hint))?;
         next.changes += 1;
         let kept = json!({
-            "nth": next.changes, "change": change, "done": done, "owner": self.owner, "thread": self.thread,
+            "nth": next.changes, "change": change, "done": done, "owner": caller.owner, "thread": caller.thread,
         });
         self.book("agenda", kept)?;
-        self.desk.agenda = next;
+        self.agenda = next;
         self.keep_agenda();
         Ok(done)
     }
 
     /// Writes the agenda down; failing to is told and survived, for the bookkeeping has every change.
     pub(crate) fn keep_agenda(&self) {
-        let text = self.desk.agenda.to_json();
+        let text = self.agenda.to_json();
         if let Err(error) = memory::replace(&self.house.agenda(), &text) {
             tracing::warn!("failed to {error}");
         }

@@ -1,4 +1,4 @@
-//! An errand: "give yourself a tool that counts", by a mind that errs three times and mends each by an edit of a line.
+//! A job: "give yourself a tool that counts", by a mind that errs three times and mends each by an edit of a line.
 
 use super::sight::world::{NATIVE, World};
 use crate::broker::loopback;
@@ -151,7 +151,7 @@ fn a_tool_is_made_through_three_mistakes_each_mended_by_an_edit_of_a_line() {
     world.house.say(r#"{"text": "give yourself a tool that counts words, lines and characters of a workspace file, with tests"}"#);
     let _living = world.live(1);
     let passed = world.house.record("self_change", |data| data["stage"] == "asked");
-    println!("the errand took {:?} beside the model: {}", began.elapsed(), passed.data["took"]);
+    println!("the job took {:?} beside the model: {}", began.elapsed(), passed.data["took"]);
     world.server.assert_no_violations();
     let stages: Vec<String> = world
         .house

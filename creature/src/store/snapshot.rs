@@ -2,11 +2,10 @@
 //!
 //! Invariant: each snapshot stands on the one before, one is made at a time, and no record is taken in twice.
 
+use super::Store;
 use crate::digest::{Facts, digest, ended, fresh, open_threads};
 use crate::fault::Fault;
-use crate::life::Life;
 use crate::senses::papers;
-use crate::tools::Toolbox;
 use memory::snapshot;
 use patch::draft::Draft;
 use serde_json::json;
@@ -17,9 +16,13 @@ const LOOK_BACK: (usize, u64) = (2_000, 4 << 20);
 /// Records that are left as they are, for the next snapshot.
 const KEPT: usize = 10;
 
-impl Toolbox {
+impl Store {
     /// Writes a snapshot, in these words or drawn from the records; its path and its characters.
-    pub(crate) fn keep_snapshot(&mut self, words: Option<&str>) -> Result<(String, usize), Fault> {
+    pub(crate) fn keep_snapshot(
+        &mut self,
+        facts: &Facts,
+        words: Option<&str>,
+    ) -> Result<(String, usize), Fault> {
         let read =
             |cause: memory::Error| Fault::caused("read memory for a snapshot", &cause, "write one as `text`");
         let (text, kept) = match words {
@@ -31,11 +34,11 @@ impl Toolbox {
                 let before = snapshot::latest(&self.house.snapshots()).map_err(read)?;
                 let (fresh, left) = fresh(&records, KEPT);
                 let purpose = papers::read(&self.house.purpose()).text;
-                let agenda = &self.desk.agenda;
+                let agenda = &self.agenda;
                 let draft =
                     Draft::open(&self.house).ok().flatten().filter(|draft| !draft.state.files.is_empty());
                 let open = open_threads(agenda, draft.map(|draft| draft.line()), self.clock.now());
-                let facts = Facts { purpose, left, open, ended: ended(agenda), ..self.facts.clone() };
+                let facts = Facts { purpose, left, open, ended: ended(agenda), ..facts.clone() };
                 let text = digest(&facts, fresh, before.as_ref().map(|before| before.text.as_str()));
                 (text, left)
             }
@@ -44,19 +47,7 @@ impl Toolbox {
         let path = snapshot::write(&self.house.snapshots(), &text)
             .map_err(|cause| Fault::caused("write the snapshot", &cause, hint))?;
         let path = format!(".self/snapshots/{}", path.file_name().unwrap_or_default().to_string_lossy());
-        self.record("snapshot", json!({"path": path, "thoughts": self.facts.thoughts, "kept": kept}))?;
+        self.record("snapshot", json!({"path": path, "thoughts": facts.thoughts, "kept": kept}))?;
         Ok((path, text.chars().count()))
-    }
-}
-
-impl Life {
-    /// Keeps a snapshot of this life so far. One that cannot be written is no reason to die.
-    pub(crate) fn keep_snapshot(&mut self) -> Result<(), Fault> {
-        self.toolbox.facts = self.facts();
-        self.cursors.snapshot_at = self.cursors.thoughts;
-        match self.toolbox.keep_snapshot(None) {
-            Ok(_) => Ok(()),
-            Err(fault) => self.observe("snapshot", &fault.error),
-        }
     }
 }

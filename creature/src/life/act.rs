@@ -1,15 +1,17 @@
 //! Acts: runs the calls of a thought, notices what is repeated, and remembers what came of each.
 
 use crate::fault::Fault;
-use crate::feed::Event;
 use crate::heartbeat::Stage;
-use crate::last_words::guarded;
 use crate::life::{Leaving, Life};
 use crate::mind::instinct::checklist;
 use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, context};
+use crate::panic::guarded;
 use crate::senses::papers::{self, Paper};
-use crate::tools::Done;
+use crate::store::caller::Caller;
+use crate::store::feed::Event;
+use crate::tools::catalogue::{self, Changes};
+use crate::tools::{Done, Lent};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -22,21 +24,21 @@ impl Life {
         &mut self,
         call: &ToolCall,
         number: u64,
+        caller: &Caller,
         leaving: &mut impl Leaving,
     ) -> Result<bool, Fault> {
         self.heart.stage(Stage::Acting, patience(&call.tool));
-        self.toolbox.facts = self.facts();
         // The same answer to another word of the owner's is no repeat.
-        let speaks = answers(call) && (self.toolbox.owner || matches!(self.mind, Mind::Instinct(_)));
+        let speaks = answers(call) && (caller.owner || matches!(self.mind, Mind::Instinct(_)));
         let blocked = self.repeats.blocked(&key(call), self.told.clock.now());
         if let Some(why) = blocked.filter(|_| !speaks) {
             let why = format!("{} was not run: {why}", call.tool);
             let hint = "do something else; if it matters, note why it does not work";
-            self.acted(call, number, Done::failed(why, hint))?;
+            self.acted(call, number, caller, Done::failed(why, hint))?;
             return Ok(false);
         }
         if let Some(why) = &call.refused {
-            self.acted(call, number, Done::failed(why, "send it again, whole"))?;
+            self.acted(call, number, caller, Done::failed(why, "send it again, whole"))?;
             return Ok(false);
         }
         if let Some(talk) = self.mind.talk() {
@@ -44,9 +46,12 @@ impl Life {
         }
         let own = self.knows_checklist(call);
         let done = match self.is_long(call) {
-            true => self.beside(call, leaving).await?,
+            true => self.beside(call, caller, leaving).await?,
             false => {
-                let calling = guarded(&call.tool, self.toolbox.call(call));
+                let facts = self.facts();
+                let (belt, store, caller) = (&mut self.toolbox, &mut self.store, caller.clone());
+                let mut tools = Lent { belt, store, caller, facts };
+                let calling = guarded(&call.tool, tools.call(call));
                 tokio::select! {
                     biased;
                     () = leaving.asked() => None,
@@ -61,15 +66,15 @@ impl Life {
         });
         self.knew_checklist(own);
         let done = self.noted(call, done);
-        self.counted(call, &done.result);
-        self.acted(call, number, done)?;
+        self.counted(call, caller, &done.result);
+        self.acted(call, number, caller, done)?;
         Ok(left)
     }
 
     /// The checklist as it is, where this call may change it and a thought had it before it like this.
     pub(crate) fn knows_checklist(&self, call: &ToolCall) -> Option<Paper> {
         let writes = || Value::Object(call.args.clone()).to_string().contains("HEARTBEAT.md");
-        if !call.tool.starts_with("notes.") && !writes() {
+        if changes(call) != Changes::Papers && !writes() {
             return None;
         }
         let paper = papers::read(&self.told.house.checklist());
@@ -98,9 +103,9 @@ impl Life {
             fields.shift_remove("took_ms");
         }
         let now = self.told.clock.now();
-        let warning = match call.tool.as_str() {
-            "complete_run" | "rest" => None,
-            tool => self.repeats.note(&key(call), &same.to_string(), changes(tool), now),
+        let warning = match catalogue::marks(&call.tool).is_some_and(|marks| marks.ends) {
+            true => None,
+            false => self.repeats.note(&key(call), &same.to_string(), changes(call) == Changes::House, now),
         };
         if let (Some(warning), Value::Object(fields)) = (warning, &mut done.result) {
             done.shown += &format!("\nwarning: {warning}");
@@ -110,7 +115,13 @@ impl Life {
     }
 
     /// Remembers what came of a call.
-    pub(crate) fn acted(&mut self, call: &ToolCall, number: u64, done: Done) -> Result<(), Fault> {
+    pub(crate) fn acted(
+        &mut self,
+        call: &ToolCall,
+        number: u64,
+        caller: &Caller,
+        done: Done,
+    ) -> Result<(), Fault> {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let Done { result, shown } = done;
         let ok = result.get("ok") == Some(&Value::Bool(true));
@@ -118,10 +129,10 @@ impl Life {
         if ok && answers(call) && !self.course.stands_in {
             // Instinct answers several threads in one thought, and names them.
             let named = call.args.get("data").and_then(|data| data.get("thread")).and_then(Value::as_str);
-            let thread = named.unwrap_or(&self.toolbox.thread);
+            let thread = named.unwrap_or(&caller.thread);
             self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
         }
-        if ok && call.tool == "memory.snapshot" {
+        if ok && changes(call) == Changes::Memory {
             self.cursors.snapshot_at = self.cursors.thoughts;
         }
         if !ok {
@@ -129,14 +140,14 @@ impl Life {
             tracing::warn!("{} failed: {}", call.tool, context::shorten(error, 300));
         }
         let about = args(call, 300);
-        self.toolbox
+        self.store
             .feed
             .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
         // What was answered stands in memory as the message it is.
         if !(ok && answers(call)) {
             let record = json!({
                 "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
-                "owner": self.toolbox.owner,
+                "owner": caller.owner,
             });
             self.remember("action", record)?;
         }
@@ -150,7 +161,7 @@ impl Life {
 /// Whether a call answers the owner.
 fn answers(call: &ToolCall) -> bool {
     let kind = call.args.get("kind").and_then(Value::as_str).unwrap_or_default();
-    matches!((call.tool.as_str(), kind), ("memory.append", "message") | ("owner.message", "answer" | ""))
+    catalogue::marks(&call.tool).is_some_and(|marks| marks.answers.contains(&kind))
 }
 
 /// A call as it is compared with others.
@@ -158,17 +169,9 @@ fn key(call: &ToolCall) -> String {
     format!("{} {}", call.tool, Value::Object(call.args.clone()))
 }
 
-/// Whether a tool changes the house, so that every other call is worth another try.
-fn changes(tool: &str) -> bool {
-    matches!(
-        tool,
-        "repo.edit"
-            | "repo.apply_patch"
-            | "repo.drop"
-            | "repo.reset_hard"
-            | "repo.install_deps"
-            | "files.write"
-    )
+/// What a call may change that others go by.
+fn changes(call: &ToolCall) -> Changes {
+    catalogue::marks(&call.tool).map_or(Changes::Nothing, |marks| marks.changes)
 }
 
 /// Arguments as they are remembered.
@@ -182,6 +185,6 @@ pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
 
 /// How long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.
 pub(crate) fn patience(tool: &str) -> Duration {
-    let minutes = if tool.starts_with("repo.") || tool == "self_edit" { 45 } else { 5 };
+    let minutes = if catalogue::marks(tool).is_some_and(|marks| marks.is_slow) { 45 } else { 5 };
     Duration::from_secs(minutes * 60)
 }

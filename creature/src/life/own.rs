@@ -9,7 +9,9 @@ use crate::mind::instinct::text::uncommented;
 use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, papers};
-use crate::state;
+use crate::store::caller::Caller;
+use crate::store::state;
+use crate::tools::{catalogue, left};
 use agenda::Change;
 use agenda::goals::GoalChange;
 use agenda::own::{Allowance, Kind, OwnChange, sketch};
@@ -17,7 +19,7 @@ use agenda::sessions::{Mode, Origin, Request};
 use agenda::stack::{Around, Category};
 use serde_json::Value;
 
-const BRIEFS: &str = include_str!("../prompts/own.md");
+const BRIEFS: &str = include_str!("../../prompts/own.md");
 
 /// The first goal of a new house.
 const SETTLE_IN: &str = "settle in";
@@ -43,9 +45,6 @@ const MOST_FACTS: usize = 850;
 const MOST_NEWS: usize = 2_000;
 const NEWS: &str = "New at your sources";
 const OFFERS: &str = "In your records of this week";
-
-/// Papers that are its log, shown to every thought or to none: to write there leaves nothing to be used.
-const LOGS: [&str; 3] = ["diary", "scratch", "heartbeat"];
 
 impl Life {
     /// What stands beside the agenda and asks for a thought too.
@@ -75,7 +74,7 @@ impl Life {
         let mut allowance = budget::allowance(&self.told.house.budget())?;
         let is_there = |kind: &Kind| match kind {
             Kind::Sources => !self.scanned.news.is_empty(),
-            Kind::Mentions => !self.toolbox.desk.agenda.presence.places.is_empty(),
+            Kind::Mentions => !self.store.agenda.presence.places.is_empty(),
             _ => true,
         };
         allowance.news = self.scanned.news.len();
@@ -85,7 +84,7 @@ impl Life {
 
     /// A new house has a first goal: to settle in.
     pub(crate) fn settle_in(&mut self) {
-        let agenda = &self.toolbox.desk.agenda;
+        let agenda = &self.store.agenda;
         let new = self.cursors.thoughts < NOT_NEW && agenda.goals.list.is_empty();
         // In its owner's night it waits for the morning.
         let awake = self.allowance().is_some_and(|allowance| allowance.wakes_at.is_none());
@@ -103,7 +102,7 @@ impl Life {
         let lines = self.stack();
         let first = agenda::stack::ready(&lines, self.told.clock.now()).next()?;
         let alone = first.category == Category::Own && self.course.why.len() == 1;
-        Kind::read(first.id.trim_start_matches("own-")).filter(|_| alone && self.course.proven)
+        Kind::of_line(&first.id).filter(|_| alone && self.course.proven)
     }
 
     /// Begins a look with the quick model, apart; whether it began. Without one the mind itself looks.
@@ -142,10 +141,9 @@ impl Life {
         if kind != Kind::Growth {
             return String::new();
         }
-        let (desk, now) = (&self.toolbox.desk, self.told.clock.now());
-        let zone = &desk.rules.time_zone;
+        let (now, zone) = (self.told.clock.now(), &self.store.rules.time_zone);
         let Some(week) = examine::span::read("1w", now, zone) else { return String::new() };
-        match examine::examine(&self.told.house, &desk.agenda, week, zone) {
+        match examine::examine(&self.told.house, &self.store.agenda, week, zone) {
             Ok(week) => examine::worth_looking_at(&week.sums, zone).join("\n"),
             Err(fault) => format!("they cannot be read: {}", fault.error),
         }
@@ -163,7 +161,7 @@ impl Life {
     fn objective(&self, kind: Kind) -> String {
         let house = &self.told.house;
         let purpose = uncommented(&papers::read(&house.purpose()).text);
-        let goals = self.toolbox.desk.agenda.goals.lines().join("; ");
+        let goals = self.store.agenda.goals.lines().join("; ");
         let (news, offers) = (self.news_for(kind), self.offers_for(kind));
         let mut text = brief(kind);
         text += &format!("\n\nYour purpose: {}", context::head(&purpose, MOST_PURPOSE));
@@ -180,10 +178,10 @@ impl Life {
     /// What a thought is told that has time of its own before it.
     pub(crate) fn own_brief(&self) -> String {
         let line = self.course.line.as_ref().filter(|line| line.category == Category::Own);
-        let Some(kind) = line.and_then(|line| Kind::read(line.id.trim_start_matches("own-"))) else {
+        let Some(kind) = line.and_then(|line| Kind::of_line(&line.id)) else {
             return String::new();
         };
-        let own = &self.toolbox.desk.agenda.own;
+        let own = &self.store.agenda.own;
         let general = BRIEFS.split("\n## ").next().unwrap_or_default().trim();
         let summary = own.summary(self.told.clock.now());
         let facts = [(NEWS, self.news_for(kind)), (OFFERS, self.offers_for(kind))];
@@ -195,8 +193,8 @@ impl Life {
 
     /// A thought had this line before it: of its own time, a look begins.
     pub(crate) fn began_look(&mut self, id: &str) {
-        let kind = Kind::read(id.trim_start_matches("own-"));
-        if let Some(look) = kind.filter(|_| self.toolbox.desk.agenda.own.under_way.is_none()) {
+        let kind = Kind::of_line(id);
+        if let Some(look) = kind.filter(|_| self.store.agenda.own.under_way.is_none()) {
             self.begun_look(look);
             self.made(&Change::Own(OwnChange::Began { look }));
         }
@@ -210,11 +208,11 @@ impl Life {
 
     /// The thoughts of this wake chose to rest: the look is over, and the rest is kept.
     pub(crate) fn ended_look(&mut self, rest_s: Option<u64>) {
-        let own = &self.toolbox.desk.agenda.own;
+        let own = &self.store.agenda.own;
         let apart = |session: &agenda::sessions::Session| {
             matches!(session.origin, Origin::Own(_)) && !session.status.ended()
         };
-        let is_apart = self.toolbox.sessions.all.iter().any(apart);
+        let is_apart = self.store.sessions.all.iter().any(apart);
         self.course.read.clear();
         let usd = if is_apart { 0.0 } else { std::mem::take(&mut self.course.own_usd) };
         if own.under_way.is_some() && !is_apart {
@@ -222,26 +220,26 @@ impl Life {
         } else if let (Some(rest_s), Some(_), None) = (rest_s, self.allowance(), &own.under_way) {
             self.made(&Change::Own(OwnChange::Rested { rest_s }));
         }
-        self.heart.own(&self.toolbox.desk.agenda.own.summary(self.told.clock.now()));
+        self.heart.own(&self.store.agenda.own.summary(self.told.clock.now()));
     }
 
     /// What a call that went well leaves, and what of earlier looks it uses. A paper that was only read is used once
     /// something else is made of it in the same wake: the next of a row of reflections is nothing else.
-    pub(crate) fn counted(&mut self, call: &ToolCall, result: &Value) {
+    pub(crate) fn counted(&mut self, call: &ToolCall, caller: &Caller, result: &Value) {
         if result.get("ok") != Some(&Value::Bool(true)) {
             return;
         }
-        let own = &self.toolbox.desk.agenda.own;
+        let own = &self.store.agenda.own;
         let mut named = Value::Object(call.args.clone()).to_string();
-        if call.tool == "knowledge.search" {
+        if catalogue::marks(&call.tool).is_some_and(|marks| marks.uses_what_it_finds) {
             named += &result.to_string();
         }
-        let left = leaves(call, result);
+        let left = left::by(call, result);
         let is_left = |what: &str| left.as_ref().is_some_and(|(left, _)| left == what);
         let used = own.unused().filter(|what| !is_left(what) && names(&named, what)).map(str::to_owned);
         let (read, mut used): (Vec<String>, Vec<String>) =
-            used.partition(|what| what.contains('/') && !self.toolbox.owner);
-        let counts = own.under_way.is_some() && !self.toolbox.owner;
+            used.partition(|what| what.contains('/') && !caller.owner);
+        let counts = own.under_way.is_some() && !caller.owner;
         self.course.read.extend(read);
         if let Some((left, _)) = &left {
             let read = std::mem::take(&mut self.course.read);
@@ -257,7 +255,7 @@ impl Life {
 
     /// What was left by this name was used outside of any call: by the owner, or by a proof.
     pub(crate) fn used(&mut self, what: &str) {
-        if self.toolbox.desk.agenda.own.unused().any(|unused| unused == what) {
+        if self.store.agenda.own.unused().any(|unused| unused == what) {
             self.made(&Change::Own(OwnChange::Used { what: what.to_owned() }));
         }
     }
@@ -269,32 +267,6 @@ fn brief(kind: Kind) -> String {
     let text =
         BRIEFS.split_once(&heading).map_or("", |(_, rest)| rest.split("\n## ").next().unwrap_or_default());
     text.trim().to_owned()
-}
-
-/// What the owner was told last, by the name it is counted under: an answer uses it.
-pub(crate) const MESSAGE: &str = "a message to the owner";
-
-/// The name of an edit of its own source: the life that is born of it uses it.
-pub(crate) fn edit(summary: &str) -> String {
-    format!("edit: {}", context::shorten(summary.lines().next().unwrap_or_default(), 80))
-}
-
-/// What a call leaves that somebody can use later, and its text; none where it leaves nothing, or only a log.
-fn leaves(call: &ToolCall, result: &Value) -> Option<(String, String)> {
-    let arg = |key: &str| call.args.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let came = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (what, text) = match call.tool.as_str() {
-        "notes.write" | "notes.append" => (arg("name"), arg("text")),
-        "files.write" => (arg("path"), arg("text")),
-        "knowledge.write" => (format!("notes/{}", arg("name")), arg("text")),
-        "goal.add" | "task.add" | "opportunity.add" => (came("id"), arg("title") + &arg("text")),
-        "goal.checkpoint" | "task.done" | "opportunity.move" => (arg("id"), String::new()),
-        "owner.message" => (MESSAGE.to_owned(), arg("text")),
-        "repo.edit" | "repo.apply_patch" | "repo.commit" => (edit(&arg("summary")), String::new()),
-        "x.post" | "x.reply" if !came("asked").is_empty() => (format!("ask {}", came("asked")), arg("text")),
-        _ => return None,
-    };
-    (!what.is_empty() && !LOGS.contains(&what.as_str())).then_some((what, text))
 }
 
 /// A name without the number it ends with: things of a row have one.

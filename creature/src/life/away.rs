@@ -3,13 +3,14 @@
 //! Invariant: a word is told once of each cause, and waits on for the mind; none is met with silence.
 
 use crate::fault::Fault;
-use crate::feed::Event;
+use crate::life::outage::Outage;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::instinct::{self, Instinct};
 use crate::mind::moment::Moment;
 use crate::mind::thought::Thought;
 use crate::mind::{Down, Mind, Outcome, Why, context};
-use crate::outage::Outage;
+use crate::store::caller::Caller;
+use crate::store::feed::Event;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -72,7 +73,7 @@ impl Life {
                 None => threads.push((thread.clone(), 1)),
             }
         }
-        let zone = self.toolbox.desk.rules.time_zone.clone();
+        let zone = self.store.rules.time_zone.clone();
         let told = !threads.is_empty();
         for (thread, words) in threads {
             let text = outage.answer(words, asks, now, &zone);
@@ -109,11 +110,11 @@ impl Life {
     /// The moment as it is, with those words of a thread that instinct knows.
     fn known_words(&mut self, round: u32, thread: &str) -> Result<Moment, Fault> {
         let mut moment = self.sense(round)?;
-        (self.toolbox.owner, self.toolbox.thread) = (true, thread.to_owned());
+        self.caller = Caller::owner(thread);
         let words = self.cursors.words.iter().map(|waiting| &waiting.word);
         let words = words.filter(|word| word.thread == thread && instinct::knows(&word.text));
         let (words, now) = (words.cloned().collect(), self.told.clock.now());
-        let zone = &self.toolbox.desk.rules.time_zone;
+        let zone = &self.store.rules.time_zone;
         let said = self.outage.as_ref().map(|outage| outage.sentence(false, now, zone));
         (moment.owner, moment.thread, moment.words) = (true, thread.to_owned(), words);
         moment.outage = said.unwrap_or_default();
@@ -140,8 +141,9 @@ impl Life {
             });
             self.remember("thought", record)?;
             self.cursors.thoughts = number;
+            let caller = Caller::owner(&moment.thread);
             for call in &thought.tool_calls {
-                if self.act(call, number, leaving).await? {
+                if self.act(call, number, &caller, leaving).await? {
                     return Ok(Some(Next::Leave));
                 }
             }
@@ -157,13 +159,13 @@ impl Life {
     pub(crate) fn garbled(&mut self, error: &str, text: &str, usage: &Value) -> Result<Next, Fault> {
         let error = context::shorten(error, MOST_CHARS);
         tracing::warn!("garbled reply: {error}");
-        self.toolbox.feed.tell(Event::Error, json!({"about": "garbled reply", "text": error}));
+        self.store.feed.tell(Event::Error, json!({"about": "garbled reply", "text": error}));
         let (mind, number) = (self.mind.name(), self.cursors.thoughts.saturating_add(1));
         self.remember(
             "thought",
             json!({
                 "mind": mind, "thought": number, "garbled": true, "error": error,
-                "text": context::shorten(text, 4_000), "usage": usage, "owner": self.toolbox.owner,
+                "text": context::shorten(text, 4_000), "usage": usage, "owner": self.caller.owner,
             }),
         )?;
         (self.course.overran, self.course.setback) = (1, true);
@@ -208,7 +210,7 @@ impl Life {
 
     fn tell_of_down(&mut self, down: &Down, rest_s: u64) -> Result<(), Fault> {
         let text = format!("{} is down: {}", self.mind.name(), context::shorten(&down.error, 1_000));
-        self.toolbox.feed.tell(Event::Error, json!({"about": "model", "text": text}));
+        self.store.feed.tell(Event::Error, json!({"about": "model", "text": text}));
         self.remember(
             "observation",
             json!({"about": "model", "text": text, "hint": down.hint, "rest_s": rest_s}),

@@ -4,12 +4,13 @@
 //! costs no life.
 
 use crate::fault::Fault;
-use crate::feed::Event;
 use crate::life::Life;
 use crate::mind::Mind;
 use crate::mind::context::shorten;
 use crate::mind::instinct::{self, checklist, sources};
 use crate::pace::Pace;
+use crate::store::caller::Caller;
+use crate::store::feed::Event;
 use crate::subsessions::review;
 use agenda::Change;
 use agenda::directive::{self, DirectiveChange, Wish};
@@ -29,14 +30,13 @@ const MOST_AT_ONCE: usize = 32;
 impl Life {
     /// Does all of it.
     pub(crate) fn attend_hour(&mut self) -> Result<(), Fault> {
-        self.toolbox.facts = self.facts();
         self.set_back()?;
         self.remind()?;
         if !self.paused() {
             self.review()?;
             self.order();
         }
-        if let Err(fault) = self.toolbox.post() {
+        if let Err(fault) = self.lend(self.caller.clone()).post() {
             self.observe("outbox", &format!("failed to {}", fault.error))?;
         }
         self.pause();
@@ -45,10 +45,10 @@ impl Life {
 
     /// A clock that was put back must not cost what was written ahead of it.
     fn set_back(&mut self) -> Result<(), Fault> {
-        let (now, desk) = (self.told.clock.now(), &mut self.toolbox.desk);
-        let mut ahead = desk.agenda.set_back(&desk.rules, now);
+        let now = self.told.clock.now();
+        let mut ahead = self.store.agenda.set_back(&self.store.rules, now);
         if ahead {
-            self.toolbox.keep_agenda();
+            self.store.keep_agenda();
         }
         let mut to = |at_s: &mut i64, wait_s: i64| {
             let most = now.as_second().saturating_add(wait_s);
@@ -69,13 +69,13 @@ impl Life {
         let paused = self.paused();
         if std::mem::replace(&mut self.course.held, paused) != paused {
             let event = if paused { Event::Paused } else { Event::Resumed };
-            self.toolbox.feed.tell(event, json!({"why": "your word"}));
+            self.store.feed.tell(event, json!({"why": "your word"}));
         }
     }
 
     /// Delivers reminders to their threads; one with a prompt runs apart, where there is a model.
     fn remind(&mut self) -> Result<(), Fault> {
-        let due = self.toolbox.desk.agenda.reminders.due(self.told.clock.now());
+        let due = self.store.agenda.reminders.due(self.told.clock.now());
         if due.is_empty() {
             return Ok(());
         }
@@ -104,7 +104,7 @@ impl Life {
     fn reminds_apart(&mut self, due: &Due) -> bool {
         let Some(prompt) = &due.prompt else { return false };
         let origin = Origin::Reminder(due.id.clone());
-        let mut all = self.toolbox.sessions.all.iter();
+        let mut all = self.store.sessions.all.iter();
         if all.any(|session| session.origin == origin && session.spawned_at >= due.for_at) {
             return true;
         }
@@ -121,7 +121,7 @@ impl Life {
     /// Begins the reviews of concerns that are due, each apart; they wait for a mind that can.
     fn review(&mut self) -> Result<(), Fault> {
         let now = self.told.clock.now();
-        let due: Vec<_> = self.toolbox.desk.agenda.pulse.due(now).into_iter().cloned().collect();
+        let due: Vec<_> = self.store.agenda.pulse.due(now).into_iter().cloned().collect();
         for concern in due {
             let request = review::request(&concern);
             // Struck off first: one that cannot be would be reviewed, and paid for, at every wake.
@@ -138,14 +138,13 @@ impl Life {
     /// Makes tasks of the owner's standing orders that are due, unless the last turn is still to be done.
     fn order(&mut self) {
         let now = self.told.clock.now();
-        let due: Vec<_> = self.toolbox.desk.agenda.directives.every(now).into_iter().cloned().collect();
+        let due: Vec<_> = self.store.agenda.directives.every(now).into_iter().cloned().collect();
         for order in due {
             if let Wish::Every { what, .. } = order.wish {
                 let waits = |task: &agenda::tasks::Task| task.ended_at.is_none() && task.text == what;
-                if !self.toolbox.desk.agenda.tasks.list.iter().any(waits) {
-                    self.as_owner("main", |life| {
-                        life.made(&Change::Task(TaskChange::Add { text: what, at: now, every_s: None }));
-                    });
+                if !self.store.agenda.tasks.list.iter().any(waits) {
+                    let add = TaskChange::Add { text: what, at: now, every_s: None };
+                    self.made_by(&Caller::owner("main"), &Change::Task(add));
                 }
             }
             self.made(&Change::Directive(DirectiveChange::Did { id: order.id }));
@@ -157,10 +156,10 @@ impl Life {
         if self.told.safe {
             return None;
         }
-        let (now, zone) = (self.told.clock.now(), self.toolbox.desk.rules.time_zone.clone());
+        let (now, zone) = (self.told.clock.now(), self.store.rules.time_zone.clone());
         let understood = directive::understand(text, now, &zone)?;
         let change = Change::Directive(understood.change.clone());
-        if !self.as_owner(thread, |life| life.made(&change)) {
+        if !self.made_by(&Caller::owner(thread), &change) {
             return None;
         }
         if matches!(understood.change, DirectiveChange::Set { wish: Wish::Focus { .. }, .. }) {
@@ -187,25 +186,26 @@ impl Life {
         let Some(checkpoints) = goals::phases(text).filter(|_| !self.told.safe) else { return };
         let title = shorten(text, 120);
         let change = Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 });
-        if self.as_owner(thread, |life| life.made(&change)) {
+        if self.made_by(&Caller::owner(thread), &change) {
             let text = shorten(text, 300);
             self.cursors
                 .tell(format!("Your owner's word \"{text}\" stands on the agenda as a goal, step by step."));
         }
     }
 
-    /// Does something as the owner's own request.
-    pub(crate) fn as_owner<T>(&mut self, thread: &str, act: impl FnOnce(&mut Self) -> T) -> T {
-        let (owner, before) = (self.toolbox.owner, self.toolbox.thread.clone());
-        (self.toolbox.owner, self.toolbox.thread) = (true, thread.to_owned());
-        let done = act(self);
-        (self.toolbox.owner, self.toolbox.thread) = (owner, before);
-        done
+    /// Makes a change of the agenda.
+    pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
+        self.store.change(&self.caller, change)
     }
 
     /// Makes a change nobody waits for; whether it was made.
     pub(crate) fn made(&mut self, change: &Change) -> bool {
-        let made: Result<Value, Fault> = self.toolbox.change(change);
+        self.made_by(&self.caller.clone(), change)
+    }
+
+    /// The same in another's name.
+    pub(crate) fn made_by(&mut self, caller: &Caller, change: &Change) -> bool {
+        let made = self.store.change(caller, change);
         made.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
     }
 }

@@ -64,7 +64,7 @@ async fn snapshots_stand_on_one_another() {
     let note = async |yard: &mut Yard, from: usize, to: usize| {
         for n in from..to {
             let data = json!({"ok": true, "stage": "born", "summary": format!("change{n}.")});
-            yard.tools.memory.append(&Record { data, ..record("self_change", n) }).unwrap();
+            yard.store.memory.append(&Record { data, ..record("self_change", n) }).unwrap();
         }
     };
     note(&mut yard, 0, 12).await;

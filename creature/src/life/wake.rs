@@ -1,98 +1,32 @@
-//! Wakes: what comes due by itself is done, whether this wake needs a thought is decided, and how long the rest is.
+//! Wakes: what comes due by itself is done, and whether this wake needs a thought is decided.
 //!
 //! Invariant: a model is called for a reason that stands in the wake's record; instinct costs nothing and looks at
 //! every wake. What is due by the clock is done here, without either.
 
 use crate::dream;
-use crate::emptied::Emptied;
 use crate::fault::Fault;
-use crate::feed::Event;
 use crate::life::{Leaving, Life, Next};
-use crate::looks::Looks;
 use crate::mind::instinct::checklist;
-use crate::mind::moment::main_thread;
 use crate::mind::{Mind, context};
 use crate::senses::{budget, cursors::Interrupted, papers};
+use crate::store::Store;
+use crate::store::caller::Caller;
+use crate::store::feed::Event;
 use agenda::outbox::Kind;
 use agenda::repeat::Repeats;
-use agenda::rest::{self, Bounds, Situation};
 use agenda::stack::{self, Category, Line};
 use agenda::waking::{self, Found};
 use jiff::Timestamp;
 use serde_json::json;
 use std::time::Duration;
 
-/// Seconds between looks at a checklist that has open items.
-const CHECKLIST_S: i64 = 300;
-
-/// Wakes in a row that may ask a model before each rests as long as one with a ready checkpoint.
-const MOST_RESTLESS: u32 = 10;
-
 /// Characters of a text that go into an event.
 const MOST_CHARS: usize = 300;
-
-/// How the wakes of this life go; lost with it, at no more cost than a thought.
-#[derive(Debug, Default)]
-pub(crate) struct Course {
-    /// A thought of this life was completed.
-    pub proven: bool,
-    /// Why this wake thinks.
-    pub why: Vec<String>,
-    /// What an autonomous thought meant to do, while it wants another round.
-    pub busy: Option<String>,
-    /// The rounds of the last wake were not enough; how often in a row.
-    pub overran: u32,
-    /// The thread of the owner's whose request wants another round.
-    pub on: Option<String>,
-    /// Wakes in a row that thought nothing.
-    pub quiet: u64,
-    /// Until then the mind is not asked, unless by the owner's word.
-    pub down_until: Option<Timestamp>,
-    pub purpose_changed: bool,
-    /// The budget is nearly gone.
-    pub poor: bool,
-    /// Mark of the checklist the thought under way was shown.
-    pub checklist: String,
-    /// Events it was shown.
-    pub shown: usize,
-    /// The first ready line of the stack it was shown, once a wake.
-    pub line: Option<Line>,
-    /// Papers of knowledge that another changed.
-    pub changed: Vec<String>,
-    /// The mind failed in this wake: its rest stands, whatever waits.
-    pub setback: bool,
-    /// The last thought chose its rest itself.
-    pub chose: bool,
-    /// And said that its work is done: only what is new or due comes sooner.
-    pub ended: bool,
-    pub emptied: Emptied,
-    /// The owner's pause was told in the feed.
-    pub held: bool,
-    /// Wakes in a row that asked a model with nobody waiting for it.
-    pub restless: u32,
-    /// How the way to a model was when it was last looked at.
-    pub way: Option<String>,
-    /// Instinct answers in the mind's place.
-    pub stands_in: bool,
-    /// The owner's word stopped sub-sessions.
-    pub stopped: bool,
-    /// The owner is answered while a call of its own work runs: no other work meanwhile.
-    pub beside: bool,
-    /// When a thought last had the unfinished draft before it.
-    pub draft_seen: Option<Timestamp>,
-    /// What earlier looks left and this wake read, until something is made of it.
-    pub read: Vec<String>,
-    /// What the look under way was paid so far.
-    pub own_usd: f64,
-    /// The dream is due and cannot be had: no wake comes sooner for it.
-    pub dreamless: bool,
-    pub looks: Looks,
-}
 
 impl Life {
     /// Does what came due and takes what was said; none of it needs a mind.
     pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
-        (self.toolbox.owner, self.toolbox.thread) = (false, main_thread());
+        self.caller = Caller::own();
         (self.course.setback, self.course.ended) = (false, false);
         self.watch.know();
         self.hear()?;
@@ -132,7 +66,7 @@ impl Life {
     fn tell_of_money(&mut self, warning: &str) -> Result<(), Fault> {
         let today: String = self.told.clock.text().chars().take(10).collect();
         let now = self.told.clock.now();
-        let wanted = self.toolbox.desk.agenda.directives.lets_through(Kind::Approval, warning, now);
+        let wanted = self.store.agenda.directives.lets_through(Kind::Approval, warning, now);
         if warning.is_empty() || self.cursors.money_told == today || !wanted {
             return Ok(());
         }
@@ -189,9 +123,9 @@ impl Life {
         self.course.looks.wake(looks, now);
         let why = &self.course.why;
         let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
-        self.toolbox.feed.tell(Event::Wakeup, beat.clone());
+        self.store.feed.tell(Event::Wakeup, beat.clone());
         // A quiet wake is no death: what it could not write is seen where it is missed.
-        let booked = if self.course.looks.dull { Ok(()) } else { self.toolbox.book("heartbeat", beat) };
+        let booked = if self.course.looks.dull { Ok(()) } else { self.store.book("heartbeat", beat) };
         self.observe(
             "bookkeeping",
             &booked.err().map_or(String::new(), |fault| format!("failed to {}", fault.error)),
@@ -211,7 +145,7 @@ impl Life {
     /// A thought was completed: what it was shown is not told again. One that answers the owner leaves the rest be.
     pub(crate) fn seen(&mut self) {
         (self.course.proven, self.course.down_until) = (true, None);
-        if self.toolbox.owner {
+        if self.caller.owner {
             return;
         }
         self.course.purpose_changed = false;
@@ -240,7 +174,7 @@ impl Life {
         let Some(what) = self.course.busy.take() else { return Ok(()) };
         let said = self.cursors.words.iter().map(|waiting| context::shorten(&waiting.word.text, MOST_CHARS));
         let (said, what) = (said.collect(), context::shorten(&what, MOST_CHARS));
-        self.toolbox.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
+        self.store.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
         self.cursors.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
         self.save()
     }
@@ -248,7 +182,7 @@ impl Life {
     /// Takes up again what the owner's word interrupted; what happened meanwhile is an event.
     pub(crate) fn resumed(&mut self) {
         let Some(Interrupted { at, what, said }) = self.cursors.interrupted.take() else { return };
-        self.toolbox.feed.tell(Event::Resumed, json!({"what": what, "since": at}));
+        self.store.feed.tell(Event::Resumed, json!({"what": what, "since": at}));
         let said = said.join("\" and \"");
         self.cursors.tell(format!(
             "Your owner's word interrupted you at {at} while you meant to: {what}. Your owner said \"{said}\", and was \
@@ -258,7 +192,7 @@ impl Life {
 
     /// Whether the owner's word is that it pauses.
     pub(crate) fn paused(&self) -> bool {
-        self.toolbox.desk.agenda.directives.paused(self.told.clock.now()).is_some()
+        self.store.agenda.directives.paused(self.told.clock.now()).is_some()
     }
 
     /// The stack as it is now.
@@ -266,30 +200,18 @@ impl Life {
         if self.told.safe {
             return Vec::new();
         }
-        let desk = &self.toolbox.desk;
-        stack::stack(&desk.agenda, &desk.rules, &self.around(), self.told.clock.now())
+        let Store { agenda, rules, .. } = &self.store;
+        stack::stack(agenda, rules, &self.around(), self.told.clock.now())
     }
 
     /// Nothing is done now that nobody asked for.
-    fn held(&self, now: Timestamp) -> bool {
+    pub(super) fn held(&self, now: Timestamp) -> bool {
         self.told.safe || self.paused() || self.course.down_until.is_some_and(|until| now < until)
     }
 
     /// The mind is left alone for now.
     pub(crate) fn is_down(&self) -> bool {
         self.course.down_until.is_some_and(|until| self.told.clock.now() < until)
-    }
-
-    fn situation(&self) -> Situation {
-        let (lines, now) = (self.stack(), self.told.clock.now());
-        match stack::ready(&lines, now).next().map(|line| line.category) {
-            _ if self.course.poor && matches!(self.mind, Mind::Model(_)) => Situation::Poor,
-            _ if self.paused() => Situation::Quiet(self.course.quiet),
-            Some(Category::Goals) => Situation::Checkpoint,
-            Some(Category::Opportunities) => Situation::Lead,
-            Some(_) => Situation::Normal,
-            None => Situation::Quiet(self.course.quiet),
-        }
     }
 
     /// The night has its dream, and what runs apart its turns, when the wake's own thoughts are done.
@@ -303,13 +225,13 @@ impl Life {
             return Ok(Next::Rest(rest));
         }
         if std::mem::take(&mut self.course.stopped) {
-            self.toolbox.feed.tell(Event::Resumed, json!({"what": "sub-sessions"}));
+            self.store.feed.tell(Event::Resumed, json!({"what": "sub-sessions"}));
         }
         match self.work_sessions(leaving).await? {
             None => Ok(Next::Rest(rest)),
             Some(Next::Rest(wait)) if wait.is_zero() => {
                 self.course.stopped = true;
-                self.toolbox
+                self.store
                     .feed
                     .tell(Event::Paused, json!({"why": "the owner's word", "what": "sub-sessions"}));
                 Ok(Next::Rest(rest))
@@ -320,79 +242,5 @@ impl Life {
             }
             Some(end) => Ok(end),
         }
-    }
-
-    pub(crate) fn bounds(&self) -> Bounds {
-        let rest = &self.settings.rest;
-        Bounds { shortest_s: rest.shortest_s, longest_s: rest.longest_s, quiet_s: rest.quiet_s }
-    }
-
-    /// The rest a thought chose, or the one that befits how things stand.
-    pub(crate) fn chosen(&mut self, said: Option<u64>) -> Next {
-        self.course.chose = said.is_some();
-        Next::Rest(Duration::from_secs(self.situation().rest_s(said, self.bounds())))
-    }
-
-    /// The rest this wake ends with: none where something waits, and never past what comes due.
-    pub(crate) fn resting(&mut self, rest: Duration) -> Duration {
-        let now = self.told.clock.now();
-        let held = self.held(now);
-        let words = match self.cursors.words.is_empty() {
-            // The owner is answered: what waited for it is looked at again.
-            true => self.toolbox.owner && !self.course.ended,
-            false => !self.is_down() && self.unheard(),
-        };
-        let interrupted = self.cursors.interrupted.is_some() && !self.course.ended;
-        let events = !self.cursors.news.is_empty() || interrupted;
-        let rest = match (words || (events && !held)) && !self.course.setback {
-            true => rest.min(Duration::from_secs(self.settings.rest.shortest_s)),
-            false => {
-                let rest_s = rest.as_secs() + u64::from(rest.subsec_nanos() > 0);
-                rest::cut(rest_s, self.next_due(now, held), now, self.bounds()).min(rest)
-            }
-        };
-        let rest = rest.max(self.least_rest(words, now));
-        self.toolbox.feed.tell(Event::Sleep, json!({"rest_ms": rest.as_millis() as u64}));
-        rest
-    }
-
-    /// A mind that makes itself work without end is slowed to the pace of a ready checkpoint; a reminder is not late.
-    fn least_rest(&mut self, words: bool, now: Timestamp) -> Duration {
-        let apart = self.toolbox.sessions.running().next().is_some();
-        let busy = matches!(self.mind, Mind::Model(_)) && (apart || !self.course.why.is_empty()) && !words;
-        self.course.restless = if busy { self.course.restless.saturating_add(1) } else { 0 };
-        if self.course.restless <= MOST_RESTLESS {
-            return Duration::ZERO;
-        }
-        let least = Situation::Checkpoint.usual_s().clamp(self.bounds().shortest_s, self.bounds().longest_s);
-        let due = self.toolbox.desk.agenda.reminders.next_at(now);
-        rest::cut(least, due, now, self.bounds())
-    }
-
-    /// The next moment at which something is due by the clock; while it is held, only what is done without a mind.
-    fn next_due(&self, now: Timestamp, held: bool) -> Option<Timestamp> {
-        let hour = self.toolbox.desk.agenda.next_at(now);
-        if held {
-            return hour.into_iter().chain(self.course.down_until).filter(|at| *at > now).min();
-        }
-        let items = checklist::items(&papers::read(&self.told.house.checklist()).text);
-        let after = |wait_s: i64| now.checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();
-        let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
-        let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
-        // A thought that had the stack before it and chose its rest meant it.
-        let (ready, draft) = match self.course.chose || self.situation() == Situation::Poor {
-            true => (None, None),
-            false => (stack::next_ready(&self.stack(), now), self.draft_due().map(|(at, _)| at)),
-        };
-        let emptied = self.course.emptied.holds(&waking::reasons(&self.found(now)), now);
-        let dream = (!self.course.dreamless).then(|| self.next_dream(now));
-        let all =
-            recurring.filter(|at| *at > now).chain(look).chain(ready).chain(draft).chain(self.next_look());
-        all.chain(self.next_session(now)).chain(hour).chain(dream).chain(emptied).min()
-    }
-
-    pub(crate) fn clamped(&self, wanted_s: u64) -> Duration {
-        let rest = &self.settings.rest;
-        Duration::from_secs(wanted_s.clamp(rest.shortest_s, rest.longest_s))
     }
 }

@@ -24,7 +24,7 @@ impl Life {
     pub fn remember(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
         let (at, life) = (self.told.clock.text(), self.told.life);
         let record = Record { at, life, kind: kind.to_owned(), data };
-        self.toolbox
+        self.store
             .memory
             .append(&record)
             .map_err(|cause| Fault::caused("remember", &cause, "is the disk full or .self not writable?"))
@@ -47,6 +47,16 @@ impl Life {
         match self.cursors.save(&self.told.house.cursors()) {
             Ok(()) => self.observe("cursors", ""),
             Err(cause) => self.observe("cursors", &Fault::caused("keep the cursors", &cause, "").error),
+        }
+    }
+
+    /// Keeps a snapshot of this life so far. One that cannot be written is no reason to die.
+    pub(crate) fn keep_snapshot(&mut self) -> Result<(), Fault> {
+        let facts = self.facts();
+        self.cursors.snapshot_at = self.cursors.thoughts;
+        match self.store.keep_snapshot(&facts, None) {
+            Ok(_) => Ok(()),
+            Err(fault) => self.observe("snapshot", &fault.error),
         }
     }
 }

@@ -3,22 +3,20 @@
 //! Invariant: broken state (cursors, settings, guardian.json, memory lines) is a record, never a death.
 //! Only a memory that cannot be written ends a life here: what is not remembered did not happen.
 
-use crate::books;
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
-use crate::feed::Feed;
 use crate::heartbeat::Heart;
 use crate::life::Life;
 use crate::mind::Mind;
 use crate::mind::instinct::Instinct;
 use crate::mind::moment::{Word, main_thread};
-use crate::own;
 use crate::paths::House;
 use crate::senses::cursors::{Cursors, Heard, Waiting};
 use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
 use crate::senses::{asks, born};
-use crate::tools::{Toolbox, permission};
+use crate::store::{Store, books};
+use crate::tools::{Toolbox, left, permission};
 use jiff::Timestamp;
 use memory::{Log, Record};
 use patch::Limits;
@@ -77,29 +75,27 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
         None
     });
     let commit = named(&told.commit, standing.as_ref());
-    let mut toolbox = Toolbox::new(house.clone(), log, told.life, told.safe, told.rehearsal);
+    let mut store = Store::open(house.clone(), log, told.life, told.clock.clone());
+    let mut toolbox = Toolbox::new(told.safe, told.rehearsal);
     if let Some(broker) = &told.broker {
-        toolbox.memory.hide(broker.token());
-        toolbox.books.hide(broker.token());
+        store.hide(broker.token());
     }
     toolbox.limits = Limits::from(&settings.self_edit);
     toolbox.broker = told.broker.clone();
-    toolbox.clock = told.clock.clone();
-    toolbox.feed = Feed::new(house.feed(), told.clock.clone(), told.life);
     toolbox.permissions = settings.permissions.clone();
     toolbox.files = settings.files.clone();
     odd.extend(permission::unknown(&settings.permissions).map(|said| ("settings", said)));
     let (rules, complaint) = settings.rules();
-    toolbox.desk.rules = rules;
+    store.rules = rules;
     // Older selves kept the changes in memory.
-    toolbox.desk.catch_up(&records);
-    toolbox.desk.catch_up(&booked);
+    store.catch_up(&records);
+    store.catch_up(&booked);
     odd.extend(complaint.map(|said| ("settings", said)));
     heart.odd(&unfollowed(&odd));
     let watch = Watch::start(&house);
     let told = Told { commit, ..told };
     let mind = Mind::Instinct(Instinct::load(&house));
-    let mut life = Life::new(told, settings, toolbox, mind, heart, cursors, watch, heard);
+    let mut life = Life::new(told, settings, (store, toolbox), mind, heart, cursors, watch, heard);
     let said = life.consult().await;
     odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
     announce(&mut life, standing, odd)?;
@@ -262,7 +258,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     }
     if let Some(born) = standing.born.filter(|_| standing.life == life.told.life) {
         let (summary, change) = (born.summary, born::change(&life.told.house, None, &life.told.commit));
-        let used = own::edit(&summary);
+        let used = left::edit(&summary);
         life.born += &format!(
             "You are life {} now, born again of your own change \"{summary}\" (commit {commit}):\n{}\n",
             life.told.life, change.patch
