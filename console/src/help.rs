@@ -1,6 +1,6 @@
 //! What the owner may type: each command with what it does and examples, and what was meant by one that there is not.
 
-use guardian::settings::nearest;
+use house::settings::words::nearest;
 use house::terminal::typed;
 
 /// A command, how it is typed, what it does in a few words, and the rest.
@@ -146,5 +146,9 @@ pub fn unknown(words: &str) -> String {
             typed(&format!("{first} --help"))
         );
     }
-    format!("`{words}` is no command of the guardian{}", nearest(first, &names))
+    let meant = match nearest(first, &names) {
+        Some(name) => format!("the nearest is {name}"),
+        None => format!("there are {}", names.join(", ")),
+    };
+    format!("`{words}` is no command of the guardian; {meant}")
 }

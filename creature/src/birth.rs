@@ -70,7 +70,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let booked = if told.safe { Vec::new() } else { books::newest(&house) };
     cursors.correct(&records);
     cursors.correct(&booked);
-    let (settings, complaint) = Settings::load(&house);
+    let (settings, complaint) = Settings::load(&house, told.life);
     odd.extend(complaint.map(|said| ("settings", said)));
     let standing = Standing::read(&house.guardian()).unwrap_or_else(|said| {
         odd.push(("guardian", said));

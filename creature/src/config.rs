@@ -1,4 +1,7 @@
-//! The owner's settings for the creature, from `owner.toml`, and what the guardian told it; every default is safe.
+//! The owner's settings for the creature, as the guardian hands them over, and what it was told; every default is safe.
+//!
+//! The guardian judges `owner.toml` and writes the creature's part to `.self/settings.json`; only where an older guardian
+//! does not is the owner's file read here. Settings of the creature's own are declared in `creature/settings.toml`.
 
 use crate::clock::Clock;
 use crate::lifeline::Lifeline;
@@ -8,11 +11,15 @@ use agenda::stack::Category;
 use hands::Broker;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
 
-/// Bytes of `owner.toml` that are read.
+/// Bytes of a file of settings that are read.
 const MOST_BYTES: u64 = 256 * 1024;
+
+/// What the creature declares; compiled in, so that its defaults are there whoever started it.
+const DECLARED: &str = include_str!("../settings.toml");
 
 /// The longest rest an owner can set, in seconds: the guardian calls 90 minutes without a turn hung.
 const MOST_REST_S: u64 = 3_600;
@@ -20,7 +27,7 @@ const MOST_REST_S: u64 = 3_600;
 /// The most thoughts in one wake that an owner can allow.
 const MOST_ROUNDS: u32 = 50;
 
-/// What of `owner.toml` concerns the creature. Sections it does not know are the guardian's and the broker's.
+/// What of `owner.toml` concerns the creature. Sections and keys it does not know are others', or a newer guardian's.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -33,6 +40,32 @@ pub struct Settings {
     pub files: FileSettings,
     /// Tools by name, and when they may be used.
     pub permissions: BTreeMap<String, Permission>,
+    /// `[creature]`: what it declared itself.
+    #[serde(rename = "creature")]
+    pub own: Own,
+}
+
+/// Settings of the creature's own, by name: what the owner set, else as declared.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub struct Own(Map<String, Value>);
+
+impl Own {
+    /// The value of a key; null for one that is not declared.
+    pub fn value(&self, name: &str) -> Value {
+        let set = self.0.get(name).cloned();
+        set.or_else(|| declared().get(name)?.get("default").cloned()).unwrap_or_default()
+    }
+
+    /// The value of a key declared as a `number` of 0 or more.
+    pub fn number(&self, name: &str) -> u64 {
+        self.value(name).as_u64().unwrap_or_default()
+    }
+}
+
+/// Every declaration by its name.
+pub fn declared() -> Map<String, Value> {
+    toml::from_str(DECLARED).unwrap_or_default()
 }
 
 /// When a tool may be used.
@@ -47,7 +80,7 @@ pub enum Permission {
 
 /// `[agenda]`: what goes first, and from where on the owner is asked.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct AgendaSettings {
     /// Categories by rank; those left out follow in their usual order.
     pub order: Vec<Category>,
@@ -75,7 +108,7 @@ impl Default for AgendaSettings {
 
 /// `[sessions]`: how many sub-sessions run at once.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct SessionSettings {
     pub at_once: u32,
 }
@@ -88,7 +121,7 @@ impl Default for SessionSettings {
 
 /// `[dream]`: when the nightly dream comes, in UTC, and with which model.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct DreamSettings {
     pub at: String,
     pub model: Option<String>,
@@ -102,7 +135,7 @@ impl Default for DreamSettings {
 
 /// `[files]`: where the file tools work, in risky mode at `risky_root`, a folder of the house; and how much of it they show.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct FileSettings {
     pub risky: bool,
     pub risky_root: String,
@@ -137,6 +170,7 @@ pub struct ModelSettings {
 pub enum ToolForm {
     /// As its wire has them, where the server is found to take them.
     #[default]
+    #[serde(alias = "")]
     Auto,
     Native,
     /// As one JSON object, the thought.
@@ -145,7 +179,7 @@ pub enum ToolForm {
 
 /// `[rest]`: bounds on the rest between wakes, in seconds.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct RestSettings {
     pub shortest_s: u64,
     pub longest_s: u64,
@@ -161,7 +195,7 @@ impl Default for RestSettings {
 
 /// `[self_edit]`: how long each step of a self-edit may take, in seconds.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct SelfEditSettings {
     pub build_s: u64,
     pub test_s: u64,
@@ -195,9 +229,12 @@ impl Settings {
         (rules, odd)
     }
 
-    /// Reads `owner.toml`. What cannot be understood is at its default, and said in a sentence that
-    /// names file, line and key; a missing file is all defaults.
-    pub fn load(house: &House) -> (Self, Option<String>) {
+    /// The creature's part as the guardian handed it to this life, else what `owner.toml` says. What cannot be understood
+    /// is at its default, and said in a sentence.
+    pub fn load(house: &House, life: u64) -> (Self, Option<String>) {
+        if let Some(handed) = Self::handed(house, life) {
+            return handed;
+        }
         let path = house.owner_settings();
         let bytes = match papers::head(&path, 0, MOST_BYTES) {
             Ok((bytes, _)) => bytes,
@@ -212,7 +249,17 @@ impl Settings {
         }
     }
 
-    /// Reads settings from text; a broken section costs only itself.
+    /// What the guardian wrote for this life; what it wrote for another is older than the owner's file may be.
+    fn handed(house: &House, life: u64) -> Option<(Self, Option<String>)> {
+        let (bytes, _) = papers::head(&house.settings(), 0, MOST_BYTES).ok()?;
+        let file: Value = serde_json::from_slice(&bytes).ok()?;
+        let sections = file.get("settings").filter(|_| file["life"] == life)?;
+        let told: Vec<&str> = file["told"].as_array()?.iter().filter_map(Value::as_str).collect();
+        let told = Some(told.join("; ")).filter(|told| !told.is_empty());
+        Some(Self::of(sections).bounded(told))
+    }
+
+    /// Reads `owner.toml` itself; a broken section costs only itself.
     pub fn read(text: &str) -> (Self, Option<String>) {
         let error = match toml::from_str::<Self>(text) {
             Ok(settings) => return settings.bounded(None),
@@ -223,20 +270,27 @@ impl Settings {
             .and_then(|span| text.get(..span.start))
             .map(|before| format!(" line {}", before.bytes().filter(|byte| *byte == b'\n').count() + 1));
         let said = format!("owner.toml{}: {}", line.unwrap_or_default(), error.message());
-        let Ok(table) = text.parse::<toml::Table>() else {
-            return (Self::default(), Some(format!("{said}; every setting is at its default")));
-        };
-        let settings = Self {
-            model: section(&table, "model"),
-            rest: section(&table, "rest"),
-            self_edit: section(&table, "self_edit"),
-            agenda: section(&table, "agenda"),
-            sessions: section(&table, "sessions"),
-            dream: section(&table, "dream"),
-            files: section(&table, "files"),
-            permissions: section(&table, "permissions"),
-        };
-        settings.bounded(Some(format!("{said}; that section is at its defaults")))
+        match toml::from_str::<Value>(text) {
+            Ok(sections) => {
+                Self::of(&sections).bounded(Some(format!("{said}; that section is at its defaults")))
+            }
+            Err(_) => (Self::default(), Some(format!("{said}; every setting is at its default"))),
+        }
+    }
+
+    /// Each section by itself: one that cannot be read is at its defaults.
+    fn of(sections: &Value) -> Self {
+        Self {
+            model: section(sections, "model"),
+            rest: section(sections, "rest"),
+            self_edit: section(sections, "self_edit"),
+            agenda: section(sections, "agenda"),
+            sessions: section(sections, "sessions"),
+            dream: section(sections, "dream"),
+            files: section(sections, "files"),
+            permissions: section(sections, "permissions"),
+            own: section(sections, "creature"),
+        }
     }
 
     fn bounded(mut self, said: Option<String>) -> (Self, Option<String>) {
@@ -266,8 +320,8 @@ impl Settings {
     }
 }
 
-fn section<T: DeserializeOwned + Default>(table: &toml::Table, name: &str) -> T {
-    table.get(name).and_then(|value| value.clone().try_into().ok()).unwrap_or_default()
+fn section<T: DeserializeOwned + Default>(sections: &Value, name: &str) -> T {
+    sections.get(name).and_then(|section| T::deserialize(section).ok()).unwrap_or_default()
 }
 
 /// What the guardian told this process by environment.

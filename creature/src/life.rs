@@ -23,9 +23,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Thoughts between snapshots.
-const SNAPSHOT_EVERY: u64 = 50;
-
 /// Thoughts after which an unanswered word is taken for unanswerable.
 const MOST_SEEN: u32 = 10;
 
@@ -301,8 +298,8 @@ impl Life {
         if let Some(text) = &not_run {
             self.remember("observation", json!({"about": "calls", "text": text}))?;
         }
-        if !self.told.safe && self.cursors.thoughts.saturating_sub(self.cursors.snapshot_at) >= SNAPSHOT_EVERY
-        {
+        let due = self.settings.own.number("thoughts_between_snapshots");
+        if !self.told.safe && self.cursors.thoughts.saturating_sub(self.cursors.snapshot_at) >= due {
             self.keep_snapshot()?;
         }
         if let Some(rebirth) = self.toolbox.rebirth.take() {

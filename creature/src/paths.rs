@@ -25,6 +25,11 @@ impl House {
         self.root.join("owner.toml")
     }
 
+    /// What of it is the creature's, as the guardian hands it over. Read only.
+    pub fn settings(&self) -> PathBuf {
+        self.root.join(".self/settings.json")
+    }
+
     /// The creature's own source.
     pub fn source(&self) -> PathBuf {
         self.root.join("creature")

@@ -1,5 +1,6 @@
 //! The owner's word to a running guardian, from another terminal: a small file, a signal, an answer.
 
+use crate::act::executor::Executor;
 use crate::decide::vocabulary::{Event, Phase, Want};
 use crate::git::repo::Version;
 use crate::git::tree::short;
@@ -32,56 +33,59 @@ struct Order {
 impl Guardian {
     /// Carries out the order that lies there, once.
     pub fn obey_order(&mut self) {
-        let path = self.house.order();
+        let executor = &mut self.executor;
+        let path = executor.house.order();
         let order = match files::read_small(&path).map(|bytes| bytes.unwrap_or_default()) {
             Ok(bytes) => serde_json::from_slice::<Order>(&bytes),
-            Err(error) => return self.report.warn(&format!("{error:#}")),
+            Err(error) => return executor.report.warn(&format!("{error:#}")),
         };
         let Some(order) = order.ok().filter(|order| order.id.len() <= ID_BYTES) else {
-            return self.report.warn(&format!("{} is not an order and is ignored", path.display()));
+            return executor.report.warn(&format!("{} is not an order and is ignored", path.display()));
         };
-        if order.id == self.state.order {
+        if order.id == executor.state.order {
             return;
         }
         // A life that is ending hears of nothing but its end: looked at again once it has.
-        if order.order == "rollback" && matches!(self.policy.phase, Phase::Stopping { .. }) {
-            self.order_seen = None;
+        if order.order == "rollback" && matches!(executor.decided.phase, Phase::Stopping { .. }) {
+            executor.order_seen = None;
             return;
         }
-        let taken_up = self.take_up(&order.order, order.to.as_deref());
+        let taken_up = executor.take_up(&order.order, order.to.as_deref());
         if taken_up.as_ref().is_err_and(|error| error.is::<Interrupted>()) {
-            self.order_seen = None;
+            executor.order_seen = None;
             return;
         }
-        (self.state.order, self.state.order_outcome) = (order.id, None);
-        self.state.order_under_way.clone_from(&order.order);
+        (executor.state.order, executor.state.order_outcome) = (order.id, None);
+        executor.state.order_under_way.clone_from(&order.order);
         match taken_up {
             // The step saves what it decides together with the order's id; what decides nothing is saved here.
             Ok((event, told)) => {
                 event.into_iter().for_each(|event| self.happen(event));
                 if let Some(told) = told {
-                    self.state.order_came_to(true, told);
+                    self.executor.state.order_came_to(true, told);
                 }
             }
             Err(refused) => {
                 let told = format!("{refused:#}");
-                self.report.warn(&format!("{}: {told}", order.order));
-                self.state.order_came_to(false, brief(&told, TOLD_CHARS));
+                executor.report.warn(&format!("{}: {told}", order.order));
+                executor.state.order_came_to(false, brief(&told, TOLD_CHARS));
             }
         }
-        self.publish();
-        self.save();
+        self.executor.publish();
+        self.executor.save();
     }
+}
 
+impl Executor {
     /// What is to happen by an order, and what can be said of it now; an error refuses it, and nothing happens.
     fn take_up(&mut self, order: &str, to: Option<&str>) -> Result<(Option<Event>, Option<String>)> {
-        let (paused, life) = (self.policy.record.want == Want::Pause, self.state.life);
+        let (paused, life) = (self.decided.record.want == Want::Pause, self.state.life);
         Ok(match order {
             "stop" => (Some(Event::OwnerStop), None),
-            "pause" if self.policy.phase == Phase::Paused => (None, Some("it is paused already".into())),
+            "pause" if self.decided.phase == Phase::Paused => (None, Some("it is paused already".into())),
             "pause" => (Some(Event::OwnerPause), None),
             "resume" if paused => (Some(Event::OwnerResume), Some("it goes on".into())),
-            "resume" if self.policy.alive() => {
+            "resume" if self.decided.alive() => {
                 (None, Some(format!("it was not paused: life {life} goes on")))
             }
             "resume" => (Some(Event::OwnerResume), Some("it was not paused; it goes on at once".into())),

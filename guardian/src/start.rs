@@ -3,6 +3,7 @@
 use crate::act::binaries::Binaries;
 use crate::act::broker_process::BrokerProcess;
 use crate::act::console_process::ConsoleProcess;
+use crate::act::executor::{End, Executor};
 use crate::act::heartbeat::Heartbeat;
 use crate::act::report::Report;
 use crate::act::requests;
@@ -11,15 +12,19 @@ use crate::decide::policy::Policy;
 use crate::git::repo::Repo;
 use crate::processes::child::Bond;
 use crate::processes::{hunt, prepare};
-use crate::run::{self, End, Guardian};
+use crate::run::{self, Guardian};
 use crate::{orders, settings};
 use anyhow::Result;
 use house::clock::Clock;
 use house::{House, files, interrupt, printable, records, repair, terminal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::SignalOnly;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
@@ -68,7 +73,7 @@ pub fn find_house(from: &Path) -> Result<House> {
 pub fn run() -> Result<u8> {
     let house = find_house(&std::env::current_dir()?.canonicalize()?)?;
     start_logging();
-    let signals = run::signals()?;
+    let mut signals = run::signals()?;
     let settings = settings::load(&house).map_err(|error| Refused(format!("{error:#}")))?;
     repair::clear(&house).iter().for_each(|told| tracing::warn!("{told}"));
     let _instance = lock_instance(&house)?;
@@ -84,14 +89,14 @@ pub fn run() -> Result<u8> {
     let broker = BrokerProcess::open(&house, &walls.network)?;
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
-    let report = Report::new();
+    let report = Report::open();
     // A state that was lost has forgotten which order was the last.
     let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
     if let (true, Some((tree, _))) = (state.record.untidy, &state.record.trial) {
         state.lost_tree.clone_from(tree);
     }
     policy.record.untidy |= is_untidy(&state);
-    let mut guardian = Guardian {
+    let mut executor = Executor {
         limits: settings.limits.clone(),
         settings,
         mistake: String::new(),
@@ -100,7 +105,8 @@ pub fn run() -> Result<u8> {
         walls,
         clock,
         repo,
-        policy,
+        decided: policy.clone(),
+        heard: VecDeque::new(),
         binaries: Binaries::new(&house),
         report,
         console: ConsoleProcess::new(&house),
@@ -116,23 +122,22 @@ pub fn run() -> Result<u8> {
         order_seen: orders::passed_over(&house, forgotten),
         owes: false,
         target_look: 0,
-        signals,
         state,
         house,
     };
-    guardian.lay_the_bottom_rung()?;
-    if !guardian.prove_settings()? {
+    executor.lay_the_bottom_rung()?;
+    if !prove_settings(&mut executor, &mut signals)? {
         return Ok(0);
     }
     if let Some(told) = rebuilt {
-        guardian.report.warn(&told);
-        records::tell(&guardian.house, "state_rebuilt", serde_json::json!({"told": told}));
+        executor.report.warn(&told);
+        records::tell(&executor.house, "state_rebuilt", serde_json::json!({"told": told}));
     }
-    guardian.state.left = None;
-    guardian.save();
+    executor.state.left = None;
+    executor.save();
     // What an earlier guardian said holds no more.
-    guardian.publish();
-    guardian.run()?;
+    executor.publish();
+    Guardian::new(policy, executor, signals).run()?;
     Ok(0)
 }
 
@@ -157,18 +162,21 @@ fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
     Ok(walls)
 }
 
-impl Guardian {
-    /// Has the broker judge what in `owner.toml` is its own. False: the owner did not wait for it.
-    fn prove_settings(&mut self) -> Result<bool> {
-        let Self { house, broker, report, signals, .. } = self;
-        let leaves = |signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal);
-        match broker.prove(house, |told| report.say(told), || !signals.pending().any(leaves)) {
-            Ok(()) => Ok(true),
-            Err(Some(mistake)) => refuse(mistake),
-            Err(None) => Ok(false),
-        }
+/// Has the broker judge what in `owner.toml` is its own. False: the owner did not wait for it.
+fn prove_settings(
+    executor: &mut Executor,
+    signals: &mut SignalDelivery<UnixStream, SignalOnly>,
+) -> Result<bool> {
+    let Executor { house, broker, report, .. } = executor;
+    let leaves = |signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal);
+    match broker.prove(house, |told| report.say(told), || !signals.pending().any(leaves)) {
+        Ok(()) => Ok(true),
+        Err(Some(mistake)) => refuse(mistake),
+        Err(None) => Ok(false),
     }
+}
 
+impl Executor {
     fn lay_the_bottom_rung(&mut self) -> Result<()> {
         self.repo.clear_own_locks();
         if self.repo.rungs()?.is_empty() {

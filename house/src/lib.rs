@@ -20,6 +20,7 @@ pub mod printable;
 pub mod records;
 pub mod repair;
 pub mod secret_beginnings;
+pub mod settings;
 pub mod terminal;
 
 pub use paths::House;

@@ -36,6 +36,10 @@ impl House {
         /// The owner's keys; read by the broker alone.
         secrets = ".env";
         creature = "creature";
+        /// Settings the creature gives itself, as it declares them.
+        declared_settings = "creature/settings.toml";
+        /// The creature's part of the owner's settings, as the guardian hands it over.
+        handed_settings = ".self/settings.json";
         target = "target/creature";
         /// What cargo builds into.
         built = "target/creature/debug";

@@ -55,8 +55,8 @@ impl Budget {
             caps: Caps {
                 daily: micros(policy.daily_usd),
                 weekly: micros(policy.weekly_usd),
-                autonomous_daily: policy.share(policy.daily_usd),
-                autonomous_weekly: policy.share(policy.weekly_usd),
+                autonomous_daily: policy::share(policy, policy.daily_usd),
+                autonomous_weekly: policy::share(policy, policy.weekly_usd),
             },
             rate,
             patience: Patience::new(sums.stopped.clone(), fingerprint),

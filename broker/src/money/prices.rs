@@ -2,6 +2,7 @@
 
 use crate::ground::caps::Micros;
 use crate::policy::{Policy, Price};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -105,18 +106,25 @@ impl Rate {
         self.sum(parts, usage.prompt())
     }
 
-    fn of(price: &Price, is_ours: bool) -> Self {
-        let write = price.cache_write.unwrap_or(price.input * 2.0);
-        // The owner's price is for every write, ours for the short ones.
-        let hour = if is_ours { write.max(price.input * 2.0) } else { write };
+    fn of(price: &Price) -> Self {
+        let write = rate(price.cache_write.unwrap_or(price.input * 2.0));
         Self {
-            input: rate(price.input),
-            output: rate(price.output),
             cache_read: rate(price.cache_read.unwrap_or(price.input)),
-            cache_write: rate(write),
-            cache_write_hour: rate(hour),
-            long_tokens: price.long_tokens.unwrap_or(LONG_TOKENS),
-            long_times: price.long_times.unwrap_or(LONG_TIMES),
+            cache_write: write,
+            cache_write_hour: write,
+            ..Self::flat(rate(price.input), rate(price.output))
+        }
+    }
+
+    /// The owner's price is for every write to a cache, ours for the short ones.
+    fn of_row(row: &Row) -> Self {
+        let Row { input, output, cache_read, cache_write, .. } = *row;
+        let rate = Self::of(&Price { input, output, cache_read, cache_write });
+        Self {
+            cache_write_hour: rate.cache_write.max(self::rate(input * 2.0)),
+            long_tokens: row.long_tokens.unwrap_or(LONG_TOKENS),
+            long_times: row.long_times.unwrap_or(LONG_TIMES),
+            ..rate
         }
     }
 
@@ -150,6 +158,19 @@ fn rate(dollars: f64) -> u64 {
     if dollars.is_finite() && dollars >= 0.0 { (dollars * 1e6).ceil() as u64 } else { u64::MAX }
 }
 
+/// A model in our own table. What is missing or unknown in one makes the table unreadable: nothing costs nothing by mistake.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    input: f64,
+    output: f64,
+    cache_read: Option<f64>,
+    cache_write: Option<f64>,
+    /// From how many tokens of a prompt on all of it costs how many times as much.
+    long_tokens: Option<u64>,
+    long_times: Option<u64>,
+}
+
 pub struct Prices {
     owners: Vec<(String, Rate)>,
     table: BTreeMap<String, Rate>,
@@ -163,16 +184,16 @@ impl Prices {
 
     /// With another table than the one compiled in; one that cannot be read has no prices.
     pub fn with(policy: &Policy, table: &str) -> Self {
-        let table: BTreeMap<String, Price> = toml::from_str(table).unwrap_or_else(|error| {
+        let table: BTreeMap<String, Row> = toml::from_str(table).unwrap_or_else(|error| {
             tracing::error!("failed to read the price table, every model counts as the worst: {error}");
             BTreeMap::new()
         });
         let mut owners: Vec<_> =
-            policy.prices.iter().map(|(name, price)| (name.clone(), Rate::of(price, false))).collect();
+            policy.prices.iter().map(|(name, price)| (name.clone(), Rate::of(price))).collect();
         owners.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         Self {
             owners,
-            table: table.iter().map(|(name, price)| (name.clone(), Rate::of(price, true))).collect(),
+            table: table.iter().map(|(name, row)| (name.clone(), Rate::of_row(row))).collect(),
             worst: Rate::flat(rate(policy.budget.worst_input_usd), rate(policy.budget.worst_output_usd)),
         }
     }

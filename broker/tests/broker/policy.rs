@@ -1,9 +1,9 @@
 //! `owner.toml`: everything it may say, and what each mistake is answered with.
 
 use crate::outside::{Start, command, folder};
-use broker::policy::words::{looks_secret, nearest};
 use broker::policy::{Auth, Policy, Taint, Verdict};
 use house::House;
+use house::settings::words::{looks_secret, nearest};
 
 const WHOLE: &str = r#"
 walls = "required"

@@ -1,8 +1,15 @@
 //! The owner's settings: errors name line and key, and a broken section costs only itself.
 
 use agenda::stack::Category;
-use creature::config::Settings;
+use creature::config::{self, Settings};
+use creature::paths::House;
 use creature::self_edit::cargo::Limits;
+use serde_json::{Value, json};
+use std::fs;
+use tempfile::TempDir;
+
+/// What the guardian writes where the owner says nothing; its tests hold the same bytes.
+const HANDED: &str = include_str!("../golden/settings.json");
 
 #[test]
 fn settings_are_read_and_strange_sections_are_the_guardians() {
@@ -20,9 +27,9 @@ fn settings_are_read_and_strange_sections_are_the_guardians() {
 #[test]
 fn a_broken_section_is_named_and_costs_only_itself() {
     let (settings, said) =
-        Settings::read("[model]\nmax_tokens = 7\n\n[self_edit]\ntests_s = 9\n[rest]\nshortest_s = 9\n");
+        Settings::read("[model]\nmax_tokens = 7\n\n[self_edit]\ntest_s = \"long\"\n[rest]\nshortest_s = 9\n");
     let said = said.unwrap();
-    for part in ["owner.toml line 5", "tests_s"] {
+    for part in ["owner.toml line 5", "long"] {
         assert!(said.contains(part), "{part} is not in: {said}");
     }
     assert_eq!((settings.model.max_tokens, settings.rest.shortest_s), (Some(7), 9));
@@ -71,4 +78,58 @@ fn the_steps_of_a_self_edit_have_the_owners_deadlines_within_bounds() {
     };
     assert_eq!(limits(&all(0)), (1, 1, 1, None));
     assert_eq!(limits(&all(99_999)), (1_200, 1_200, 120, None));
+}
+
+/// A house with an owner's file and one of the guardian's.
+fn house(owners: &str, handed: &str) -> (TempDir, House) {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join(".self")).unwrap();
+    fs::write(folder.path().join("owner.toml"), owners).unwrap();
+    fs::write(folder.path().join(".self/settings.json"), handed).unwrap();
+    let house = House::new(folder.path());
+    (folder, house)
+}
+
+#[test]
+fn what_the_guardian_hands_over_is_taken_before_the_owners_file() {
+    let mut file: Value = serde_json::from_str(HANDED).unwrap();
+    file["settings"]["rest"]["longest_s"] = json!(77);
+    file["settings"]["rest"]["of_a_newer_guardian"] = json!("x");
+    file["settings"]["creature"] = json!({"thoughts_between_snapshots": 9});
+    file["told"] = json!(["one thing", "another"]);
+    let (_folder, house) = house("[rest]\nlongest_s = 5\n", &file.to_string());
+    let (settings, said) = Settings::load(&house, 1);
+    assert_eq!((settings.rest.longest_s, said.as_deref()), (77, Some("one thing; another")));
+    assert_eq!(settings.own.number("thoughts_between_snapshots"), 9);
+}
+
+/// An older guardian leaves the file of a newer one lie, and writes none itself.
+#[test]
+fn a_file_of_another_life_is_not_taken_and_none_is_needed() {
+    for handed in [HANDED, "", "{", "[]", "{\"life\": 2}"] {
+        let (_folder, house) =
+            house("[rest]\nlongest_s = 5\n[creature]\nthoughts_between_snapshots = 7\n", handed);
+        let (settings, said) = Settings::load(&house, 2);
+        assert_eq!((settings.rest.longest_s, said), (5, None), "{handed}");
+        assert_eq!(settings.own.number("thoughts_between_snapshots"), 7);
+    }
+}
+
+#[test]
+fn the_guardians_defaults_are_the_creatures() {
+    let (_folder, house) = house("", HANDED);
+    let (handed, said) = Settings::load(&house, 1);
+    assert_eq!(said, None);
+    assert_eq!(format!("{handed:?}"), format!("{:?}", Settings::default()));
+}
+
+#[test]
+fn each_setting_of_its_own_says_what_it_is() {
+    let declared = config::declared();
+    assert!(declared.contains_key("thoughts_between_snapshots"), "the file can be read");
+    for (name, declaration) in declared {
+        for part in ["kind", "default", "meaning"] {
+            assert!(!declaration[part].is_null(), "settings.toml [{name}] has no {part}");
+        }
+    }
 }

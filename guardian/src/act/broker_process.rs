@@ -5,6 +5,7 @@
 //! When to start and end it is decided in `revival`.
 
 use crate::act::build;
+use crate::act::executor::Executor;
 use crate::act::jobs::{Job, Kind};
 use crate::act::reload::Watch;
 use crate::act::tokens::Tokens;
@@ -12,7 +13,6 @@ use crate::decide::revival::{Act, Event, Revival};
 use crate::decide::vocabulary::Phase;
 use crate::processes::child::Door;
 use crate::processes::trusted::{self, Trusted};
-use crate::run::Guardian;
 use anyhow::{Context, Result};
 use house::clock::Millis;
 use house::files::{self, Mark};
@@ -179,7 +179,7 @@ pub fn program() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.with_file_name(NAME))
 }
 
-impl Guardian {
+impl Executor {
     /// The first start: at once where it is there, after its build where it is not.
     pub fn call_broker(&mut self) {
         self.broker.called = self.clock.now();
@@ -194,7 +194,7 @@ impl Guardian {
     /// What is there is brought up to date beside it, and gives way if it comes out another. Not before the first life has
     /// beaten, whose birth a compiler beside it would make late, or has had the time.
     pub fn update_broker(&mut self) {
-        let beats = matches!(self.policy.phase, Phase::Probation { .. } | Phase::Settled { .. });
+        let beats = matches!(self.decided.phase, Phase::Probation { .. } | Phase::Settled { .. });
         if beats || self.clock.now() > self.broker.called + UPDATED_BY_MS {
             self.build_broker();
         }

@@ -1,10 +1,10 @@
 //! Commits on request, as the creature or the guardian: of what, told to whom, and the owner's index brought along.
 
+use crate::act::executor::Executor;
 use crate::act::requests::{self, Request};
 use crate::git::keep::Unfit;
 use crate::git::repo::Version;
 use crate::git::tree::short;
-use crate::run::Guardian;
 use anyhow::{Error, Result};
 use house::interrupt::Interrupted;
 use house::records;
@@ -13,7 +13,7 @@ use serde_json::json;
 /// What to do about a commit that was refused.
 const UNFIT: &str = "git could not check that out again: change or remove it, then ask again";
 
-impl Guardian {
+impl Executor {
     pub fn commit(&mut self) -> Result<()> {
         let request = requests::read(&self.house)?.filter(|request| request.is_rebirth_of(self.state.life));
         let unasked = || Request { summary: "a rebirth without a request".into(), ..Request::default() };

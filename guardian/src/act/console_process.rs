@@ -3,8 +3,8 @@
 //! Invariant: nothing that fails here stops the house, and no sweep after a life takes the feed along.
 
 use crate::act::build;
+use crate::act::executor::Executor;
 use crate::processes::trusted::{self, Trusted};
-use crate::run::Guardian;
 use anyhow::{Context, Result};
 use house::clock::Millis;
 use house::{House, files, terminal};
@@ -77,7 +77,7 @@ fn bring_up_to_date(house: &House, profile: &str, target: PathBuf, there: bool) 
     Ok(())
 }
 
-impl Guardian {
+impl Executor {
     /// From here on memory is followed at the terminal.
     pub fn show_feed(&mut self) {
         self.console.wanted = Some(0);

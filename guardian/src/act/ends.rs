@@ -1,19 +1,19 @@
 //! Ends: what became of a life or a build once its processes are gone, with the evidence and whose fault it was.
 
 use crate::act::build::Build;
+use crate::act::executor::{End, Executor, Life};
 use crate::act::{controls, requests};
 use crate::decide::blame::{self, Control, Judgement};
-use crate::decide::vocabulary::{Action, Blame, Event, Phase};
+use crate::decide::vocabulary::{Blame, Event, Phase};
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{Kind, Tree};
 use crate::processes::{hunt, trusted};
-use crate::run::{End, Guardian, Life};
 use house::{bounds, clock, files};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-impl Guardian {
+impl Executor {
     /// Exits of the creature and of builds.
     pub fn collect(&mut self) {
         let mut ended = hunt::reap();
@@ -68,15 +68,15 @@ impl Guardian {
         // Only the first life of a new commit was born of a self-edit.
         self.state.born = None;
         // A beat that came with the end still tells a crash from a stillbirth; it is too late to earn anything.
-        if matches!(self.policy.phase, Phase::Booting { .. }) && self.heart.look(self.state.life).is_some() {
-            self.happen(Event::Beat { turns: 0, thought: false });
+        if matches!(self.decided.phase, Phase::Booting { .. }) && self.heart.look(self.state.life).is_some() {
+            self.hear(Event::Beat { turns: 0, thought: false });
         }
         let evidence = blame::Evidence {
             signal: signal(status),
             memory_kills: memory_kills().saturating_sub(life.memory_kills),
             free_mib: self.free_mib(),
             floor_mib: self.limits.disk_free_mib,
-            overdue: matches!(self.policy.phase, Phase::Stopping { .. }),
+            overdue: matches!(self.decided.phase, Phase::Stopping { .. }),
             sheltered: self.walls.shelter(),
             folder_gone: life.bereft.is_some(),
         };
@@ -89,7 +89,7 @@ impl Guardian {
             lived_ms: self.clock.now().saturating_sub(life.began),
             log_tail: files::tail(&self.house.life_log(self.state.life), LOG_TAIL_BYTES),
         };
-        self.happen(Event::Exited { blame: blame::death(&evidence), rebirth });
+        self.hear(Event::Exited { blame: blame::death(&evidence), rebirth });
     }
 
     fn build_ended(&mut self, mut build: Build, status: WaitStatus) {
@@ -102,7 +102,7 @@ impl Guardian {
         self.report.build_over();
         let clean = match self.version.map(|version| self.repo.is_at(version)).transpose() {
             // Whether it is what was to be built is not known: it is built again, which costs little.
-            Err(_) if !build.beside => return self.happen(Event::Interrupted),
+            Err(_) if !build.beside => return self.hear(Event::Interrupted),
             clean => matches!(clean, Ok(Some(true))),
         };
         match build.finish(&self.house, status) {
@@ -111,7 +111,7 @@ impl Guardian {
                 self.binaries.note(&path);
                 self.built = Some((build.of, path));
                 if !build.beside {
-                    self.happen(Event::BuildSucceeded);
+                    self.hear(Event::BuildSucceeded);
                 }
             }
             Some(_) if build.beside => {}
@@ -123,7 +123,7 @@ impl Guardian {
                     cause: format!("creature/{name} changed while it was being built"),
                     ..End::default()
                 };
-                self.happen(Event::BuildFailed(Blame::Owner));
+                self.hear(Event::BuildFailed(Blame::Owner));
             }
             None if build.beside => {
                 tracing::warn!("the blessed binary runs, but its source does not build now");
@@ -178,7 +178,7 @@ impl Guardian {
         let cause = if gone { "its target folder was deleted" } else { "it does not build" };
         let log_tail = build.output.chars().take(LOG_TAIL_BYTES as usize).collect();
         self.end = End { cause: cause.into(), lived_ms: 0, log_tail };
-        self.happen(Event::BuildFailed(fault));
+        self.hear(Event::BuildFailed(fault));
     }
 
     fn ask(&mut self, build: &mut Build, control: Control) -> anyhow::Result<()> {
@@ -193,16 +193,6 @@ impl Guardian {
         let built =
             trees.find(|other| other.to_string() != tree && self.binaries.get(&other.to_string()).is_some());
         built.is_some_and(|built| self.repo.has_same_recipe(tree, built).unwrap_or(false))
-    }
-
-    /// A build beside a creature has no phase that would end it, and holds the lock its self-edits wait for.
-    pub fn end_late_build(&mut self) {
-        let until =
-            self.build.as_ref().filter(|build| build.beside).map(|build| build.since + self.limits.build_ms);
-        if until.is_some_and(|until| self.clock.now() >= until) {
-            tracing::warn!("the build beside the blessed binary overstayed its deadline and is ended");
-            self.perform(Action::StopBuild);
-        }
     }
 
     /// Once no creature lives any more, the broker's processes are asked to end, and given a moment.

@@ -4,13 +4,13 @@
 
 use crate::act::build::{cargo, cargo_args};
 use crate::act::ends::{describe, memory_kills, signal};
+use crate::act::executor::Executor;
 use crate::act::quotas;
 use crate::act::state::Shortfall;
 use crate::decide::blame::{self, Answer, Control, Evidence, Failure, Judgement};
 use crate::decide::vocabulary::{Blame, Event, Examined};
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{self, Kind, Start, Tree};
-use crate::run::Guardian;
 use anyhow::{Context, Result};
 use house::bounds::{NAME_CHARS, TOLD_CHARS, brief};
 use house::clock::Millis;
@@ -128,7 +128,7 @@ impl Shortfall {
     }
 }
 
-impl Guardian {
+impl Executor {
     pub fn examine(&mut self) -> Option<Event> {
         if let Err(error) = self.start_exam(vec![], self.clock.now()) {
             self.report.warn(&format!("{error:#}; the tests of this life run later"));
@@ -218,7 +218,7 @@ impl Guardian {
             Shown::Passed => (Examined::Passed, format!("passed, flaky: {}", list(&exam.again))),
         };
         self.note_exam(exam.since, outcome, told);
-        self.happen(Event::Examined(outcome));
+        self.hear(Event::Examined(outcome));
         self.publish();
     }
 

@@ -1,11 +1,11 @@
 //! Falls: the creature put back to another rung; which one, what is marked, and what runs while none can be had.
 
+use crate::act::executor::Executor;
 use crate::act::state::{Falling, Shortfall};
 use crate::decide::vocabulary::{Cause, Event, Standing, Subject};
 use crate::git::repo::{Version, publish_last_good};
 use crate::git::shortage;
 use crate::git::tree::short;
-use crate::run::Guardian;
 use anyhow::Result;
 use house::bounds::{TOLD_CHARS, brief};
 use house::interrupt::Interrupted;
@@ -14,7 +14,7 @@ use house::records;
 use serde_json::json;
 use std::time::Duration;
 
-impl Guardian {
+impl Executor {
     /// Puts the creature back to a rung; where that cannot be, to the next, and where none can be had, a kept binary runs.
     pub fn roll_back(&mut self, cause: Cause, to_bottom: bool) -> Result<Event> {
         loop {
@@ -129,7 +129,7 @@ impl Guardian {
             }
             Cause::Acquitted => {
                 self.repo.forgive(target.tree)?;
-                for tree in self.policy.record.fell.iter().flat_map(|fell| &fell.others) {
+                for tree in self.decided.record.fell.iter().flat_map(|fell| &fell.others) {
                     self.repo.forgive(tree)?;
                 }
                 self.repo.bless(target)?;
@@ -161,12 +161,12 @@ impl Guardian {
         let target = match (&self.state.rollback_to, cause) {
             (Some(name), Cause::Owner) => Some(self.repo.resolve(name)?),
             (_, Cause::LateDeaths) => {
-                let lived = self.policy.lived_before(&self.limits);
+                let lived = self.decided.lived_before(&self.limits);
                 let named = |tree: &String| others.clone().rfind(|version| version.tree.to_string() == *tree);
                 self.repo.first_whole(lived.iter().filter_map(named))?
             }
             (_, Cause::Acquitted) => {
-                let fell = self.policy.record.fell.as_ref().and_then(|fell| self.repo.fallen(&fell.first));
+                let fell = self.decided.record.fell.as_ref().and_then(|fell| self.repo.fallen(&fell.first));
                 self.repo.first_whole(fell.into_iter())?
             }
             _ if to_bottom => self.repo.first_whole(&mut others)?,
@@ -198,7 +198,7 @@ impl Guardian {
 
     /// How often what falls died, and for people against what.
     fn weighed(&self, to: Version) -> (usize, String, String) {
-        let record = &self.policy.record;
+        let record = &self.decided.record;
         let fell = record.fell.as_ref().map(|fell| record.lives.of(&fell.first)).unwrap_or_default();
         let lived = record.lives.of(&to.tree.to_string());
         let [life, long] = [&fell, &lived].map(|lived| span(Duration::from_millis(lived.lived_ms)));

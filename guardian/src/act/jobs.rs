@@ -1,11 +1,11 @@
 //! Short-lived processes on the broker's behalf: one brings its program up to date, one has it judge what the owner wrote.
 
 use crate::act::broker_process::{BrokerProcess, NAME};
+use crate::act::executor::Executor;
 use crate::act::reload::Watch;
 use crate::act::{build, console_process};
 use crate::decide::revival::Event;
 use crate::processes::trusted::{self, Trusted};
-use crate::run::Guardian;
 use anyhow::{Context, Result};
 use house::House;
 use house::bounds::{TOLD_CHARS, brief};
@@ -169,7 +169,7 @@ fn does_not_build(house: &House) -> String {
     format!("the broker does not build: {}; see .self/log/broker-build.log", brief(first, TOLD_CHARS))
 }
 
-impl Guardian {
+impl Executor {
     pub fn job_ended(&mut self, job: Job, status: WaitStatus) {
         let good = matches!(status, WaitStatus::Exited(_, 0));
         match job.kind {

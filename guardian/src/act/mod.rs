@@ -8,6 +8,7 @@ pub mod console_process;
 pub mod controls;
 pub mod ends;
 pub mod exam;
+pub mod executor;
 pub mod fall;
 pub mod heartbeat;
 pub mod jobs;

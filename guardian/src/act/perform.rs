@@ -3,12 +3,12 @@
 use crate::act::build::{self, Build};
 use crate::act::controls;
 use crate::act::ends::{self, memory_kills};
+use crate::act::executor::{End, Executor, Life};
 use crate::decide::vocabulary::{Action, Blame, Death, Event, Standing, Subject};
 use crate::git::repo::publish_last_good;
 use crate::git::tree::short;
 use crate::limits::LOG_TAIL_BYTES;
 use crate::processes::child::{self, Kind, Start};
-use crate::run::{End, Guardian, Life};
 use crate::start;
 use anyhow::{Context, Result};
 use house::interrupt::Interrupted;
@@ -17,7 +17,7 @@ use serde_json::json;
 use std::fs::File;
 use std::io::ErrorKind;
 
-impl Guardian {
+impl Executor {
     pub fn perform(&mut self, action: Action) -> Option<Event> {
         let outcome = match action {
             Action::Survey { tidy } => self.survey(tidy).map(Some),
@@ -154,6 +154,7 @@ impl Guardian {
         self.state.life += 1;
         (self.state.commit, self.state.tree) = (version.commit.to_string(), tree.clone());
         self.save();
+        self.hand_over();
         self.rotate();
         let path = self.house.life_log(self.state.life);
         let log = File::options().create(true).append(true).open(&path);

@@ -1,15 +1,15 @@
 //! Quotas of what grows: memory, the logs of lives, and the build folder.
 
+use crate::act::executor::Executor;
 use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
 use crate::processes::prepare;
-use crate::run::Guardian;
 use house::openat::Folder;
 use house::{House, files, interrupt, records, repair};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 
-impl Guardian {
+impl Executor {
     /// Between lives, and after builds: the way is cleared, memory over its quota is moved aside whole, old life logs go.
     pub fn rotate(&mut self) {
         repair::clear(&self.house).iter().for_each(|told| self.report.warn(told));

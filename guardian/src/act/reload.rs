@@ -2,11 +2,12 @@
 //!
 //! Invariant: what has a mistake changes nothing, and is said once for each change.
 
+use crate::act::executor::Executor;
 use crate::decide::revival::Event;
-use crate::run::Guardian;
 use crate::settings;
 use house::clock::Millis;
 use house::files::{self, Mark};
+use house::settings::handed;
 use house::terminal::typed;
 use house::{House, records};
 use serde_json::json;
@@ -50,7 +51,7 @@ fn marks(house: &House) -> [Option<Mark>; 2] {
     [files::mark_of_any(&house.owner_settings()), files::mark_of_any(&house.secrets())]
 }
 
-impl Guardian {
+impl Executor {
     /// Each look: what the owner changed, what the broker asks, what is due.
     pub fn tend_broker(&mut self) {
         self.broker.turn_away();
@@ -87,12 +88,22 @@ impl Guardian {
         let Ok(settings) = settings::load(&self.house) else { return };
         let later = settings.walls != self.settings.walls || settings.sandbox != self.settings.sandbox;
         self.limits = settings.limits;
+        self.settings.text = settings.text;
         self.mistake.clear();
+        self.hand_over();
         let note = if later { ", walls and sandbox from the guardian's next start on" } else { "" };
         self.report.say(&format!("the owner's settings have changed and are taken over; what is the creature's counts from its next life on{note}"));
         records::tell(&self.house, "settings_changed", json!({}));
         self.broker_steps(Event::Reload);
         self.publish();
+    }
+
+    /// Gives the creature its part, at each start of a life and whenever it is another. One that does not get it reads
+    /// the owner's file by itself.
+    pub fn hand_over(&self) {
+        if let Err(error) = handed::hand_over(&self.house, self.state.life, &self.settings.text) {
+            tracing::warn!("the creature is not handed its settings: {error:#}");
+        }
     }
 
     fn look_at_asks(&mut self) {

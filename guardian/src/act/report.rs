@@ -2,9 +2,9 @@
 //!
 //! Invariant: nothing that fails here stops the house: a closed terminal is not a fault.
 
+use crate::act::executor::Executor;
 use crate::decide::vocabulary::{Exam, Pending, Phase, Want};
 use crate::limits::DOCUMENT_BYTES;
-use crate::run::Guardian;
 use house::clock::{self, Millis};
 use house::moments::span;
 use house::terminal::{self, Row, Screen, typed};
@@ -25,7 +25,7 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn new() -> Self {
+    pub fn open() -> Self {
         Self { screen: Screen::open(), building: None, said: String::new(), facts_shown: false }
     }
 
@@ -120,10 +120,10 @@ impl Report {
     }
 }
 
-impl Guardian {
+impl Executor {
     /// One screen of what matters, once the first creature of this run beats.
     pub fn show_facts(&mut self) {
-        let said = !self.mind().is_empty() || matches!(self.policy.phase, Phase::Settled { .. });
+        let said = !self.mind().is_empty() || matches!(self.decided.phase, Phase::Settled { .. });
         if !self.report.screen.is_terminal() || self.report.facts_shown || !said {
             return;
         }
@@ -157,7 +157,7 @@ impl Guardian {
 
     /// Replaces `guardian.json`: for the creature and for readers.
     pub fn publish(&mut self) {
-        if self.state.order_under_way == "pause" && self.policy.phase == Phase::Paused {
+        if self.state.order_under_way == "pause" && self.decided.phase == Phase::Paused {
             self.state.order_came_to(true, format!("paused; nothing lives until `{}`", typed("resume")));
         }
         if let Err(error) = self.write_published() {
@@ -167,17 +167,17 @@ impl Guardian {
 
     pub fn write_published(&self) -> anyhow::Result<()> {
         let alive = self.life.as_ref().filter(|life| life.exited.is_none());
-        let proves_nothing = self.policy.record.safe.is_some() || self.policy.stands_in();
-        let blessed = matches!(self.policy.phase, Phase::Settled { .. }) && !proves_nothing;
+        let proves_nothing = self.decided.record.safe.is_some() || self.decided.stands_in();
+        let blessed = matches!(self.decided.phase, Phase::Settled { .. }) && !proves_nothing;
         let last_good =
             self.repo.rungs().ok().and_then(|rungs| Some(rungs.last()?.version.commit.to_string()));
-        let gone = self.policy.phase == Phase::Done;
+        let gone = self.decided.phase == Phase::Done;
         let document = json!({
             "version": 1, "at": clock::stamp(), "guardian_pid": (!gone).then(std::process::id),
-            "creature_pid": alive.map(|life| life.tree.pid.as_raw()), "phase": phase_name(&self.policy.phase),
-            "want": match self.policy.record.want { Want::Keep => "keep", Want::Pause => "pause", Want::Leave => "leave" },
+            "creature_pid": alive.map(|life| life.tree.pid.as_raw()), "phase": phase_name(&self.decided.phase),
+            "want": match self.decided.record.want { Want::Keep => "keep", Want::Pause => "pause", Want::Leave => "leave" },
             "life": self.state.life, "commit": self.state.commit, "tree": self.state.tree, "blessed": blessed, "unproven": self.broker.tokens.unproven,
-            "safe": self.policy.record.safe.is_some(), "last_good": last_good, "mind": self.mind(),
+            "safe": self.decided.record.safe.is_some(), "last_good": last_good, "mind": self.mind(),
             "note": self.note(), "broker": self.broker.told(), "walls": self.walls.level.summary(), "wall_features": self.walls.level.as_json(), "born": self.state.born.as_ref().map(|summary| json!({"summary": summary})),
             "order": self.state.order, "order_outcome": self.state.order_outcome, "ends": self.state.ends, "falls": self.state.falls, "answers": self.state.answers,
         });
@@ -196,7 +196,7 @@ impl Guardian {
 
     fn note(&self) -> String {
         let falling = self.state.falling.as_ref().filter(|falling| !falling.hindrance.is_empty());
-        let falling = falling.filter(|_| matches!(self.policy.record.pending, Some(Pending::Fall(_))));
+        let falling = falling.filter(|_| matches!(self.decided.record.pending, Some(Pending::Fall(_))));
         let hindrance = falling.map(|falling| format!("not put back yet: {}", falling.hindrance));
         let parts = [Some(self.phase_note()), hindrance, Some(self.mistakes())];
         let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
@@ -213,7 +213,7 @@ impl Guardian {
     fn phase_note(&self) -> String {
         let now = self.clock.now();
         let wait = |until: Millis| span(Duration::from_millis(until.saturating_sub(now)));
-        match &self.policy.phase {
+        match &self.decided.phase {
             Phase::Building { .. } => "building the creature".into(),
             Phase::Booting { .. } => "waiting for the first beat".into(),
             Phase::Probation { exam: Exam::Runs { .. }, .. } => "alive, its tests run".into(),
@@ -221,8 +221,8 @@ impl Guardian {
                 format!("alive, not yet trusted; its tests run again in {}", wait(*until))
             }
             Phase::Probation { .. } => "alive, not yet trusted".into(),
-            Phase::Settled { .. } if self.policy.record.safe.is_some() => "alive in safe mode".into(),
-            Phase::Settled { .. } if self.policy.stands_in() => {
+            Phase::Settled { .. } if self.decided.record.safe.is_some() => "alive in safe mode".into(),
+            Phase::Settled { .. } if self.decided.stands_in() => {
                 "a kept binary stands in until creature/ can be put back".into()
             }
             Phase::Settled { .. } => "alive and trusted".into(),

@@ -23,6 +23,8 @@ pub struct Policy {
     pub subject: Option<Subject>,
     /// When it was last told the time.
     pub seen: Millis,
+    /// Since when a build beside a life may be at work: it has no phase that would end it, and holds a lock.
+    pub beside: Option<Millis>,
 }
 
 impl Policy {
@@ -35,7 +37,7 @@ impl Policy {
             Want::Pause => Phase::Paused,
             Want::Keep | Want::Leave => Phase::Resting { until: now },
         };
-        Self { record, phase, subject: None, seen: now }
+        Self { record, phase, subject: None, seen: now, beside: None }
     }
 
     pub fn alive(&self) -> bool {
@@ -67,7 +69,7 @@ impl Policy {
         self.forgive_lateness(limits, now);
         self.record_life_in_time(limits, now);
         match event {
-            Event::Tick => self.tick(limits, now),
+            Event::Tick => [self.end_late_build(limits, now), self.tick(limits, now)].concat(),
             Event::Surveyed(subject) => self.surveyed(limits, now, subject),
             Event::OwnerEdits => self.rest(now + OWNER_EDITS_MS),
             Event::Failed => self.failed(limits, now),
@@ -119,6 +121,7 @@ impl Policy {
         if gap <= limits.beat_ms / 2 {
             return;
         }
+        self.beside = self.beside.map(|since| since + gap);
         match &mut self.phase {
             Phase::Building { since } | Phase::Booting { since } => *since += gap,
             Phase::Probation { watch, bless_at, exam } => {
@@ -132,6 +135,11 @@ impl Policy {
             Phase::Stopping { .. } | Phase::RollingBack | Phase::Resting { .. } => {}
             Phase::Parked { .. } | Phase::Paused | Phase::Done => {}
         }
+    }
+
+    fn end_late_build(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
+        let late = self.beside.take_if(|since| now >= *since + limits.build_ms);
+        late.map(|_| Action::StopBuild).into_iter().collect()
     }
 
     pub(crate) fn tick(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
@@ -201,6 +209,8 @@ impl Policy {
             // A build runs code of the tree it builds: what an untrusted one leaves in creature/ is not the owner's.
             self.record.untidy = standing == Standing::Unproven;
             self.phase = Phase::Building { since: now };
+            // It ends one that is at work beside.
+            self.beside = None;
             return vec![Action::Build];
         }
         self.spawn(limits, now, kept)
@@ -252,6 +262,7 @@ impl Policy {
         } else if beside && self.alive() {
             // The tests build it as well.
             actions.push(Action::BuildBeside);
+            self.beside = Some(now);
         }
         actions
     }

@@ -258,7 +258,7 @@ fn a_mistake_of_the_owners_is_in_the_status_while_the_broker_is_built() {
     assert_eq!(house.broker()["note"], "being built");
     let shows = |name: &str| String::from_utf8_lossy(&house.ask(&["status"]).stdout).contains(name);
     house.write("owner.toml", "[limits]\nbaet_s = 1\n");
-    house.until("the mistake in the status", || shows("the nearest is beat_s"));
+    house.until("the mistake in the status", || shows("did you mean beat_s?"));
     assert_eq!(house.broker()["note"], "being built");
     // The broker's part is its to judge, when it is there; it does not begin with a mistake.
     fs::remove_file(house.path("owner.toml")).unwrap();

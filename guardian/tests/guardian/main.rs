@@ -23,6 +23,7 @@ mod formats;
 mod hostile;
 mod jobs;
 mod ladder;
+mod late_build;
 mod launch;
 mod lines;
 mod lockout;

@@ -84,7 +84,7 @@ impl World {
         self.policy.record.environment = self.policy.record.environment.min(3);
         self.policy.record.lives_unblessed = self.policy.record.lives_unblessed.min(limits().lives_unblessed);
         self.policy.record.rest_ms = limits().rest_ms;
-        self.policy.seen = NOW;
+        (self.policy.seen, self.policy.beside) = (NOW, None);
         if self.policy.phase == Phase::Done {
             self.policy.record = Record::default();
             self.policy.subject = None;

@@ -70,7 +70,7 @@ async fn talked(wire: Wire, rules: Rules, form: &str) -> (World, Vec<u8>) {
 fn reborn(world: &World) -> ModelMind {
     let broker = Broker::new(world.house.broker.as_ref().unwrap(), TOKEN).unwrap();
     let house = House::new(world.house.path(""));
-    let settings = Settings::load(&house).0.model;
+    let settings = Settings::load(&house, 0).0.model;
     offered(&broker, &world.door.status.lock().unwrap(), &settings, &house).unwrap().unwrap()
 }
 

@@ -1,12 +1,14 @@
 //! Words in settings: which one was meant, and which one is a secret that should not stand there.
 
-use house::secret_beginnings;
+use crate::secret_beginnings;
 
 /// Characters from which on a word without any pause is no word.
 const LONGEST_WORD: usize = 24;
 /// The same for a part of one that has letters of both cases.
 const LONGEST_PART: usize = 16;
 const LONGEST_SHOWN: usize = 40;
+/// Of more names only the nearest is told, where there is one.
+const MOST_LISTED: usize = 12;
 
 /// True for text that looks like a key or a token.
 pub fn looks_secret(text: &str) -> bool {
@@ -37,7 +39,7 @@ pub fn shown(name: &str) -> Option<&str> {
 pub fn suggest(word: &str, known: &[&str]) -> String {
     let all = format!("there is {}", known.join(", "));
     match nearest(word, known) {
-        Some(nearest) if known.len() > 1 => format!("did you mean {nearest}? {all}"),
+        Some(nearest) if (2..=MOST_LISTED).contains(&known.len()) => format!("did you mean {nearest}? {all}"),
         Some(nearest) => format!("did you mean {nearest}?"),
         None => all,
     }
@@ -46,34 +48,10 @@ pub fn suggest(word: &str, known: &[&str]) -> String {
 /// The name that takes the fewest changes; `None` where even that one is another word.
 pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let word: String = word.to_lowercase().chars().take(100).collect();
-    let measured = known.iter().map(|name| (changes(&word, &name.to_lowercase()), *name));
+    let measured = known.iter().map(|name| (strsim::osa_distance(&word, &name.to_lowercase()), *name));
     let near = |(count, name): &(usize, &str)| {
         let part = word.len() > 2 && name.contains(&word) || name.len() > 2 && word.contains(name);
         part || *count <= (name.len().max(word.len()) / 2).max(1)
     };
     measured.filter(near).min_by_key(|(count, _)| *count).map(|(_, name)| name)
-}
-
-/// How many letters are put in, taken out, replaced or swapped with the next.
-fn changes(one: &str, other: &str) -> usize {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
-    let (mut above, mut before): (Vec<usize>, Vec<usize>) = ((0..=other.len()).collect(), Vec::new());
-    for (line, letter) in one.iter().enumerate() {
-        let mut row = vec![line + 1];
-        for (column, found) in other.iter().enumerate() {
-            let replaced = at(&above, column) + usize::from(letter != found);
-            let mut least = replaced.min(at(&above, column + 1) + 1).min(at(&row, column) + 1);
-            let swapped = line > 0
-                && column > 0
-                && one.get(line - 1) == Some(found)
-                && other.get(column - 1) == Some(letter);
-            if swapped {
-                least = least.min(at(&before, column - 1) + 1);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    at(&above, other.len())
 }

@@ -1,0 +1,87 @@
+//! The creature's sections of `owner.toml` that every creature has; those it gives itself are in `declared`.
+
+use super::forms::Form;
+use super::key::Shape::{Amount, Clamped, Count, Flag, List, Text, Word};
+use super::key::section;
+
+/// What a tool may be: always used, used only for a request of the owner's that asks for it in plain words, never used.
+pub const PERMISSIONS: &[&str] = &["always", "owner", "never"];
+const CATEGORIES: &[&str] = &["goals", "opportunities", "tasks", "gaps", "presence", "knowledge", "scanning"];
+/// The guardian calls 150 minutes without a turn hung.
+const LONGEST_REST_S: u64 = 3_600;
+
+section! {
+    /// Bounds on the rest between wakes.
+    Rest {
+        /// seconds: shortest rest between wakes
+        shortest_s: u64 = 2, Clamped(1, LONGEST_REST_S);
+        /// seconds: longest rest while there is something to do
+        longest_s: u64 = 300, Clamped(1, LONGEST_REST_S);
+        /// seconds: longest rest with nothing to do
+        quiet_s: u64 = 1_800, Clamped(1, LONGEST_REST_S);
+    }
+}
+
+section! {
+    /// What goes first, and from where on the owner is asked.
+    Agenda {
+        /// what goes first: `goals`, `opportunities`, `tasks`, `gaps`, `presence`, `knowledge`, `scanning`; what you
+        /// leave out follows
+        order: Vec<String> = vec![], List(&Word(CATEGORIES));
+        /// USD from which on an opportunity is not executed without your yes
+        ask_above_usd: f64 = 500.0, Amount(0.0, f64::MAX);
+        /// USD from which on a goal of its own waits for your yes
+        goal_cost_usd: f64 = 50.0, Amount(0.0, f64::MAX);
+        /// messages to you; the rest is gathered into one
+        messages_per_hour: u32 = 5, Count(0, u32::MAX as u64);
+        /// yours, as in `Europe/Berlin`: reminders and "today" are counted there
+        time_zone: String = "UTC".to_owned(), Text(Form::Zone);
+        /// thoughts in one wake
+        rounds: u32 = 8, Clamped(1, 50);
+    }
+}
+
+section! {
+    /// Sub-sessions.
+    Sessions {
+        /// sub-sessions that run beside one another
+        at_once: u32 = 3, Clamped(1, 8);
+    }
+}
+
+section! {
+    /// The nightly dream.
+    Dream {
+        /// when it dreams, UTC
+        at: String = "01:00".to_owned(), Text(Form::TimeOfDay);
+        /// name of the model it dreams with, of the same provider; left out: as `[model]`
+        model: Option<String> = None, Text(Form::Free);
+    }
+}
+
+section! {
+    /// Where the file tools work, and how much of it they show.
+    Files {
+        /// whether the file tools work at `risky_root` instead of the workspace; the walls still hold, and behind
+        /// full walls nothing can be written there
+        risky: bool = false, Flag;
+        /// the folder of the house they then work at
+        risky_root: String = String::new(), Text(Form::Free);
+        /// entries that `files.list` shows at once; it says how many it left out
+        most_entries: u32 = 300, Clamped(10, 5_000);
+        /// bytes of a file that `files.read` reads
+        most_bytes: u64 = 512 << 10, Clamped(1_024, 16 << 20);
+    }
+}
+
+section! {
+    /// How long each step of a self-edit may take.
+    SelfEdit {
+        /// seconds a self-edit's build may take
+        build_s: u64 = 900, Clamped(1, 1_200);
+        /// seconds its tests may take, their build included
+        test_s: u64 = 600, Clamped(1, 1_200);
+        /// seconds its rehearsal may take
+        rehearsal_s: u64 = 60, Clamped(1, 120);
+    }
+}

@@ -1,0 +1,156 @@
+//! What a text must look like that is a name, a path, a time or a rule; addresses are the broker's to judge.
+
+use super::words;
+use std::path::Path;
+
+/// What kind of text a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Anything; not even looked at for secrets.
+    Free,
+    /// Anything but a secret.
+    Plain,
+    /// An absolute path.
+    Folder,
+    /// As in `01:00`.
+    TimeOfDay,
+    /// A time zone of this machine.
+    Zone,
+    /// The name of an environment variable, or nothing.
+    Variable,
+    NeededVariable,
+    ModelName,
+    /// A model's name; with a `*` at its end it fits all that begin so.
+    PriceName,
+    ServiceName,
+    Capability,
+    Method,
+    /// A path with `*` for a segment and `**` for any rest.
+    Glob,
+    /// A host, or `*.` before one.
+    Host,
+    /// A key of the creature's own.
+    KeyName,
+    /// Web addresses: any; https, or plain http to this machine or a private network.
+    Address,
+    NearAddress,
+    /// The name of an HTTP header.
+    Header,
+    WakingHours,
+}
+
+/// What is wrong with a text, as the end of a sentence that begins with its key.
+pub type Verdict = Result<(), String>;
+
+/// Of a program that knows more of a form than is judged here.
+pub type Check = fn(Form, &str) -> Verdict;
+
+/// What can be judged without an address parser: all but the last four, which the broker judges when it is asked.
+pub fn check(form: Form, text: &str) -> Verdict {
+    match form {
+        Form::Free | Form::Plain => Ok(()),
+        Form::Folder => wrong(!Path::new(text).is_absolute(), "must be an absolute path"),
+        Form::TimeOfDay => time_of_day(text),
+        Form::Zone => zone(text),
+        Form::Variable if text.is_empty() => Ok(()),
+        Form::Variable | Form::NeededVariable => variable(text),
+        Form::ModelName => wrong(text.trim().is_empty() || text.len() > 200, "must be a model's name"),
+        Form::PriceName => named(
+            text,
+            100,
+            |c| c.is_ascii_graphic(),
+            "must be a model's name, in quotes if it has dots; with a * at its end it fits all that begin so",
+        ),
+        Form::ServiceName => named(
+            text,
+            40,
+            |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-',
+            "a service is named in a-z, 0-9 and -, at most 40 of them",
+        ),
+        Form::Capability => {
+            named(text, 100, |c| c.is_ascii_graphic(), "a capability is named without spaces, or *")
+        }
+        Form::KeyName => named(
+            text,
+            40,
+            |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_',
+            "a setting is named in a-z, 0-9 and _, at most 40 of them",
+        ),
+        Form::Method => method(text),
+        Form::Glob => glob(text),
+        Form::Host => host(text),
+        Form::Address | Form::NearAddress | Form::Header | Form::WakingHours => Ok(()),
+    }
+}
+
+pub fn wrong(condition: bool, what: &str) -> Verdict {
+    if condition { Err(what.to_owned()) } else { Ok(()) }
+}
+
+fn named(name: &str, longest: usize, letter: fn(char) -> bool, what: &str) -> Verdict {
+    wrong(words::looks_secret(name), "looks like a secret, not like a name: secrets belong in .env")?;
+    wrong(name.is_empty() || name.len() > longest || !name.chars().all(letter), what)
+}
+
+fn variable(name: &str) -> Verdict {
+    let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let begins = name.chars().next().is_some_and(|c| !c.is_ascii_digit());
+    wrong(name.is_empty(), "must be the name of a variable, like EXAMPLE_API_KEY")?;
+    let what = "must be the name of a variable, like EXAMPLE_API_KEY, not what is in it: put that in .env";
+    wrong(!letters || !begins || name.len() > 64, what)
+}
+
+fn method(method: &str) -> Verdict {
+    const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "*"];
+    if METHODS.contains(&method) {
+        return Ok(());
+    }
+    Err(format!("not a method; {}", words::suggest(&method.to_uppercase(), &METHODS)))
+}
+
+/// `/a/*/b`, `/a/**`: stars stand alone between slashes, two of them only at the end.
+fn glob(path: &str) -> Verdict {
+    let rest = path.strip_prefix('/').ok_or("must begin with /")?;
+    wrong(path.contains(['?', '#', '\\', '%']), "is a path alone: no ?, #, \\ or %")?;
+    wrong(path.chars().any(|c| c.is_control() || c == ' '), "holds spaces or control characters")?;
+    let segments: Vec<&str> = rest.split('/').collect();
+    for (index, segment) in segments.iter().enumerate() {
+        let last = index + 1 == segments.len();
+        wrong(matches!(*segment, "." | ".."), "must not hold . or .. segments")?;
+        wrong(segment.is_empty() && !last, "must not hold empty segments (//)")?;
+        wrong(*segment == "**" && !last, "may hold ** only at the end")?;
+        let alone = matches!(*segment, "*" | "**") || !segment.contains('*');
+        wrong(!alone, "may hold * and ** only as a whole segment, like /users/*/posts")?;
+    }
+    Ok(())
+}
+
+fn host(pattern: &str) -> Verdict {
+    let plain = pattern.strip_prefix("*.").unwrap_or(pattern);
+    let what = "must be a host, like example.org, or all hosts below one, like *.example.org";
+    let letters = plain.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | ':' | '_'));
+    wrong(plain.is_empty() || !letters || plain.starts_with('.') || plain.ends_with('.'), what)?;
+    let port = plain.rsplit_once(':').is_some_and(|(host, _)| !host.contains(':'));
+    wrong(port, "must be a host without a port")
+}
+
+/// Where this machine has no zones at all, every name may be one.
+fn zone(name: &str) -> Verdict {
+    let known: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
+    if known.is_empty() || jiff::tz::TimeZone::get(name).is_ok() {
+        return Ok(());
+    }
+    let city = |known: &&String| {
+        known.rsplit('/').next().is_some_and(|city| city.eq_ignore_ascii_case(&name.replace(' ', "_")))
+    };
+    let near = known.iter().find(city);
+    let hint = near.map_or("names are like Europe/Berlin".into(), |near| format!("did you mean {near}?"));
+    Err(format!("no such time zone; {hint}"))
+}
+
+fn time_of_day(text: &str) -> Verdict {
+    let part =
+        |text: &str, most: u8| text.len() == 2 && text.parse::<u8>().is_ok_and(|number| number <= most);
+    let good = text.split_once(':').is_some_and(|(hour, minute)| part(hour, 23) && part(minute, 59));
+    wrong(!good, "must be a time of day, like \"01:00\"")
+}

@@ -1,0 +1,37 @@
+//! The creature's part of the owner's settings, as the guardian hands it over: `.self/settings.json`, replaced whole.
+
+use super::{Reader, declared, forms, read};
+use crate::{House, files};
+use anyhow::Result;
+use serde_json::{Map, Value, json};
+
+/// Sections that are the creature's.
+const SECTIONS: [&str; 7] = ["rest", "agenda", "sessions", "dream", "files", "permissions", "self_edit"];
+/// Of the broker's section `[model]`, how a model is asked.
+const OF_MODEL: [&str; 5] = ["deadline_s", "max_tokens", "context_tokens", "tools", "effort"];
+
+/// Writes it for a life. By that number the creature knows that it is not an older guardian's.
+pub fn hand_over(house: &House, life: u64, text: &str) -> Result<()> {
+    let document = document(house, life, text)?;
+    files::replace_unsynced(&house.handed_settings(), format!("{document:#}\n").as_bytes())
+}
+
+/// What `text`, in which no mistake was found, makes for the creature that is in the house now.
+pub fn document(house: &House, life: u64, text: &str) -> Result<Value> {
+    let read = read(text, Reader::Guardian, forms::check)?;
+    let (declared, undeclared) = declared::load(house);
+    let (own, unfollowed) = declared::values(&declared, &read.settings.creature, text);
+    let mut told: Vec<String> = read.told.iter().map(|told| format!("owner.toml {told}")).collect();
+    told.extend(undeclared.into_iter().chain(unfollowed));
+    let whole = serde_json::to_value(&read.settings)?;
+    let mut sections = Map::new();
+    for name in SECTIONS {
+        sections.insert(name.to_owned(), whole.get(name).cloned().unwrap_or_default());
+    }
+    let model = OF_MODEL.map(|name| (name.to_owned(), whole.pointer(&format!("/model/{name}")).cloned()));
+    let model: Map<String, Value> =
+        model.into_iter().map(|(name, value)| (name, value.unwrap_or_default())).collect();
+    sections.insert("model".to_owned(), Value::Object(model));
+    sections.insert("creature".to_owned(), serde_json::to_value(own)?);
+    Ok(json!({"life": life, "told": told, "settings": sections}))
+}

@@ -1,0 +1,130 @@
+//! What a setting is: its name, what it may hold, its default and one line of meaning, all from one declaration.
+//!
+//! `section!` makes of one list the typed values, their defaults, and what `judge` and `table` go by.
+
+use super::forms::Form;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+/// A setting, or a section of settings.
+pub struct Key {
+    pub name: &'static str,
+    /// One line, for the owner.
+    pub meaning: &'static str,
+    pub shape: Shape,
+    /// What it is where the owner does not say, as JSON, by its name.
+    pub default: fn(&str) -> Value,
+}
+
+/// The most a whole number of TOML can be.
+pub const WITHOUT_END: u64 = i64::MAX as u64;
+
+/// What may stand at a place.
+pub enum Shape {
+    Flag,
+    /// A whole number, least and most; what is out of bounds is a mistake.
+    Count(u64, u64),
+    /// A whole number, least and most; what is out of bounds is taken to the nearest bound, and told.
+    Clamped(u64, u64),
+    /// A number, least and most.
+    Amount(f64, f64),
+    /// One of these words.
+    Word(&'static [&'static str]),
+    Text(Form),
+    List(&'static Shape),
+    Table(&'static [Key]),
+    /// Names that the owner gives, each with the same shape.
+    Names(Form, &'static Shape),
+    /// A table whose keys depend on the word at one of them.
+    Kinds(&'static str, &'static [(&'static str, &'static [Key])]),
+    /// It cannot be left out.
+    Needed(&'static Shape),
+    /// Anything: somebody else judges it.
+    Any,
+}
+
+impl Key {
+    pub fn needed(&self) -> bool {
+        matches!(self.shape, Shape::Needed(_))
+    }
+}
+
+impl Shape {
+    /// Written with a header of its own, in brackets.
+    pub fn is_section(&self) -> bool {
+        match self {
+            Self::Needed(shape) => shape.is_section(),
+            Self::Table(_) | Self::Names(..) => true,
+            Self::Flag
+            | Self::Count(..)
+            | Self::Clamped(..)
+            | Self::Amount(..)
+            | Self::Word(_)
+            | Self::Text(_)
+            | Self::List(_)
+            | Self::Kinds(..)
+            | Self::Any => false,
+        }
+    }
+}
+
+/// One declaration a key: `name: type = default, shape;` under a comment that says what it means. Where the file has
+/// another name for it than the program: `name("written"): …`; seconds kept as milliseconds: `name("written", with seconds): …`.
+macro_rules! section {
+    ($(#[doc = $about:literal])+ $type:ident {
+        $($(#[doc = $meaning:literal])+ $key:ident $(($written:literal $(, $with:ident seconds)?))?: $value:ty = $default:expr, $shape:expr;)*
+    }) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default)]
+        pub struct $type {
+            $($(#[doc = $meaning])+
+            $(#[serde(rename = $written $(, $with = "crate::settings::key::in_seconds")?)])?
+            pub $key: $value,)*
+        }
+
+        impl Default for $type {
+            fn default() -> Self {
+                Self { $($key: $default),* }
+            }
+        }
+
+        impl $type {
+            pub const KEYS: &[crate::settings::key::Key] = &[$(crate::settings::key::Key {
+                name: crate::settings::key::written(&[stringify!($key), $($written)?]),
+                meaning: concat!($($meaning),+),
+                shape: $shape,
+                default: crate::settings::key::default_of::<Self>,
+            }),*];
+        }
+    };
+}
+pub(crate) use section;
+
+/// A key of a section where the owner says nothing.
+pub fn default_of<T: Default + Serialize>(name: &str) -> Value {
+    let section = serde_json::to_value(T::default()).unwrap_or_default();
+    section.get(name).cloned().unwrap_or_default()
+}
+
+/// How a key is written: its last name.
+pub const fn written(names: &[&'static str]) -> &'static str {
+    match names {
+        [.., name] => name,
+        [] => "",
+    }
+}
+
+/// Durations: seconds in the file, milliseconds in the program.
+pub mod in_seconds {
+    use super::{Deserialize, Deserializer, Serializer};
+    use crate::clock::Millis;
+
+    pub fn serialize<S: Serializer>(millis: &Millis, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_f64(*millis as f64 / 1_000.0)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Millis, D::Error> {
+        Ok((f64::deserialize(from)? * 1_000.0) as Millis)
+    }
+}

@@ -1,0 +1,185 @@
+//! The one schema of `owner.toml`: what the owner may set, for guardian, broker and creature; judged here and nowhere else.
+//!
+//! Invariant: a mistake anywhere in it is an error that names file, line, key and the nearest valid name, never a default.
+//! To add a setting, add its line to its section in `guardian`, `broker` or `creature`; all else is made from that line.
+
+pub mod broker;
+pub mod creature;
+pub mod declared;
+pub mod forms;
+pub mod guardian;
+pub mod handed;
+pub mod judge;
+pub mod key;
+pub mod table;
+pub mod words;
+
+use crate::{House, files};
+use anyhow::{Context, Result, anyhow};
+use broker::{Autonomy, Budget, Janee, Model, Price, Search, Service, Taint, Web, X};
+use creature::{Agenda, Dream, Files, PERMISSIONS, Rest, SelfEdit, Sessions};
+use forms::{Check, Form};
+use guardian::{Limits, Sandbox, Walls};
+use judge::{Judge, Mistake, Mistakes};
+use key::Shape::{Any, Names, Table, Word};
+use key::{Shape, section};
+use std::collections::BTreeMap;
+
+section! {
+    /// The whole file: what stands above the first section, and the sections.
+    Settings {
+        /// `on`: as far as this kernel can; `required`: all of them or no start; `off`: none
+        walls: Walls = Walls::On, Word(&["on", "required", "off"]);
+        /// after text of others was read, acts to somebody new and rewrites of `PURPOSE.md` wait for you (`ask`) or
+        /// not
+        /// (`allow`)
+        taint: Taint = Taint::Ask, Word(&["ask", "allow"]);
+        /// which model thinks, and how it is asked
+        model: Model = Model::default(), Table(Model::KEYS);
+        /// what may be spent on models
+        budget: Budget = Budget::default(), Table(Budget::KEYS);
+        /// what the creature may spend of its own accord, and when
+        autonomy: Autonomy = Autonomy::default(), Table(Autonomy::KEYS);
+        /// what a model of this name costs, also with a date behind it; `"NAME*"`: all that begin so, the longest
+        /// counts
+        prices: BTreeMap<String, Price> = BTreeMap::new(), Names(Form::PriceName, &Table(Price::KEYS));
+        /// a place the creature may call by name: a-z, 0-9 and `-`
+        services: BTreeMap<String, Service> = BTreeMap::new(), Names(Form::ServiceName, &Table(Service::KEYS));
+        /// an MCP server that holds credentials of its own; by `url` or by `command`
+        janee: Option<Janee> = None, Table(Janee::KEYS);
+        /// what pages may be fetched
+        web: Web = Web::default(), Table(Web::KEYS);
+        /// makes a service named `search`
+        search: Search = Search::default(), Table(Search::KEYS);
+        /// makes a service named `x` where its variables are set
+        x: X = X::default(), Table(X::KEYS);
+        /// bounds on the rest between wakes
+        rest: Rest = Rest::default(), Table(Rest::KEYS);
+        /// what goes first, and from where on you are asked
+        agenda: Agenda = Agenda::default(), Table(Agenda::KEYS);
+        /// sub-sessions
+        sessions: Sessions = Sessions::default(), Table(Sessions::KEYS);
+        /// the nightly dream
+        dream: Dream = Dream::default(), Table(Dream::KEYS);
+        /// where the file tools work, and how much of it they show
+        files: Files = Files::default(), Table(Files::KEYS);
+        /// by `"family.tool"` or `"family.*"`: `always`; `owner`: only for a request of yours that asks for it in
+        /// plain
+        /// words, until that is done, a day after the last word about it at most; `never`. Left out: `always`,
+        /// `repo.install_deps`: `owner`
+        permissions: BTreeMap<String, String> = BTreeMap::new(), Names(Form::Free, &Word(PERMISSIONS));
+        /// how long each step of a self-edit may take
+        self_edit: SelfEdit = SelfEdit::default(), Table(SelfEdit::KEYS);
+        /// what the creature has declared for itself in `creature/settings.toml`
+        creature: toml::Table = toml::Table::new(), Names(Form::KeyName, &Any);
+        /// every number the guardian lives by
+        limits: Limits = Limits::default(), Table(Limits::KEYS);
+        /// what you add to the walls
+        sandbox: Sandbox = Sandbox::default(), Table(Sandbox::KEYS);
+    }
+}
+
+/// Who reads it, and so what of it is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// All of it, strange names too.
+    Guardian,
+    /// Its own sections; what the others are, the guardian judges.
+    Broker,
+}
+
+/// The sections, and keys above them, that the broker lives by.
+const BROKERS: [&str; 10] =
+    ["model", "budget", "autonomy", "prices", "services", "janee", "web", "search", "x", "taint"];
+
+impl Reader {
+    fn reads(self, name: &str) -> bool {
+        self == Self::Guardian || BROKERS.contains(&name)
+    }
+}
+
+/// A file without a mistake.
+#[derive(Clone, Debug, Default)]
+pub struct Read {
+    /// What its reader does not read is at its default.
+    pub settings: Settings,
+    /// What is not taken as it is written, and is no mistake: numbers beyond their bounds.
+    pub told: Vec<Mistake>,
+}
+
+/// Reads the owner's file; one that is missing is all defaults.
+pub fn load<T>(house: &House, read: impl Fn(&str) -> Result<T, Mistakes>) -> Result<T> {
+    let path = house.owner_settings();
+    let bytes = files::read_small(&path)?.unwrap_or_default();
+    let text = String::from_utf8(bytes).with_context(|| format!("{} is not UTF-8 text", path.display()))?;
+    read(&text).map_err(|mistakes| anyhow!("{}, {mistakes}", path.display()))
+}
+
+/// Judges a text, and takes what is good. `check` is `forms::check`, or that of a program that knows more.
+pub fn read(text: &str, reader: Reader, check: Check) -> Result<Read, Mistakes> {
+    let mut judge = Judge::new(text, check);
+    let file = judge.parse()?;
+    judge.top(file.get_ref(), Settings::KEYS, |key| {
+        key.map_or(reader == Reader::Guardian, |key| reader.reads(key.name))
+    });
+    judge.found()?;
+    let mut table: toml::Table = toml::from_str(text).unwrap_or_default();
+    table.retain(|name, _| reader.reads(name));
+    clamp(&mut table);
+    // The shapes forbid more than the types do, so nothing is left to be told here.
+    let settings: Settings = table.try_into().map_err(|_: toml::de::Error| {
+        Mistakes(vec![judge.mistake(0, "", "somewhere a value is of the wrong kind")])
+    })?;
+    for (path, what) in contradictions(&settings) {
+        judge.wrong_at(file.get_ref(), &path, what);
+    }
+    judge.found()?;
+    Ok(Read { settings, told: judge.told })
+}
+
+/// A mistake that only a program's own meaning shows, at a key below sections.
+pub fn mistake(text: &str, path: &[&str], what: String) -> Mistakes {
+    let mut judge = Judge::new(text, forms::check);
+    let file = judge.parse().map(|file| file.into_inner()).unwrap_or_default();
+    judge.wrong_at(&file, path, what);
+    Mistakes(judge.mistakes)
+}
+
+/// What no key alone is wrong with.
+fn contradictions(settings: &Settings) -> Vec<([&'static str; 2], String)> {
+    let mut found = Vec::new();
+    if let Some(janee) = &settings.janee {
+        match (!janee.url.is_empty(), !janee.command.is_empty()) {
+            (true, true) => {
+                let what = "there is a url as well: janee is reached by one of the two";
+                found.push((["janee", "command"], what.to_owned()));
+            }
+            (false, false) => {
+                let what = "is missing: janee needs a url or a command";
+                found.push((["janee", "url"], what.to_owned()));
+            }
+            (true, false) | (false, true) => {}
+        }
+    }
+    if settings.search.provider == "searxng" && settings.search.base_url.is_empty() {
+        let what = "is missing: searxng is a server of your own";
+        found.push((["search", "base_url"], what.to_owned()));
+    }
+    found
+}
+
+/// Takes numbers to their bounds, as it was told.
+fn clamp(table: &mut toml::Table) {
+    for section in Settings::KEYS {
+        let Table(keys) = section.shape else { continue };
+        let Some(written) = table.get_mut(section.name).and_then(toml::Value::as_table_mut) else { continue };
+        for key in keys {
+            if let (Shape::Clamped(least, most), Some(toml::Value::Integer(number))) =
+                (&key.shape, written.get_mut(key.name))
+            {
+                let inside = u64::try_from(*number).unwrap_or_default().clamp(*least, *most);
+                *number = i64::try_from(inside).unwrap_or(i64::MAX);
+            }
+        }
+    }
+}
