@@ -59,7 +59,7 @@ fn row(what: &str, method: &str, ours: &[f64], against: &str, theirs: &[f64]) {
 /// A house with a purpose, papers and a snapshot, and no model to look for.
 fn home(root: &Path) -> House {
     let house = House::new(root);
-    for folder in [house.state(), house.papers()] {
+    for folder in [house.mind(), house.papers()] {
         fs::create_dir_all(folder).unwrap();
     }
     fs::write(house.owner_settings(), "[model]\nprovider = \"instinct\"\n").unwrap();

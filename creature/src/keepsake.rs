@@ -5,10 +5,10 @@
 use crate::digest::{Facts, digest, ended, fresh, open_threads};
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::self_edit::draft::Draft;
 use crate::senses::papers;
 use crate::tools::Toolbox;
 use memory::snapshot;
+use patch::draft::Draft;
 use serde_json::json;
 
 /// Records and bytes read for one snapshot: fifty thoughts of eight calls each, and room.

@@ -3,9 +3,9 @@
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
 use crate::life::Life;
-use crate::self_edit::draft::{self, Draft};
 use agenda::waking;
 use jiff::Timestamp;
+use patch::draft::{self, Draft};
 
 /// Seconds after which a draft that nobody touched is put away.
 const OLD_S: i64 = 7 * 86_400;

@@ -5,9 +5,9 @@ use super::arguments::Arguments;
 use super::papers::{is_slug, keep};
 use crate::dream;
 use crate::fault::Fault;
-use crate::self_edit::boundary;
 use knowledge::facts::{self, Fact};
 use knowledge::{Kind, Question};
+use patch::boundary;
 use serde_json::{Value, json};
 
 /// Bytes of memory that one search indexes before it answers; two seconds' work.

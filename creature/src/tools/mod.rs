@@ -48,7 +48,6 @@ use crate::feed::Feed;
 use crate::guardian_post;
 use crate::mind::thought::ToolCall;
 use crate::paths::House;
-use crate::self_edit::cargo::Limits;
 use crate::subsessions;
 use ::agenda::Change;
 use ::agenda::requests::RequestChange;
@@ -57,6 +56,7 @@ use arguments::Arguments;
 use catalogue::{Scope, Tool};
 use hands::{Broker, Held};
 use memory::{Log, Record};
+use patch::Limits;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -206,7 +206,8 @@ impl Toolbox {
             return Ok(json!({"rehearsal": true, "note": "nothing was done: this is a rehearsal"}));
         }
         let owners = permission::permit(self, tool.name)?;
-        let result = self.dispatch(&args).await?;
+        // On the heap: a self-edit's future is large, and all that wait for a call would hold it on their stacks.
+        let result = Box::pin(self.dispatch(&args)).await?;
         if owners && result.get("ok") != Some(&Value::Bool(false)) {
             self.used(tool.name)?;
         }

@@ -4,7 +4,7 @@ use super::arguments::Arguments;
 use super::page::{self, head};
 use super::{Toolbox, waits};
 use crate::fault::Fault;
-use crate::self_edit::boundary;
+use patch::boundary;
 use serde_json::{Value, json};
 use std::fs;
 use std::io;

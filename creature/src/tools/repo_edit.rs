@@ -1,18 +1,19 @@
 //! `repo.*` that change the creature: edits gather in the draft and are born by the protocol; commits and resets by the guardian.
 
 use super::arguments::Arguments;
+use super::repo_run::workshop;
 use super::{Rebirth, Toolbox, new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
 use crate::mind::context::shorten;
 use crate::paths::House;
-use crate::self_edit::boundary::Area;
-use crate::self_edit::change::{self, Change};
-use crate::self_edit::draft::{self, Draft};
-use crate::self_edit::plan::{self, Edit, Missed, Plan, Roots};
-use crate::self_edit::protocol::{self, Proof};
-use crate::self_edit::testing::Known;
-use crate::self_edit::{Failed, Stage, packages, rebase};
+use patch::boundary::Area;
+use patch::change::{self, Change};
+use patch::draft::{self, Draft};
+use patch::plan::{self, Edit, Missed, Plan, Roots};
+use patch::proof::Known;
+use patch::proof::{self, Proof};
+use patch::{Failed, Stage, packages, rebase};
 use serde_json::{Map, Value, json};
 
 /// Characters of an error in a record of its own; that of the action has more.
@@ -55,9 +56,9 @@ pub async fn commit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Faul
     let owners = new_packages::judge(tools, &[])?;
     guardian_post::until_proven(&tools.house, tools.life).await;
     let judge = || new_packages::judge(tools, &[]).map(drop);
-    let manifests = files.iter().any(|path| packages::is_paper(path));
+    let manifests = files.iter().any(|path| packages::is_manifest(path));
     let judge = manifests.then_some(&judge as &dyn Fn() -> Result<(), Fault>);
-    match protocol::prove(&tools.house, tools.life, tools.limits, &files, judge).await {
+    match proof::prove(&workshop(tools), &files, judge).await {
         Ok(proof) => {
             note(tools, owners)?;
             asked(tools, &summary, &files, proof)
@@ -292,7 +293,7 @@ async fn proven(tools: &mut Toolbox, draft: &mut Draft, papers: Vec<Change>) -> 
     }
     guardian_post::until_proven(&tools.house, tools.life).await;
     let judge = || new_packages::judge(tools, &[]).map(drop);
-    let proof = protocol::try_out(&tools.house, tools.life, tools.limits, changes, &judge).await;
+    let proof = proof::try_out(&workshop(tools), changes, &judge).await;
     let proof = proof.map_err(failed)?;
     note(tools, owners).map_err(refused)?;
     Ok((files, brought, proof))

@@ -3,9 +3,9 @@
 use super::arguments::Arguments;
 use super::{Toolbox, agenda, waits};
 use crate::fault::Fault;
-use crate::self_edit::boundary;
 use hands::Broker;
 use hands::x::{self, Post};
+use patch::boundary;
 use serde_json::{Value, json};
 use std::fs;
 

@@ -7,6 +7,5 @@ mod attacks;
 pub mod context_caps;
 mod errand;
 mod keyless;
-mod patch_damage;
 mod showing;
 mod sight;

@@ -2,9 +2,8 @@
 
 use super::world::{JSON, NATIVE, World};
 use crate::broker::{TOKEN, loopback};
+use crate::clock::{Chance, Killed, Time, cut};
 use crate::faithful::{Rules, Say, Seen, Wire};
-use crate::week::clock::{Chance, Killed, Time};
-use crate::week::world::cut;
 use agenda::Change;
 use agenda::reminder::{ReminderChange, Schedule};
 use creature::birth::birth;
