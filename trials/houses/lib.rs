@@ -1,6 +1,6 @@
 //! Houses to try the guardian in: real git repositories, real processes, and a toolchain whose language is shell.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
-#![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
+#![allow(clippy::new_without_default, clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 pub mod broker;
 pub mod clone;
