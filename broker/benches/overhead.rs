@@ -15,13 +15,12 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::post;
 use broker::broker::Broker;
-use broker::clock::Clock;
-use broker::door;
-use broker::house::House;
-use broker::keys::Keys;
-use broker::outward::Outward;
+use broker::ground::clock::Clock;
+use broker::net::outward::Outward;
 use broker::policy::Policy;
+use broker::secrets::keys::Keys;
 use futures_util::future::join_all;
+use house::House;
 use http::HeaderMap;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -184,7 +183,7 @@ fn serve(make: impl FnOnce(SocketAddr) -> Router + Send + 'static) -> SocketAddr
 
 fn broker(folder: &std::path::Path, upstream: SocketAddr) -> SocketAddr {
     let house = House::new(folder);
-    std::fs::create_dir_all(house.own()).unwrap();
+    std::fs::create_dir_all(house.broker()).unwrap();
     let tokens = json!({"life": {"number": 1, "token": TOKEN}});
     std::fs::write(house.tokens(), tokens.to_string()).unwrap();
     let settings = format!(
@@ -200,7 +199,7 @@ fn broker(folder: &std::path::Path, upstream: SocketAddr) -> SocketAddr {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
             let broker = Broker::with(house, Clock::default(), policy, Keys::of(keys)).unwrap();
-            door::serve(tokio::net::TcpListener::from_std(listener).unwrap(), broker).await
+            broker.serve(tokio::net::TcpListener::from_std(listener).unwrap()).await
         })
     });
     at

@@ -3,8 +3,8 @@
 //! `cargo bench --profile dev -p broker --bench scrub`; two sizes in turns, the best of five, and their ratio.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
-use broker::keys::Keys;
-use broker::patterns;
+use broker::secrets::keys::Keys;
+use broker::secrets::patterns;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 

@@ -1,126 +1,232 @@
-//! What every request is judged and carried out with; made once, shared by all.
+//! Assembles the broker: each wing with what it uses, the door before them all, and what runs beside.
 
-use crate::budget::{self, Budget};
-use crate::clock::Clock;
-use crate::house::House;
-use crate::keys::Keys;
+use crate::approvals::asks::Asks;
+use crate::approvals::{self, Approvals, answers};
+use crate::cargo::{self, Cargo};
+use crate::door::Door;
+use crate::door::callers::{Life, Tokens};
+use crate::ground::clock::Clock;
+use crate::ground::taint::Taint;
 use crate::ledger::Ledger;
-use crate::llm::bill::Bill;
+use crate::llm::choice::{self, Chosen};
 use crate::llm::experience::Experience;
 use crate::llm::offers::Providers;
-use crate::llm::provider::{self, Provider};
-use crate::money;
-use crate::outward::Outward;
-use crate::pages::Pages;
-use crate::policy::Policy;
-use crate::prices::{Prices, Rate};
-use crate::registry::Registry;
-use crate::service::Services;
-use crate::taint::Taint;
-use crate::token::Tokens;
+use crate::llm::{self, Llm};
+use crate::money::budget::Budget;
+use crate::money::prices::Prices;
+use crate::net::outward::Outward;
+use crate::net::resolve::OwnPort;
+use crate::patience;
+use crate::policy::{self, Policy};
+use crate::secrets::Secrets;
+use crate::secrets::keys::Keys;
+use crate::services::hours::Hours;
+use crate::services::janee::session::Janee;
+use crate::services::oauth::SignIns;
+use crate::services::upstream::Upstream;
+use crate::services::{self, Services, approved, implicit, listing};
+use crate::web::pages::Pages;
+use crate::web::{self, Web};
+use anyhow::Result;
+use axum::extract::State;
+use axum::routing::get;
+use axum::{Extension, Json, Router};
+use house::House;
 use serde_json::{Value, json};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::net::TcpListener;
 
+/// The wings, made once.
+#[derive(Clone)]
 pub struct Broker {
-    pub house: House,
-    pub clock: Clock,
-    pub policy: Policy,
-    /// Behind a lock: a refreshed token is known from then on.
-    pub keys: RwLock<Keys>,
-    pub tokens: Tokens,
-    pub ledger: Ledger,
-    pub outward: Outward,
-    pub services: Services,
-    pub budget: Budget,
-    pub prices: Prices,
-    pub providers: Providers,
-    pub experience: Experience,
-    pub taint: Taint,
-    pub pages: Pages,
-    pub registry: Registry,
+    pub approvals: Arc<Approvals>,
+    pub services: Arc<Services>,
+    pub llm: Arc<Llm>,
+    pub web: Arc<Web>,
+    pub cargo: Arc<Cargo>,
+    tokens: Arc<Tokens>,
+    taint: Arc<Taint>,
+    own_port: OwnPort,
 }
 
-pub type Shared = Arc<Broker>;
-
 impl Broker {
-    pub fn open(house: House, clock: Clock) -> anyhow::Result<Shared> {
+    pub fn open(house: House, clock: Clock) -> Result<Self> {
         let policy = Policy::load(&house)?;
         let keys = Keys::load(&house, &policy.key_names())?;
         Self::with(house, clock, policy, keys)
     }
 
-    pub fn with(house: House, clock: Clock, policy: Policy, keys: Keys) -> anyhow::Result<Shared> {
-        std::fs::create_dir_all(house.own())?;
-        let outward = Outward::new()?;
-        let known = |name: &str| keys.get(name).map(str::to_owned);
-        let chosen = provider::of_house(&policy.model, &keys);
-        let values: Vec<_> = policy.key_names().iter().filter_map(|name| known(name)).collect();
-        let print = budget::stop::fingerprint(&house, &values);
-        let ledger = Ledger::open(&house, clock.clone());
-        let rate = policy.rate();
-        let budget = Budget::new(&house, clock.clone(), ledger.clone(), &policy.budget, rate, print);
-        budget.tell_of_mind(chosen.told());
-        let broker = Self {
-            tokens: Tokens::new(house.clone()),
-            services: Services::open(&house, &clock, &policy, &keys)?,
-            budget,
-            prices: Prices::new(&policy),
-            providers: Providers::new(chosen, outward.clone(), clock.clone()),
-            experience: Experience::default(),
-            taint: Taint::open(&house, clock.clone()),
-            pages: Pages::new()?,
-            registry: Registry::new(&house),
-            ledger,
-            outward,
-            keys: RwLock::new(keys),
+    pub fn with(house: House, clock: Clock, policy: Policy, keys: Keys) -> Result<Self> {
+        std::fs::create_dir_all(house.broker())?;
+        let chosen = choice::of_house(&policy.model, &keys);
+        let all = implicit::services(&policy, &keys);
+        let values: Vec<_> = policy.key_names().iter().filter_map(|name| keys.get(name)).collect();
+        let fingerprint = patience::fingerprint(&house, &values);
+        let parts = Parts {
+            outward: Outward::new()?,
+            own_port: OwnPort::default(),
+            ledger: Ledger::open(&house, clock.clone()),
+            tokens: Arc::new(Tokens::new(house.clone())),
+            taint: Arc::new(Taint::open(&house, clock.clone())),
+            secrets: Secrets::new(keys),
             house,
             clock,
-            policy,
         };
-        broker.tell_of_offers();
-        Ok(Arc::new(broker))
-    }
-
-    /// What the models likely cost that the creature thinks with by default; those found at a server say it when asked.
-    fn tell_of_offers(&self) {
-        for (provider, model) in self.providers.usual() {
-            self.budget.tell_of_offer(model, Bill::usual(self.rate(provider, model)));
-        }
-    }
-
-    /// What a model of a provider costs.
-    pub fn rate(&self, provider: &Provider, model: &str) -> Rate {
-        match self.prices.of_owner(model) {
-            Some(rate) => rate,
-            None if provider.is_free() => Rate::FREE,
-            None => self.prices.of(model),
-        }
-    }
-
-    /// What is said of each model in `/status` besides who it is: what it costs, and what may be spent.
-    pub fn money_of(&self, provider: &Provider, model: &str) -> Value {
-        json!({
-            "cap_usd": money::dollars(self.budget.own_daily_cap()),
-            "prices": self.rate(provider, model).shown(),
+        let approvals = parts.approvals(policy.taint)?;
+        Ok(Self {
+            llm: parts.llm(&policy, chosen, fingerprint),
+            web: parts.web(policy.web.clone())?,
+            cargo: parts.cargo(),
+            services: parts.services(all, policy.janee.clone(), approvals.clone())?,
+            approvals,
+            tokens: parts.tokens,
+            taint: parts.taint,
+            own_port: parts.own_port,
         })
     }
 
-    fn keys(&self) -> RwLockReadGuard<'_, Keys> {
-        self.keys.read().unwrap_or_else(PoisonError::into_inner)
+    /// Everything that is answered.
+    fn routes(&self) -> Router {
+        Router::new()
+            .route("/status", get(status))
+            .with_state(self.clone())
+            .merge(services::routes::routes(self.services.clone()))
+            .merge(approvals::purpose::routes(self.approvals.clone()))
+            .merge(llm::pass::routes(self.llm.clone()))
+            .merge(web::routes(self.web.clone()))
     }
 
-    /// The secret in a variable.
-    pub fn key(&self, name: &str) -> Option<String> {
-        self.keys().get(name).map(str::to_owned)
+    /// Serves until the listener fails.
+    pub async fn serve(self, listener: TcpListener) -> Result<()> {
+        self.serve_until(listener, std::future::pending()).await
     }
 
-    /// The text without any known secret.
-    pub fn scrub(&self, text: &str) -> String {
-        self.keys().scrub(text)
+    /// Serves until told to end.
+    pub async fn serve_until(self, listener: TcpListener, told: impl Future<Output = ()>) -> Result<()> {
+        self.own_port.set(listener.local_addr()?.port());
+        let cargo = self.cargo.clone();
+        let proxy = Arc::new(move |request| -> Pin<Box<dyn Future<Output = _> + Send>> {
+            Box::pin(cargo::proxy(cargo.clone(), request))
+        });
+        let door = Door::new(self.tokens.clone(), self.routes(), proxy);
+        // Ends with the serving.
+        let mut watching = tokio::task::JoinSet::new();
+        let services = self.services.clone();
+        watching.spawn(answers::watch(self.approvals.clone(), move |id| {
+            tokio::spawn(approved::carry_out(services.clone(), id));
+        }));
+        door.serve_until(listener, told).await;
+        self.services.janee.farewell().await;
+        Ok(())
+    }
+}
+
+/// What more than one wing uses; each gets handles of just what it needs.
+struct Parts {
+    house: House,
+    clock: Clock,
+    ledger: Ledger,
+    secrets: Secrets,
+    tokens: Arc<Tokens>,
+    taint: Arc<Taint>,
+    outward: Outward,
+    own_port: OwnPort,
+}
+
+impl Parts {
+    fn llm(&self, policy: &Policy, chosen: Chosen, fingerprint: String) -> Arc<Llm> {
+        let (clock, ledger) = (self.clock.clone(), self.ledger.clone());
+        let budget = Budget::new(&self.house, clock, ledger, &policy.budget, policy.rate(), fingerprint);
+        budget.tell_of_mind(chosen.told());
+        let llm = Llm {
+            providers: Providers::new(chosen, self.outward.clone(), self.clock.clone()),
+            prices: Prices::new(policy),
+            experience: Experience::default(),
+            budget,
+            outward: self.outward.clone(),
+            secrets: self.secrets.clone(),
+            clock: self.clock.clone(),
+        };
+        llm.tell_of_offers();
+        Arc::new(llm)
     }
 
-    /// The same for bytes that may be no text.
-    pub fn scrub_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
-        self.keys().scrub_bytes(bytes)
+    fn web(&self, settings: policy::Web) -> Result<Arc<Web>> {
+        Ok(Arc::new(Web {
+            settings,
+            pages: Pages::new(self.own_port.clone())?,
+            ledger: self.ledger.clone(),
+            taint: self.taint.clone(),
+            secrets: self.secrets.clone(),
+            clock: self.clock.clone(),
+        }))
     }
+
+    fn cargo(&self) -> Arc<Cargo> {
+        let (registries, proxies) = cargo::of_house(&self.house);
+        Arc::new(Cargo {
+            registries,
+            proxies,
+            at_once: cargo::AtOnce::default(),
+            tokens: self.tokens.clone(),
+            own_port: self.own_port.clone(),
+            ledger: self.ledger.clone(),
+            taint: self.taint.clone(),
+            secrets: self.secrets.clone(),
+        })
+    }
+
+    fn approvals(&self, when_tainted: policy::Taint) -> Result<Arc<Approvals>> {
+        Ok(Arc::new(Approvals {
+            asks: Asks::open(&self.house, self.clock.clone())?,
+            when_tainted,
+            tokens: self.tokens.clone(),
+            taint: self.taint.clone(),
+            ledger: self.ledger.clone(),
+            secrets: self.secrets.clone(),
+            house: self.house.clone(),
+            clock: self.clock.clone(),
+        }))
+    }
+
+    fn services(
+        &self,
+        all: BTreeMap<String, policy::Service>,
+        janee: Option<policy::Janee>,
+        approvals: Arc<Approvals>,
+    ) -> Result<Arc<Services>> {
+        let upstream = Upstream::new(self.outward.clone(), self.secrets.clone())?;
+        Ok(Arc::new(Services {
+            all,
+            hours: Hours::open(&self.house, self.clock.clone()),
+            sign_ins: SignIns::new(
+                self.secrets.clone(),
+                upstream.clone(),
+                self.ledger.clone(),
+                self.house.clone(),
+                self.clock.clone(),
+            ),
+            janee: Janee::new(janee, self.outward.clone(), self.secrets.clone()),
+            upstream,
+            approvals,
+            ledger: self.ledger.clone(),
+            taint: self.taint.clone(),
+            secrets: self.secrets.clone(),
+            house: self.house.clone(),
+            clock: self.clock.clone(),
+        }))
+    }
+}
+
+async fn status(State(broker): State<Broker>, Extension(Life(life)): Extension<Life>) -> Json<Value> {
+    Json(json!({
+        "model": broker.llm.status().await,
+        "budget": broker.llm.budget.view(),
+        "services": listing::listed(&broker.services),
+        "tainted": broker.taint.is_tainted(life),
+        "asks_waiting": broker.approvals.asks.waiting(),
+        "janee": broker.services.janee.settings.is_some(),
+    }))
 }

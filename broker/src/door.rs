@@ -1,55 +1,152 @@
 //! The door: accepts connections, bounds them, knows the caller, and shows each request to who answers it.
 //!
-//! Invariant: no client can hold a connection without sending, send more than its cap, or be answered without a token.
+//! Invariant: no client can hold a connection without sending, send more than its cap, or be answered without a token;
+//! none can make the broker hold more than a few large bodies. A request in hand keeps its connection.
 
-use crate::broker::Shared;
-use crate::front::Front;
-use crate::refusal::Refusal;
-use crate::room::{Room, Seat};
-use crate::token::Caller;
+pub mod callers;
+pub mod finish;
+mod limit;
+mod pace;
+
+use crate::ground::refusal::Refusal;
 use anyhow::Result;
+use axum::Router;
+use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Request as Asked, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json, Router, routing::get};
-use http::Request;
+use callers::{Caller, Life, Tokens};
+use http::{Method, Request};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::Service;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use serde_json::{Value, json};
+use limit::{Connection, Connections};
+use pace::{Kept, LONGEST_BODY, Paced};
 use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use tower::ServiceExt;
 
 /// Longest a client may take for the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
 /// Largest body taken, in bytes: a context of a million tokens fits.
 pub const MOST_BODY_BYTES: usize = 32 << 20;
-
+/// Bytes; a body that is longer, or does not say how long it is, is a large one.
+const LARGE: u64 = 1 << 20;
+/// Large bodies in hand at once.
+const MOST_LARGE: usize = 8;
 /// Bytes of a connection held between the system and us: no head is longer.
 const MOST_HELD_BYTES: usize = 128 << 10;
 /// Longest that requests in hand may take to end when the broker is told to.
 const PARTING: Duration = Duration::from_secs(5);
 
-/// Everything the broker answers.
-pub fn router(broker: Shared) -> Router {
-    Router::new()
-        .route("/status", get(status))
-        .merge(crate::service::routes())
-        .merge(crate::janee::routes())
-        .merge(crate::purpose::routes())
-        .merge(crate::mcp::routes())
-        .merge(crate::llm::routes())
-        .merge(crate::web::routes())
-        .layer(middleware::from_fn_with_state(broker.clone(), known))
-        .layer(DefaultBodyLimit::max(MOST_BODY_BYTES))
-        .with_state(broker)
+/// Answers requests made to a proxy; it knows the caller by another header.
+pub type Proxy =
+    Arc<dyn Fn(Request<Incoming>) -> Pin<Box<dyn Future<Output = Response> + Send>> + Send + Sync>;
+
+/// What all connections share.
+#[derive(Clone)]
+pub struct Door {
+    tokens: Arc<Tokens>,
+    router: Router,
+    proxy: Proxy,
+    large: Arc<Semaphore>,
+}
+
+impl Door {
+    /// A door to these routes, which only those with a token reach.
+    pub fn new(tokens: Arc<Tokens>, routes: Router, proxy: Proxy) -> Self {
+        let router = routes
+            .layer(middleware::from_fn_with_state(tokens.clone(), known))
+            .layer(DefaultBodyLimit::max(MOST_BODY_BYTES));
+        Self { tokens, router, proxy, large: Arc::new(Semaphore::new(MOST_LARGE)) }
+    }
+
+    /// Serves until told to end; requests in hand then have a moment left. What comes meanwhile waits in the backlog.
+    pub async fn serve_until(self, listener: TcpListener, told: impl Future<Output = ()>) {
+        let connections = Connections::default();
+        tokio::pin!(told);
+        loop {
+            let accepted = tokio::select! {
+                () = &mut told => break,
+                accepted = async {
+                    connections.wait_for_place().await;
+                    listener.accept().await
+                } => accepted,
+            };
+            match accepted {
+                Ok((stream, _)) => {
+                    let connection = Connection::default();
+                    let task = tokio::spawn(self.clone().converse(stream, connection.clone()));
+                    connections.add(connection, task.abort_handle());
+                }
+                Err(error) => {
+                    tracing::warn!("failed to accept a connection: {error}");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
+        connections.finish(PARTING).await;
+    }
+
+    async fn converse(self, stream: TcpStream, connection: Connection) {
+        let service = service_fn(move |request: Request<Incoming>| {
+            let (door, connection) = (self.clone(), connection.clone());
+            async move { Ok::<_, Infallible>(door.answer(&connection, request).await) }
+        });
+        let served = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD)
+            .max_buf_size(MOST_HELD_BYTES)
+            .serve_connection(TokioIo::new(stream), service)
+            .with_upgrades()
+            .await;
+        if let Err(error) = served {
+            tracing::debug!("a connection broke: {error}");
+        }
+    }
+
+    async fn answer(self, connection: &Connection, request: Request<Incoming>) -> Response {
+        if request.method() == Method::CONNECT || request.uri().authority().is_some() {
+            return (self.proxy)(request).await;
+        }
+        self.routed(connection, request).await.unwrap_or_else(IntoResponse::into_response)
+    }
+
+    async fn routed(self, connection: &Connection, request: Request<Incoming>) -> Result<Response, Refusal> {
+        let length = pace::length(request.headers())?;
+        if length.is_some_and(|length| length > MOST_BODY_BYTES as u64) {
+            let message = format!("a body of more than {MOST_BODY_BYTES} bytes");
+            return Err(Refusal::new(413, "too_large", message, "send less at once"));
+        }
+        let known = self.tokens.caller(request.headers()).is_some();
+        let in_hand = known.then(|| connection.takes_request());
+        let is_large = length.is_none_or(|length| length > LARGE);
+        let place = match is_large && known {
+            true => Some(timeout(LONGEST_BODY, self.large.acquire_owned()).await.map_err(|_| {
+                Refusal::new(503, "busy", format!("{MOST_LARGE} large bodies are in hand"), "try again")
+                    .after(5)
+            })?),
+            false => None,
+        };
+        let request = request.map(|body| Body::new(Paced::new(body)));
+        let response = match self.router.oneshot(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        };
+        drop(place);
+        Ok(response.map(|body| Body::new(Kept::new(body, in_hand))))
+    }
 }
 
 /// Lets those in who have a token; who they are goes with the request.
-async fn known(State(broker): State<Shared>, mut request: Asked, next: Next) -> Response {
-    match broker.tokens.caller(request.headers()) {
+async fn known(State(tokens): State<Arc<Tokens>>, mut request: Asked, next: Next) -> Response {
+    match tokens.caller(request.headers()) {
         Some(Caller::Life(life)) => {
             request.extensions_mut().insert(Life(life));
             next.run(request).await
@@ -65,79 +162,5 @@ async fn known(State(broker): State<Shared>, mut request: Asked, next: Next) -> 
             "send FERAL_BROKER_TOKEN as a bearer token; each life has a new one",
         )
         .into_response(),
-    }
-}
-
-/// The life a request comes from.
-#[derive(Clone, Copy, Debug)]
-pub struct Life(pub u64);
-
-async fn status(State(broker): State<Shared>, Extension(Life(life)): Extension<Life>) -> Json<Value> {
-    Json(json!({
-        "model": broker.providers.status(|name| broker.key(name), |provider, model| broker.money_of(provider, model)).await,
-        "budget": broker.budget.view(),
-        "services": crate::service::listed(&broker),
-        "tainted": broker.taint.is_tainted(life),
-        "asks_waiting": broker.services.asks.waiting(),
-        "janee": broker.policy.janee.is_some(),
-    }))
-}
-
-/// Serves until the listener fails.
-pub async fn serve(listener: TcpListener, broker: Shared) -> Result<()> {
-    serve_until(listener, broker, std::future::pending()).await
-}
-
-/// Serves until told to end; requests in hand then have a moment left. What comes meanwhile waits in the backlog.
-pub async fn serve_until(
-    listener: TcpListener,
-    broker: Shared,
-    told: impl Future<Output = ()>,
-) -> Result<()> {
-    broker.pages.never(listener.local_addr()?.port());
-    let front = Front::new(broker.clone(), router(broker.clone()));
-    let room = Room::default();
-    // Ends with the serving.
-    let mut watching = tokio::task::JoinSet::new();
-    watching.spawn(crate::answers::watch(broker.clone()));
-    tokio::pin!(told);
-    loop {
-        let accepted = tokio::select! {
-            () = &mut told => break,
-            accepted = async {
-                room.make_place().await;
-                listener.accept().await
-            } => accepted,
-        };
-        match accepted {
-            Ok((stream, _)) => {
-                let seat = Seat::default();
-                let task = tokio::spawn(converse(stream, front.for_one(seat.clone())));
-                room.sit(seat, task.abort_handle());
-            }
-            Err(error) => {
-                tracing::warn!("failed to accept a connection: {error}");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
-    }
-    room.empty(PARTING).await;
-    crate::janee::farewell(&broker).await;
-    Ok(())
-}
-
-async fn converse<S>(stream: TcpStream, service: S)
-where
-    S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>,
-{
-    let served = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(MOST_HELD_BYTES)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades()
-        .await;
-    if let Err(error) = served {
-        tracing::debug!("a connection broke: {error}");
     }
 }

@@ -4,80 +4,20 @@
 
 pub mod anchor;
 pub mod chain;
+mod entry;
 pub mod opening;
 pub mod sums;
 mod writer;
 
-use crate::clock::Clock;
-use crate::house::House;
-use crate::money::{Class, Day, Micros};
-use crate::refusal::Refusal;
-use axum::response::{IntoResponse, Response};
-use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+pub use entry::{Closed, Entry};
+
+use crate::ground::clock::Clock;
+use house::House;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use sums::Sums;
 use tokio::sync::oneshot;
-
-/// One line, before it has its place in the chain.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Entry {
-    /// 0 for what no life asked for.
-    pub life: u64,
-    /// `reserve`, `settle`, `call`, `refuse`, `ask`, `answer`, `fetch`, `registry`, `purpose`, `note`.
-    pub event: String,
-    pub service: String,
-    pub method: String,
-    /// Without its query, which may hold anything.
-    pub path: String,
-    pub bytes_out: u64,
-    pub bytes_in: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost_micro_usd: Option<Micros>,
-    pub decision: String,
-    /// Ties what belongs to one call together.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub call: String,
-    /// On whose behalf, where it costs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub class: Option<Class>,
-    /// The day it counts on, where it costs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub day: Option<Day>,
-    /// Of what the creature may spend of its own accord, what was left after it; negative: a debt.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub own_left_micro_usd: Option<i64>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub note: String,
-}
-
-/// The ledger cannot be read or written: nothing that costs or changes anything may leave.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Closed(pub String);
-
-impl From<Closed> for Refusal {
-    fn from(closed: Closed) -> Self {
-        let hint = "the owner mends what it names and restarts the guardian; with it stopped, `broker --accept-ledger \
-                    --house DIR` begins a new ledger and counts today and this week as spent";
-        Refusal::new(503, "ledger_closed", format!("the ledger is closed: {}", closed.0), hint)
-    }
-}
-
-impl IntoResponse for Closed {
-    fn into_response(self) -> Response {
-        Refusal::from(self).into_response()
-    }
-}
-
-/// A line on its way to the disk, and who waits for it.
-struct Waiting {
-    entry: Entry,
-    /// None: nobody waits, so that it may wait itself for one that somebody waits for.
-    done: Option<oneshot::Sender<Result<(), Closed>>>,
-}
+use writer::{Waiting, Why};
 
 /// A handle; the file is closed with the last one.
 #[derive(Clone)]
@@ -91,20 +31,6 @@ struct Shared {
     writer: Option<JoinHandle<()>>,
     closed: Why,
     opened: Sums,
-}
-
-/// Why nothing can be written, for as long as that is so.
-#[derive(Clone, Default)]
-struct Why(Arc<Mutex<Option<String>>>);
-
-impl Why {
-    fn set(&self, why: Option<String>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = why;
-    }
-
-    fn get(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
 }
 
 /// Bytes of a ledger file before a new one is begun; some hundred thousand lines.
@@ -197,12 +123,5 @@ fn note_torn(lines: &mpsc::Sender<Waiting>, torn_bytes: u64) {
         let note = format!("a torn last line of {torn_bytes} bytes was set aside; nothing had left on it");
         let entry = Entry { decision: "torn".into(), ..Entry::note(note) };
         let _ = lines.send(Waiting { entry, done: None });
-    }
-}
-
-impl Entry {
-    /// A remark of the money's own.
-    pub fn note(note: impl Into<String>) -> Self {
-        Self { event: "note".into(), service: sums::OWN.into(), note: note.into(), ..Self::default() }
     }
 }

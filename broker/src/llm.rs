@@ -1,6 +1,6 @@
 //! `/llm`: passes the field's three model wires through, with the key swapped in and the cost reserved and settled.
 //!
-//! Invariant: only the paths below reach a provider; what is judged is what is sent, byte for byte.
+//! Invariant: only the paths of `pass.rs` reach a provider; what is judged is what is sent, byte for byte.
 
 pub mod aliases;
 mod allowed;
@@ -8,59 +8,68 @@ mod answer;
 mod besides;
 pub mod bill;
 mod blocks;
+pub mod choice;
 pub mod data;
 pub mod experience;
-pub mod health;
 pub mod meter;
 pub mod offers;
-mod pass;
+pub mod pass;
 pub mod provider;
+mod refusals;
 pub mod request;
 pub mod scrub;
+mod sent;
+pub mod wire;
 
-use crate::broker::Shared;
-use axum::Router;
-use axum::routing::{get, post};
+use crate::ground::caps;
+use crate::ground::clock::Clock;
+use crate::money::budget::Budget;
+use crate::money::prices::{Prices, Rate};
+use crate::net::outward::Outward;
+use crate::secrets::Secrets;
+use bill::Bill;
+use experience::Experience;
+use offers::Providers;
+use provider::Provider;
+use serde_json::{Value, json};
 
-/// What a model speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wire {
-    Anthropic,
-    /// Chat completions, of OpenAI's and of all who imitate it.
-    OpenAi,
-    /// OpenAI's own.
-    Responses,
+/// What passing a call to a model needs.
+pub struct Llm {
+    pub providers: Providers,
+    pub prices: Prices,
+    pub experience: Experience,
+    pub budget: Budget,
+    pub outward: Outward,
+    pub secrets: Secrets,
+    pub clock: Clock,
 }
 
-impl Wire {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Anthropic => "anthropic",
-            Self::OpenAi => "openai",
-            Self::Responses => "responses",
+impl Llm {
+    /// Tells the budget what the models likely cost that the creature thinks with by default; those found at a server say
+    /// it when asked.
+    pub fn tell_of_offers(&self) {
+        for (provider, model) in self.providers.usual() {
+            self.budget.tell_of_offer(model, Bill::usual(self.rate(provider, model)));
         }
     }
 
-    /// Where clients of it find it here.
-    pub fn path(self) -> &'static str {
-        match self {
-            Self::Anthropic => "/llm/anthropic",
-            Self::OpenAi | Self::Responses => "/llm/openai/v1",
+    /// What a model of a provider costs.
+    pub fn rate(&self, provider: &Provider, model: &str) -> Rate {
+        match self.prices.of_owner(model) {
+            Some(rate) => rate,
+            None if provider.is_free() => Rate::FREE,
+            None => self.prices.of(model),
         }
     }
 
-    /// Whether a server of this wire may be asked in the other: those of OpenAI's two are the same.
-    pub fn is_beside(self, other: Self) -> bool {
-        (self == Self::Anthropic) == (other == Self::Anthropic)
+    /// What `/status` says of the models there are.
+    pub async fn status(&self) -> Value {
+        let money = |provider: &Provider, model: &str| {
+            json!({
+                "cap_usd": caps::dollars(self.budget.own_daily_cap()),
+                "prices": self.rate(provider, model).shown(),
+            })
+        };
+        self.providers.status(|name| self.secrets.get(name), money).await
     }
-}
-
-pub fn routes() -> Router<Shared> {
-    Router::new()
-        .route("/llm/anthropic/v1/messages", post(pass::messages))
-        .route("/llm/anthropic/v1/messages/count_tokens", post(pass::count_tokens))
-        .route("/llm/openai/v1/chat/completions", post(pass::chat))
-        .route("/llm/openai/v1/responses", post(pass::responses))
-        .route("/llm/openai/v1/models", get(pass::models))
-        .route("/llm/{*other}", axum::routing::any(pass::elsewhere))
 }

@@ -2,12 +2,11 @@
 
 use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
-use broker::clock::Clock;
-use broker::door;
-use broker::house::House;
-use broker::keys::Keys;
-use broker::llm::provider;
+use broker::ground::clock::Clock;
+use broker::llm::choice;
 use broker::policy::Policy;
+use broker::secrets::keys::Keys;
+use house::House;
 use std::net::TcpListener;
 use std::os::fd::FromRawFd;
 use std::os::unix::fs::PermissionsExt;
@@ -68,7 +67,7 @@ fn main() -> ExitCode {
     // The same exit status with and without --check, so that whoever starts us knows that trying again does not help.
     let judged = Policy::load(&house).and_then(|policy| {
         let keys = Keys::load(&house, &policy.key_names())?;
-        Ok(provider::of_house(&policy.model, &keys))
+        Ok(choice::of_house(&policy.model, &keys))
     });
     match judged {
         Err(error) => {
@@ -125,7 +124,7 @@ fn run(house: House) -> Result<()> {
         let listener = listener()?;
         let broker = Broker::open(house, Clock::default())?;
         tracing::info!("serving on {}", listener.local_addr()?);
-        door::serve_until(listener, broker, told_to_end()?).await?;
+        broker.serve_until(listener, told_to_end()?).await?;
         tracing::info!("left as told");
         Ok(())
     })
@@ -145,7 +144,7 @@ fn told_to_end() -> Result<impl Future<Output = ()>> {
 
 /// A folder of ours that no other user of this machine looks into.
 fn close_the_folder(house: &House) -> Result<()> {
-    let folder = house.own();
+    let folder = house.broker();
     std::fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700))
         .with_context(|| format!("failed to close {}", folder.display()))

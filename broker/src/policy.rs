@@ -2,19 +2,19 @@
 //!
 //! Invariant: no setting takes a secret, only names of variables that hold one.
 
-use crate::address;
-use crate::house::House;
-use crate::money::{Micros, dollars, micros};
-use crate::rate::Rate;
-use crate::waking::{self, Waking};
-use ::house::settings::forms::{self, Form, Verdict as Judged, wrong};
-use ::house::settings::judge::Mistakes;
-use ::house::settings::{self, Reader, Settings};
+use crate::ground::caps::{Micros, dollars, micros};
+use crate::ground::hosts;
+use crate::ground::rate::Rate;
+use crate::ground::waking::{self, Waking};
 use anyhow::Result;
+use house::House;
+use house::settings::forms::{self, Form, Verdict as Judged, wrong};
+use house::settings::judge::Mistakes;
+use house::settings::{self, Reader, Settings};
 use reqwest::Url;
 use std::ops::Deref;
 
-pub use ::house::settings::broker::{
+pub use house::settings::broker::{
     Auth, Autonomy, Besides, Budget, Janee, Model, Price, Rule, Search, Service, Taint, Verdict, Web, X,
 };
 
@@ -45,7 +45,7 @@ const USUAL: [&str; 8] = [
 impl Policy {
     /// Reads `owner.toml`; a missing file is all defaults.
     pub fn load(house: &House) -> Result<Self> {
-        settings::load(&::house::House::new(house.root()), Self::read)
+        settings::load(house, Self::read)
     }
 
     /// Reads the broker's sections of a text.
@@ -157,18 +157,18 @@ fn near_address(url: &str) -> Judged {
 }
 
 fn is_near(url: &Url) -> bool {
-    let host = address::host(url);
+    let host = hosts::host(url);
     let local = !host.contains('.')
         || [".local", ".lan", ".internal", ".home.arpa"].iter().any(|end| host.ends_with(end));
     match host.parse() {
-        Ok(ip) => address::reach(ip) != address::Reach::Public,
-        Err(_) => address::is_loopback(&host) || local,
+        Ok(ip) => hosts::reach(ip) != hosts::Reach::Public,
+        Err(_) => hosts::is_loopback(&host) || local,
     }
 }
 
 fn crosses_in_the_open(service: &Service) -> Judged {
     let Ok(url) = Url::parse(&service.base_url) else { return Ok(()) };
-    let loopback = address::is_loopback(&address::host(&url));
+    let loopback = hosts::is_loopback(&hosts::host(&url));
     wrong(
         url.scheme() == "http" && !loopback && !service.allow_private,
         "must be https: a key would cross the network in the open (allow_private = true permits http)",

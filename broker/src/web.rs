@@ -3,20 +3,28 @@
 //! Invariant: sends no cookies, no credentials and no token; connects only to addresses that were checked; every hop
 //! of a redirect is checked like the first. Behind the owner's proxy, names are resolved there and not checked.
 
-use crate::address::{self, printable};
-use crate::broker::Shared;
-use crate::door::Life;
-use crate::ledger::Entry;
-use crate::refusal::Refusal;
+pub mod address;
+pub mod pages;
+
+use crate::door::callers::Life;
+use crate::ground::clock::Clock;
+use crate::ground::refusal::Refusal;
+use crate::ground::taint::Taint;
+use crate::ledger::{Closed, Entry, Ledger};
+use crate::policy;
+use crate::secrets::Secrets;
+use crate::web::address::printable;
 use axum::body::Body;
 use axum::extract::{Extension, Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, routing::get};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, LOCATION, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
+use pages::Pages;
 use reqwest::Url;
 use std::collections::BTreeMap;
 use std::error::Error as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 const MOST_REDIRECTS: usize = 5;
@@ -43,12 +51,22 @@ struct Page {
     cut: bool,
 }
 
-pub fn routes() -> Router<Shared> {
-    Router::new().route("/web", get(web))
+/// What fetching pages needs.
+pub struct Web {
+    pub settings: policy::Web,
+    pub pages: Pages,
+    pub ledger: Ledger,
+    pub taint: Arc<Taint>,
+    pub secrets: Secrets,
+    pub clock: Clock,
 }
 
-async fn web(
-    State(broker): State<Shared>,
+pub fn routes(web: Arc<Web>) -> Router {
+    Router::new().route("/web", get(fetched)).with_state(web)
+}
+
+async fn fetched(
+    State(web): State<Arc<Web>>,
     Extension(Life(life)): Extension<Life>,
     Query(asked): Query<BTreeMap<String, String>>,
 ) -> Response {
@@ -66,22 +84,22 @@ async fn web(
         return Refusal::new(400, "no_url", "no url was given", "ask /web?url=https%3A%2F%2Fexample.org%2F")
             .into_response();
     };
-    if let Some(why) = broker.ledger.closed() {
-        return ledger_closed(why).into_response();
+    if let Some(why) = web.ledger.closed() {
+        return Closed(why).of_fetch().into_response();
     }
-    let deadline = Duration::from_secs(broker.policy.web.deadline_s);
-    let got = tokio::time::timeout(deadline, fetch.get(&broker, url)).await.unwrap_or_else(|_| {
+    let deadline = Duration::from_secs(web.settings.deadline_s);
+    let got = tokio::time::timeout(deadline, fetch.get(&web, url)).await.unwrap_or_else(|_| {
         let message = format!("the page took longer than {} s", deadline.as_secs());
         Err(Refusal::new(504, "took_too_long", message, "try again later, or another source"))
     });
-    if let Err(refusal) = fetch.written_down(&broker, life, url, &got).await {
+    if let Err(refusal) = fetch.written_down(&web, life, url, &got).await {
         return refusal.into_response();
     }
     match got {
         Ok(mut page) => {
             // A page has no key of ours unless somebody plays tricks; looking for one takes a while in a large one.
             let bytes = std::mem::take(&mut page.bytes);
-            let clean = tokio::task::spawn_blocking(move || broker.scrub_bytes(bytes)).await;
+            let clean = tokio::task::spawn_blocking(move || web.secrets.scrub_bytes(bytes)).await;
             fetch.answer(page, clean.unwrap_or_default())
         }
         Err(refusal) => {
@@ -94,32 +112,27 @@ async fn web(
     }
 }
 
-fn ledger_closed(why: String) -> Refusal {
-    let hint = "nothing goes out until the ledger can be written; the owner has to mend it";
-    Refusal::new(503, "ledger_closed", why, hint)
-}
-
 impl Fetch {
-    async fn get(&mut self, broker: &Shared, url: &str) -> Result<Page, Refusal> {
-        let (pages, web) = (&broker.pages, &broker.policy.web);
-        let mut url = address::check(url, web)?;
+    async fn get(&mut self, web: &Web, url: &str) -> Result<Page, Refusal> {
+        let (pages, settings) = (&web.pages, &web.settings);
+        let mut url = address::check(url, settings)?;
         self.url = Some(url.clone());
-        let _place = pages.room.acquire().await;
-        pages.count(broker.clock.now().as_second(), web.per_hour)?;
+        let _place = pages.places.acquire().await;
+        pages.count(web.clock.now().as_second(), settings.per_hour)?;
         for _ in 0..=MOST_REDIRECTS {
-            let (client, _pin) = pages.pin(&url, web).await?;
+            let (client, _pin) = pages.pin(&url, settings).await?;
             self.bytes_out += url.as_str().len() as u64;
             let request = client.get(url.clone()).header(ACCEPT, self.accept.clone());
             let response = request.send().await.map_err(|cause| unreachable(&url, cause))?;
             self.heard = true;
             self.status = Some(response.status().as_u16());
             if let Some(location) = onward(&response) {
-                url = address::hop(&url, &location, web)?;
+                url = address::hop(&url, &location, settings)?;
                 self.url = Some(url.clone());
                 continue;
             }
             refuse_status(&url, &response)?;
-            return self.read(response, &url, web.most_bytes).await;
+            return self.read(response, &url, settings.most_bytes).await;
         }
         let message = format!("{}: more than {MOST_REDIRECTS} redirects", printable(&url));
         Err(Refusal::new(
@@ -150,13 +163,13 @@ impl Fetch {
     /// The taint and the ledger's line, both before anything goes back.
     async fn written_down(
         &self,
-        broker: &Shared,
+        web: &Web,
         life: u64,
         asked: &str,
         got: &Result<Page, Refusal>,
     ) -> Result<(), Refusal> {
         if self.heard {
-            broker.taint.try_read_untrusted(life).map_err(|error| {
+            web.taint.try_read_untrusted(life).map_err(|error| {
                 tracing::error!("{error:#}");
                 let hint = "the owner has to mend it: see the broker's log";
                 Refusal::new(503, "ledger_closed", "the broker cannot write down what was read", hint)
@@ -170,14 +183,14 @@ impl Fetch {
             event: "fetch".into(),
             service: "web".into(),
             method: "GET".into(),
-            path: broker.scrub(&self.url.as_ref().map_or_else(refused, place)),
+            path: web.secrets.scrub(&self.url.as_ref().map_or_else(refused, place)),
             bytes_out: self.bytes_out,
             bytes_in: self.bytes_in,
             status: self.status,
             decision: got.as_ref().map_or_else(|refusal| refusal.kind, |_| "allow").into(),
             ..Entry::default()
         };
-        broker.ledger.append(entry).await.map_err(|closed| ledger_closed(closed.0))
+        web.ledger.append(entry).await.map_err(Closed::of_fetch)
     }
 
     fn answer(&self, page: Page, clean: Vec<u8>) -> Response {

@@ -19,6 +19,7 @@ pub mod plain;
 pub mod printable;
 pub mod records;
 pub mod repair;
+pub mod secret_beginnings;
 pub mod settings;
 pub mod terminal;
 

@@ -1,9 +1,9 @@
-//! Where everything is: the one file of the guardian that spells the house's paths.
+//! Where everything is: the one file that spells the house's paths.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A repository root and the places in it the guardian knows by name.
+/// A repository root and the places in it that guardian, broker and console know by name.
 #[derive(Clone, Debug)]
 pub struct House {
     root: PathBuf,
@@ -84,6 +84,10 @@ impl House {
         /// How long the ledger is, by the broker's account.
         anchor = ".self/broker/anchor.json";
         answers = ".self/broker/answers.jsonl";
+        asks_folder = ".self/broker/asks";
+        recipients = ".self/broker/recipients.jsonl";
+        taint = ".self/broker/taint.json";
+        hours = ".self/broker/hours.jsonl";
         own = ".self/guardian";
         state = ".self/guardian/state.json";
         lock = ".self/guardian/lock";
@@ -96,7 +100,7 @@ impl House {
     }
 
     pub fn ask(&self, id: &str) -> PathBuf {
-        self.broker().join("asks").join(format!("{id}.json"))
+        self.asks_folder().join(format!("{id}.json"))
     }
 
     pub fn life_log(&self, life: u64) -> PathBuf {

@@ -2,9 +2,9 @@
 
 use super::chain::End;
 use super::sums::Sums;
-use crate::files;
-use crate::house::House;
+use crate::ground::files;
 use anyhow::{Context, Result, bail};
+use house::House;
 use serde::{Deserialize, Serialize};
 
 const VERSION: u32 = 1;

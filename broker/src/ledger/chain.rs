@@ -1,6 +1,6 @@
 //! A line of the ledger as bytes: made with its hash, and read only if it is the next one; pure.
 
-use super::Entry;
+use super::entry::Entry;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

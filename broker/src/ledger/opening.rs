@@ -4,13 +4,13 @@
 
 use super::anchor::Anchor;
 use super::chain::{self, End};
+use super::entry::{Closed, Entry};
 use super::sums::{ACCEPTED, Sums};
-use super::{Closed, Entry};
-use crate::clock::Clock;
-use crate::files;
-use crate::house::House;
-use crate::money::{self, Day};
+use crate::ground::caps::{self, Day};
+use crate::ground::clock::Clock;
+use crate::ground::files;
 use crate::policy::Budget;
+use house::House;
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -35,8 +35,8 @@ pub struct Opened {
 pub fn open(house: &House, clock: &Clock) -> Result<Opened, Closed> {
     let shown = house.ledger().display().to_string();
     let closed = |what: String| Closed(what);
-    std::fs::create_dir_all(house.own()).map_err(|error| Closed(format!("no folder for it: {error}")))?;
-    let lock = lock(&house.own().join("ledger.lock"))?;
+    std::fs::create_dir_all(house.broker()).map_err(|error| Closed(format!("no folder for it: {error}")))?;
+    let lock = lock(&house.broker().join("ledger.lock"))?;
     let anchor = Anchor::read(house).map_err(|error| Closed(format!("{error:#}")))?;
     let anchor = finish_rotation(house, anchor)?;
     let is_there = std::fs::symlink_metadata(house.ledger()).is_ok();
@@ -186,7 +186,7 @@ fn set_torn_aside(house: &House, file: &mut File, bytes: u64, clock: &Clock) -> 
     file.seek(SeekFrom::Start(bytes))?;
     file.take(files::SMALL_FILE_BYTES).read_to_end(&mut torn)?;
     let name = format!("torn-{}.txt", stamp(clock));
-    files::replace(&house.own().join(name), &torn)?;
+    files::replace(&house.broker().join(name), &torn)?;
     file.set_len(bytes)?;
     Ok(file.sync_all()?)
 }
@@ -208,19 +208,19 @@ fn set_aside(house: &House) -> impl Iterator<Item = PathBuf> + use<> {
 /// The owner's way out of a closed ledger: what is there is set aside, a new one begins, and its first line counts
 /// today's and this week's caps as spent. Says what was done.
 pub fn accept(house: &House, clock: &Clock, budget: &Budget) -> anyhow::Result<String> {
-    std::fs::create_dir_all(house.own())?;
-    let lock = lock(&house.own().join("ledger.lock")).map_err(|Closed(why)| anyhow::anyhow!(why))?;
+    std::fs::create_dir_all(house.broker())?;
+    let lock = lock(&house.broker().join("ledger.lock")).map_err(|Closed(why)| anyhow::anyhow!(why))?;
     let stamp = stamp(clock);
     let aside = house.ledger().with_file_name(format!("ledger-{stamp}-closed.jsonl"));
     // The anchor first: a new ledger beside the old anchor would be closed again, never fresh.
     for (from, to) in
-        [(house.ledger(), aside), (house.anchor(), house.own().join(format!("anchor-{stamp}.json")))]
+        [(house.ledger(), aside), (house.anchor(), house.broker().join(format!("anchor-{stamp}.json")))]
     {
         if std::fs::symlink_metadata(&from).is_ok() {
             std::fs::rename(&from, &to)?;
         }
     }
-    let spent = money::micros(budget.daily_usd.max(budget.weekly_usd));
+    let spent = caps::micros(budget.daily_usd.max(budget.weekly_usd));
     let entry = Entry {
         decision: ACCEPTED.into(),
         day: Some(Day::of(clock.now())),

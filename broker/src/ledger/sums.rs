@@ -1,13 +1,10 @@
 //! What the lines of a ledger come to: spend, the owner's last word, what is latched; a fold over entries, pure.
 
-use super::Entry;
-use crate::money::{Cost, Money};
-use crate::rate::Bucket;
+use super::entry::{Entry, OWN};
+use crate::ground::caps::{Cost, Money};
+use crate::ground::rate::Bucket;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-
-/// The service of lines that are about money itself.
-pub const OWN: &str = "budget";
 
 /// Decisions of such lines that mean something when they are read again.
 pub const ACCEPTED: &str = "accepted";
@@ -24,7 +21,7 @@ pub struct Sums {
     pub inbox_bytes: Option<u64>,
     /// When the owner was last heard, as the ledger spells time.
     pub owner_spoke_at: Option<String>,
-    pub warned_on: Option<crate::money::Day>,
+    pub warned_on: Option<crate::ground::caps::Day>,
     pub stopped: Option<Stopped>,
     /// What was left of the creature's own money when it last spent some.
     pub bucket: Option<Bucket>,

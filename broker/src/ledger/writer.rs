@@ -4,17 +4,20 @@
 
 use super::anchor::Anchor;
 use super::chain::{self, End};
+use super::entry::{Closed, Entry};
 use super::opening::{self, Opened};
 use super::sums::Sums;
-use super::{Closed, Waiting, Why};
-use crate::clock::Clock;
-use crate::house::House;
+use crate::ground::clock::Clock;
+use crate::ground::lock::lock;
+use house::House;
 use nix::fcntl::Flock;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// Lines of one write at most.
 const MOST_AT_ONCE: usize = 1_024;
@@ -24,6 +27,27 @@ const ANCHOR_LINES: u64 = 4_096;
 const MOMENT: Duration = Duration::from_millis(40);
 /// Silence after which it is written otherwise.
 const QUIET: Duration = Duration::from_millis(250);
+
+/// A line on its way to the disk, and who waits for it.
+pub(super) struct Waiting {
+    pub(super) entry: Entry,
+    /// None: nobody waits, so that it may wait itself for one that somebody waits for.
+    pub(super) done: Option<oneshot::Sender<Result<(), Closed>>>,
+}
+
+/// Why nothing can be written, for as long as that is so.
+#[derive(Clone, Default)]
+pub(super) struct Why(Arc<Mutex<Option<String>>>);
+
+impl Why {
+    pub(super) fn set(&self, why: Option<String>) {
+        *lock(&self.0) = why;
+    }
+
+    pub(super) fn get(&self) -> Option<String> {
+        lock(&self.0).clone()
+    }
+}
 
 pub struct Writer {
     house: House,

@@ -1,8 +1,8 @@
 //! What may stand in a request that costs: fields, tools and betas whose price is in the bytes and the limit; pure.
 
-use super::Wire;
-use super::request::{malformed, refused, short};
-use crate::refusal::Refusal;
+use super::refusals::{malformed, refused, short};
+use super::wire::Wire;
+use crate::ground::refusal::Refusal;
 use serde_json::{Map, Value};
 
 /// Fields whose cost is known: the prompt's bytes and the reply's tokens.

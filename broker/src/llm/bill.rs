@@ -3,8 +3,8 @@
 //! Invariant: no figure of an answer's makes a call dearer than what was sent and what came back allow.
 
 use super::request::{Judged, OVERHEAD_TOKENS, USUAL_MAX_TOKENS};
-use crate::money::{Cost, Micros};
-use crate::prices::{Rate, Usage};
+use crate::ground::caps::{Cost, Micros};
+use crate::money::prices::{Rate, Usage};
 
 /// What a call is billed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

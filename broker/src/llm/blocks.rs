@@ -2,9 +2,10 @@
 //!
 //! A kind nobody here knows passes, for a model's own turns go back as they came, unless it stands for what lies elsewhere.
 
-use super::request::{malformed, refused, short};
-use super::{Wire, data};
-use crate::refusal::Refusal;
+use super::data;
+use super::refusals::{malformed, refused, short};
+use super::wire::Wire;
+use crate::ground::refusal::Refusal;
 use serde_json::{Map, Value};
 
 /// Kinds whose tokens are in their bytes, whatever their fields are called: a tool's input may well hold a `url`.

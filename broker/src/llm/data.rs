@@ -2,7 +2,7 @@
 //!
 //! Pure: nothing here reads, sends or waits.
 
-use crate::refusal::Refusal;
+use crate::ground::refusal::Refusal;
 use serde_json::{Map, Value};
 
 /// What a tool was called with, and what a model quoted: words to every provider, whatever they are named.

@@ -1,12 +1,13 @@
-//! What calls so far taught: what each model's are like, which provider is silent, and how it wants a limit named.
+//! What calls so far taught: what each model's are like, and how a server wants a limit named.
 //!
 //! Absent on purpose: the disk. A broker that begins anew takes a model for a usual one until it has answered.
 
 use super::bill::Like;
-use crate::prices::Usage;
+use crate::ground::lock::lock;
+use crate::money::prices::Usage;
 use ring::digest::{SHA256, digest};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Calls of a model that count.
 const CALLS: usize = 16;
@@ -26,8 +27,6 @@ pub struct Experience {
 #[derive(Default)]
 struct Learned {
     models: BTreeMap<String, Model>,
-    /// Servers that answered nothing lately.
-    silent: Vec<String>,
     /// Servers that want `max_completion_tokens`, and no `max_tokens`.
     new_limit: Vec<String>,
 }
@@ -68,7 +67,7 @@ fn hash(bytes: &[u8]) -> Option<[u8; 32]> {
 
 impl Experience {
     fn learned(&self) -> MutexGuard<'_, Learned> {
-        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.learned)
     }
 
     /// The dearest of a model's latest calls.
@@ -102,15 +101,6 @@ impl Experience {
         let tokens = usage.prompt().saturating_sub(usage.input);
         let was_read = usage.cache_read > usage.prompt() / 2;
         model.cached = head.filter(|_| was_read).map(|head| Cached { head: head.clone(), tokens });
-    }
-
-    pub fn answered(&self, server: &str) {
-        self.learned().silent.retain(|silent| silent != server);
-    }
-
-    /// No model answered; whether that is new since one last did.
-    pub fn is_newly_silent(&self, server: &str) -> bool {
-        add(&mut self.learned().silent, server)
     }
 
     pub fn wants_new_limit(&self, server: &str) -> bool {

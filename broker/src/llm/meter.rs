@@ -2,8 +2,8 @@
 //!
 //! Invariant: a usage counts only once the answer is whole; a broken or silent one has none.
 
-use super::Wire;
-use crate::prices::Usage;
+use super::wire::Wire;
+use crate::money::prices::Usage;
 use serde_json::Value;
 
 /// Bytes of one event, or of a whole JSON body, that are kept to be read; one that is larger tells nothing.

@@ -1,15 +1,17 @@
 //! What the providers of a house offer: which one a request goes to, and what `/status` says of each model.
 
-use super::Wire;
 use super::aliases::{self, Aliases};
-use super::provider::{Chosen, OPENAI_MODEL, Provider};
-use crate::clock::Clock;
-use crate::outward::Outward;
+use super::choice::{Chosen, OPENAI_MODEL};
+use super::provider::Provider;
+use super::wire::Wire;
+use crate::ground::clock::Clock;
+use crate::ground::lock::lock;
+use crate::net::outward::Outward;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// A server on loopback answers in a few milliseconds; nobody waits for one that is not there.
@@ -144,7 +146,7 @@ impl Providers {
                 break;
             }
         }
-        let mut known = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.found);
         let server = provider.base.to_string();
         if let Some(found) = found {
             known.models.insert(server.clone(), found);
@@ -159,14 +161,14 @@ impl Providers {
         }
         let now = self.clock.now();
         let of = (provider.base.to_string(), model.to_owned());
-        let known = self.found.lock().unwrap_or_else(PoisonError::into_inner).said.get(&of).cloned();
+        let known = lock(&self.found).said.get(&of).cloned();
         let before = match known {
             Some((said, at)) if now.duration_since(at).abs() < ASK_AGAIN => return said,
             Some((said, _)) => said,
             None => Said::default(),
         };
         let said = self.ask(provider, model, key).await.unwrap_or(before);
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = lock(&self.found);
         if found.said.len() >= MOST_WINDOWS {
             found.said.clear();
         }

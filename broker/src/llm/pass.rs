@@ -1,24 +1,29 @@
 //! One call: judged, reserved, sent with the key of ours in place of the client's, and handed to who passes the answer.
 
-use super::answer::{self, Flow, Sent};
+use super::Llm;
+use super::answer::{self, Flow};
 use super::bill::Bill;
 use super::experience::Head;
 use super::provider::Provider;
 use super::request::{self, Judged};
-use super::{Wire, allowed, data};
-use crate::broker::{Broker, Shared};
-use crate::budget::Reservation;
-use crate::door::Life;
+use super::sent::Sent;
+use super::wire::Wire;
+use super::{allowed, data};
+use crate::door::MOST_BODY_BYTES;
+use crate::door::callers::Life;
+use crate::ground::refusal::Refusal;
 use crate::ledger::Entry;
-use crate::prices::Rate;
-use crate::refusal::Refusal;
-use axum::Extension;
+use crate::money::budget::Reservation;
+use crate::money::prices::Rate;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get, post};
+use axum::{Extension, Router};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -43,60 +48,71 @@ struct Call {
     costs: bool,
 }
 
-type Received = (State<Shared>, Extension<Life>, Request);
+type Received = (State<Arc<Llm>>, Extension<Life>, Request);
 
-pub async fn messages(received: Received) -> Response {
+pub fn routes(llm: Arc<Llm>) -> Router {
+    Router::new()
+        .route("/llm/anthropic/v1/messages", post(messages))
+        .route("/llm/anthropic/v1/messages/count_tokens", post(count_tokens))
+        .route("/llm/openai/v1/chat/completions", post(chat))
+        .route("/llm/openai/v1/responses", post(responses))
+        .route("/llm/openai/v1/models", get(models))
+        .route("/llm/{*other}", any(elsewhere))
+        .with_state(llm)
+}
+
+async fn messages(received: Received) -> Response {
     answered(received, Call { wire: Wire::Anthropic, path: "/v1/messages", costs: true }).await
 }
 
-pub async fn count_tokens(received: Received) -> Response {
+async fn count_tokens(received: Received) -> Response {
     answered(received, Call { wire: Wire::Anthropic, path: "/v1/messages/count_tokens", costs: false }).await
 }
 
-pub async fn chat(received: Received) -> Response {
+async fn chat(received: Received) -> Response {
     answered(received, Call { wire: Wire::OpenAi, path: "/chat/completions", costs: true }).await
 }
 
-pub async fn responses(received: Received) -> Response {
+async fn responses(received: Received) -> Response {
     answered(received, Call { wire: Wire::Responses, path: "/responses", costs: true }).await
 }
 
-pub async fn models(received: Received) -> Response {
+async fn models(received: Received) -> Response {
     answered(received, Call { wire: Wire::OpenAi, path: "/models", costs: false }).await
 }
 
-pub async fn elsewhere() -> Refusal {
+async fn elsewhere() -> Refusal {
     let hint = "POST /llm/anthropic/v1/messages, POST /llm/anthropic/v1/messages/count_tokens, POST \
                 /llm/openai/v1/chat/completions, POST /llm/openai/v1/responses, GET /llm/openai/v1/models";
     Refusal::new(404, "not_found_error", "nothing of this name is passed on", hint)
 }
 
-async fn answered((State(broker), Extension(Life(life)), request): Received, call: Call) -> Response {
-    match carried_out(&broker, life, request, call).await {
+async fn answered((State(llm), Extension(Life(life)), request): Received, call: Call) -> Response {
+    match carried_out(&llm, life, request, call).await {
         Ok(response) => response,
         Err(refusal) => refusal.into_response(),
     }
 }
 
-async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -> Result<Response, Refusal> {
-    broker.providers.of(call.wire, "").ok_or_else(|| not_there(broker, call.wire))?;
+async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) -> Result<Response, Refusal> {
+    llm.providers.of(call.wire, "").ok_or_else(|| not_there(llm, call.wire))?;
     let (parts, body) = request.into_parts();
     let held = held(&parts.headers).await;
     let body = read(body).await?;
-    let Asked { provider, judged, rate } = judged(broker, call, &parts.headers, &body)?;
+    let Asked { provider, judged, rate } = judged(llm, call, &parts.headers, &body)?;
     drop(body);
-    let bill = Bill::new(rate, &judged, broker.experience.of(&judged.model));
+    let bill = Bill::new(rate, &judged, llm.experience.of(&judged.model));
     let entry = Entry {
         life,
         service: provider.label.clone(),
         method: parts.method.to_string(),
         path: call.path.to_owned(),
         bytes_out: judged.body.len() as u64,
-        note: broker.scrub(&judged.model),
+        note: llm.secrets.scrub(&judged.model),
         ..Entry::default()
     };
     let lowered = parts.headers.get("x-feral-class").is_some_and(|class| class == "autonomous");
-    let reservation = reserved(broker, entry, lowered, &bill, &judged).await?;
+    let reservation = reserved(llm, entry, lowered, &bill, &judged).await?;
     let head = if rate.is_free() { None } else { Head::of(&judged.body) };
     let sent = Sent {
         wire: call.wire,
@@ -106,7 +122,7 @@ async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -
         asks: call.costs,
         provider: provider.clone(),
     };
-    let request = prepared(broker, &provider, call, parts.method, &parts.headers, judged.body);
+    let request = prepared(llm, &provider, call, parts.method, &parts.headers, judged.body);
     drop(held);
     let request = match request {
         Ok(request) => request,
@@ -116,31 +132,31 @@ async fn carried_out(broker: &Shared, life: u64, request: Request, call: Call) -
         }
     };
     // From here on the client may leave at any moment.
-    let mut flow = Flow::new(broker, reservation, sent, judged.is_stream);
-    match broker.outward.client(&provider.base).execute(request).await {
+    let mut flow = Flow::new(llm, reservation, sent, judged.is_stream);
+    match llm.outward.client(&provider.base).execute(request).await {
         Ok(answer) => answer::pass(flow, answer).await,
         Err(error) => Err(match flow.given_up() {
-            Some((reservation, sent)) => no_answer(broker, &error, reservation, &sent),
-            None => not_there(broker, call.wire),
+            Some((reservation, sent)) => no_answer(llm, &error, reservation, &sent),
+            None => not_there(llm, call.wire),
         }),
     }
 }
 
 /// Reserves a call. A refusal says how a price was come by, and how long a prompt there is room for.
 async fn reserved(
-    broker: &Broker,
+    llm: &Llm,
     entry: Entry,
     lowered: bool,
     bill: &Bill,
     judged: &Judged,
 ) -> Result<Reservation, Refusal> {
-    let cost = bill.cost(broker.experience.cached_tokens(&judged.model, &judged.body));
-    let guess = if bill.rate.is_free() { None } else { broker.prices.guess(&judged.model) };
-    let guess = guess.map(|guess| broker.scrub(&guess));
-    guess.iter().for_each(|guess| broker.budget.tell_of_price(guess));
-    broker.budget.reserve(entry, lowered, cost).await.map_err(|mut refusal| {
+    let cost = bill.cost(llm.experience.cached_tokens(&judged.model, &judged.body));
+    let guess = if bill.rate.is_free() { None } else { llm.prices.guess(&judged.model) };
+    let guess = guess.map(|guess| llm.secrets.scrub(&guess));
+    guess.iter().for_each(|guess| llm.budget.tell_of_price(guess));
+    llm.budget.reserve(entry, lowered, cost).await.map_err(|mut refusal| {
         if refusal.kind == "budget_cap" {
-            let fits = || bill.fitting_tokens(broker.budget.room(lowered));
+            let fits = || bill.fitting_tokens(llm.budget.room(lowered));
             refusal.fits_tokens = Some(refusal.fits_tokens.unwrap_or_else(fits));
             guess.iter().for_each(|guess| refusal.hint = format!("{guess}; {}", refusal.hint));
         }
@@ -152,13 +168,13 @@ async fn reserved(
 async fn held(headers: &HeaderMap) -> Option<tokio::sync::SemaphorePermit<'static>> {
     let bytes =
         headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    let bytes = bytes.unwrap_or(crate::door::MOST_BODY_BYTES as u64).min(crate::door::MOST_BODY_BYTES as u64);
+    let bytes = bytes.unwrap_or(MOST_BODY_BYTES as u64).min(MOST_BODY_BYTES as u64);
     let mib = u32::try_from(bytes.div_ceil(1 << 20)).unwrap_or(MOST_HELD_MIB).clamp(1, MOST_HELD_MIB);
     HELD.acquire_many(mib).await.ok()
 }
 
 async fn read(body: Body) -> Result<Bytes, Refusal> {
-    let most = crate::door::MOST_BODY_BYTES;
+    let most = MOST_BODY_BYTES;
     axum::body::to_bytes(body, most).await.map_err(|error| {
         let message = format!("the body could not be read, or is larger than {} MiB: {error}", most >> 20);
         Refusal::new(413, "request_too_large", message, "send less, and send it at once")
@@ -172,10 +188,9 @@ struct Asked {
     rate: Rate,
 }
 
-fn judged(broker: &Broker, call: Call, headers: &HeaderMap, body: &[u8]) -> Result<Asked, Refusal> {
-    let of = |model: &str| {
-        broker.providers.of(call.wire, model).cloned().ok_or_else(|| not_there(broker, call.wire))
-    };
+fn judged(llm: &Llm, call: Call, headers: &HeaderMap, body: &[u8]) -> Result<Asked, Refusal> {
+    let of =
+        |model: &str| llm.providers.of(call.wire, model).cloned().ok_or_else(|| not_there(llm, call.wire));
     if !call.costs && body.is_empty() {
         return Ok(Asked { provider: of("")?, judged: Judged::default(), rate: Rate::FREE });
     }
@@ -185,25 +200,25 @@ fn judged(broker: &Broker, call: Call, headers: &HeaderMap, body: &[u8]) -> Resu
     };
     data::fetches_nothing(&fields)?;
     if let Some(Value::String(named)) = fields.get_mut("model") {
-        *named = broker.providers.aliases().meant(named.trim()).to_owned();
+        *named = llm.providers.aliases().meant(named.trim()).to_owned();
         model.clone_from(named);
     }
     let provider = of(&model)?;
     if !call.costs {
         return Ok(Asked { provider, judged: request::free(String::new(), &fields)?, rate: Rate::FREE });
     }
-    let rate = broker.rate(&provider, &model);
+    let rate = llm.rate(&provider, &model);
     if rate.is_free() {
         return Ok(Asked { provider, judged: request::free(model, &fields)?, rate });
     }
     let betas = headers.get("anthropic-beta").filter(|_| call.wire == Wire::Anthropic);
     betas.map_or(Ok(()), |betas| allowed::betas(betas.to_str().unwrap_or("of no name")))?;
-    let new_limit = provider.wants_new_limit() || broker.experience.wants_new_limit(provider.base.as_str());
+    let new_limit = provider.wants_new_limit() || llm.experience.wants_new_limit(provider.base.as_str());
     Ok(Asked { judged: request::judge(call.wire, model, fields, new_limit)?, provider, rate })
 }
 
 fn prepared(
-    broker: &Broker,
+    llm: &Llm,
     provider: &Provider,
     call: Call,
     method: Method,
@@ -220,7 +235,7 @@ fn prepared(
         headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
     }
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let key = provider.key_env.as_ref().and_then(|name| broker.key(name));
+    let key = provider.key_env.as_ref().and_then(|name| llm.secrets.get(name));
     if let Some(key) = key {
         let (name, text) = match call.wire {
             Wire::Anthropic => (HeaderName::from_static("x-api-key"), key),
@@ -234,7 +249,7 @@ fn prepared(
         headers.insert(name, value);
     }
     let url = provider.url(call.path);
-    let request = broker.outward.client(&provider.base).request(method.clone(), url);
+    let request = llm.outward.client(&provider.base).request(method.clone(), url);
     let request = if method == Method::GET { request } else { request.body(body) };
     request.headers(headers).timeout(LONGEST_CALL).build().map_err(|error| {
         Refusal::new(
@@ -247,15 +262,16 @@ fn prepared(
 }
 
 /// No answer came: before it was sent that costs nothing, where we gave up waiting nobody knows.
-fn no_answer(broker: &Broker, error: &reqwest::Error, reservation: Reservation, sent: &Sent) -> Refusal {
+fn no_answer(llm: &Llm, error: &reqwest::Error, reservation: Reservation, sent: &Sent) -> Refusal {
     match (error.is_connect() || error.is_builder(), error.is_timeout()) {
         (true, _) => reservation.settle(0, None, 0, "no connection"),
         (_, true) => reservation.stands(None, 0, "stands: no answer in time"),
-        _ => sent.unanswered(broker, reservation, None, 0, "no answer"),
+        _ => sent.unanswered(llm, reservation, None, 0, "no answer"),
     }
     let why = format!("no answer: {}", deepest(error));
-    sent.is_down(broker, None, &why, None);
-    let message = broker.scrub(&format!("no answer from {}: {}", sent.provider.upstream(), deepest(error)));
+    sent.is_down(llm, None, &why, None);
+    let message =
+        llm.secrets.scrub(&format!("no answer from {}: {}", sent.provider.upstream(), deepest(error)));
     Refusal::new(
         502,
         "upstream_unreachable",
@@ -275,8 +291,8 @@ fn deepest(error: &reqwest::Error) -> String {
     text
 }
 
-fn not_there(broker: &Broker, wire: Wire) -> Refusal {
-    let message = match broker.providers.said() {
+fn not_there(llm: &Llm, wire: Wire) -> Refusal {
+    let message = match llm.providers.said() {
         Some(said) => said.to_owned(),
         None => format!("no provider of the {} wire is configured", wire.name()),
     };

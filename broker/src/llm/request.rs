@@ -3,8 +3,10 @@
 //! Invariant: of a request that is not free every field is one whose cost is bounded by what is counted here; what is
 //! sent is written anew from what was judged, so that no two readers of it can differ.
 
-use super::{Wire, allowed, blocks};
-use crate::refusal::Refusal;
+use super::refusals::malformed;
+use super::wire::Wire;
+use super::{allowed, blocks};
+use crate::ground::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
 /// Tokens of a reply where the client does not say.
@@ -39,15 +41,6 @@ pub struct Judged {
     pub hour_cache: bool,
     /// What is sent.
     pub body: Vec<u8>,
-}
-
-/// What a field cannot be accepted for; `hint` is what to do.
-pub(super) fn refused(message: impl Into<String>, hint: &str) -> Refusal {
-    Refusal::new(400, "cost_unknown", message, hint)
-}
-
-pub(super) fn malformed(message: impl Into<String>) -> Refusal {
-    Refusal::new(400, "invalid_request_error", message, "send a request of this wire as JSON")
 }
 
 /// Written anew, so that a field that stands twice is read in one way only.
@@ -144,8 +137,4 @@ fn limit(fields: &mut Map<String, Value>, usual: &str) -> Result<u64, Refusal> {
     let most = most.unwrap_or(USUAL_MAX_TOKENS);
     fields.insert(usual.to_owned(), most.into());
     Ok(most)
-}
-
-pub(super) fn short(text: &str) -> String {
-    text.chars().take(60).collect()
 }

@@ -1,7 +1,7 @@
 //! Asks: what waits for the owner is kept with its exact bytes, and done once and only as approved.
 
-use crate::errands::{ALL, BEARER, Home, SECRET, Stub, it, reply};
-use broker::clock::Clock;
+use crate::home::{ALL, BEARER, Home, SECRET, Stub, it, reply};
+use broker::ground::clock::Clock;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -187,7 +187,7 @@ async fn kill_nine_at_every_step_never_does_it_twice() {
     let (mut done, mut unsure, mut untouched) = (0, 0, 0);
     for round in 0..36_u64 {
         let stub =
-            Stub::start(|_| crate::errands::Reply { wait: Duration::from_millis(60), ..reply(200, "ok") });
+            Stub::start(|_| crate::home::Reply { wait: Duration::from_millis(60), ..reply(200, "ok") });
         let home = Home::new(&it(&stub, BEARER, ASK));
         let mut running = home.process();
         assert_eq!(running.call(post("x")).await["asked"], "1");
@@ -345,6 +345,18 @@ async fn the_purpose_is_rewritten_whole_and_asked_about_after_text_of_others() {
     home.until("2", &["executed"]).await;
     assert_eq!(home.text("PURPOSE.md"), "# Be kind\n");
     assert_eq!(home.lines(".self/asks.jsonl").last().unwrap()["kind"], "purpose");
+}
+
+#[tokio::test]
+async fn a_line_that_a_crash_tore_takes_no_other_line_with_it() {
+    let stub = Stub::ok();
+    let home = Home::new(&it(&stub, BEARER, ASK));
+    std::fs::create_dir_all(home.path(".self")).unwrap();
+    std::fs::write(home.path(".self/asks.jsonl"), "{\"id\":\"41\",\"event\":\"asked\"}\n{\"id\":\"9")
+        .unwrap();
+    let open = home.open().await;
+    assert_eq!(open.call(post("x")).await["asked"], "42", "a number is never given twice");
+    assert_eq!(events(&home), ["41 asked", "42 asked"]);
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
 //! What a call comes to, as data: likely and at most, and what an answer may claim.
 
+use broker::ground::caps::Cost;
 use broker::llm::bill::{Bill, Like};
 use broker::llm::experience::{Experience, Head};
 use broker::llm::request::Judged;
-use broker::money::Cost;
+use broker::money::prices::{Prices, Usage};
 use broker::policy::Policy;
-use broker::prices::{Prices, Usage};
 
 /// Of a model at 2 and 10 dollars; 40,000 tokens in at most, 8,000 out.
 fn bill() -> Bill {

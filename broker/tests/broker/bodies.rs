@@ -1,12 +1,12 @@
 //! Bodies: what their type says is what is judged, and nothing in them turns a call into another.
 
-use crate::errands::{ALL, BEARER, Home, Stub, it};
-use broker::spelling;
+use crate::home::{ALL, BEARER, Home, Stub, it};
+use broker::services::canonical;
 use serde_json::{Value, json};
 
 fn sent_as(kind: &str, body: &str) -> Result<(String, String), String> {
     let mut headers = vec![("content-type".to_owned(), kind.to_owned())];
-    let text = spelling::body(&json!(body), "POST", &mut headers).map_err(|unfit| unfit.error)?;
+    let text = canonical::body(&json!(body), "POST", &mut headers).map_err(|unfit| unfit.error)?;
     Ok((headers.remove(0).1, text))
 }
 
@@ -76,7 +76,7 @@ fn no_body_turns_a_call_into_another() {
         ];
         for (kind, body) in bodies {
             let mut headers = vec![("content-type".to_owned(), kind.to_owned())];
-            let refused = spelling::body(&body, "POST", &mut headers);
+            let refused = canonical::body(&body, "POST", &mut headers);
             assert!(refused.is_err_and(|unfit| unfit.error.contains("not passed on")), "{kind}: {body}");
         }
         let body =

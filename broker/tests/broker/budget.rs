@@ -1,14 +1,14 @@
 //! The budget over a real ledger and a clock that is told: midnights, restarts, the owner's window, warnings.
 
-use broker::budget::Budget;
-use broker::clock::Clock;
-use broker::house::House;
+use broker::ground::caps::Cost;
+use broker::ground::clock::Clock;
+use broker::ground::rate::Rate;
+use broker::ground::waking::Waking;
 use broker::ledger::sums::Stopped;
 use broker::ledger::{Entry, Ledger};
-use broker::money::Cost;
+use broker::money::budget::Budget;
 use broker::policy;
-use broker::rate::Rate;
-use broker::waking::Waking;
+use house::House;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -29,7 +29,7 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let (clock, told) = Clock::told(NOON_MS);
         let house = House::new(folder.path());
-        std::fs::create_dir_all(house.own()).unwrap();
+        std::fs::create_dir_all(house.broker()).unwrap();
         Self { _folder: folder, house, clock, told }
     }
 
@@ -263,7 +263,7 @@ fn midnight_is_on_the_page_without_a_call() {
             .to_owned()
     };
     let wait_for = |what: &str| {
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        let until = std::time::Instant::now() + crate::outside::PATIENCE;
         while day() != what && std::time::Instant::now() < until {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }

@@ -1,11 +1,11 @@
 //! Encodings: each that docs/services.md promises to undo is tried with secrets, and looking for them is linear.
 
-use crate::errands::Dice;
+use crate::home::Dice;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use broker::encodings::each_view;
-use broker::keys::{Keys, MARK};
-use broker::patterns;
+use broker::secrets::encodings::each_view;
+use broker::secrets::keys::{Keys, MARK};
+use broker::secrets::patterns;
 use std::collections::BTreeMap;
 
 const LETTERS: &[&str] = &[

@@ -9,7 +9,7 @@ const RICH: &str = "[budget]\ndaily_usd = 100\nweekly_usd = 400\nautonomous_perc
 
 /// What the page says of the model, once it says that.
 async fn page(paid: &Paid, is: impl Fn(&Value) -> bool) -> Value {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + crate::outside::PATIENCE;
     loop {
         let page: Value = serde_json::from_str(&paid.file(".self/budget.json")).unwrap_or_default();
         let model = page["models"][0].clone();
@@ -66,7 +66,7 @@ async fn a_server_that_is_not_there_is_down_and_named() {
 
 #[test]
 fn what_an_upstream_said_is_cut_and_plain_and_its_wait_is_believed_within_a_day() {
-    use broker::llm::health::{named, next_try};
+    use broker::patience::{named, next_try};
     let now = "2026-11-25T12:00:00Z".parse().unwrap();
     assert_eq!(
         named(502, b"<html><h1>Bad gateway</h1>\n<p>nginx</p></html>"),

@@ -1,6 +1,6 @@
 //! Janee over MCP, on standard streams and over streamable HTTP, against a server that behaves as it does.
 
-use crate::errands::{Home, Open};
+use crate::home::{Home, Open};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -118,7 +118,7 @@ async fn over_standard_streams() {
     environment.sort_unstable();
     assert_eq!(environment, ["HOME", "JANEE_KEY", "PATH"]);
     assert_eq!(body["secret"], "[key]", "its secret came back");
-    broker::janee::farewell(&open.broker).await;
+    open.broker.services.janee.farewell().await;
 }
 
 #[tokio::test]

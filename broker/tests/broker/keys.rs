@@ -3,8 +3,8 @@
 use crate::outside::{Start, command, folder, serving, start};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use broker::house::House;
-use broker::keys::{Keys, MARK};
+use broker::secrets::keys::{Keys, MARK};
+use house::House;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;

@@ -1,13 +1,13 @@
 //! The ledger on a real disk: grouped and chained, mended where it is torn, closed where it is anything else.
 
-use broker::clock::Clock;
-use broker::house::House;
+use broker::ground::caps::{Class, Day};
+use broker::ground::clock::Clock;
 use broker::ledger::chain::{self, BEGINNING, End};
 use broker::ledger::opening;
 use broker::ledger::sums::Sums;
 use broker::ledger::{Closed, Entry, LARGEST_BYTES, Ledger};
-use broker::money::{Class, Day};
 use broker::policy;
+use house::House;
 use std::path::Path;
 use std::process::Command;
 

@@ -36,7 +36,7 @@ async fn a_line_changed_in_the_middle_closes_it_and_is_named() {
         place.write(text.as_bytes());
         let why = place.open().closed().unwrap_or_else(|| panic!("{what}: open"));
         assert!(why.contains(said), "{what}: {why}");
-        let refusal = broker::refusal::Refusal::from(Closed(why));
+        let refusal = broker::ground::refusal::Refusal::from(Closed(why));
         assert!(refusal.hint.contains("--accept-ledger"), "{}", refusal.hint);
     }
 }

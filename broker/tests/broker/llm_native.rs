@@ -2,12 +2,12 @@
 
 use crate::paid::{Paid, request};
 use crate::upstream::Upstream;
-use broker::llm::Wire::{self, Anthropic, OpenAi, Responses};
+use broker::ground::refusal::Refusal;
 use broker::llm::data::fetches_nothing;
 use broker::llm::meter::Meter;
 use broker::llm::request::{self, Judged};
-use broker::prices::Usage;
-use broker::refusal::Refusal;
+use broker::llm::wire::Wire::{self, Anthropic, OpenAi, Responses};
+use broker::money::prices::Usage;
 use serde_json::{Value, json};
 
 const RICH: &str = "[budget]\ndaily_usd = 100\nweekly_usd = 400\nautonomous_percent = 100\n";

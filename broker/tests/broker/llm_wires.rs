@@ -1,14 +1,14 @@
 //! Requests and answers of both wires as data: what a call can cost, what it did cost, what is refused.
 
-use broker::llm::Wire::{self, Anthropic, OpenAi};
+use broker::ground::refusal::Refusal;
+use broker::llm::choice::{Chosen, pick};
 use broker::llm::data::fetches_nothing;
 use broker::llm::meter::Meter;
-use broker::llm::provider::{Chosen, pick};
 use broker::llm::request::{self, Judged};
 use broker::llm::scrub::Lines;
+use broker::llm::wire::Wire::{self, Anthropic, OpenAi};
+use broker::money::prices::Usage;
 use broker::policy::Model;
-use broker::prices::Usage;
-use broker::refusal::Refusal;
 use serde_json::{Value, json};
 
 fn judge(wire: Wire, body: &Value) -> Result<Judged, Refusal> {

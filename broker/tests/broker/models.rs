@@ -1,12 +1,12 @@
 //! Several models: which one a request goes to, short names, windows, and what `/status` says of each.
 
-use crate::errands::Home;
+use crate::home::Home;
 use crate::paid::{OPENAI_KEY, Paid, house, request};
 use crate::upstream::Upstream;
 use axum::Router;
 use axum::routing::{get, post};
-use broker::clock::Clock;
-use broker::llm::provider::{Chosen, pick};
+use broker::ground::clock::Clock;
+use broker::llm::choice::{Chosen, pick};
 use broker::policy::Policy;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;

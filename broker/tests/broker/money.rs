@@ -1,8 +1,8 @@
 //! Budget arithmetic and prices as data: caps hold, no turn of the clock refreshes, nothing unknown is free.
 
-use broker::money::{Cap, Caps, Class, Cost, Day, Money, dollars, micros};
+use broker::ground::caps::{Cap, Caps, Class, Cost, Day, Money, dollars, micros};
+use broker::money::prices::{Prices, Rate, Usage};
 use broker::policy::Policy;
-use broker::prices::{Prices, Rate, Usage};
 use std::collections::BTreeMap;
 
 const CAPS: Caps = Caps { daily: 1_000, weekly: 3_000, autonomous_daily: 150, autonomous_weekly: 450 };

@@ -1,9 +1,9 @@
 //! The rate at the door: what a refused thought is told, when it may ask again, and what stands in `budget.json` meanwhile.
 
-use crate::errands::{Home, TOKEN};
+use crate::home::{Home, TOKEN};
 use crate::paid::request;
 use crate::upstream::Upstream;
-use broker::clock::Clock;
+use broker::ground::clock::Clock;
 use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::Ordering;
@@ -32,7 +32,7 @@ async fn think(url: &str, tokens: u64) -> Answer {
 }
 
 pub async fn post(url: &str, body: &Value) -> Answer {
-    let asked = crate::errands::client().post(format!("{url}/llm/anthropic/v1/messages")).bearer_auth(TOKEN);
+    let asked = crate::home::client().post(format!("{url}/llm/anthropic/v1/messages")).bearer_auth(TOKEN);
     let answer =
         asked.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
     let header =
@@ -108,14 +108,14 @@ async fn the_page_is_not_written_anew_because_the_bucket_fills() {
     let (path, begin) = (home.path(".self/budget.json"), Instant::now());
     let page = || serde_json::from_str::<Value>(&home.text(".self/budget.json")).unwrap_or_default();
     while page()["autonomous_today_usd"] != 0.08 || page()["autonomous_reserved_usd"] != 0.0 {
-        assert!(begin.elapsed() < Duration::from_secs(240), "{}", page());
+        assert!(begin.elapsed() < crate::outside::PATIENCE, "{}", page());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let (before, file) = (page(), std::fs::metadata(&path).unwrap().ino());
     for minutes in [1, 30, 120, 600] {
         told.store(NOON_MS + minutes * 60_000, Ordering::SeqCst);
         // A refusal has the page looked at, and so had a call of the owner's.
-        open.broker.budget.tell_of_mind(before["mind"].as_str().unwrap().to_owned());
+        open.broker.llm.budget.tell_of_mind(before["mind"].as_str().unwrap().to_owned());
         tokio::time::sleep(Duration::from_millis(500)).await;
         assert_eq!((page(), std::fs::metadata(&path).unwrap().ino()), (before.clone(), file), "{minutes}");
     }

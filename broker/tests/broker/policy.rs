@@ -1,8 +1,8 @@
 //! `owner.toml`: everything it may say, and what each mistake is answered with.
 
 use crate::outside::{Start, command, folder};
-use broker::house::House;
 use broker::policy::{Auth, Policy, Taint, Verdict};
+use house::House;
 use house::settings::words::{looks_secret, nearest};
 
 const WHOLE: &str = r#"

@@ -1,13 +1,13 @@
 //! The rate as data: what time fills, what calls empty, days of every length, clocks that jump; and weeks of greedy calls.
 
-use broker::budget::Budget;
-use broker::clock::Clock;
-use broker::house::House;
+use broker::ground::caps::Cost;
+use broker::ground::clock::Clock;
+use broker::ground::rate::{Bucket, Rate};
+use broker::ground::waking::{self, Waking};
 use broker::ledger::{Entry, Ledger};
-use broker::money::Cost;
+use broker::money::budget::Budget;
 use broker::policy;
-use broker::rate::{Bucket, Rate};
-use broker::waking::{self, Waking};
+use house::House;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -181,7 +181,7 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let (clock, told) = Clock::told(NOON_MS);
         let house = House::new(folder.path());
-        std::fs::create_dir_all(house.own()).unwrap();
+        std::fs::create_dir_all(house.broker()).unwrap();
         Self { _folder: folder, house, clock, told, rate }
     }
 
@@ -211,7 +211,7 @@ fn likely(micros: u64) -> Cost {
     Cost { most: micros * 10, likely: micros }
 }
 
-async fn spend(budget: &Budget, cost: Cost, actual: u64) -> Result<(), broker::refusal::Refusal> {
+async fn spend(budget: &Budget, cost: Cost, actual: u64) -> Result<(), broker::ground::refusal::Refusal> {
     let reservation = budget.reserve(Entry::default(), false, cost).await?;
     reservation.settle(actual, Some(200), 1, "by usage");
     Ok(())
@@ -289,7 +289,7 @@ async fn what_was_spent_outlives_a_restart_and_a_clock_that_jumps() {
     let budget = place.open();
     spend(&budget, likely(200_000), 250_000).await.unwrap();
     drop(budget);
-    let refused = |refusal: broker::refusal::Refusal| (refusal.kind, refusal.retry_after_s);
+    let refused = |refusal: broker::ground::refusal::Refusal| (refusal.kind, refusal.retry_after_s);
     // 70,000 are missing: 6,048 seconds.
     let budget = place.open();
     assert_eq!(refused(spend(&budget, likely(20_000), 1).await.unwrap_err()), ("budget_cap", Some(3_600)));

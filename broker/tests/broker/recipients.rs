@@ -1,9 +1,9 @@
 //! Recipients: nobody is hidden by where a field stands, how it is spelt, what it is called, or who stands beside it.
 
-use crate::errands::{ALL, BEARER, Dice, Home, Stub, it};
-use broker::act::{Act, Call};
-use broker::recipients::{PEOPLE, PLACES, WORDS, of};
-use broker::spelling;
+use crate::home::{ALL, BEARER, Dice, Home, Stub, it};
+use broker::approvals::act::{Act, Call};
+use broker::services::canonical;
+use broker::services::recipients::{PEOPLE, PLACES, WORDS, of};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ fn squeezed(name: &str) -> String {
 
 fn act(path: &str, body: &Value, kind: &str) -> Act {
     let mut headers = vec![("content-type".to_owned(), kind.to_owned())];
-    let body = spelling::body(body, "POST", &mut headers).unwrap();
+    let body = canonical::body(body, "POST", &mut headers).unwrap();
     let url = format!("https://it.example{path}");
     Act::Service(Call {
         service: "it".into(),
@@ -132,7 +132,7 @@ fn every_field_of_the_table_names_somebody_however_deep_and_however_spelt() {
             }
             let somebody = format!("carl-{round}@example.org");
             let form = json!(format!("text=hi&a[{name}][]={somebody}"));
-            let keys = of(&act("/send", &form, spelling::FORM));
+            let keys = of(&act("/send", &form, canonical::FORM));
             assert!(keys.contains(&format!("service:it {somebody}")), "{form}: {keys:?}");
             tried += 1;
         }

@@ -2,9 +2,9 @@
 
 use crate::outside::{Answer, BUILD, FORMER, LIFE, Outside, Server, Start, happens, reply, start};
 use base64::Engine;
-use broker::address::Reach;
-use broker::house::House;
-use broker::registries::Registries;
+use broker::cargo::registries::Registries;
+use broker::ground::hosts::Reach;
+use house::House;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;

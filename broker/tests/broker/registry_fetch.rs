@@ -1,8 +1,8 @@
 //! Real fetches of cargo's through its proxy, from a registry on this machine and from the one the owner uses.
 
 use crate::outside::{Answer, FORMER, LIFE, Outside, Server, Start, happens, reply, start};
-use broker::house::House;
-use broker::registries::Registries;
+use broker::cargo::registries::Registries;
+use house::House;
 use sha2::Digest;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Services: what the owner's rules let out, how it is spelt on the way, and what comes back.
 
-use crate::errands::{ALL, BEARER, Home, SECRET, Stub, it, reply};
+use crate::home::{ALL, BEARER, Home, SECRET, Stub, it, reply};
 use base64::Engine;
-use broker::clock::Clock;
+use broker::ground::clock::Clock;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::time::Duration;
@@ -150,7 +150,7 @@ async fn redirects_are_not_followed() {
 async fn no_spelling_of_a_key_comes_back() {
     let base64 = base64::engine::general_purpose::STANDARD.encode(format!("user:{SECRET}"));
     let hex: String = SECRET.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let percent = broker::spelling::escaped(SECRET);
+    let percent = broker::services::canonical::escaped(SECRET);
     let body = format!(
         "plain {SECRET} base64 {base64} hex {hex} percent {percent} other sk-proj-abcdef0123456789abcdef \
          Bearer abcdefghij0123456789xyz -----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY----- task-force"
@@ -310,8 +310,7 @@ async fn private_addresses_and_plain_http_need_the_owners_leave() {
 
 #[tokio::test]
 async fn a_call_ends_in_the_ledger_though_its_client_hung_up() {
-    let stub =
-        Stub::start(|_| crate::errands::Reply { wait: Duration::from_millis(400), ..reply(200, "late") });
+    let stub = Stub::start(|_| crate::home::Reply { wait: Duration::from_millis(400), ..reply(200, "late") });
     let home = Home::new(&it(&stub, BEARER, ALL));
     let open = home.open().await;
     let body = json!({"service": "it", "method": "POST", "path": "/x", "body": {}});

@@ -1,6 +1,6 @@
 //! What a rule keeps at home, what setting a key gives, and the same services over MCP.
 
-use crate::errands::{BEARER, Home, Seen, Stub, it, reply};
+use crate::home::{BEARER, Home, Seen, Stub, it, reply};
 use serde_json::{Value, json};
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! How calls prove who they are for: published vectors, what reaches the stub, and tokens that are renewed.
 
-use crate::errands::{ALL, Home, SECRET, Seen, Stub, it, reply};
-use broker::oauth1::{Secrets, authorization};
+use crate::home::{ALL, Home, SECRET, Seen, Stub, it, reply};
+use broker::services::oauth1::{Credentials, authorization};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use std::time::Duration;
 #[test]
 fn signatures_fit_the_published_ones() {
     // From X's page on creating a signature.
-    let secrets = Secrets {
+    let secrets = Credentials {
         consumer_key: "xvz1evFS4wEEPTGEFPHBog",
         consumer_secret: "kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw",
         token: "370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb",
@@ -59,7 +59,7 @@ async fn each_kind_of_proof_reaches_the_service() {
         let (_, rest) = header.split_once(&format!("{name}=\"")).unwrap();
         rest.split_once('"').unwrap().0.to_owned()
     };
-    let secrets = Secrets {
+    let secrets = Credentials {
         consumer_key: "ann",
         consumer_secret: SECRET,
         token: "another-secret-1",
@@ -115,7 +115,7 @@ impl Signing {
             let count = state.count;
             let body = json!({"access_token": format!("access-token-{count:04}"), "token_type": "bearer",
                 "refresh_token": format!("refresh-token-{count:04}"), "expires_in": lasts_s});
-            crate::errands::Reply { wait: Duration::from_millis(wait_ms), ..reply(200, body.to_string()) }
+            crate::home::Reply { wait: Duration::from_millis(wait_ms), ..reply(200, body.to_string()) }
         });
         Self { stub, state }
     }
@@ -139,7 +139,7 @@ trait With {
     fn with(self, body: String) -> Self;
 }
 
-impl With for crate::errands::Reply {
+impl With for crate::home::Reply {
     fn with(mut self, body: String) -> Self {
         self.body = body.into_bytes();
         self

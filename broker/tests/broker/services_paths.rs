@@ -1,8 +1,8 @@
 //! Paths spelt by an adversary: whatever reaches a server is what was judged, however generously it is read.
 
-use crate::errands::{BEARER, Dice, Home, Stub, it};
+use crate::home::{BEARER, Dice, Home, Stub, it};
 use broker::policy::{Policy, Rule, Verdict};
-use broker::{rules, spelling};
+use broker::services::{canonical, rules};
 use reqwest::Url;
 use serde_json::json;
 
@@ -131,12 +131,12 @@ fn no_path_that_is_allowed_can_be_read_as_one_that_is_not() {
         if allowed(&rules, &given) && naive.as_deref().is_ok_and(is_forbidden) {
             fooled += 1;
         }
-        match spelling::path(&given) {
+        match canonical::path(&given) {
             Ok((path, _)) if allowed(&rules, &path) => {
                 passed += 1;
                 assert!(!is_forbidden(&path), "{given:?} was let through as {path:?}");
-                assert_eq!(spelling::path(&path).unwrap().0, path, "not one spelling of {given:?}");
-                let url = broker::upstream::address("http://a", &path, &[]).unwrap();
+                assert_eq!(canonical::path(&path).unwrap().0, path, "not one spelling of {given:?}");
+                let url = broker::services::upstream::address("http://a", &path, &[]).unwrap();
                 assert_eq!(url.path(), path, "{given:?} is sent differently");
             }
             _ => refused += 1,
@@ -161,7 +161,7 @@ async fn a_thousand_adversarial_paths_over_the_wire() {
             sent += 1;
             assert_eq!(seen.len(), before + 1);
             let path = seen.last().unwrap().path().to_owned();
-            assert_eq!(path, spelling::path(&given).unwrap().0, "{given:?}: judged and sent differ");
+            assert_eq!(path, canonical::path(&given).unwrap().0, "{given:?}: judged and sent differ");
             assert!(!is_forbidden(&path), "{given:?} reached {path:?}");
         } else {
             assert_eq!(seen.len(), before, "{given:?} was refused and sent: {answer}");
@@ -173,7 +173,7 @@ async fn a_thousand_adversarial_paths_over_the_wire() {
 
 #[test]
 fn one_spelling() {
-    let same = |given: &str| spelling::path(given).map(|(path, _)| path).map_err(|unfit| unfit.error);
+    let same = |given: &str| canonical::path(given).map(|(path, _)| path).map_err(|unfit| unfit.error);
     assert_eq!(same("/%41%2d%7E/b"), Ok("/A-~/b".to_owned()));
     assert_eq!(same("/a b/@me/x:y"), Ok("/a%20b/@me/x:y".to_owned()));
     assert_eq!(same("/a/"), Ok("/a/".to_owned()));
@@ -203,7 +203,7 @@ fn one_spelling() {
     ] {
         assert!(same(bad).is_err(), "{bad:?}");
     }
-    assert_eq!(spelling::path("/a?b=c").unwrap().1, Some("b=c"));
+    assert_eq!(canonical::path("/a?b=c").unwrap().1, Some("b=c"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A life on probation: it thinks and reads, and acts on nothing until the guardian says that its tests are through.
 
-use crate::errands::{ALL, BEARER, Home, Stub, TOKEN, it};
+use crate::home::{ALL, BEARER, Home, Stub, TOKEN, it};
 use serde_json::{Value, json};
 
 fn told(home: &Home, life: Value) {

@@ -1,8 +1,9 @@
 //! `/web`: what is fetched, what is refused, what it costs at most, and what is written down.
 
 use crate::outside::{Outside, Server, Start, reply, start};
-use broker::address::{self, Reach, check, fits, hop, reach};
+use broker::ground::hosts::{self, Reach, reach};
 use broker::policy;
+use broker::web::address::{check, fits, hop};
 use reqwest::Url;
 use std::io::Write;
 use std::net::TcpStream;
@@ -112,9 +113,7 @@ fn the_owners_lists_decide() {
     for url in ["https://bad.example.org/", "https://example.com/", "https://example.org/"] {
         assert_eq!(check(url, &web).expect_err(url).kind, "refused_host");
     }
-    assert!(
-        address::is_loopback("localhost") && address::is_loopback("127.9.9.9") && address::is_loopback("::1")
-    );
+    assert!(hosts::is_loopback("localhost") && hosts::is_loopback("127.9.9.9") && hosts::is_loopback("::1"));
 }
 
 fn with(settings: &str) -> Outside {

@@ -1,8 +1,8 @@
 //! Taint: how long it lasts, what it outlives, and which recipients are known.
 
-use broker::clock::Clock;
-use broker::house::House;
-use broker::taint::{Taint, WINDOW_S};
+use broker::ground::clock::Clock;
+use broker::ground::taint::{Taint, WINDOW_S};
+use house::House;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -11,7 +11,7 @@ const START_MS: i64 = 1_800_000_000_000;
 fn house() -> (tempfile::TempDir, House, Clock, Arc<AtomicI64>) {
     let folder = tempfile::tempdir().unwrap();
     let house = House::new(folder.path());
-    std::fs::create_dir_all(house.own()).unwrap();
+    std::fs::create_dir_all(house.broker()).unwrap();
     let (clock, told) = Clock::told(START_MS);
     (folder, house, clock, told)
 }
@@ -82,7 +82,7 @@ fn damage_counts_as_tainted_and_a_clock_set_back_does_not_last() {
 fn a_read_that_cannot_be_written_down_is_an_error() {
     let (_folder, house, clock, _) = house();
     let taint = Taint::open(&house, clock);
-    std::fs::remove_dir(house.own()).unwrap();
+    std::fs::remove_dir(house.broker()).unwrap();
     assert!(taint.try_read_untrusted(1).is_err());
     assert!(taint.is_tainted(1), "and tainted all the same");
 }

@@ -1,10 +1,10 @@
 //! A day of thoughts on the creature's share, at a model of the middle price and a server that counts for itself.
 
-use crate::errands::Home;
+use crate::home::Home;
 use crate::own_time::{home, post};
 use crate::paid::request;
 use crate::upstream::Upstream;
-use broker::clock::Clock;
+use broker::ground::clock::Clock;
 use serde_json::json;
 use std::sync::atomic::Ordering;
 

@@ -85,7 +85,7 @@ fn what_is_read_back_with_a_cap_is_never_written_beyond_it() {
     let own = paths::House::new(&house.root);
     fs::create_dir_all(own.own()).unwrap();
     let guardians = cap("house/src/files.rs", "SMALL_FILE_BYTES");
-    let brokers = cap("broker/src/files.rs", "SMALL_FILE_BYTES");
+    let brokers = cap("broker/src/ground/files.rs", "SMALL_FILE_BYTES");
     let creatures = cap("creature/src/senses/guardian.rs", "MOST_BYTES");
     assert_eq!((guardians, brokers), (256 << 10, 1 << 20), "caps are read as they are written");
 
@@ -122,7 +122,7 @@ fn what_is_read_back_with_a_cap_is_never_written_beyond_it() {
     assert_eq!(cap("console/src/audit.rs", "ANCHOR_BYTES"), brokers, "anchor.json");
     assert_eq!(
         cap("console/src/doctor_broker.rs", "SECRETS_BYTES"),
-        cap("broker/src/keys.rs", "MOST_FILE_BYTES"),
+        cap("broker/src/secrets/keys.rs", "MOST_FILE_BYTES"),
         ".env"
     );
     assert!(cap("console/src/audit.rs", "LONGEST_LINE") >= cap("broker/src/ledger/chain.rs", "LONGEST_LINE"));

@@ -1,30 +1,7 @@
 //! Words in settings: which one was meant, and which one is a secret that should not stand there.
 
-/// Beginnings of keys and tokens of the usual makers.
-const BEGINNINGS: [&str; 22] = [
-    "sk-",
-    "sk_",
-    "pk_",
-    "rk_",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "ghu_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "xapp-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "ya29.",
-    "hf_",
-    "npm_",
-    "eyJ",
-    "Bearer ",
-    "-----BEGIN",
-];
+use crate::secret_beginnings;
+
 /// Characters from which on a word without any pause is no word.
 const LONGEST_WORD: usize = 24;
 /// The same for a part of one that has letters of both cases.
@@ -36,8 +13,7 @@ const MOST_LISTED: usize = 12;
 /// True for text that looks like a key or a token.
 pub fn looks_secret(text: &str) -> bool {
     let begins = |beginning: &str| text.len() >= beginning.len() + 8 && text.starts_with(beginning);
-    BEGINNINGS.iter().any(|beginning| begins(beginning))
-        || text.split(['/', ' ', ',', ':', '=']).any(is_random)
+    secret_beginnings::of_settings().any(begins) || text.split(['/', ' ', ',', ':', '=']).any(is_random)
 }
 
 /// Long, with digits among letters, and nothing that parts one word from the next.

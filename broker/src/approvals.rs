@@ -1,0 +1,94 @@
+//! Approvals: acts that wait for the owner, the owner's answers, and what is refused or put off without asking.
+//!
+//! Invariant: a refusal stands in the ledger before its client hears of it.
+
+pub mod act;
+pub mod announce;
+pub mod answers;
+pub mod ask;
+pub mod ask_files;
+pub mod asks;
+pub mod outcome;
+pub mod purpose;
+pub mod record;
+
+use crate::door::callers::Tokens;
+use crate::ground::clock::Clock;
+use crate::ground::refusal::Unfit;
+use crate::ground::taint::Taint;
+use crate::ground::text::cut;
+use crate::ledger::{Closed, Entry, Ledger};
+use crate::policy;
+use crate::secrets::Secrets;
+use act::Act;
+use asks::{Asking, Asks};
+use house::House;
+use outcome::with;
+use record::entry;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Characters of a reason or a summary that are kept.
+const MOST_WORDS: usize = 600;
+/// About how long the tests of a newborn take, in seconds.
+const PROBATION_S: u64 = 60;
+
+/// What judging an act needs besides the rules of its service.
+pub struct Approvals {
+    pub asks: Asks,
+    pub tokens: Arc<Tokens>,
+    pub taint: Arc<Taint>,
+    /// What becomes of outward acts after text of others was read.
+    pub when_tainted: policy::Taint,
+    pub ledger: Ledger,
+    pub secrets: Secrets,
+    pub house: House,
+    pub clock: Clock,
+}
+
+impl Approvals {
+    /// Writes a no down, and gives it.
+    pub async fn refuse(&self, life: u64, act: &Act, unfit: Unfit) -> Result<Value, Closed> {
+        let note = cut(&self.secrets.scrub(&unfit.error), 200);
+        let entry = entry(life, "refuse", act);
+        self.ledger.append(Entry { decision: "refused".to_owned(), note, ..entry }).await?;
+        Ok(json!({"ok": false, "error": unfit.error, "hint": unfit.hint}))
+    }
+
+    /// The refusal of an act of a life whose tests still run: until then it may think, read, and ask.
+    pub async fn unproven(&self, life: u64, act: &Act) -> Result<Option<Value>, Closed> {
+        if !self.tokens.is_unproven(life) {
+            return Ok(None);
+        }
+        let error =
+            "this self is on probation: it was just born of a self-edit, and its tests still run".to_owned();
+        let unfit =
+            Unfit { error, hint: "go on with something else; once it is blessed, do this again".to_owned() };
+        Ok(Some(with(self.refuse(life, act, unfit).await?, "retry_after_s", PROBATION_S)))
+    }
+
+    /// Keeps an act for the owner and says so.
+    pub async fn ask(&self, life: u64, act: Act, why: String, reason: &str) -> Result<Value, Closed> {
+        if let Err(unfit) = asks::fits(&act) {
+            return self.refuse(life, &act, unfit).await;
+        }
+        let clean = |text: &str| cut(&self.secrets.scrub(text), MOST_WORDS);
+        let (summary, reason) = (clean(&act.summary(2 * MOST_WORDS)), clean(reason));
+        let entry = Entry { decision: "ask".to_owned(), ..entry(life, "ask", &act) };
+        let what =
+            act.call().map_or("PURPOSE.md".to_owned(), |call| format!("{} {}", call.method, call.path));
+        let kept = self.asks.ask(life, act.clone(), why.clone(), reason, summary);
+        let id = match kept {
+            Ok(Asking::New(id)) => {
+                self.ledger.append(Entry { call: format!("ask-{id}"), ..entry }).await?;
+                id
+            }
+            Ok(Asking::Same(id)) => id,
+            Err(unfit) => return self.refuse(life, &act, unfit).await,
+        };
+        Ok(json!({
+            "ok": false, "asked": id.to_string(), "error": format!("{what} waits for the owner: {why}"),
+            "hint": "go on with something else; the outcome comes as an event, so do not send it again",
+        }))
+    }
+}

@@ -1,0 +1,79 @@
+//! What became of an act, and the envelope its client gets; pure.
+
+use crate::ground::refusal::Unfit;
+use serde_json::{Map, Value, json};
+
+/// What came back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    pub status: u16,
+    pub content_type: String,
+    pub body: String,
+    pub truncated: bool,
+    /// When to come again, and what is left.
+    pub headers: Map<String, Value>,
+}
+
+/// What became of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    Answered(Answer),
+    /// It was answered by sending us elsewhere, and we did not go.
+    Redirected(u16, Unfit),
+    /// Nothing left.
+    NotSent(Unfit),
+    /// It may have happened.
+    Unsure(Unfit),
+    /// Whoever was asked to carry it out said no; with the reason it gave.
+    Denied(Unfit, String),
+}
+
+impl Outcome {
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Answered(answer) => Some(answer.status),
+            Self::Redirected(status, _) => Some(*status),
+            Self::NotSent(_) | Self::Unsure(_) | Self::Denied(..) => None,
+        }
+    }
+
+    pub fn is_success(&self) -> bool {
+        self.status().is_some_and(|status| status < 300)
+    }
+
+    /// As the client gets it.
+    pub fn envelope(&self) -> Value {
+        match self {
+            Self::Answered(answer) => json!({
+                "ok": true,
+                "status": answer.status,
+                "content_type": answer.content_type,
+                "headers": answer.headers,
+                "body": answer.body,
+                "truncated": answer.truncated,
+            }),
+            Self::Redirected(status, unfit) => {
+                json!({"ok": false, "status": status, "error": unfit.error, "hint": unfit.hint})
+            }
+            Self::NotSent(unfit) => json!({"ok": false, "error": unfit.error, "hint": unfit.hint}),
+            Self::Unsure(unfit) => {
+                json!({"ok": false, "unsure": true, "error": unfit.error, "hint": unfit.hint})
+            }
+            Self::Denied(unfit, reason) => {
+                json!({"ok": false, "error": unfit.error, "hint": unfit.hint, "reason_code": reason})
+            }
+        }
+    }
+}
+
+pub fn not_sent(error: impl Into<String>, hint: impl Into<String>) -> Outcome {
+    Outcome::NotSent(Unfit { error: error.into(), hint: hint.into() })
+}
+
+/// The object with one more field.
+pub fn with(mut object: Value, name: &str, value: impl Into<Value>) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(name.to_owned(), value.into());
+    }
+    object
+}

@@ -1,0 +1,123 @@
+//! `POST /purpose`: the creature's wish to rewrite `PURPOSE.md`, carried out here, or asked about after text of others.
+//!
+//! Invariant: the file is replaced whole and no link is followed; what the owner approved is what is written.
+
+use super::Approvals;
+use super::act::Act;
+use super::outcome::{Answer, Outcome, not_sent};
+use crate::door::callers::Life;
+use crate::door::finish::finished;
+use crate::ground::files;
+use crate::ground::refusal::{Refusal, Unfit};
+use crate::ledger::{Closed, Entry};
+use crate::policy::Taint;
+use axum::Router;
+use axum::extract::{Extension, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Largest purpose, in bytes.
+const MOST_BYTES: usize = 256 << 10;
+
+pub fn routes(approvals: Arc<Approvals>) -> Router {
+    Router::new().route("/purpose", post(rewrite)).with_state(approvals)
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    text: String,
+    #[serde(default)]
+    reason: String,
+}
+
+async fn rewrite(
+    State(approvals): State<Arc<Approvals>>,
+    Extension(life): Extension<Life>,
+    body: Bytes,
+) -> Response {
+    match serde_json::from_slice::<Asked>(&body) {
+        Ok(asked) => finished(run(approvals, life.0, asked)).await,
+        Err(error) => {
+            let error = format!("the request cannot be understood: {error}");
+            Refusal::new(400, "malformed", error, "send {\"text\",\"reason\"}").into_response()
+        }
+    }
+}
+
+async fn run(approvals: Arc<Approvals>, life: u64, asked: Asked) -> Result<Value, Closed> {
+    let act = Act::Purpose { text: asked.text };
+    let Act::Purpose { text } = &act else { return Ok(Value::Null) };
+    if let Err(unfit) = fit(text) {
+        return approvals.refuse(life, &act, unfit).await;
+    }
+    if let Some(refused) = approvals.unproven(life, &act).await? {
+        return Ok(refused);
+    }
+    if approvals.when_tainted == Taint::Ask && approvals.taint.is_tainted(life) {
+        let why = "text of others was read a short while ago".to_owned();
+        return approvals.ask(life, act, why, &asked.reason).await;
+    }
+    let outcome = write(&approvals, life, text, "allow", "").await?;
+    Ok(match outcome {
+        Outcome::Answered(_) => json!({"ok": true}),
+        other
+        @ (Outcome::Redirected(..) | Outcome::NotSent(_) | Outcome::Unsure(_) | Outcome::Denied(..)) => {
+            other.envelope()
+        }
+    })
+}
+
+fn fit(text: &str) -> Result<(), Unfit> {
+    let unfit = |error: &str, hint: &str| Err(Unfit { error: error.to_owned(), hint: hint.to_owned() });
+    if text.trim().is_empty() {
+        return unfit("the purpose is empty", "write what to live for");
+    }
+    if text.len() > MOST_BYTES {
+        return unfit(
+            "the purpose is larger than 256 KiB",
+            "a purpose is read in every thought: make it short",
+        );
+    }
+    if text.contains('\0') {
+        return unfit("the purpose holds a null character", "write plain text");
+    }
+    Ok(())
+}
+
+/// Writes the purpose down, in the ledger first.
+pub async fn write(
+    approvals: &Approvals,
+    life: u64,
+    text: &str,
+    decision: &str,
+    id: &str,
+) -> Result<Outcome, Closed> {
+    let entry = Entry {
+        life,
+        event: "purpose".to_owned(),
+        service: "purpose".to_owned(),
+        path: "PURPOSE.md".to_owned(),
+        bytes_out: text.len() as u64,
+        decision: decision.to_owned(),
+        call: id.to_owned(),
+        ..Entry::default()
+    };
+    approvals.ledger.append(entry).await?;
+    // Written aside where the creature cannot reach, then moved over whatever is there.
+    let (aside, purpose) = (approvals.house.broker().join("PURPOSE.aside"), approvals.house.purpose());
+    Ok(match files::replace_by(&aside, &purpose, 0o644, text.as_bytes()) {
+        Ok(()) => Outcome::Answered(Answer {
+            status: 200,
+            body: "PURPOSE.md was written".to_owned(),
+            ..Answer::default()
+        }),
+        Err(error) => {
+            tracing::error!("{error:#}");
+            not_sent("PURPOSE.md could not be written", "the owner has to look at it")
+        }
+    })
+}

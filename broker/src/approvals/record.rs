@@ -1,0 +1,36 @@
+//! What the ledger says of an act, and of what became of it; pure.
+
+use super::act::Act;
+use super::outcome::Outcome;
+use crate::ground::text::cut;
+use crate::ledger::Entry;
+
+/// The entry of an act.
+pub fn entry(life: u64, event: &str, act: &Act) -> Entry {
+    let call = act.call().cloned().unwrap_or_default();
+    let short = |text: &str| cut(text, 300);
+    Entry {
+        life,
+        event: event.to_owned(),
+        service: if call.service.is_empty() { act.kind().to_owned() } else { short(&call.service) },
+        method: short(&call.method),
+        path: short(&call.path),
+        ..Entry::default()
+    }
+}
+
+/// The end of a call whose beginning `line` is.
+pub fn end(line: Entry, outcome: &Outcome) -> Entry {
+    let (bytes_in, decision) = match outcome {
+        Outcome::Answered(answer) => (answer.body.len() as u64, "answered"),
+        Outcome::Redirected(..) => (0, "redirect not followed"),
+        Outcome::NotSent(_) => (0, "not sent"),
+        Outcome::Unsure(_) => (0, "unsure"),
+        Outcome::Denied(..) => (0, "denied there"),
+    };
+    let note = match outcome {
+        Outcome::NotSent(unfit) | Outcome::Unsure(unfit) => cut(&unfit.error, 200),
+        Outcome::Answered(_) | Outcome::Redirected(..) | Outcome::Denied(..) => String::new(),
+    };
+    Entry { bytes_in, status: outcome.status(), decision: decision.to_owned(), note, ..line }
+}

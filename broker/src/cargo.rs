@@ -1,0 +1,340 @@
+//! The proxy for cargo: tunnels, and plain requests, to the hosts crates come from, and to nothing else.
+//!
+//! Invariant: a host is reached only where the owner's cargo names it, at an address that was checked; a life's traffic
+//! taints it before the first byte comes back; each tunnel and each refusal is one line of the ledger.
+
+pub mod registries;
+pub mod tunnel;
+
+use crate::cargo::registries::{Place, Registries};
+use crate::cargo::tunnel::Passed;
+use crate::door::callers::{Caller, Tokens};
+use crate::ground::hosts::{self, Reach};
+use crate::ground::refusal::Refusal;
+use crate::ground::taint::Taint;
+use crate::ledger::{Closed, Entry, Ledger};
+use crate::net::resolve::{OwnPort, resolve};
+use crate::secrets::Secrets;
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use house::House;
+use http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::rt::TokioIo;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Tunnels at once; cargo needs one or two.
+const MOST_TUNNELS: usize = 32;
+/// Plain requests at once; each is held whole.
+const MOST_PLAIN: usize = 4;
+const MOST_PLAIN_BYTES: usize = 64 << 20;
+const PLAIN: Duration = Duration::from_secs(60);
+/// Headers that belong to one connection or to us, and are not passed on.
+const HOPS: [&str; 10] = [
+    "connection",
+    "proxy-connection",
+    "proxy-authorization",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "content-length",
+    "host",
+];
+
+/// What the proxy for cargo needs.
+pub struct Cargo {
+    pub registries: Registries,
+    /// The owner's proxies.
+    pub proxies: Matcher,
+    pub at_once: AtOnce,
+    pub tokens: Arc<Tokens>,
+    pub own_port: OwnPort,
+    pub ledger: Ledger,
+    pub taint: Arc<Taint>,
+    pub secrets: Secrets,
+}
+
+/// Places for what may go through at once.
+pub struct AtOnce {
+    tunnels: Arc<Semaphore>,
+    plain: Semaphore,
+}
+
+impl Default for AtOnce {
+    fn default() -> Self {
+        Self { tunnels: Arc::new(Semaphore::new(MOST_TUNNELS)), plain: Semaphore::new(MOST_PLAIN) }
+    }
+}
+
+/// Where the owner's cargo gets crates from, and through which proxies.
+pub fn of_house(house: &House) -> (Registries, Matcher) {
+    let registries = Registries::of(house);
+    let proxies = match registries.proxy() {
+        Some(proxy) => {
+            let none = ["no_proxy", "NO_PROXY"].iter().find_map(|name| std::env::var(name).ok());
+            Matcher::builder().all(proxy).no(none.unwrap_or_default()).build()
+        }
+        None => Matcher::from_env(),
+    };
+    (registries, proxies)
+}
+
+impl Cargo {
+    fn proxy_for(&self, place: &Place) -> Option<Intercept> {
+        let uri = tunnel::base(place.https, &place.host, place.port)?;
+        self.proxies.intercept(&uri).filter(|_| !hosts::is_loopback(&place.host))
+    }
+
+    /// The place a request means, where it is one of cargo's.
+    fn judge(&self, https: bool, host: &str, port: u16) -> Result<Place, Refusal> {
+        let places = self.registries.places();
+        let fits = |place: &&Place| (place.https, place.host.as_str(), place.port) == (https, host, port);
+        if let Some(place) = places.iter().find(fits) {
+            return Ok(place.clone());
+        }
+        let mut reachable: Vec<String> =
+            places.iter().map(|place| tunnel::target(&place.host, place.port)).collect();
+        reachable.dedup();
+        let reachable = match reachable.is_empty() {
+            true => "no registry: the owner's cargo has no settings and no index yet".to_owned(),
+            false => reachable.join(", "),
+        };
+        let hint = format!("cargo reaches {reachable}; pages are fetched with GET /web?url=…");
+        let message = format!("{} is not a registry of cargo's", tunnel::target(host, port));
+        Err(Refusal::new(403, "refused_host", message, hint))
+    }
+}
+
+/// Answers a request made to a proxy: a tunnel, or a plain request with a whole URL.
+pub async fn proxy(cargo: Arc<Cargo>, request: Request<Incoming>) -> Response {
+    let Some(caller) = cargo.tokens.proxy_caller(request.headers()) else {
+        let hint =
+            "cargo takes it from CARGO_HTTP_PROXY, as http://life:TOKEN@HOST:PORT; each life has a new one";
+        let mut response =
+            Refusal::new(407, "token_unknown", "no token, or not this life's", hint).into_response();
+        let basic = HeaderValue::from_static("Basic realm=\"feral\"");
+        response.headers_mut().insert(header::PROXY_AUTHENTICATE, basic);
+        return response;
+    };
+    let tunnelled = request.method() == Method::CONNECT;
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let answer = match (cargo.ledger.closed(), tunnelled) {
+        (Some(why), _) => Err(Closed(why).of_fetch()),
+        (None, true) => open(&cargo, caller, request).await,
+        (None, false) => plain(&cargo, caller, request).await,
+    };
+    answer.unwrap_or_else(|refusal| {
+        let entry = Entry {
+            method: method.to_string(),
+            path: cargo.secrets.scrub(&place_of(&uri)),
+            decision: refusal.kind.into(),
+            ..entry(caller)
+        };
+        tokio::spawn(async move {
+            let _ = cargo.ledger.append(entry).await;
+        });
+        refusal.into_response()
+    })
+}
+
+fn place_of(uri: &Uri) -> String {
+    let place = format!("{}{}", uri.authority().map_or("", |authority| authority.as_str()), uri.path());
+    place.chars().take(200).collect()
+}
+
+fn entry(caller: Caller) -> Entry {
+    let (life, note) = match caller {
+        Caller::Life(life) => (life, String::new()),
+        Caller::Build => (0, "build".to_owned()),
+    };
+    Entry { life, note, event: "registry".into(), service: "registry".into(), ..Entry::default() }
+}
+
+/// Opens a tunnel: judged, dialled and tainted before the client hears that it is open.
+async fn open(
+    cargo: &Arc<Cargo>,
+    caller: Caller,
+    mut request: Request<Incoming>,
+) -> Result<Response, Refusal> {
+    let (host, port) = host_of(request.uri(), None)?;
+    let place = cargo.judge(true, &host, port)?;
+    let held = cargo.at_once.tunnels.clone().try_acquire_owned().map_err(|_| {
+        Refusal::new(503, "too_many_tunnels", format!("{MOST_TUNNELS} are open"), "wait until one closes")
+            .after(5)
+    })?;
+    let stream = match cargo.proxy_for(&place) {
+        Some(proxy) => tunnel::chain(&proxy, &tunnel::target(&host, port)).await.map_err(unreachable)?,
+        None => dial(cargo, &place).await?,
+    };
+    taint(cargo, caller)?;
+    let upgrade = hyper::upgrade::on(&mut request);
+    let cargo = cargo.clone();
+    tokio::spawn(async move {
+        let passed = match upgrade.await {
+            Ok(inner) => tunnel::carry(TokioIo::new(inner), stream, &place.host).await,
+            Err(_) => Passed { cut: "the client left", ..Passed::default() },
+        };
+        close(&cargo, caller, &place, passed, held).await;
+    });
+    Ok(Response::new(Body::empty()))
+}
+
+async fn close(
+    cargo: &Arc<Cargo>,
+    caller: Caller,
+    place: &Place,
+    passed: Passed,
+    held: OwnedSemaphorePermit,
+) {
+    if let Caller::Life(life) = caller {
+        cargo.taint.read_untrusted(life);
+    }
+    let refused = passed.cut.starts_with("refused");
+    let mut entry = Entry {
+        method: "CONNECT".into(),
+        path: tunnel::target(&place.host, place.port),
+        bytes_out: passed.bytes_out,
+        bytes_in: passed.bytes_in,
+        status: Some(200),
+        decision: if refused { passed.cut } else { "allow" }.into(),
+        ..entry(caller)
+    };
+    if !refused && !passed.cut.is_empty() {
+        entry.note = format!("{} {}", entry.note, passed.cut).trim().to_owned();
+    }
+    if let Err(closed) = cargo.ledger.append(entry).await {
+        tracing::error!("a tunnel could not be written down: {}", closed.0);
+    }
+    drop(held);
+}
+
+/// Passes a plain request on: a registry may be on this machine or in the owner's network without TLS.
+async fn plain(cargo: &Arc<Cargo>, caller: Caller, request: Request<Incoming>) -> Result<Response, Refusal> {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) || request.uri().scheme_str() != Some("http")
+    {
+        let hint = "over plain http crates are only fetched: GET or HEAD";
+        return Err(Refusal::new(
+            403,
+            "refused_method",
+            format!("{} is not passed on", request.method()),
+            hint,
+        ));
+    }
+    let (host, port) = host_of(request.uri(), Some(80))?;
+    let place = cargo.judge(false, &host, port)?;
+    let _held = cargo.at_once.plain.acquire().await;
+    let proxy = cargo.proxy_for(&place);
+    let stream = match &proxy {
+        Some(proxy) => tunnel::dial_proxy(proxy).await.map_err(unreachable)?,
+        None => dial(cargo, &place).await?,
+    };
+    taint(cargo, caller)?;
+    let target = tunnel::target(&host, port);
+    let answer = tokio::time::timeout(PLAIN, fetch(stream, &target, proxy.as_ref(), request)).await;
+    let (parts, bytes) =
+        answer.map_err(|_| unreachable(anyhow::anyhow!("no answer in time")))?.map_err(unreachable)?;
+    let entry = Entry {
+        method: parts.1.to_string(),
+        path: target + parts.2.path(),
+        bytes_in: bytes.len() as u64,
+        status: Some(parts.0.status.as_u16()),
+        decision: "allow".into(),
+        ..entry(caller)
+    };
+    cargo.ledger.append(entry).await.map_err(Closed::of_fetch)?;
+    let mut response = Response::new(Body::from(bytes));
+    *response.status_mut() = parts.0.status;
+    *response.headers_mut() = passed_on(&parts.0.headers);
+    Ok(response)
+}
+
+type Answered = (http::response::Parts, Method, Uri);
+
+async fn fetch(
+    stream: TcpStream,
+    target: &str,
+    proxy: Option<&Intercept>,
+    request: Request<Incoming>,
+) -> anyhow::Result<(Answered, bytes::Bytes)> {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let connection = tokio::spawn(connection);
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let mut onward = Request::new(Empty::<bytes::Bytes>::new());
+    *onward.method_mut() = method.clone();
+    *onward.headers_mut() = passed_on(request.headers());
+    onward.headers_mut().insert(header::HOST, HeaderValue::from_str(target)?);
+    *onward.uri_mut() = match proxy {
+        Some(_) => uri.clone(),
+        None => uri.path_and_query().map_or("/", |path| path.as_str()).parse()?,
+    };
+    if let Some(pass) = proxy.and_then(Intercept::basic_auth) {
+        onward.headers_mut().insert(header::PROXY_AUTHORIZATION, pass.clone());
+    }
+    let (parts, body) = sender.send_request(onward).await?.into_parts();
+    let bytes =
+        Limited::new(body, MOST_PLAIN_BYTES).collect().await.map_err(|error| anyhow::anyhow!("{error}"));
+    connection.abort();
+    Ok(((parts, method, uri), bytes?.to_bytes()))
+}
+
+fn passed_on(headers: &HeaderMap) -> HeaderMap {
+    let kept = headers.iter().filter(|(name, _)| !HOPS.contains(&name.as_str()));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Text of others is about to come in; where that cannot be written down, it does not.
+fn taint(cargo: &Arc<Cargo>, caller: Caller) -> Result<(), Refusal> {
+    let Caller::Life(life) = caller else { return Ok(()) };
+    cargo.taint.try_read_untrusted(life).map_err(|error| {
+        tracing::error!("{error:#}");
+        let hint = "the owner has to mend it: see the broker's log";
+        Refusal::new(503, "ledger_closed", "the broker cannot write down what is read", hint)
+    })
+}
+
+/// Resolves once, checks, and connects to what was checked.
+async fn dial(cargo: &Arc<Cargo>, place: &Place) -> Result<TcpStream, Refusal> {
+    let found = resolve(&place.host, place.port).await?;
+    let furthest = match &place.index {
+        Some(index) => {
+            let index = resolve(index, place.port).await?;
+            index.iter().map(|to| hosts::reach(to.ip())).min().unwrap_or(Reach::Public)
+        }
+        None => place.furthest,
+    };
+    let fits = |to: &SocketAddr| {
+        let reach = hosts::reach(to.ip());
+        reach <= furthest
+            && reach < Reach::Never
+            && !(reach == Reach::Loopback && cargo.own_port.is(place.port))
+    };
+    let checked: Vec<SocketAddr> = found.into_iter().filter(fits).collect();
+    if checked.is_empty() {
+        let hint = "only the owner can name a registry in a private network, in cargo's own settings";
+        let message = format!("{} resolves to a private or local address", place.host);
+        return Err(Refusal::new(403, "refused_address", message, hint));
+    }
+    tunnel::dial(&checked).await.map_err(unreachable)
+}
+
+fn unreachable(error: anyhow::Error) -> Refusal {
+    Refusal::new(502, "unreachable", format!("{error:#}"), "try again later; offline builds need nothing")
+}
+
+fn host_of(uri: &Uri, default: Option<u16>) -> Result<(String, u16), Refusal> {
+    let plain = uri.authority().filter(|authority| !authority.as_str().contains('@'));
+    let host = plain.map(|authority| authority.host().trim_start_matches('[').trim_end_matches(']'));
+    match (host, plain.and_then(http::uri::Authority::port_u16).or(default)) {
+        (Some(host), Some(port)) if !host.is_empty() => Ok((host.to_ascii_lowercase(), port)),
+        _ => Err(Refusal::new(400, "no_host", "no host and port", "CONNECT host:443")),
+    }
+}

@@ -1,0 +1,179 @@
+//! Where the owner's cargo gets crates from: read from its settings and from what it has used, never spelled here.
+//!
+//! Invariant: only the owner's files are asked. What a registry says of itself adds hosts, but no private ones unless
+//! the registry is private.
+
+use crate::ground::hosts::{self, Reach};
+use house::House;
+use reqwest::Url;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Largest file of cargo's that is read, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+/// Index folders looked at.
+const MOST_FOLDERS: usize = 200;
+
+/// A host and port crates may come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub host: String,
+    pub port: u16,
+    pub https: bool,
+    /// How far from the public internet its addresses may lie.
+    pub furthest: Reach,
+    /// For what a registry says of itself: its index, which it may not be further away than.
+    pub index: Option<String>,
+}
+
+/// Where cargo keeps its settings.
+#[derive(Clone, Debug)]
+pub struct Registries {
+    cargo_home: PathBuf,
+    house: PathBuf,
+    /// Indexes named by variables of the environment.
+    variables: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Settings {
+    registries: BTreeMap<String, Index>,
+    source: BTreeMap<String, Source>,
+    registry: Index,
+    http: Http,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Index {
+    index: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Source {
+    registry: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Http {
+    proxy: String,
+}
+
+/// What a registry says of itself in its `config.json`.
+#[derive(Deserialize)]
+struct Said {
+    dl: String,
+    #[serde(default)]
+    api: Option<String>,
+}
+
+impl Registries {
+    /// The owner's cargo, as the environment has it.
+    pub fn of(house: &House) -> Self {
+        let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo"));
+        let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home).unwrap_or_default();
+        let named = |(name, index): (String, String)| {
+            (name.starts_with("CARGO_REGISTRIES_") && name.ends_with("_INDEX")).then_some(index)
+        };
+        let variables = std::env::vars_os()
+            .filter_map(|(name, index)| Some((name.into_string().ok()?, index.into_string().ok()?)))
+            .filter_map(named)
+            .collect();
+        Self { cargo_home, house: house.root().to_owned(), variables }
+    }
+
+    pub fn at(cargo_home: impl Into<PathBuf>, house: &House) -> Self {
+        Self { cargo_home: cargo_home.into(), house: house.root().to_owned(), variables: Vec::new() }
+    }
+
+    /// Every place crates may come from, without repetition. Read anew each time: it is a handful of small files.
+    pub fn places(&self) -> Vec<Place> {
+        let mut places = Vec::new();
+        for settings in self.settings() {
+            let indexes = settings.registries.into_values().map(|index| index.index);
+            let sources = settings.source.into_values().map(|source| source.registry);
+            for index in indexes.chain(sources).chain([settings.registry.index]) {
+                places.extend(named(&index, None));
+            }
+        }
+        places.extend(self.variables.iter().filter_map(|index| named(index, None)));
+        let folders = std::fs::read_dir(self.cargo_home.join("registry/index"));
+        for folder in folders.into_iter().flatten().flatten().take(MOST_FOLDERS) {
+            places.extend(used(&folder.path()));
+        }
+        places.sort_by(|one, other| {
+            (&one.host, one.port, other.furthest).cmp(&(&other.host, other.port, one.furthest))
+        });
+        places.dedup_by(|one, other| {
+            (&one.host, one.port, one.https) == (&other.host, other.port, other.https)
+        });
+        places
+    }
+
+    /// The proxy cargo is told to use, apart from the usual variables.
+    pub fn proxy(&self) -> Option<String> {
+        let variable = std::env::var("CARGO_HTTP_PROXY").ok();
+        let set = || {
+            self.settings().into_iter().map(|settings| settings.http.proxy).find(|proxy| !proxy.is_empty())
+        };
+        variable.filter(|proxy| !proxy.is_empty()).or_else(set)
+    }
+
+    /// The settings nearest to the house first, as cargo takes them.
+    fn settings(&self) -> Vec<Settings> {
+        let folders = [self.house.join(".cargo"), self.cargo_home.clone()];
+        let files = folders.iter().flat_map(|folder| [folder.join("config.toml"), folder.join("config")]);
+        files
+            .filter_map(|path| {
+                let text = read(&path)?;
+                let settings = toml::from_str(&text);
+                settings
+                    .inspect_err(|_| {
+                        tracing::warn!("no registries are taken from {}: not TOML", path.display())
+                    })
+                    .ok()
+            })
+            .collect()
+    }
+}
+
+/// What the owner's cargo has used: an index folder that knows where its crates are.
+fn used(folder: &Path) -> Vec<Place> {
+    let said: Option<Said> =
+        read(&folder.join("config.json")).and_then(|text| serde_json::from_str(&text).ok());
+    let name = folder.file_name().and_then(|name| name.to_str()).and_then(|name| name.rsplit_once('-'));
+    let (Some(said), Some((host, _hash))) = (said, name) else { return Vec::new() };
+    let mut places: Vec<Place> = named(&format!("https://{host}/"), None).into_iter().collect();
+    let Some(index) = places.first().map(|index| index.host.clone()) else { return places };
+    places
+        .extend([Some(said.dl), said.api].into_iter().flatten().filter_map(|url| named(&url, Some(&index))));
+    places
+}
+
+/// The place a URL of cargo's leads to; `None` for files, git over ssh and what is no URL.
+fn named(url: &str, index: Option<&str>) -> Option<Place> {
+    let url = Url::parse(url.strip_prefix("sparse+").unwrap_or(url)).ok()?;
+    let host = Some(hosts::host(&url)).filter(|host| !host.is_empty())?;
+    let https = match url.scheme() {
+        "https" => true,
+        "http" => false,
+        _ => return None,
+    };
+    // The folder's name and the index's own host are the owner's word; other hosts are the registry's.
+    let index = index.filter(|index| *index != host).map(str::to_owned);
+    let furthest = match index {
+        Some(_) => Reach::Public,
+        None if hosts::is_loopback(&host) => Reach::Loopback,
+        None => Reach::Private,
+    };
+    Some(Place { port: url.port_or_known_default()?, host, https, furthest, index })
+}
+
+fn read(path: &Path) -> Option<String> {
+    let size = std::fs::metadata(path).ok().filter(|meta| meta.is_file())?.len();
+    if size > MOST_BYTES { None } else { std::fs::read_to_string(path).ok() }
+}

@@ -1,0 +1,21 @@
+//! Carries what a request began to its end, even where the client hangs up in the middle of it.
+
+use crate::ground::refusal::Refusal;
+use crate::ledger::Closed;
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+
+/// The envelope the work ends with, or why there is none.
+pub async fn finished(work: impl Future<Output = Result<Value, Closed>> + Send + 'static) -> Response {
+    match tokio::spawn(work).await {
+        Ok(Ok(envelope)) => Json(envelope).into_response(),
+        Ok(Err(closed)) => {
+            tracing::error!("the ledger is closed: {}", closed.0);
+            let hint = "the owner has to look at .self/ledger.jsonl";
+            Refusal::new(503, "ledger_closed", "the ledger cannot be written, so nothing leaves", hint)
+                .into_response()
+        }
+        Err(_) => Refusal::new(500, "broken", "the broker failed inside", "try again later").into_response(),
+    }
+}

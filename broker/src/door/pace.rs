@@ -1,0 +1,98 @@
+//! Bodies on their way through the door: one that comes too slowly ends in an error, one that goes keeps its connection.
+
+use super::limit::InHand;
+use crate::ground::refusal::Refusal;
+use axum::body::Body;
+use bytes::Bytes;
+use http::{HeaderMap, header};
+use hyper::body::{Frame, Incoming, SizeHint};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::Sleep;
+
+/// Longest a body may take to come in. It comes from this machine.
+pub const LONGEST_BODY: Duration = Duration::from_secs(20);
+
+/// Bytes of the body; `None` where it does not say. Both ways of saying it at once are an attempt to be read twice.
+pub fn length(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
+    let said = headers.get(header::CONTENT_LENGTH).map(|value| value.to_str().ok()?.parse::<u64>().ok());
+    match (headers.contains_key(header::TRANSFER_ENCODING), said) {
+        (true, Some(_)) | (false, Some(None)) => {
+            let hint = "send either content-length or transfer-encoding";
+            Err(Refusal::new(400, "bad_length", "the length of the body is not clear", hint))
+        }
+        (true, None) => Ok(None),
+        (false, Some(length)) => Ok(length),
+        (false, None) => Ok(Some(0)),
+    }
+}
+
+/// A request's body that ends in an error where it takes too long.
+pub struct Paced {
+    body: Incoming,
+    rest: Pin<Box<Sleep>>,
+}
+
+impl Paced {
+    pub fn new(body: Incoming) -> Self {
+        Self { body, rest: Box::pin(tokio::time::sleep(LONGEST_BODY)) }
+    }
+}
+
+impl hyper::body::Body for Paced {
+    type Data = Bytes;
+    type Error = axum::BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        if self.rest.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Some(Err(
+                format!("the body took longer than {} s", LONGEST_BODY.as_secs()).into()
+            )));
+        }
+        Pin::new(&mut self.body).poll_frame(context).map_err(Into::into)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A response's body; its connection counts as busy until it is sent.
+pub struct Kept {
+    body: Body,
+    _in_hand: Option<InHand>,
+}
+
+impl Kept {
+    pub fn new(body: Body, in_hand: Option<InHand>) -> Self {
+        Self { body, _in_hand: in_hand }
+    }
+}
+
+impl hyper::body::Body for Kept {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

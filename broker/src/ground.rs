@@ -1,0 +1,12 @@
+//! What every wing stands on: files, the clock, refusals, and arithmetic without a network.
+
+pub mod caps;
+pub mod clock;
+pub mod files;
+pub mod hosts;
+pub mod lock;
+pub mod rate;
+pub mod refusal;
+pub mod taint;
+pub mod text;
+pub mod waking;

@@ -1,0 +1,360 @@
+//! Budget arithmetic: what a cap still allows, counted by UTC day and ISO week, in millionths of a dollar; pure.
+//!
+//! Invariant: when a call is let through, settled + reserved + new is within every cap of the owner's, and above the
+//! creature's share of it by no more than a part that is named here; no turn of the clock makes spend disappear.
+
+use jiff::civil::Date;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Millionths of a US dollar.
+pub type Micros = u64;
+
+/// Days with spend that are told apart; older ones are counted together, never dropped.
+const MOST_DAYS: usize = 64;
+
+/// The share of the creature's may be exceeded by this part of it, by a call that costs more than any before it.
+const BENDS: Micros = 4;
+
+/// A UTC day, in days since 1970.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Day(pub i64);
+
+impl Day {
+    pub fn of(now: jiff::Timestamp) -> Self {
+        Self(now.as_second().div_euclid(86_400))
+    }
+
+    /// The Monday its ISO week begins with.
+    pub fn monday(self) -> Self {
+        Self(self.0 - (self.0 + 3).rem_euclid(7))
+    }
+
+    /// Its first second, since 1970.
+    pub fn starts_s(self) -> i64 {
+        self.0.saturating_mul(86_400)
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let date: Date = text.parse().ok()?;
+        Some(Self::of(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp()))
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_second(self.starts_s()) {
+            Ok(start) => write!(out, "{}", start.strftime("%Y-%m-%d")),
+            Err(_) => write!(out, "day {}", self.0),
+        }
+    }
+}
+
+impl Serialize for Day {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Day {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::read(&text).ok_or_else(|| serde::de::Error::custom("not a date"))
+    }
+}
+
+/// On whose behalf a call is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// The owner has just asked for something.
+    Owner,
+    /// The creature's own idea.
+    Autonomous,
+}
+
+/// What may be spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps {
+    pub daily: Micros,
+    pub weekly: Micros,
+    /// Of these, what autonomous calls may use.
+    pub autonomous_daily: Micros,
+    pub autonomous_weekly: Micros,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spend {
+    pub total: Micros,
+    /// Of the total.
+    pub autonomous: Micros,
+}
+
+impl Spend {
+    fn add(&mut self, class: Class, amount: Micros) {
+        self.total = self.total.saturating_add(amount);
+        if class == Class::Autonomous {
+            self.autonomous = self.autonomous.saturating_add(amount);
+        }
+    }
+
+    fn take(&mut self, class: Class, amount: Micros) {
+        self.total = self.total.saturating_sub(amount);
+        if class == Class::Autonomous {
+            self.autonomous = self.autonomous.saturating_sub(amount);
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            total: self.total.saturating_add(other.total),
+            autonomous: self.autonomous.saturating_add(other.autonomous),
+        }
+    }
+}
+
+/// What a call may come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// What is reserved.
+    pub most: Micros,
+    /// What the calls before it were like; never above what is reserved.
+    pub likely: Micros,
+}
+
+impl Cost {
+    /// Of a call about which nothing else is known.
+    pub fn at_most(most: Micros) -> Self {
+        Self { most, likely: most }
+    }
+}
+
+/// A reservation that is not settled yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Open {
+    pub day: Day,
+    pub class: Class,
+    /// At most.
+    pub amount: Micros,
+    #[serde(default)]
+    pub likely: Micros,
+}
+
+/// A cap that stands in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cap {
+    Daily,
+    Weekly,
+    AutonomousDaily,
+    AutonomousWeekly,
+}
+
+impl Cap {
+    /// The day on which it has room again.
+    pub fn resets(self, today: Day) -> Day {
+        match self {
+            Self::Daily | Self::AutonomousDaily => Day(today.0 + 1),
+            Self::Weekly | Self::AutonomousWeekly => Day(today.monday().0 + 7),
+        }
+    }
+
+    fn is_weekly(self) -> bool {
+        matches!(self, Self::Weekly | Self::AutonomousWeekly)
+    }
+
+    /// Whether it is the part of the owner's cap that the creature may use of its own accord.
+    fn is_share(self) -> bool {
+        matches!(self, Self::AutonomousDaily | Self::AutonomousWeekly)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Daily => "daily",
+            Self::Weekly => "weekly",
+            Self::AutonomousDaily => "daily autonomous",
+            Self::AutonomousWeekly => "weekly autonomous",
+        }
+    }
+}
+
+/// A call that does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRoom {
+    pub cap: Cap,
+    /// The whole cap.
+    pub most: Micros,
+    pub spent: Micros,
+    /// For calls under way.
+    pub reserved: Micros,
+    /// It would fit if these cost nothing.
+    pub waits: bool,
+    /// It would not fit if nothing were spent either.
+    pub is_too_large: bool,
+}
+
+/// What was spent and what is reserved; under a cap a reservation counts like spend until it is settled.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Money {
+    days: BTreeMap<Day, Spend>,
+    open: BTreeMap<String, Open>,
+}
+
+impl Money {
+    /// The day a call counts on: the clock's, or a later one that was seen before.
+    pub fn counts_on(&self, today: Day) -> Day {
+        self.days.keys().next_back().map_or(today, |newest| today.max(*newest))
+    }
+
+    /// Spent and reserved on a day. What was counted on later days counts too, so that a clock set back finds no fresh cap.
+    pub fn on(&self, day: Day) -> Spend {
+        self.days.range(day..).fold(Spend::default(), |sum, (_, spend)| sum.plus(*spend))
+    }
+
+    /// The same of the ISO week of a day, later ones included.
+    pub fn week_of(&self, day: Day) -> Spend {
+        self.on(day.monday())
+    }
+
+    /// Whether a call fits under every cap; else the one that stays in the way longest.
+    pub fn may(&self, caps: &Caps, today: Day, class: Class, cost: Cost) -> Result<(), NoRoom> {
+        let own = class == Class::Autonomous;
+        let all = [
+            (Cap::Weekly, caps.weekly, true),
+            (Cap::AutonomousWeekly, caps.autonomous_weekly, own),
+            (Cap::Daily, caps.daily, true),
+            (Cap::AutonomousDaily, caps.autonomous_daily, own),
+        ];
+        for (cap, most, counts) in all {
+            // What costs nothing is never in the way of a cap.
+            if counts && cost.most > 0 {
+                self.fits(cap, most, today, cost)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The dearest call there is room for under every cap.
+    pub fn room(&self, caps: &Caps, today: Day, class: Class) -> Cost {
+        let left = |cap: Micros, from: Day| cap.saturating_sub(self.on(from).total);
+        let owners = left(caps.daily, today).min(left(caps.weekly, today.monday()));
+        if class == Class::Owner {
+            return Cost::at_most(owners);
+        }
+        let share = |cap: Micros, from: Day| {
+            let (counted, open) = (self.on(from).autonomous, self.reserved_on(from).autonomous);
+            let likely = counted.saturating_sub(open).saturating_add(self.likely_on(from).autonomous);
+            (cap.saturating_add(cap / BENDS).saturating_sub(counted), cap.saturating_sub(likely))
+        };
+        let (day, week) =
+            (share(caps.autonomous_daily, today), share(caps.autonomous_weekly, today.monday()));
+        Cost { most: owners.min(day.0).min(week.0), likely: day.1.min(week.1) }
+    }
+
+    fn fits(&self, cap: Cap, most: Micros, today: Day, cost: Cost) -> Result<(), NoRoom> {
+        let from = if cap.is_weekly() { today.monday() } else { today };
+        let of = |spend: Spend| if cap.is_share() { spend.autonomous } else { spend.total };
+        let (counted, open) = (of(self.on(from)), of(self.reserved_on(from)));
+        let spent = counted.saturating_sub(open);
+        let likely_open = of(self.likely_on(from));
+        // The share is the owner's money as well: what is likely has to fit into it, and what is possible may reach
+        // beyond it a little, or nobody could spend the last part of it.
+        let fits = |spent: Micros, open: Micros, likely_open: Micros| match cap.is_share() {
+            true => {
+                is_within(most, [spent, likely_open, cost.likely])
+                    && is_within(most.saturating_add(most / BENDS), [spent, open, cost.most])
+            }
+            false => is_within(most, [spent, open, cost.most]),
+        };
+        if fits(spent, open, likely_open) {
+            return Ok(());
+        }
+        let (waits, is_too_large) = (fits(spent, 0, 0), !fits(0, 0, 0));
+        Err(NoRoom { cap, most, spent, reserved: open, waits, is_too_large })
+    }
+
+    /// Counts a call's worst case from now on. A call that is known already counts once.
+    pub fn reserve(&mut self, call: &str, day: Day, class: Class, cost: Cost) {
+        if self.open.contains_key(call) {
+            return;
+        }
+        self.open.insert(call.to_owned(), Open { day, class, amount: cost.most, likely: cost.likely });
+        self.days.entry(day).or_default().add(class, cost.most);
+        while self.days.len() > MOST_DAYS
+            && let Some((_, oldest)) = self.days.pop_first()
+            && let Some(mut next) = self.days.first_entry()
+        {
+            let sum = next.get().plus(oldest);
+            *next.get_mut() = sum;
+        }
+    }
+
+    /// Puts what a call did cost in place of its reservation, on the day it was reserved; once.
+    pub fn settle(&mut self, call: &str, actual: Micros) -> Option<Open> {
+        let open = self.open.remove(call)?;
+        // Its day, or the one that day is counted with by now.
+        if let Some((_, spend)) = self.days.range_mut(open.day..).next() {
+            spend.take(open.class, open.amount);
+            spend.add(open.class, actual);
+        }
+        Some(open)
+    }
+
+    /// Counts what no reservation stands for, for both shares.
+    pub fn count(&mut self, day: Day, amount: Micros) {
+        self.days.entry(day).or_default().add(Class::Autonomous, amount);
+    }
+
+    /// Whose calls died with an earlier process: what they reserved stays spent.
+    pub fn forget_open(&mut self) {
+        self.open.clear();
+    }
+
+    /// What is spent from a day on, without what is reserved.
+    pub fn spent_on(&self, day: Day) -> Spend {
+        let (mut counted, open) = (self.on(day), self.reserved_on(day));
+        counted.total = counted.total.saturating_sub(open.total);
+        counted.autonomous = counted.autonomous.saturating_sub(open.autonomous);
+        counted
+    }
+
+    /// Sum of what is reserved from a day on.
+    pub fn reserved_on(&self, day: Day) -> Spend {
+        self.open_on(day, |open| open.amount)
+    }
+
+    /// What of that will likely be spent.
+    fn likely_on(&self, day: Day) -> Spend {
+        self.open_on(day, |open| open.likely)
+    }
+
+    fn open_on(&self, day: Day, amount: impl Fn(&Open) -> Micros) -> Spend {
+        let mut sum = Spend::default();
+        self.open.values().filter(|open| open.day >= day).for_each(|open| sum.add(open.class, amount(open)));
+        sum
+    }
+
+    /// What all calls of the creature's own that are under way will likely cost.
+    pub fn own_under_way(&self) -> Micros {
+        self.open_on(Day(i64::MIN), |open| open.likely).autonomous
+    }
+
+    pub fn open(&self) -> usize {
+        self.open.len()
+    }
+}
+
+fn is_within(most: Micros, parts: [Micros; 3]) -> bool {
+    parts.into_iter().try_fold(0, Micros::checked_add).is_some_and(|sum| sum <= most)
+}
+
+/// `1.234567` of `1_234_567`.
+pub fn dollars(amount: Micros) -> f64 {
+    amount as f64 / 1e6
+}
+
+/// Settings are in dollars. Rounded down: a cap is never exceeded by rounding.
+pub fn micros(dollars: f64) -> Micros {
+    (dollars * 1e6).max(0.0) as Micros
+}

@@ -1,0 +1,43 @@
+//! Small files of the broker's: as the house reads and appends to them; replaced whole and synced before they count.
+
+use anyhow::{Context, Result};
+pub use house::files::{Mark, append_line, mark};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Largest small file that is read, in bytes.
+pub const SMALL_FILE_BYTES: u64 = 1 << 20;
+
+/// A small file's bytes; `None` when it is missing. Anything but a regular file of modest size is an error.
+pub fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
+    house::files::read_most(path, SMALL_FILE_BYTES)
+}
+
+/// Replaces a file whole.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace_by(&path.with_extension("aside"), path, 0o644, bytes)
+}
+
+/// The same for what nobody else on this machine may read.
+pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace_by(&path.with_extension("aside"), path, 0o600, bytes)
+}
+
+/// Replaces whatever is at `path`, be it a link: writes `aside`, syncs, renames, syncs the folder. A kill leaves one such
+/// file at most, which the next of its name replaces.
+pub fn replace_by(aside: &Path, path: &Path, mode: u32, bytes: &[u8]) -> Result<()> {
+    let write = || -> std::io::Result<()> {
+        // One left behind may have any mode.
+        let _ = std::fs::remove_file(aside);
+        let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOFOLLOW;
+        let mut file =
+            OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(flags).open(aside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(aside, path)?;
+        path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    };
+    write().with_context(|| format!("failed to write {}", path.display()))
+}

@@ -1,0 +1,16 @@
+//! Refusals of a request to a model, by what is wrong with it; pure.
+
+use crate::ground::refusal::Refusal;
+
+/// What a field cannot be accepted for; `hint` is what to do.
+pub fn refused(message: impl Into<String>, hint: &str) -> Refusal {
+    Refusal::new(400, "cost_unknown", message, hint)
+}
+
+pub fn malformed(message: impl Into<String>) -> Refusal {
+    Refusal::new(400, "invalid_request_error", message, "send a request of this wire as JSON")
+}
+
+pub fn short(text: &str) -> String {
+    text.chars().take(60).collect()
+}

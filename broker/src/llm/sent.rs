@@ -1,0 +1,86 @@
+//! A call that was sent: whether its model answered, and what it is settled at.
+
+use super::Llm;
+use super::bill::Bill;
+use super::experience::Head;
+use super::provider::Provider;
+use super::wire::Wire;
+use crate::money::budget::Reservation;
+use crate::money::prices::Usage;
+use crate::patience::Down;
+use jiff::Timestamp;
+
+/// What was asked of whom, as far as its bill goes.
+pub struct Sent {
+    pub wire: Wire,
+    pub model: String,
+    pub bill: Bill,
+    /// How it begins, by which the next one is known to go on from it.
+    pub head: Option<Head>,
+    /// Whether it asks a model anything.
+    pub asks: bool,
+    pub provider: Provider,
+}
+
+impl Sent {
+    /// The model answered.
+    pub fn is_up(&self, llm: &Llm) {
+        self.tell(llm, None);
+    }
+
+    /// It did not, and why: what is said is nobody's secret.
+    pub fn is_down(&self, llm: &Llm, status: Option<u16>, error: &str, next_try: Option<Timestamp>) {
+        let error = llm.secrets.scrub_all(error);
+        self.tell(llm, Some(Down { status, error, next_try }));
+    }
+
+    fn tell(&self, llm: &Llm, down: Option<Down>) {
+        if self.asks {
+            let (model, upstream) = (llm.secrets.scrub(&self.model), self.provider.upstream());
+            llm.budget.tell_of_model(&model, self.provider.name, &upstream, down);
+        }
+    }
+
+    /// Settles a call by what its answer says, where that can be.
+    pub fn by_usage(&self, llm: &Llm, reservation: Reservation, usage: &Usage, status: u16, bytes: u64) {
+        llm.budget.patience().answered(self.provider.base.as_str());
+        if (200..300).contains(&status) {
+            self.is_up(llm);
+        }
+        let (cost, is_beyond) = self.bill.by_usage(usage, bytes);
+        let (prompt, reserved) = (usage.prompt(), self.bill.reserved_tokens());
+        if !is_beyond {
+            llm.experience.learn(&self.model, self.bill.like(usage), self.head.as_ref(), usage);
+            let how = match prompt > reserved {
+                true => format!("by usage, beyond what was reserved: {prompt} tokens in of {reserved}"),
+                false => "by usage".to_owned(),
+            };
+            return reservation.settle(cost, Some(status), bytes, &how);
+        }
+        let claimed = format!(
+            "by usage, held at what it can have cost: the answer claims {prompt} tokens in and {} out",
+            usage.output
+        );
+        llm.budget.tell_of_price(&llm.secrets.scrub(&format!(
+            "answers of {:?} claim more tokens than their calls can have cost, and are counted at what they can",
+            self.model
+        )));
+        reservation.settle(cost, Some(status), bytes, &claimed);
+    }
+
+    /// Settles a call that no model has answered: it may have been read, once, until one answers again.
+    pub fn unanswered(
+        &self,
+        llm: &Llm,
+        reservation: Reservation,
+        status: Option<u16>,
+        bytes: u64,
+        what: &str,
+    ) {
+        let input = self.bill.input().min(reservation.amount());
+        match input > 0 && llm.budget.patience().is_newly_silent(self.provider.base.as_str()) {
+            true => reservation.settle(input, status, bytes, &format!("{what}: its prompt counts")),
+            false => reservation.settle(0, status, bytes, &format!("{what}: a prompt counts already")),
+        }
+    }
+}

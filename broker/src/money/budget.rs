@@ -1,0 +1,188 @@
+//! The budget: reserves what a call may cost before it leaves, settles it once after, and says what is left.
+//!
+//! Invariant: nothing leaves before its reservation is on the disk; a reservation nobody settles stays spent.
+
+mod own;
+pub mod page;
+mod reservation;
+mod state;
+mod window;
+
+pub use reservation::Reservation;
+
+use crate::ground::caps::{Caps, Class, Cost, Day, Micros, micros};
+use crate::ground::clock::Clock;
+use crate::ground::rate::Rate;
+use crate::ground::refusal::Refusal;
+use crate::ground::text::hex;
+use crate::ledger::sums::Stopped;
+use crate::ledger::{Entry, Ledger};
+use crate::patience::{Down, Patience};
+use crate::policy;
+use house::House;
+use ring::rand::{SecureRandom, SystemRandom};
+use state::{Inner, Likely, State};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use window::Window;
+
+/// Models without a price, or with odd figures, that are told of.
+const MOST_TOLD: usize = 4;
+
+/// A handle; all are one.
+#[derive(Clone)]
+pub struct Budget {
+    inner: Arc<Inner>,
+}
+
+impl Budget {
+    pub fn new(
+        house: &House,
+        clock: Clock,
+        ledger: Ledger,
+        policy: &policy::Budget,
+        rate: Rate,
+        fingerprint: String,
+    ) -> Self {
+        let sums = ledger.opened().clone();
+        let (changed, changes) = mpsc::channel();
+        let bucket = sums.bucket.unwrap_or(rate.full(clock.now().as_millisecond()));
+        let inner = Arc::new(Inner {
+            house: house.clone(),
+            since: clock.stamp(),
+            clock,
+            ledger,
+            caps: Caps {
+                daily: micros(policy.daily_usd),
+                weekly: micros(policy.weekly_usd),
+                autonomous_daily: policy::share(policy, policy.daily_usd),
+                autonomous_weekly: policy::share(policy, policy.weekly_usd),
+            },
+            rate,
+            patience: Patience::new(sums.stopped.clone(), fingerprint),
+            warn_percent: policy.warn_percent,
+            state: Mutex::new(State {
+                window: Window::new(&sums, policy.owner_window_s),
+                money: sums.money,
+                warned_on: sums.warned_on,
+                refused_ms: i64::MIN,
+                prices_told: Vec::new(),
+                mind: String::new(),
+                bucket,
+                likely: Likely::default(),
+            }),
+            prefix: prefix(),
+            calls: AtomicU64::new(0),
+            changed,
+        });
+        page::keep(&inner, changes);
+        Self { inner }
+    }
+
+    /// Reserves what a call costs at most, durably. `entry` says what leaves; `lowered`: the client asks to be counted
+    /// as autonomous, which is all a client can ask.
+    pub async fn reserve(&self, entry: Entry, lowered: bool, cost: Cost) -> Result<Reservation, Refusal> {
+        let inner = &self.inner;
+        inner.patience.may(&entry.service)?;
+        let now = inner.clock.now();
+        let today = Day::of(now);
+        let (reservation, entry) = {
+            let mut state = inner.state();
+            let class = inner.class(&mut state, lowered);
+            if let Err(no_room) = state.money.may(&inner.caps, today, class, cost) {
+                let refusal = inner.no_room(&mut state, &entry, class, no_room, cost);
+                return Err(refusal);
+            }
+            state.likely.learn(&entry.note, cost.likely);
+            if class == Class::Autonomous && cost.most > 0 {
+                inner.by_rate(&mut state, &entry, cost)?;
+            }
+            let day = state.money.counts_on(today);
+            let call = format!("{}-{}", inner.prefix, inner.calls.fetch_add(1, Ordering::Relaxed));
+            state.money.reserve(&call, day, class, cost);
+            let entry = Entry {
+                event: "reserve".into(),
+                cost_micro_usd: Some(cost.most),
+                decision: "allow".into(),
+                class: Some(class),
+                day: Some(day),
+                call,
+                ..entry
+            };
+            (Reservation::new(inner.clone(), &entry, cost.most), entry)
+        };
+        let written = inner.ledger.append(entry).await;
+        if let Err(closed) = written {
+            reservation.undo();
+            return Err(closed.into());
+        }
+        Ok(reservation.leaves())
+    }
+
+    /// What a call may come to that there is room for now.
+    pub fn room(&self, lowered: bool) -> Cost {
+        let mut state = self.inner.state();
+        let class = self.inner.class(&mut state, lowered);
+        state.money.room(&self.inner.caps, Day::of(self.inner.clock.now()), class)
+    }
+
+    /// What the creature may spend of its own accord in a day.
+    pub fn own_daily_cap(&self) -> Micros {
+        self.inner.caps.autonomous_daily
+    }
+
+    /// A provider said that asking again will not help: it is not asked until the owner acts.
+    pub async fn stop(&self, stopped: Stopped) {
+        let Some(entry) = self.inner.patience.stop(stopped) else { return };
+        self.inner.change();
+        let _ = self.inner.ledger.append(entry).await;
+    }
+
+    /// Tells the owner how a cost was come by that neither a list nor an answer says.
+    pub fn tell_of_price(&self, how: &str) {
+        let mut state = self.inner.state();
+        if state.prices_told.len() < MOST_TOLD && !state.prices_told.iter().any(|known| known == how) {
+            tracing::warn!("{how}");
+            state.prices_told.push(how.to_owned());
+            self.inner.change();
+        }
+    }
+
+    /// Which mind the owner's settings and keys make, and why.
+    pub fn tell_of_mind(&self, told: String) {
+        self.inner.state().mind = told;
+        self.inner.change();
+    }
+
+    /// What a usual call of a model that is offered costs.
+    pub fn tell_of_offer(&self, model: &str, likely: Micros) {
+        self.inner.state().likely.offered.insert(model.to_owned(), likely);
+        self.inner.change();
+    }
+
+    /// Whether a model answered, and why not.
+    pub fn tell_of_model(&self, model: &str, provider: &str, upstream: &str, down: Option<Down>) {
+        if self.inner.patience.note(model, provider, upstream, down, self.inner.clock.now()) {
+            self.inner.change();
+        }
+    }
+
+    /// What is known of models that are down.
+    pub fn patience(&self) -> &Patience {
+        &self.inner.patience
+    }
+
+    /// What `.self/budget.json` holds.
+    pub fn view(&self) -> serde_json::Value {
+        page::view(&self.inner)
+    }
+}
+
+/// Without randomness a name of the process; both do not come twice within a ledger's open calls.
+fn prefix() -> String {
+    let mut bytes = [0_u8; 6];
+    match SystemRandom::new().fill(&mut bytes) {
+        Ok(()) => hex(&bytes),
+        Err(_) => format!("p{}", std::process::id()),
+    }
+}

@@ -1,0 +1,152 @@
+//! `.self/budget.json`: what is spent, what is left and what is the matter; replaced whole, a little after each change.
+
+use super::state::{Inner, State};
+use crate::ground::caps::{Day, Micros, dollars};
+use crate::ledger::{Entry, sums};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// How long changes are gathered before the page is written.
+const GATHER: Duration = Duration::from_millis(200);
+/// How often it is looked at though nothing changed: a clock is set, a machine sleeps.
+const LOOK: Duration = Duration::from_secs(60);
+
+/// Keeps the page for as long as there is a budget.
+pub(super) fn keep(inner: &Arc<Inner>, changes: Receiver<()>) {
+    let budget = Arc::downgrade(inner);
+    let spawned = std::thread::Builder::new().name("budget".into()).spawn(move || follow(&budget, &changes));
+    if let Err(error) = spawned {
+        tracing::error!("failed to start what writes budget.json: {error}");
+    }
+}
+
+fn follow(budget: &Weak<Inner>, changes: &Receiver<()>) {
+    let mut written = Value::Null;
+    loop {
+        let Some(inner) = budget.upgrade() else { return };
+        let mut page = view(&inner);
+        let is_new = {
+            let at = page.as_object_mut().and_then(|fields| fields.insert("at".into(), Value::Null));
+            let is_new = page != written;
+            written = page.clone();
+            if let (Some(fields), Some(at)) = (page.as_object_mut(), at) {
+                fields.insert("at".into(), at);
+            }
+            is_new
+        };
+        if is_new && let Err(error) = replace(&inner.house.budget(), format!("{page}\n").as_bytes()) {
+            tracing::warn!("failed to write budget.json: {error}");
+            written = Value::Null;
+        }
+        let look = until_midnight(inner.clock.now()).min(inner.until_waking_turns()).min(LOOK);
+        drop(inner);
+        match changes.recv_timeout(look) {
+            Ok(()) => {
+                std::thread::sleep(GATHER);
+                while changes.try_recv().is_ok() {}
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// Midnight comes without a call, and opens a day's money to who waits for it.
+fn until_midnight(now: Timestamp) -> Duration {
+    let midnight_ms = Day(Day::of(now).0 + 1).starts_s().saturating_mul(1_000);
+    let left_ms = midnight_ms.saturating_sub(now.as_millisecond());
+    Duration::from_millis(u64::try_from(left_ms).unwrap_or(0)) + GATHER
+}
+
+/// Whole or not at all for a reader. Not synced: it is made anew at each start, and a sync here is in the way of the
+/// ledger's.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let aside = path.with_extension("json.aside");
+    File::create(&aside)?.write_all(bytes)?;
+    std::fs::rename(aside, path)
+}
+
+pub(super) fn view(inner: &Inner) -> Value {
+    let today = Day::of(inner.clock.now());
+    let (closed, stamp) = (inner.ledger.closed(), inner.clock.stamp());
+    let mut state = inner.state();
+    let money = &state.money;
+    let (day, week) = (money.spent_on(today), money.spent_on(today.monday()));
+    let (open, open_week) = (money.reserved_on(today), money.reserved_on(today.monday()));
+    let caps = &inner.caps;
+    let resets = if week.total >= caps.weekly { Day(today.monday().0 + 7) } else { Day(today.0 + 1) };
+    let closed = closed.map(|why| {
+        format!(
+            "{why}. Nothing that costs leaves. Mend it and restart the guardian; or stop it and run `broker \
+             --accept-ledger`, which begins a new ledger with today and this week counted as spent"
+        )
+    });
+    json!({
+        "at": stamp,
+        "since": inner.since,
+        "day": today,
+        "spent_today_usd": dollars(day.total),
+        "reserved_today_usd": dollars(open.total),
+        "daily_cap_usd": dollars(caps.daily),
+        "autonomous_today_usd": dollars(day.autonomous),
+        "autonomous_reserved_usd": dollars(open.autonomous),
+        "autonomous_cap_usd": dollars(caps.autonomous_daily),
+        "spent_week_usd": dollars(week.total),
+        "weekly_cap_usd": dollars(caps.weekly),
+        "autonomous_week_usd": dollars(week.autonomous),
+        "autonomous_weekly_cap_usd": dollars(caps.autonomous_weekly),
+        "reserved_usd": dollars(open_week.total),
+        "warning": warning(inner, &state, today),
+        "price": (!state.prices_told.is_empty()).then(|| state.prices_told.join("; ")),
+        "closed": closed,
+        "stopped": inner.patience.stopped(),
+        "mind": state.mind,
+        "models": inner.patience.models(),
+        "autonomy": inner.autonomy(&mut state),
+        "resets_at": format!("{resets}T00:00:00Z"),
+    })
+}
+
+/// What is spent of each cap, once it is enough to be said.
+pub(super) fn warning(inner: &Inner, state: &State, today: Day) -> Option<String> {
+    let (day, week) = (state.money.spent_on(today), state.money.spent_on(today.monday()));
+    let caps = &inner.caps;
+    let parts: [(&str, Micros, Micros); 4] = [
+        ("this week's", week.total, caps.weekly),
+        ("today's", day.total, caps.daily),
+        ("the autonomous share of this week's", week.autonomous, caps.autonomous_weekly),
+        ("the autonomous share of today's", day.autonomous, caps.autonomous_daily),
+    ];
+    let said = parts.into_iter().filter(|(_, spent, _)| *spent > 0).filter_map(|(what, spent, cap)| {
+        let percent = if cap == 0 { 100.0 } else { 100.0 * spent as f64 / cap as f64 };
+        let (is_much, cap) = (percent >= inner.warn_percent, dollars(cap));
+        is_much.then(|| format!("{:.0} % of {what} {cap:.2} USD", percent.floor()))
+    });
+    let mut said: Vec<String> = said.collect();
+    let counted = state.money.counts_on(today);
+    if counted > today {
+        said.push(format!("what was spent up to {counted} counts still, for the clock was there already"));
+    }
+    (!said.is_empty()).then(|| format!("spent: {}", said.join("; ")))
+}
+
+impl Inner {
+    /// Writes down once a day that money runs short.
+    pub(super) fn warn(&self, state: &mut State) {
+        let today = Day::of(self.clock.now());
+        let Some(warning) = warning(self, state, today) else { return };
+        let on = state.money.counts_on(today);
+        if state.warned_on.is_none_or(|warned| warned < on) {
+            state.warned_on = Some(on);
+            tracing::warn!("{warning}");
+            let entry = Entry { decision: sums::WARNED.into(), day: Some(on), ..Entry::note(warning) };
+            self.ledger.submit(entry);
+        }
+    }
+}

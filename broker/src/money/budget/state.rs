@@ -1,0 +1,156 @@
+//! What a budget knows while it runs: money, the owner's window, its own share; and the refusals that follow from it.
+
+use super::window::Window;
+use crate::ground::caps::{Caps, Class, Cost, Day, Micros, Money, NoRoom, dollars};
+use crate::ground::clock::Clock;
+use crate::ground::files;
+use crate::ground::lock::lock;
+use crate::ground::rate::{Bucket, Rate};
+use crate::ground::refusal::Refusal;
+use crate::ledger::{Entry, Ledger};
+use crate::patience::Patience;
+use house::House;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, MutexGuard, mpsc};
+
+/// Milliseconds between two refusals that are written down; a creature that asks in a loop fills no disk.
+const REFUSAL_EVERY_MS: i64 = 60_000;
+/// Seconds after which a call may fit for which calls under way leave no room.
+pub const UNDER_WAY_S: u64 = 30;
+
+pub struct Inner {
+    pub house: House,
+    pub clock: Clock,
+    /// When this process began: with what the owner last saved.
+    pub since: String,
+    pub ledger: Ledger,
+    /// Which models answer; shown beside the money.
+    pub patience: Patience,
+    pub caps: Caps,
+    pub rate: Rate,
+    pub warn_percent: f64,
+    pub state: Mutex<State>,
+    /// The beginning of every call's name, unlike that of any other process.
+    pub prefix: String,
+    pub calls: AtomicU64,
+    /// Wakes who writes `budget.json`.
+    pub changed: mpsc::Sender<()>,
+}
+
+pub struct State {
+    pub money: Money,
+    pub window: Window,
+    pub warned_on: Option<Day>,
+    pub refused_ms: i64,
+    /// How costs were come by that neither a list nor an answer says.
+    pub prices_told: Vec<String>,
+    /// Which mind the owner's settings and keys make, and why.
+    pub mind: String,
+    pub bucket: Bucket,
+    pub likely: Likely,
+}
+
+/// What the next call of the creature's likely costs.
+#[derive(Default)]
+pub struct Likely {
+    /// By the models it thinks with by default.
+    pub offered: BTreeMap<String, Micros>,
+    /// Of the last call, where no model is known by name.
+    last: Micros,
+}
+
+impl Likely {
+    pub fn learn(&mut self, model: &str, likely: Micros) {
+        self.last = likely;
+        if let Some(known) = self.offered.get_mut(model) {
+            *known = likely;
+        }
+    }
+
+    pub fn cheapest(&self) -> Micros {
+        self.offered.values().copied().min().unwrap_or(self.last)
+    }
+}
+
+impl Inner {
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    pub fn change(&self) {
+        let _ = self.changed.send(());
+    }
+
+    /// On whose behalf a call is made, by what the owner did and when.
+    pub fn class(&self, state: &mut State, lowered: bool) -> Class {
+        let bytes = files::mark(&self.house.inbox()).map_or(0, |mark| mark.bytes);
+        if let Some(note) = state.window.look(bytes, self.clock.now()) {
+            self.ledger.submit(note);
+        }
+        match state.window.is_open(self.clock.now()) && !lowered {
+            true => Class::Owner,
+            false => Class::Autonomous,
+        }
+    }
+
+    pub fn no_room(&self, state: &mut State, entry: &Entry, class: Class, no: NoRoom, cost: Cost) -> Refusal {
+        let now = self.clock.now();
+        let (today, cap) = (Day::of(now), no.cap.name());
+        let reset = no.cap.resets(today);
+        let message = format!(
+            "no room under the {cap} cap of {:.2} USD: {:.4} spent, {:.4} reserved for calls under way, and this call may \
+             cost {:.4}; it resets at {reset}T00:00:00Z",
+            dollars(no.most),
+            dollars(no.spent),
+            dollars(no.reserved),
+            dollars(cost.most)
+        );
+        let hint = match (no.waits, no.is_too_large) {
+            (true, _) => "calls under way hold the room: ask again once they are answered",
+            (_, true) => {
+                "no reset makes room for a call of this size: ask for fewer tokens or a cheaper model; the owner \
+                     may raise [budget] in owner.toml"
+            }
+            _ => {
+                "sleep an hour and look at .self/budget.json instead of asking again; a call of fewer max_tokens \
+                      may still fit; a word of the owner's opens the whole cap"
+            }
+        };
+        self.write_down(state, entry, class, "budget_cap", &message);
+        let refusal = Refusal::new(429, "budget_cap", message, hint);
+        match (no.waits, no.is_too_large) {
+            (true, _) => refusal.after(UNDER_WAY_S),
+            // Waiting does not help.
+            (_, true) => refusal,
+            _ => refusal.after(reset.starts_s().saturating_sub(now.as_second()).max(1).unsigned_abs()),
+        }
+    }
+
+    /// Writes down a refusal, unless one was just before.
+    pub fn write_down(&self, state: &mut State, entry: &Entry, class: Class, decision: &str, why: &str) {
+        let ms = self.clock.now().as_millisecond();
+        // Time that went back counts as time that passed.
+        if ms.saturating_sub(state.refused_ms).unsigned_abs() >= REFUSAL_EVERY_MS.unsigned_abs() {
+            state.refused_ms = ms;
+            let entry = Entry {
+                event: "refuse".into(),
+                decision: decision.into(),
+                class: Some(class),
+                note: why.to_owned(),
+                ..entry.clone()
+            };
+            self.ledger.submit(entry);
+        }
+        self.change();
+    }
+
+    /// Now; a clock that went back takes back what it had filled in, once.
+    pub fn redate(&self, state: &mut State) -> i64 {
+        let now_ms = self.clock.now().as_millisecond();
+        if now_ms < state.bucket.at_ms {
+            state.bucket = self.rate.at(state.bucket, now_ms);
+        }
+        now_ms
+    }
+}

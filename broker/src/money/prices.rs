@@ -1,0 +1,286 @@
+//! What tokens cost: the owner's prices, else those compiled in, else the worst the owner thinks of; never nothing.
+
+use crate::ground::caps::Micros;
+use crate::policy::{Policy, Price};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Compiled in, so that no file can be missing.
+const TABLE: &str = include_str!("../prices.toml");
+
+/// From so many tokens on, long-context prices are counted where the table does not say.
+const LONG_TOKENS: u64 = 200_000;
+/// What they are counted at then, for input and output; most providers take at most this.
+const LONG_TIMES: u64 = 2;
+
+/// What makers begin their models' names with: what follows is a family's name and a version.
+const MAKERS: [&str; 2] = ["claude", "gpt"];
+
+/// Tokens of one call, each counted in one place only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Neither read from nor written to a cache.
+    pub input: u64,
+    pub output: u64,
+    pub cache_read: u64,
+    pub cache_write: u64,
+    /// Written to be kept for an hour.
+    pub cache_write_hour: u64,
+}
+
+impl Usage {
+    /// All tokens of the prompt.
+    pub fn prompt(&self) -> u64 {
+        let all = [self.input, self.cache_read, self.cache_write, self.cache_write_hour];
+        all.into_iter().fold(0, u64::saturating_add)
+    }
+}
+
+/// Millionths of a micro-dollar per token, which is what a dollar per million tokens comes to without a fraction lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+    cache_write_hour: u64,
+    long_tokens: u64,
+    long_times: u64,
+}
+
+impl Rate {
+    pub const FREE: Self = Self::flat(0, 0);
+
+    /// One price for all of the prompt, and one for the reply.
+    const fn flat(input: u64, output: u64) -> Self {
+        Self {
+            input,
+            output,
+            cache_read: input,
+            cache_write: input,
+            cache_write_hour: input,
+            long_tokens: LONG_TOKENS,
+            long_times: LONG_TIMES,
+        }
+    }
+
+    pub fn is_free(&self) -> bool {
+        [self.input, self.output, self.cache_read, self.cache_write, self.cache_write_hour] == [0; 5]
+    }
+
+    /// What a call costs at most.
+    pub fn worst(&self, input_tokens: u64, output_tokens: u64, hour: bool) -> Micros {
+        let input = self.input.max(self.cache_write).max(self.cache_read);
+        let input = if hour { input.max(self.cache_write_hour) } else { input };
+        self.sum([times(input_tokens, input), times(output_tokens, self.output)], input_tokens)
+    }
+
+    /// What a call costs of which a part of the prompt is read from a cache.
+    pub fn likely(&self, fresh_tokens: u64, read_tokens: u64, output_tokens: u64, hour: bool) -> Micros {
+        let input = self.input.max(self.cache_write);
+        let input = if hour { input.max(self.cache_write_hour) } else { input };
+        let parts = [
+            times(fresh_tokens, input),
+            times(read_tokens, self.cache_read),
+            times(output_tokens, self.output),
+        ];
+        self.sum(parts, fresh_tokens.saturating_add(read_tokens))
+    }
+
+    /// USD per million tokens.
+    pub fn shown(&self) -> Value {
+        let usd = |rate: u64| rate as f64 / 1e6;
+        json!({"input": usd(self.input), "cache_read": usd(self.cache_read), "output": usd(self.output)})
+    }
+
+    /// What a call did cost.
+    pub fn cost(&self, usage: &Usage) -> Micros {
+        let parts = [
+            times(usage.input, self.input),
+            times(usage.output, self.output),
+            times(usage.cache_read, self.cache_read),
+            times(usage.cache_write, self.cache_write),
+            times(usage.cache_write_hour, self.cache_write_hour),
+        ];
+        self.sum(parts, usage.prompt())
+    }
+
+    fn of(price: &Price) -> Self {
+        let write = rate(price.cache_write.unwrap_or(price.input * 2.0));
+        Self {
+            cache_read: rate(price.cache_read.unwrap_or(price.input)),
+            cache_write: write,
+            cache_write_hour: write,
+            ..Self::flat(rate(price.input), rate(price.output))
+        }
+    }
+
+    /// The owner's price is for every write to a cache, ours for the short ones.
+    fn of_row(row: &Row) -> Self {
+        let Row { input, output, cache_read, cache_write, .. } = *row;
+        let rate = Self::of(&Price { input, output, cache_read, cache_write });
+        Self {
+            cache_write_hour: rate.cache_write.max(self::rate(input * 2.0)),
+            long_tokens: row.long_tokens.unwrap_or(LONG_TOKENS),
+            long_times: row.long_times.unwrap_or(LONG_TIMES),
+            ..rate
+        }
+    }
+
+    /// Each price the higher of two.
+    fn dearer(self, other: Self) -> Self {
+        Self {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            cache_read: self.cache_read.max(other.cache_read),
+            cache_write: self.cache_write.max(other.cache_write),
+            cache_write_hour: self.cache_write_hour.max(other.cache_write_hour),
+            long_tokens: self.long_tokens.min(other.long_tokens),
+            long_times: self.long_times.max(other.long_times),
+        }
+    }
+
+    /// Rounded up: many small calls are not free.
+    fn sum<const PARTS: usize>(&self, parts: [u128; PARTS], prompt_tokens: u64) -> Micros {
+        let cost = parts.into_iter().fold(0, u128::saturating_add);
+        let long = if prompt_tokens > self.long_tokens { self.long_times } else { 1 };
+        u64::try_from(cost.saturating_mul(u128::from(long)).div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
+}
+
+fn times(tokens: u64, rate: u64) -> u128 {
+    u128::from(tokens) * u128::from(rate)
+}
+
+/// Rounded up; a price that is no number is the highest there is.
+fn rate(dollars: f64) -> u64 {
+    if dollars.is_finite() && dollars >= 0.0 { (dollars * 1e6).ceil() as u64 } else { u64::MAX }
+}
+
+/// A model in our own table. What is missing or unknown in one makes the table unreadable: nothing costs nothing by mistake.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    input: f64,
+    output: f64,
+    cache_read: Option<f64>,
+    cache_write: Option<f64>,
+    /// From how many tokens of a prompt on all of it costs how many times as much.
+    long_tokens: Option<u64>,
+    long_times: Option<u64>,
+}
+
+pub struct Prices {
+    owners: Vec<(String, Rate)>,
+    table: BTreeMap<String, Rate>,
+    worst: Rate,
+}
+
+impl Prices {
+    pub fn new(policy: &Policy) -> Self {
+        Self::with(policy, TABLE)
+    }
+
+    /// With another table than the one compiled in; one that cannot be read has no prices.
+    pub fn with(policy: &Policy, table: &str) -> Self {
+        let table: BTreeMap<String, Row> = toml::from_str(table).unwrap_or_else(|error| {
+            tracing::error!("failed to read the price table, every model counts as the worst: {error}");
+            BTreeMap::new()
+        });
+        let mut owners: Vec<_> =
+            policy.prices.iter().map(|(name, price)| (name.clone(), Rate::of(price))).collect();
+        owners.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        Self {
+            owners,
+            table: table.iter().map(|(name, row)| (name.clone(), Rate::of_row(row))).collect(),
+            worst: Rate::flat(rate(policy.budget.worst_input_usd), rate(policy.budget.worst_output_usd)),
+        }
+    }
+
+    /// The owner's word where there is one: that of the longest name that fits.
+    pub fn of_owner(&self, model: &str) -> Option<Rate> {
+        let fits = |name: &str| match name.strip_suffix('*') {
+            Some(beginning) => model.starts_with(beginning),
+            None => is_named(model, name),
+        };
+        self.owners.iter().find(|(name, _)| fits(name)).map(|(_, rate)| *rate)
+    }
+
+    /// The owner's price, or the list's, or the dearest of a family's, or the worst.
+    pub fn of(&self, model: &str) -> Rate {
+        let known = self.of_owner(model).or_else(|| self.of_table(model));
+        known.or_else(|| self.of_family(model).map(|(_, rate)| rate)).unwrap_or(self.worst)
+    }
+
+    /// What a model without a price counts as, for the owner; none where its price is known.
+    pub fn guess(&self, model: &str) -> Option<String> {
+        if self.of_owner(model).is_some() || self.of_table(model).is_some() {
+            return None;
+        }
+        let (like, rate) = match self.of_family(model) {
+            Some((family, rate)) => (format!("the dearest {family} there is"), rate),
+            None => ("the worst".to_owned(), self.worst),
+        };
+        let usd = |rate: u64| rate as f64 / 1e6;
+        Some(format!(
+            "no price is known for {model:?}, so it counts as {like} ({} USD per million tokens in, {} out): the owner \
+             may give it one in owner.toml, [prices.{model:?}] input = …, output = … (both 0: free)",
+            usd(rate.input),
+            usd(rate.output)
+        ))
+    }
+
+    fn of_table(&self, model: &str) -> Option<Rate> {
+        self.table.iter().find(|(name, _)| is_named(model, name)).map(|(_, rate)| *rate)
+    }
+
+    /// The dearest of the models that differ from this one by their version only; where there is none, of all of its
+    /// maker's. With what they have in common. A model older than all of these may have cost anything.
+    fn of_family(&self, model: &str) -> Option<(String, Rate)> {
+        let words = family(model)?;
+        let maker = words.first().copied().unwrap_or_default();
+        let of_maker = self.table.keys().filter(|name| name.starts_with(maker));
+        let oldest = of_maker.filter_map(|name| version(name)).fold(f64::INFINITY, f64::min);
+        if version(model).is_some_and(|version| version < oldest) {
+            return None;
+        }
+        let dearest = |of: &dyn Fn(&[&str]) -> bool| {
+            let rates = self.table.iter().filter(|(name, _)| family(name).is_some_and(|words| of(&words)));
+            rates.map(|(_, rate)| *rate).reduce(Rate::dearer)
+        };
+        match dearest(&|others| others == words) {
+            Some(rate) => Some((words.join("-"), rate)),
+            None => dearest(&|others| others.first() == Some(&maker)).map(|rate| (maker.to_owned(), rate)),
+        }
+    }
+}
+
+/// A name alone or with a date; `gpt-5` says nothing about what `gpt-5-pro` costs.
+fn is_named(model: &str, name: &str) -> bool {
+    let is_date = |rest: &str| {
+        rest == "latest" || (rest.len() >= 8 && rest.chars().all(|c| c.is_ascii_digit() || c == '-'))
+    };
+    let rest = model.strip_prefix(name);
+    rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_date))
+}
+
+/// The words of a model's name from its maker's on, without versions and dates: `gpt`, `mini` of `openai/gpt-5.4-mini`.
+fn family(model: &str) -> Option<Vec<&str>> {
+    let begins = |at: &usize| {
+        let (before, rest) = model.split_at_checked(*at).unwrap_or_default();
+        !before.ends_with(|c: char| c.is_ascii_alphanumeric())
+            && MAKERS.iter().any(|maker| rest.starts_with(maker))
+    };
+    let name = model.get((0..model.len()).find(begins)?..)?;
+    let is_word = |part: &&str| !part.is_empty() && !part.starts_with(|c: char| c.is_ascii_digit());
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.').filter(is_word);
+    Some(words.filter(|word| *word != "latest").collect())
+}
+
+/// The first number in a model's name.
+fn version(model: &str) -> Option<f64> {
+    let from = model.split_at_checked(model.find(|c: char| c.is_ascii_digit())?)?.1;
+    let end = from.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(from.len());
+    from.get(..end)?.trim_end_matches('.').parse().ok()
+}

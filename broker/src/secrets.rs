@@ -1,0 +1,47 @@
+//! Secrets: the keys at hand, one handle for all wings, and every text that goes back without them.
+
+pub mod encodings;
+pub mod keys;
+pub mod patterns;
+
+use keys::Keys;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+/// A handle; all are one. Behind a lock: a token that was renewed is known from then on.
+#[derive(Clone)]
+pub struct Secrets(Arc<RwLock<Keys>>);
+
+impl Secrets {
+    pub fn new(keys: Keys) -> Self {
+        Self(Arc::new(RwLock::new(keys)))
+    }
+
+    /// The secret in a variable.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.keys().get(name).map(str::to_owned)
+    }
+
+    /// From now on scrubs this value too.
+    pub fn know(&self, value: &str) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).know(value);
+    }
+
+    /// The text without any known secret.
+    pub fn scrub(&self, text: &str) -> String {
+        self.keys().scrub(text)
+    }
+
+    /// The same for bytes that may be no text.
+    pub fn scrub_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+        self.keys().scrub_bytes(bytes)
+    }
+
+    /// The text without any known secret, and without what looks like one.
+    pub fn scrub_all(&self, text: &str) -> String {
+        patterns::scrub(self.scrub(text))
+    }
+
+    fn keys(&self) -> RwLockReadGuard<'_, Keys> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,275 @@
+//! Secrets: read once, from the environment or `.env`; named by variables, scrubbed from everything that goes back.
+//!
+//! Invariant: a secret's value never reaches a log line, a file or a client, in any of the encodings that the table in
+//! docs/services.md names.
+
+use crate::secrets::encodings::{self, View};
+use aho_corasick::{AhoCorasick, MatchKind};
+use anyhow::{Context, Result, anyhow, bail};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use house::House;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt;
+
+/// Bytes; a shorter value is a placeholder, and scrubbing it would only scrub words.
+const SHORTEST: usize = 8;
+/// Bytes; a line of a secret of several lines (a private key, say) is a secret itself.
+const SHORTEST_LINE: usize = 16;
+/// Bytes of `.env` that are read.
+const MOST_FILE_BYTES: u64 = 1 << 20;
+/// What stands in a secret's place.
+pub const MARK: &str = "[key]";
+
+#[derive(Clone, Default)]
+pub struct Keys {
+    values: BTreeMap<String, String>,
+    /// Values that are scrubbed.
+    known: Vec<String>,
+    /// What is looked for; `None` while there is nothing.
+    search: Option<Search>,
+}
+
+/// All encodings of all secrets at once.
+#[derive(Clone)]
+struct Search {
+    /// Without blanks, which broken lines and UTF-16 have between the letters.
+    letters: AhoCorasick,
+    /// Digits of hexadecimals in lower case, whatever stands between them.
+    digits: AhoCorasick,
+}
+
+/// What of `.env` is an address or a name, and no secret.
+const PLAIN: [&str; 5] =
+    ["ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "OPENAI_BASE_URL", "OPENAI_MODEL", "OLLAMA_HOST"];
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Keys({} names)", self.values.len())
+    }
+}
+
+impl Keys {
+    /// Reads the variables `named` from the environment, else from the house's `.env`.
+    pub fn load(house: &House, named: &[String]) -> Result<Self> {
+        let file = read_file(house)?;
+        let value = |name: &String| {
+            std::env::var(name).ok().filter(|value| !value.is_empty()).or_else(|| file.get(name).cloned())
+        };
+        let names = named.iter().cloned().chain(PLAIN.map(str::to_owned));
+        let values = names.filter_map(|name| Some((value(&name)?.trim().to_owned(), name)));
+        let values: BTreeMap<_, _> = values.map(|(value, name)| (name, value)).collect();
+        // Whatever else `.env` holds is secret as well, used or not.
+        let secret = file.iter().chain(&values).filter(|(name, _)| !PLAIN.contains(&name.as_str()));
+        let known = secret.map(|(_, value)| value.clone()).collect();
+        let mut keys = Self { known, values, search: None };
+        keys.prepare();
+        Ok(keys)
+    }
+
+    pub fn of(values: BTreeMap<String, String>) -> Self {
+        let mut keys = Self { known: values.values().cloned().collect(), values, search: None };
+        keys.prepare();
+        keys
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// From now on scrubs this value too: a token that was refreshed, say.
+    pub fn know(&mut self, value: &str) {
+        if !self.known.iter().any(|known| known == value) {
+            self.known.push(value.to_owned());
+            self.prepare();
+        }
+    }
+
+    /// The text without any known secret.
+    pub fn scrub(&self, text: &str) -> String {
+        match self.found(text.as_bytes()) {
+            found if found.is_empty() => text.to_owned(),
+            found => String::from_utf8_lossy(&struck(text.as_bytes(), found)).into_owned(),
+        }
+    }
+
+    /// The bytes without any known secret.
+    pub fn scrub_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+        match self.found(&bytes) {
+            found if found.is_empty() => bytes,
+            found => struck(&bytes, found),
+        }
+    }
+
+    fn prepare(&mut self) {
+        self.known.retain(|value| value.trim().len() >= SHORTEST);
+        self.known.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        self.known.dedup();
+        let built = |encodings_of: fn(&str) -> Vec<Vec<u8>>| {
+            let mut all: Vec<Vec<u8>> =
+                self.known.iter().flat_map(|value| encodings_of(value.trim())).collect();
+            all.sort();
+            all.dedup();
+            AhoCorasick::builder().match_kind(MatchKind::Standard).build(all).ok()
+        };
+        let search = || Some(Search { letters: built(in_letters)?, digits: built(in_digits)? });
+        self.search = if self.known.is_empty() { None } else { search() };
+    }
+
+    /// Where secrets stand.
+    fn found(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let Some(search) = &self.search else { return found };
+        let mut look = |view: &View, search: &AhoCorasick, keep: fn(u8) -> Option<u8>| {
+            let (kept, places) = view.only(keep);
+            found.extend(search.find_overlapping_iter(&kept).filter_map(|hit| {
+                Some(view.place(*places.get(hit.start())?, *places.get(hit.end().checked_sub(1)?)?))
+            }));
+        };
+        encodings::each_view(bytes, |view| {
+            look(view, &search.letters, letter);
+            look(view, &search.digits, digit);
+        });
+        found
+    }
+}
+
+/// What is no blank.
+fn letter(byte: u8) -> Option<u8> {
+    (!matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | 0)).then_some(byte)
+}
+
+/// What is a digit of a hexadecimal.
+fn digit(byte: u8) -> Option<u8> {
+    byte.is_ascii_hexdigit().then_some(byte.to_ascii_lowercase())
+}
+
+/// The bytes with a mark for each of these ranges, and for those that touch but one.
+pub fn struck(bytes: &[u8], mut found: Vec<Range<usize>>) -> Vec<u8> {
+    found.sort_by_key(|range| range.start);
+    let (mut clean, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    for range in found {
+        if range.start >= at {
+            clean.extend_from_slice(bytes.get(at..range.start).unwrap_or_default());
+            clean.extend_from_slice(MARK.as_bytes());
+        }
+        at = at.max(range.end);
+    }
+    clean.extend_from_slice(bytes.get(at..).unwrap_or_default());
+    clean
+}
+
+/// A secret and its lines; and as it is, in UTF-16 and in base64, in base64.
+fn in_letters(secret: &str) -> Vec<Vec<u8>> {
+    let plain = |text: &[u8]| text.iter().copied().filter_map(letter).collect::<Vec<u8>>();
+    let once = in_base64(secret.as_bytes());
+    let mut found: Vec<Vec<u8>> = once.iter().flat_map(|text| in_base64(text)).collect();
+    found.extend(once);
+    found.extend(in_utf16(secret).iter().flat_map(|text| in_base64(text)));
+    found.retain(|encoded| encoded.len() >= SHORTEST);
+    found.extend(
+        secret
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.len() >= SHORTEST_LINE)
+            .map(|line| plain(line.as_bytes())),
+    );
+    found.extend(in_utf16(secret).iter().map(|text| plain(text)));
+    found.push(plain(secret.as_bytes()));
+    found
+}
+
+/// A secret in hexadecimal, as it is and in UTF-16.
+fn in_digits(secret: &str) -> Vec<Vec<u8>> {
+    let hex = |bytes: &[u8]| crate::ground::text::hex(bytes).into_bytes();
+    in_utf16(secret).iter().map(|bytes| hex(bytes)).chain([hex(secret.as_bytes())]).collect()
+}
+
+/// In both orders of its bytes.
+fn in_utf16(secret: &str) -> [Vec<u8>; 2] {
+    let units = || secret.encode_utf16();
+    [units().flat_map(u16::to_le_bytes).collect(), units().flat_map(u16::to_be_bytes).collect()]
+}
+
+/// In both alphabets, at each of three offsets; characters that hold bits of what stands around it are left out.
+fn in_base64(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let at = |offset: usize| {
+        let padded = [vec![0; offset], bytes.to_vec()].concat();
+        let (first, last) = ((offset * 8).div_ceil(6), padded.len() * 8 / 6);
+        [STANDARD_NO_PAD.encode(&padded), URL_SAFE_NO_PAD.encode(&padded)]
+            .map(|text| text.get(first..last).unwrap_or_default().as_bytes().to_vec())
+    };
+    (0..3).flat_map(at).collect()
+}
+
+/// The pairs of `.env`; nothing where there is none. An error never quotes the file.
+fn read_file(house: &House) -> Result<BTreeMap<String, String>> {
+    let mut text = String::new();
+    // A pipe would have us wait for whoever writes into it.
+    match File::options().read(true).custom_flags(nix::libc::O_NONBLOCK).open(house.secrets()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        Err(error) => return Err(error).context("failed to open .env"),
+        Ok(file) => {
+            use std::os::unix::fs::PermissionsExt;
+            let meta = file.metadata().context("failed to look at .env")?;
+            if !meta.is_file() {
+                bail!(".env is no file; make it one with lines of NAME=value, or take it away");
+            }
+            let mode = meta.permissions().mode();
+            if mode & 0o077 != 0 {
+                tracing::warn!("others on this machine can read .env; mend it with: chmod 600 .env");
+            }
+            file.take(MOST_FILE_BYTES + 1).read_to_string(&mut text).context("failed to read .env")?;
+        }
+    }
+    if text.len() as u64 > MOST_FILE_BYTES {
+        bail!("failed to read .env: it is larger than {MOST_FILE_BYTES} bytes");
+    }
+    let literal = literal(&text);
+    let pairs = dotenvy::from_read_iter(literal.as_bytes()).map(|pair| {
+        pair.map_err(|error| match error {
+            // The line itself may hold a secret, so only its number is told.
+            dotenvy::Error::LineParse(line, _) => {
+                let known =
+                    literal.lines().position(|found| !line.is_empty() && found.starts_with(line.as_str()));
+                match known {
+                    Some(at) => anyhow!(".env, line {}: not NAME=value; quote values with spaces", at + 1),
+                    None => anyhow!(".env: a line is not NAME=value; quote values with spaces"),
+                }
+            }
+            dotenvy::Error::Io(_) | dotenvy::Error::EnvVar(_) | _ => anyhow!("failed to read .env"),
+        })
+    });
+    pairs.collect()
+}
+
+/// The text with every `$` meant as it stands: a password is not a template, and no other variable belongs in it.
+fn literal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut quote, mut before, mut comment, mut escaped) = (None, '\n', false, false);
+    for c in text.chars() {
+        match (c, quote) {
+            ('\n', None) => comment = false,
+            _ if comment => {}
+            ('\\', None | Some('"')) if !escaped => {
+                escaped = true;
+                out.push(c);
+                before = c;
+                continue;
+            }
+            ('$', None | Some('"')) if !escaped => out.push('\\'),
+            ('#', None) if before.is_whitespace() => comment = true,
+            ('"' | '\'', None) if !escaped => quote = Some(c),
+            ('"', Some('"')) if !escaped => quote = None,
+            ('\'', Some('\'')) => quote = None,
+            _ => {}
+        }
+        escaped = false;
+        before = c;
+        out.push(c);
+    }
+    out
+}

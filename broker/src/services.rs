@@ -1,0 +1,78 @@
+//! Services: places the owner named, and what may be done there; each call judged by the owner's rules before it leaves.
+//!
+//! Invariant: nothing leaves that no rule allows, that the ledger does not hold, or that is written in any way but the
+//! canonical one that was judged. What a client says of itself decides nothing.
+
+pub mod approved;
+pub mod call;
+pub mod canonical;
+pub mod carry;
+pub mod drafts;
+pub mod hours;
+pub mod implicit;
+pub mod janee;
+pub mod listing;
+pub mod mcp;
+pub mod oauth;
+pub mod oauth1;
+mod perform;
+pub mod recipients;
+pub mod routes;
+pub mod rules;
+pub mod seal;
+pub mod sending;
+pub mod upstream;
+
+use crate::approvals::Approvals;
+use crate::approvals::act::Act;
+use crate::ground::clock::Clock;
+use crate::ground::refusal::Unfit;
+use crate::ground::taint::Taint;
+use crate::ground::text::cut;
+use crate::ledger::Ledger;
+use crate::policy::{self, Rule};
+use crate::secrets::Secrets;
+use hours::Hours;
+use house::House;
+use janee::session::Janee;
+use oauth::SignIns;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use upstream::Upstream;
+
+/// What calling services needs.
+pub struct Services {
+    pub all: BTreeMap<String, policy::Service>,
+    pub hours: Hours,
+    pub sign_ins: SignIns,
+    pub janee: Janee,
+    pub upstream: Upstream,
+    pub approvals: Arc<Approvals>,
+    pub ledger: Ledger,
+    pub taint: Arc<Taint>,
+    pub secrets: Secrets,
+    pub house: House,
+    pub clock: Clock,
+}
+
+impl Services {
+    /// The rules an act is judged by.
+    pub fn rules_of(&self, act: &Act) -> Vec<Rule> {
+        match act {
+            Act::Service(call) => self.all.get(&call.service).map(|service| service.rules.clone()),
+            Act::Janee(call) => self.janee.rules(&call.service),
+            Act::Purpose { .. } => None,
+        }
+        .unwrap_or_default()
+    }
+
+    /// What is said of a service that is not there.
+    pub fn unknown(&self, name: &str) -> Unfit {
+        let names: Vec<&str> = self.all.keys().map(String::as_str).collect();
+        let hint = match names.as_slice() {
+            [] => "no service is configured; the owner names them in owner.toml under [services]".to_owned(),
+            names => format!("there are: {}; only the owner can add one, in owner.toml", names.join(", ")),
+        };
+        Unfit { error: format!("no service is called {:?}", cut(name, 60)), hint }
+    }
+}

@@ -1,0 +1,392 @@
+//! The canonical form of a call: one for each path, query, header and body, made before it is judged, and what is sent.
+//!
+//! Invariant: what has no form that every server reads alike is refused, never guessed at.
+//! Pure: nothing here reads, sends or waits.
+
+use crate::ground::refusal::Unfit;
+use serde_json::Value;
+
+const MOST_PATH: usize = 2_048;
+const MOST_QUERY: usize = 8_192;
+const MOST_HEADER: usize = 1_024;
+/// Largest body of one call, in bytes.
+pub const MOST_BODY: usize = 1 << 20;
+
+/// Characters that stand for themselves in a segment, beside letters and digits.
+const PLAIN_IN_PATH: &[u8] = b"-._~!$&'()*+,=:@";
+const UNRESERVED: &[u8] = b"-._~";
+/// What a segment may not hold however it is escaped: servers disagree on what these mean.
+const AMBIGUOUS: &[u8] = b"/\\%;?#";
+const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/// Headers of the client's that are passed on; beside `if-…` and `…-version`.
+const HEADERS: [&str; 6] =
+    ["accept", "accept-language", "content-language", "content-type", "idempotency-key", "prefer"];
+/// Parameters that would sign a call, or turn it into another; without `-`, `_` and what follows `[`.
+const NOT_A_PARAMETER: [&str; 15] = [
+    "accesstoken",
+    "refreshtoken",
+    "idtoken",
+    "authtoken",
+    "usertoken",
+    "token",
+    "apikey",
+    "apisecret",
+    "clientsecret",
+    "secret",
+    "password",
+    "passwd",
+    "authorization",
+    "bearer",
+    "jwt",
+];
+/// Names by which frameworks take another method than the call's own; `method` only with a sign before it.
+const OVERRIDES: [&str; 5] = ["method", "httpmethod", "methodoverride", "xhttpmethod", "xhttpmethodoverride"];
+/// The media type of a form; what is sent of it has no parameters.
+pub const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Names and values, decoded.
+pub type Pairs = Vec<(String, String)>;
+
+fn unfit<T>(error: impl Into<String>, hint: impl Into<String>) -> Result<T, Unfit> {
+    Err(Unfit { error: error.into(), hint: hint.into() })
+}
+
+/// A method as it is sent; `get` is `GET`.
+pub fn method(given: &str) -> Result<String, Unfit> {
+    let method = given.trim().to_ascii_uppercase();
+    if METHODS.contains(&method.as_str()) {
+        return Ok(method);
+    }
+    unfit(format!("the method {:?} is not known", short(given)), format!("use one of {}", METHODS.join(", ")))
+}
+
+/// A method that changes nothing.
+pub fn is_safe(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD")
+}
+
+/// The canonical path, and the query that followed it.
+pub fn path(given: &str) -> Result<(String, Option<&str>), Unfit> {
+    let plain = "give a plain path like /2/users/me, its query apart";
+    if given.len() > MOST_PATH + MOST_QUERY {
+        return unfit("the path is too long", plain);
+    }
+    if let Some(odd) = given.chars().find(|&letter| !letter.is_ascii_graphic() && letter != ' ') {
+        return unfit(
+            format!("the path holds {odd:?}"),
+            "percent-encode what is not plain ASCII in the query",
+        );
+    }
+    if given.contains(['#', '\\']) {
+        return unfit("the path holds a fragment or a backslash", plain);
+    }
+    let (path, query) = given.split_once('?').map_or((given, None), |(path, query)| (path, Some(query)));
+    let Some(rest) = path.strip_prefix('/') else {
+        return unfit("the path does not begin with /", "leave out the address: the service has one already");
+    };
+    let mut canonical = String::with_capacity(path.len());
+    let last = rest.split('/').count() - 1;
+    for (at, raw) in rest.split('/').enumerate() {
+        if raw.is_empty() && at != last {
+            return unfit("the path holds //", plain);
+        }
+        canonical.push('/');
+        canonical.push_str(&segment(raw)?);
+    }
+    if canonical.len() > MOST_PATH {
+        return unfit("the path is too long", plain);
+    }
+    Ok((canonical, query))
+}
+
+/// The canonical segment: decoded once, judged, encoded anew.
+pub fn segment(raw: &str) -> Result<String, Unfit> {
+    let Some(bytes) = decoded(raw) else {
+        return unfit(
+            format!("the path holds a broken escape in {:?}", short(raw)),
+            "write %25 for a bare %",
+        );
+    };
+    if let Some(odd) = bytes.iter().find(|byte| AMBIGUOUS.contains(byte) || !matches!(byte, 0x20..=0x7e)) {
+        let hint = "servers disagree on what it means there; put such values in the query or the body";
+        return unfit(format!("the path holds an escaped or bare {:?}", char::from(*odd)), hint);
+    }
+    // Some servers take dots and spaces off the ends of a name, and what is left is another path.
+    if bytes.first() == Some(&b' ') || matches!(bytes.last(), Some(b' ' | b'.')) {
+        return unfit(
+            "the path holds a segment that begins or ends with a space, or ends with a dot",
+            "leave it out",
+        );
+    }
+    Ok(encoded(&bytes, PLAIN_IN_PATH))
+}
+
+/// The pairs of a query: an object, or text like `a=b&c=d`.
+pub fn query(given: &Value, after_path: Option<&str>) -> Result<Pairs, Unfit> {
+    let mut pairs = pairs(after_path.unwrap_or_default())?;
+    match given {
+        Value::Null => {}
+        Value::String(text) => pairs.extend(self::pairs(text.trim_start_matches('?'))?),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let values = if let Value::Array(values) = value {
+                    values.as_slice()
+                } else {
+                    std::slice::from_ref(value)
+                };
+                for value in values {
+                    match value {
+                        Value::Null => {}
+                        Value::String(text) => pairs.push((name.clone(), text.clone())),
+                        Value::Bool(_) | Value::Number(_) => pairs.push((name.clone(), value.to_string())),
+                        Value::Array(_) | Value::Object(_) => {
+                            return unfit(
+                                format!("the query's {name:?} is nested"),
+                                "give text or a list of texts",
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+            return unfit("the query is neither an object nor text", "give {\"name\": \"value\"}");
+        }
+    }
+    fit_parameters(&pairs)?;
+    if pairs.iter().map(|(name, value)| name.len() + value.len() + 2).sum::<usize>() > MOST_QUERY {
+        return unfit("the query is too long", "send less, or in the body");
+    }
+    Ok(pairs)
+}
+
+/// Pairs as they are sent, every character escaped that is not unreserved.
+pub fn joined(pairs: &[(String, String)]) -> String {
+    let pair = |(name, value): &(String, String)| {
+        format!("{}={}", encoded(name.as_bytes(), UNRESERVED), encoded(value.as_bytes(), UNRESERVED))
+    };
+    pairs.iter().map(pair).collect::<Vec<_>>().join("&")
+}
+
+/// The pairs of a query or a form, decoded.
+pub fn pairs(text: &str) -> Result<Pairs, Unfit> {
+    let decode = |part: &str| {
+        let bytes = decoded(&part.replace('+', " "))?;
+        String::from_utf8(bytes).ok().filter(|text| !text.chars().any(|letter| letter == '\0'))
+    };
+    let mut pairs = Vec::new();
+    for part in text.split('&').filter(|part| !part.is_empty()) {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        match (decode(name), decode(value)) {
+            (Some(name), Some(value)) if !name.is_empty() => pairs.push((name, value)),
+            _ => {
+                return unfit(
+                    format!("{:?} cannot be read as a parameter", short(part)),
+                    "give name=value, escaped",
+                );
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+fn fit_parameters(pairs: &[(String, String)]) -> Result<(), Unfit> {
+    for (name, _) in pairs {
+        let bare = bare(name);
+        if NOT_A_PARAMETER.contains(&bare.as_str()) || bare.starts_with("oauth") || overrides(name) {
+            return turned(name);
+        }
+    }
+    Ok(())
+}
+
+fn turned(name: &str) -> Result<(), Unfit> {
+    let hint = "leave it out: the broker signs calls, and a call's method is what `method` says";
+    unfit(format!("the parameter {:?} is not passed on", short(name)), hint)
+}
+
+/// A field's name without signs, in lower case; `a[b]` is `a`.
+fn bare(name: &str) -> String {
+    let bare = name.split('[').next().unwrap_or_default();
+    bare.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+}
+
+fn overrides(name: &str) -> bool {
+    let bare = bare(name);
+    OVERRIDES.contains(&bare.as_str()) && (bare != "method" || name.trim().starts_with(['_', '$']))
+}
+
+/// Refuses JSON in which a field, however deep, would turn the call into another.
+fn fit_fields(json: &Value) -> Result<(), Unfit> {
+    match json {
+        Value::Object(fields) => fields
+            .iter()
+            .try_for_each(|(name, value)| if overrides(name) { turned(name) } else { fit_fields(value) }),
+        Value::Array(values) => values.iter().try_for_each(fit_fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+    }
+}
+
+/// The same of a body whose type says nothing of fields: a server may look for them all the same.
+fn fit_text(text: &str) -> Result<(), Unfit> {
+    if let Ok(json) = serde_json::from_str(text) {
+        fit_fields(&json)?;
+    }
+    for (name, _) in text.split(['&', ';', '\n']).filter_map(|part| part.split_once('=')) {
+        let name = decoded(name).map_or(name.into(), |bytes| String::from_utf8_lossy(&bytes).into_owned());
+        if overrides(&name) {
+            return turned(&name);
+        }
+    }
+    Ok(())
+}
+
+/// The headers that are passed on, sorted, and the names of those that are not.
+pub fn headers(given: &Value) -> Result<(Pairs, Vec<String>), Unfit> {
+    let fields = match given {
+        Value::Null => return Ok((Vec::new(), Vec::new())),
+        Value::Object(fields) => fields,
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            return unfit("the headers are not an object", "give {\"accept\": \"application/json\"}");
+        }
+    };
+    let (mut passed, mut dropped): (Pairs, Vec<String>) = Default::default();
+    for (name, value) in fields {
+        let lower = name.trim().to_ascii_lowercase();
+        let token = lower.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let known = HEADERS.contains(&lower.as_str())
+            || lower.starts_with("if-")
+            || (lower.ends_with("-version") && !lower.starts_with("sec-"));
+        if !token || !known || passed.iter().any(|(name, _)| *name == lower) {
+            dropped.push(short(name));
+            continue;
+        }
+        let Some(value) = value.as_str().map(str::trim).filter(|value| fit_value(value)) else {
+            return unfit(
+                format!("the header {lower} has no fit value"),
+                "give one line of plain ASCII text",
+            );
+        };
+        passed.push((lower, value.to_owned()));
+    }
+    passed.sort();
+    Ok((passed, dropped))
+}
+
+fn fit_value(value: &str) -> bool {
+    value.len() <= MOST_HEADER && value.chars().all(|letter| letter.is_ascii_graphic() || letter == ' ')
+}
+
+/// A body as it is sent. JSON and forms are written anew, so that nothing in them is read in two ways;
+/// `content-type` is written anew too, and added to `headers` where it is missing.
+pub fn body(given: &Value, method: &str, headers: &mut Pairs) -> Result<String, Unfit> {
+    let kind = headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.clone());
+    headers.retain(|(name, _)| name != "content-type");
+    let text = match given {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => given.to_string(),
+    };
+    if text.is_empty() {
+        return Ok(text);
+    }
+    if is_safe(method) {
+        return unfit(format!("a {method} carries no body"), "put it in `query`, or use another method");
+    }
+    if text.len() > MOST_BODY {
+        return unfit(format!("the body is larger than {MOST_BODY} bytes"), "send less at once");
+    }
+    let json = serde_json::from_str::<Value>(&text).ok();
+    let kind = match (kind, &json) {
+        (Some(kind), _) => media_type(&kind)?,
+        (None, Some(_)) => "application/json".to_owned(),
+        (None, None) => "text/plain".to_owned(),
+    };
+    let (kind, text) = match json {
+        Some(json) if is_json(&kind) => {
+            fit_fields(&json)?;
+            (kind, json.to_string())
+        }
+        None if is_json(&kind) => return unfit("the body is not JSON, as its type says", "mend the body"),
+        _ if kind == FORM => {
+            let pairs = pairs(&text)?;
+            fit_parameters(&pairs)?;
+            (kind, joined(&pairs))
+        }
+        _ => {
+            fit_text(&text)?;
+            (format!("{kind}; charset=utf-8"), text)
+        }
+    };
+    headers.push(("content-type".to_owned(), kind));
+    headers.sort();
+    Ok(text)
+}
+
+/// One media type in lower case and without parameters. Readers disagree on all of them, so that none is taken but the
+/// charset everything is in.
+fn media_type(given: &str) -> Result<String, Unfit> {
+    let lower = given.to_ascii_lowercase();
+    let mut parts = lower.split(';').map(str::trim);
+    let kind = parts.next().unwrap_or_default();
+    let token = |text: &str| {
+        !text.is_empty()
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+    };
+    let plain = kind.split_once('/').is_some_and(|(one, two)| token(one) && token(two) && one != "multipart");
+    let utf8 = |part: &str| matches!(part, "charset=utf-8" | "charset=\"utf-8\"");
+    let fits = parts.next().is_none_or(utf8) && parts.next().is_none();
+    if !plain || !fits {
+        return unfit(
+            format!("the content-type {:?} is not passed on", short(given)),
+            format!(
+                "give one media type with no parameter but charset=utf-8, like application/json or {FORM}"
+            ),
+        );
+    }
+    Ok(kind.to_owned())
+}
+
+/// True for a media type whose bodies are JSON.
+pub fn is_json(kind: &str) -> bool {
+    matches!(kind, "application/json" | "text/json")
+        || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+/// Percent-decodes once; nothing for a broken escape.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = text.bytes();
+    let mut decoded = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            decoded.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(bytes.next()?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        decoded.push(digit()? << 4 | digit()?);
+    }
+    Some(decoded)
+}
+
+/// Percent-encodes all but letters, digits and `plain`, in upper case.
+fn encoded(bytes: &[u8], plain: &[u8]) -> String {
+    let mut encoded = String::with_capacity(bytes.len());
+    for byte in bytes {
+        if byte.is_ascii_alphanumeric() || plain.contains(byte) {
+            encoded.push(char::from(*byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+/// Percent-encodes everything but the unreserved characters of RFC 3986.
+pub fn escaped(text: &str) -> String {
+    encoded(text.as_bytes(), UNRESERVED)
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(80).collect()
+}

@@ -1,0 +1,99 @@
+//! Judges a canonical call by the owner's rules, and does what its rule says.
+
+use super::hours::{self, Full};
+use super::{Services, canonical, drafts, oauth, perform, recipients, rules, sending};
+use crate::approvals::act::{Act, Call};
+use crate::approvals::outcome::with;
+use crate::approvals::record::entry;
+use crate::ground::refusal::Unfit;
+use crate::ground::text::cut;
+use crate::ledger::{Closed, Entry};
+use crate::policy::{Taint, Verdict};
+use serde_json::{Value, json};
+
+/// Characters told of somebody who is new.
+const MOST_NEW: usize = 200;
+
+/// Judges a canonical call, and does what its rule says.
+pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Result<Value, Closed> {
+    let Some(call) = act.call().cloned() else { return Ok(Value::Null) };
+    let rules = services.rules_of(&act);
+    let here = format!("{} {} at {}", call.method, call.path, call.service);
+    let Some(rule) =
+        rules::judge(&rules, &call.method, &call.path).filter(|rule| rule.verdict != Verdict::Deny)
+    else {
+        let unfit = Unfit { error: format!("{here} is not allowed"), hint: rules::in_words(&rules) };
+        return services.approvals.refuse(life, &act, unfit).await;
+    };
+    if rule.verdict == Verdict::Allow
+        && !canonical::is_safe(&call.method)
+        && let Some(refused) = services.approvals.unproven(life, &act).await?
+    {
+        return Ok(refused);
+    }
+    if let Some(most) = rule.per_hour {
+        let used_up = services.hours.take(&hours::key(act.kind(), &call.service, rule), most);
+        match used_up {
+            Ok(_) => {}
+            Err(Full::Wait(seconds)) => {
+                let error = format!("{here} may be used {most} times an hour, and was");
+                let unfit = Unfit { error, hint: format!("there is one again in {seconds} s") };
+                return Ok(with(
+                    services.approvals.refuse(life, &act, unfit).await?,
+                    "retry_after_s",
+                    seconds,
+                ));
+            }
+            Err(Full::Closed(why)) => return Err(Closed(why)),
+        }
+    }
+    match rule.verdict {
+        Verdict::Draft => draft(services, life, &act, &call).await,
+        Verdict::Ask => {
+            services.approvals.ask(life, act, format!("the owner's rules ask about {here}"), reason).await
+        }
+        Verdict::Deny => services.approvals.refuse(life, &act, services.unknown(&call.service)).await,
+        Verdict::Allow => match new_while_tainted(services, life, &act) {
+            Some(new) => {
+                let why = format!(
+                    "text of others was read a short while ago, and this is new: {}",
+                    cut(&services.secrets.scrub(&new), MOST_NEW)
+                );
+                services.approvals.ask(life, act, why, reason).await
+            }
+            None => allowed(services, life, &act).await,
+        },
+    }
+}
+
+/// A recipient that is new, where text of others was read and the act changes something.
+fn new_while_tainted(services: &Services, life: u64, act: &Act) -> Option<String> {
+    let outward = act.call().is_some_and(|call| !canonical::is_safe(&call.method));
+    if !outward || services.approvals.when_tainted == Taint::Allow || !services.taint.is_tainted(life) {
+        return None;
+    }
+    recipients::of(act).into_iter().find(|recipient| services.taint.is_new(recipient))
+}
+
+async fn allowed(services: &Services, life: u64, act: &Act) -> Result<Value, Closed> {
+    let tainted = services.taint.is_tainted(life);
+    let id = oauth::nonce().unwrap_or_default();
+    let outcome = perform::perform(services, life, act, "allow", &id).await?;
+    if outcome.is_success() && !tainted {
+        sending::know_recipients(services, act);
+    }
+    Ok(outcome.envelope())
+}
+
+async fn draft(services: &Services, life: u64, act: &Act, call: &Call) -> Result<Value, Closed> {
+    services.ledger.append(Entry { decision: "draft".to_owned(), ..entry(life, "call", act) }).await?;
+    let note = "the owner's rules keep this as a draft; nothing was sent";
+    Ok(match drafts::keep(&services.house, &services.clock, call) {
+        Ok(path) => {
+            json!({"ok": false, "draft": true, "path": path, "error": note, "hint": "the owner reads drafts"})
+        }
+        Err(error) => {
+            json!({"ok": false, "error": format!("{error:#}"), "hint": "nothing was sent and nothing kept"})
+        }
+    })
+}

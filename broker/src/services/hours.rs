@@ -1,0 +1,132 @@
+//! How often each rule was used in the last hour, counted on the disk: a restart refills nothing.
+//!
+//! Invariant: a use is on the disk before what it is counted for happens; what cannot be counted does not happen.
+
+use crate::ground::clock::Clock;
+use crate::ground::files;
+use crate::ground::lock::lock;
+use crate::policy::Rule;
+use house::House;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+
+const HOUR_MS: i64 = 3_600_000;
+/// Lines of the file before the old ones are dropped.
+const MOST_LINES: usize = 4_000;
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    at_ms: i64,
+    rule: String,
+}
+
+#[derive(Default)]
+struct Held {
+    uses: BTreeMap<String, Vec<i64>>,
+    lines: usize,
+    /// Why nothing can be counted.
+    closed: Option<String>,
+}
+
+/// Why a use is not given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Full {
+    /// Seconds until there is one again.
+    Wait(u64),
+    Closed(String),
+}
+
+pub struct Hours {
+    house: House,
+    clock: Clock,
+    held: Mutex<Held>,
+}
+
+impl Hours {
+    pub fn open(house: &House, clock: Clock) -> Self {
+        let mut held = Held::default();
+        match files::read_small(&house.hours()) {
+            Ok(bytes) => {
+                for line in bytes.unwrap_or_default().split(|byte| *byte == b'\n') {
+                    held.lines += 1;
+                    if let Ok(line) = serde_json::from_slice::<Line>(line) {
+                        held.uses.entry(line.rule).or_default().push(line.at_ms);
+                    }
+                }
+            }
+            Err(error) => held.closed = Some(format!("{error:#}")),
+        }
+        Self { house: house.clone(), clock, held: Mutex::new(held) }
+    }
+
+    /// Takes one use of at most `most` an hour; says how many are left.
+    pub fn take(&self, rule: &str, most: u32) -> Result<u32, Full> {
+        let now = self.clock.now().as_millisecond();
+        let mut held = self.held();
+        if let Some(closed) = &held.closed {
+            return Err(Full::Closed(closed.clone()));
+        }
+        let uses = recent(&mut held, rule, now);
+        let left = usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(uses.len());
+        if left == 0 {
+            let oldest = uses.iter().min().copied().unwrap_or(now);
+            let wait = (oldest + HOUR_MS - now).max(1_000) / 1_000;
+            return Err(Full::Wait(u64::try_from(wait).unwrap_or(1) + 1));
+        }
+        uses.push(now);
+        if let Err(error) = self.write(&mut held, rule, now) {
+            if let Some(uses) = held.uses.get_mut(rule) {
+                uses.pop();
+            }
+            return Err(Full::Closed(format!("{error:#}")));
+        }
+        Ok(u32::try_from(left - 1).unwrap_or(u32::MAX))
+    }
+
+    /// How many uses are left now.
+    pub fn left(&self, rule: &str, most: u32) -> u32 {
+        let now = self.clock.now().as_millisecond();
+        let mut held = self.held();
+        let used = recent(&mut held, rule, now).len();
+        most.saturating_sub(u32::try_from(used).unwrap_or(u32::MAX))
+    }
+
+    fn write(&self, held: &mut Held, rule: &str, now: i64) -> anyhow::Result<()> {
+        let text = |at_ms: i64, rule: &str| serde_json::to_string(&Line { at_ms, rule: rule.to_owned() });
+        if held.lines < MOST_LINES {
+            held.lines += 1;
+            // A torn line before this one must not swallow it.
+            let line = text(now, rule)?;
+            return files::append_line(&self.house.hours(), &format!("\n{line}"));
+        }
+        held.uses.values_mut().for_each(|uses| uses.retain(|at| *at > now - HOUR_MS));
+        held.uses.retain(|_, uses| !uses.is_empty());
+        let mut lines = Vec::new();
+        for (rule, uses) in &held.uses {
+            for at in uses {
+                lines.push(text(*at, rule)?);
+            }
+        }
+        files::replace(&self.house.hours(), format!("{}\n", lines.join("\n")).as_bytes())?;
+        held.lines = lines.len();
+        Ok(())
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        lock(&self.held)
+    }
+}
+
+/// What a rule is counted under. One for all letter cases of a name: Janee may take them all for the same.
+pub fn key(kind: &str, name: &str, rule: &Rule) -> String {
+    format!("{kind}:{} {} {}", name.to_ascii_lowercase(), rule.method, rule.path)
+}
+
+/// The uses of the last hour. One from the future, after the clock was set back, counts from now on.
+fn recent<'a>(held: &'a mut Held, rule: &str, now: i64) -> &'a mut Vec<i64> {
+    let uses = held.uses.entry(rule.to_owned()).or_default();
+    uses.retain(|at| *at > now - HOUR_MS);
+    uses.iter_mut().for_each(|at| *at = (*at).min(now));
+    uses
+}

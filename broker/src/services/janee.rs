@@ -1,0 +1,116 @@
+//! Janee: an MCP server that holds credentials of its own; what it can do, and calls through it.
+//!
+//! Invariant: judged, tainted, asked about and written down like every service; a call that changes something is sent
+//! once, whatever becomes of the connection.
+
+pub mod session;
+
+use super::{Services, canonical, rules, sending, upstream};
+use crate::approvals::act::{Act, Call};
+use crate::approvals::outcome::{Answer, Outcome, not_sent};
+use crate::approvals::record;
+use crate::ground::refusal::Unfit;
+use crate::ground::text::cut;
+use crate::ledger::{Closed, Entry};
+use crate::secrets::Secrets;
+use rmcp::model::CallToolResult;
+use serde_json::{Map, Value, json};
+use session::{HINT, Lost, NOT_CONFIGURED};
+use std::sync::Arc;
+
+/// What Janee says it can do, with our rules beside it.
+pub async fn list(services: Arc<Services>, life: u64) -> Result<Value, Closed> {
+    if services.janee.settings.is_none() {
+        return Ok(json!({"ok": false, "error": NOT_CONFIGURED, "hint": HINT}));
+    }
+    let entry = Entry {
+        life,
+        event: "call".to_owned(),
+        service: "janee".to_owned(),
+        path: "list_services".to_owned(),
+        decision: "allow".to_owned(),
+        ..Entry::default()
+    };
+    services.ledger.append(entry).await?;
+    let told = match services.janee.tool("list_services", Map::new(), true).await {
+        Ok(told) => told,
+        Err(Lost::Unreached(error) | Lost::Said(error) | Lost::Silent(error)) => {
+            return Ok(json!({"ok": false, "error": error, "hint": "try again later"}));
+        }
+    };
+    let (text, truncated) = upstream::shown(&services.secrets, text_of(&told).into_bytes(), false);
+    let listed = serde_json::from_str::<Value>(&text).unwrap_or(Value::String(text));
+    let named = services.janee.settings.iter().flat_map(|janee| janee.rules.iter());
+    let rules: Map<String, Value> =
+        named.map(|(name, rules)| (name.clone(), rules::in_words(rules).into())).collect();
+    Ok(json!({"ok": true, "services": listed, "rules": rules, "truncated": truncated}))
+}
+
+/// Sends a call that may leave, once.
+pub async fn send(
+    services: &Services,
+    life: u64,
+    call: &Call,
+    decision: &str,
+    id: &str,
+) -> Result<Outcome, Closed> {
+    let act = Act::Janee(call.clone());
+    let line =
+        Entry { decision: decision.to_owned(), call: id.to_owned(), ..record::entry(life, "call", &act) };
+    let line = Entry { service: cut(&format!("janee:{}", call.service), 300), ..line };
+    services.ledger.append(Entry { bytes_out: call.body.len() as u64, ..line.clone() }).await?;
+    let safe = canonical::is_safe(&call.method);
+    let outcome = match services.janee.tool("execute", arguments(call), safe).await {
+        Ok(told) => outcome(&services.secrets, call, &told),
+        Err(Lost::Unreached(error)) => not_sent(error, "try again later"),
+        Err(Lost::Said(error)) | Err(Lost::Silent(error)) => upstream::unsure(call, error),
+    };
+    services.taint.read_untrusted(life);
+    sending::written_down(services, line, &outcome).await;
+    Ok(outcome)
+}
+
+fn arguments(call: &Call) -> Map<String, Value> {
+    let mut arguments = Map::new();
+    let mut put = |name: &str, value: Value| arguments.insert(name.to_owned(), value);
+    put("capability", call.service.clone().into());
+    put("method", call.method.clone().into());
+    put("path", call.url.clone().into());
+    if !call.body.is_empty() {
+        put("body", call.body.clone().into());
+    }
+    if !call.headers.is_empty() {
+        let headers = call.headers.iter().map(|(name, value)| (name.clone(), value.clone().into()));
+        put("headers", Value::Object(headers.collect()));
+    }
+    put("reason", call.reason.clone().into());
+    arguments
+}
+
+/// Janee's one text item: an answer from above, or a refusal of its own.
+fn outcome(secrets: &Secrets, call: &Call, told: &CallToolResult) -> Outcome {
+    let text = text_of(told);
+    let json = serde_json::from_str::<Value>(&text).unwrap_or_default();
+    let clean = |value: &Value| cut(&upstream::shown(secrets, in_text(value).into_bytes(), false).0, 600);
+    if let Some(denial) = json.get("denial") {
+        let of = |name: &str| denial.get(name).map(clean).unwrap_or_default();
+        let error = json.get("error").map(clean).unwrap_or_else(|| "janee refuses it".to_owned());
+        return Outcome::Denied(Unfit { error, hint: of("nextStep") }, of("reasonCode"));
+    }
+    let status = json.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());
+    let Some(status) = status else {
+        let said = clean(json.get("error").unwrap_or(&Value::String(text)));
+        return upstream::unsure(call, format!("janee did not carry it out: {said}"));
+    };
+    let body = json.get("body").map(in_text).unwrap_or_default();
+    let (body, truncated) = upstream::shown(secrets, body.into_bytes(), false);
+    Outcome::Answered(Answer { status, body, truncated, ..Answer::default() })
+}
+
+fn in_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn text_of(told: &CallToolResult) -> String {
+    told.content.iter().find_map(|item| item.as_text()).map(|item| item.text.to_string()).unwrap_or_default()
+}

@@ -1,0 +1,320 @@
+//! How a call proves who it is for: keys, passwords, signatures, and OAuth 2 tokens that are renewed.
+//!
+//! Invariant: a refresh token is on the disk before it is used, its forerunner until then; a token is renewed by one
+//! caller while the others wait; every token learned is scrubbed from then on.
+
+use crate::approvals::act::Call;
+use crate::ground::clock::Clock;
+use crate::ground::files;
+use crate::ground::lock::lock;
+use crate::ground::refusal::Unfit;
+use crate::ground::text::{cut, hex};
+use crate::ledger::{Entry, Ledger};
+use crate::policy::{Auth, Service};
+use crate::secrets::Secrets;
+use crate::services::canonical;
+use crate::services::oauth1;
+use crate::services::seal;
+use crate::services::upstream::Upstream;
+use anyhow::Context;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use house::House;
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use ring::rand::{SecureRandom, SystemRandom};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A token is renewed this long before it ends, in milliseconds.
+const EARLY_MS: i64 = 60_000;
+/// Where a service does not say how long a token lasts.
+const USUAL_LIFE_S: i64 = 3_600;
+/// After a refusal nobody asks again for this long, in milliseconds.
+const COOL_MS: i64 = 30_000;
+const DEADLINE: Duration = Duration::from_secs(20);
+/// Bytes of an answer with tokens.
+const MOST_ANSWER: usize = 256 << 10;
+
+type Proof = Vec<(HeaderName, HeaderValue)>;
+
+/// Tokens at hand, by service, and what renewing them needs.
+pub struct SignIns {
+    secrets: Secrets,
+    upstream: Upstream,
+    ledger: Ledger,
+    house: House,
+    clock: Clock,
+    slots: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<Option<Kept>>>>>,
+    refused: Mutex<BTreeMap<String, (i64, Unfit)>>,
+}
+
+/// What is kept of a sign-in, in memory and on the disk.
+#[derive(Clone, Serialize, Deserialize)]
+struct Kept {
+    refresh_token: String,
+    /// Of the owner's refresh token this came from: a new one of theirs stands before it.
+    from: String,
+    access_token: String,
+    ends_ms: i64,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    access_token: String,
+    refresh_token: Option<String>,
+    expires_in: Option<i64>,
+}
+
+impl SignIns {
+    pub fn new(secrets: Secrets, upstream: Upstream, ledger: Ledger, house: House, clock: Clock) -> Self {
+        Self { secrets, upstream, ledger, house, clock, slots: Mutex::default(), refused: Mutex::default() }
+    }
+
+    /// The headers that prove a call; `stale` is an OAuth 2 token the service no longer takes.
+    pub async fn proof(
+        &self,
+        name: &str,
+        service: &Service,
+        call: &Call,
+        stale: Option<&str>,
+    ) -> Result<Proof, Unfit> {
+        let key = |variable: &str| self.secret(name, variable);
+        let (header, value) = match &service.auth {
+            Auth::None => return Ok(Vec::new()),
+            Auth::Bearer { token_env } => (AUTHORIZATION, format!("Bearer {}", key(token_env)?)),
+            Auth::Header { header, value_env } => {
+                let named = HeaderName::try_from(header.as_str()).map_err(|_| unusable(name))?;
+                (named, key(value_env)?)
+            }
+            Auth::Basic { user_env, password_env } => {
+                let pair = STANDARD.encode(format!("{}:{}", key(user_env)?, key(password_env)?));
+                self.secrets.know(&pair);
+                (AUTHORIZATION, format!("Basic {pair}"))
+            }
+            Auth::OAuth1 { key_env, secret_env, token_env, token_secret_env } => {
+                let keys = [key(key_env)?, key(secret_env)?, key(token_env)?, key(token_secret_env)?];
+                (AUTHORIZATION, self.signed(call, &keys)?)
+            }
+            Auth::OAuth2 { .. } => {
+                (AUTHORIZATION, format!("Bearer {}", self.token(name, service, stale).await?))
+            }
+        };
+        let mut value = HeaderValue::from_str(&value).map_err(|_| unusable(name))?;
+        value.set_sensitive(true);
+        Ok(vec![(header, value)])
+    }
+
+    fn secret(&self, name: &str, variable: &str) -> Result<String, Unfit> {
+        self.secrets.get(variable).ok_or_else(|| Unfit {
+            error: format!("{name} has no key: {variable} is not set"),
+            hint: "the owner sets it in the environment or .env and restarts".to_owned(),
+        })
+    }
+
+    fn signed(&self, call: &Call, keys: &[String; 4]) -> Result<String, Unfit> {
+        let [consumer_key, consumer_secret, token, token_secret] = keys;
+        let (url, query) = call.url.split_once('?').unwrap_or((&call.url, ""));
+        let mut parameters = canonical::pairs(query)?;
+        let form = |(name, value): &(String, String)| {
+            name == "content-type" && value.starts_with("application/x-www-form-urlencoded")
+        };
+        if call.headers.iter().any(form) {
+            parameters.extend(canonical::pairs(&call.body)?);
+        }
+        let credentials = oauth1::Credentials { consumer_key, consumer_secret, token, token_secret };
+        let now = self.clock.now().as_second();
+        Ok(oauth1::authorization(credentials, &call.method, url, &parameters, &nonce()?, now))
+    }
+
+    /// A token that should still be good: the one at hand, or a new one.
+    async fn token(&self, name: &str, service: &Service, stale: Option<&str>) -> Result<String, Unfit> {
+        let Auth::OAuth2 { refresh_token_env, .. } = &service.auth else { return Err(unusable(name)) };
+        let given = self.secret(name, refresh_token_env)?;
+        let slot = {
+            let mut slots = lock(&self.slots);
+            slots.entry(name.to_owned()).or_default().clone()
+        };
+        // One caller renews; those who waited find what it brought.
+        let mut held = slot.lock().await;
+        let from = hex(&Sha256::digest(given.as_bytes()));
+        if held.is_none() {
+            *held = self.read_kept(name, &given).filter(|kept| kept.from == from);
+        }
+        let now = self.clock.now().as_millisecond();
+        if let Some(kept) = held.as_ref()
+            && kept.ends_ms - EARLY_MS > now
+            && stale.is_none_or(|stale| stale != kept.access_token)
+        {
+            return Ok(kept.access_token.clone());
+        }
+        if let Some(refused) = self.cooling(name, now) {
+            return Err(refused);
+        }
+        let mut candidates: Vec<String> = held.iter().map(|kept| kept.refresh_token.clone()).collect();
+        candidates.push(given.clone());
+        candidates.dedup();
+        let mut last = unusable(name);
+        for refresh_token in candidates {
+            match self.renew(name, service, &refresh_token).await {
+                Ok(told) => {
+                    let kept = Kept {
+                        refresh_token: told.refresh_token.unwrap_or(refresh_token),
+                        from,
+                        access_token: told.access_token,
+                        ends_ms: now + told.expires_in.unwrap_or(USUAL_LIFE_S).clamp(1, 31_536_000) * 1_000,
+                    };
+                    self.secrets.know(&kept.refresh_token);
+                    self.secrets.know(&kept.access_token);
+                    self.write_kept(name, &given, &kept);
+                    let token = kept.access_token.clone();
+                    *held = Some(kept);
+                    return Ok(token);
+                }
+                Err((unfit, another_may_do)) => {
+                    last = unfit;
+                    if !another_may_do {
+                        break;
+                    }
+                }
+            }
+        }
+        let mut refused = lock(&self.refused);
+        refused.insert(name.to_owned(), (now, last.clone()));
+        Err(last)
+    }
+
+    fn cooling(&self, name: &str, now: i64) -> Option<Unfit> {
+        let refused = lock(&self.refused);
+        let (at, unfit) = refused.get(name)?;
+        (*at..at + COOL_MS).contains(&now).then(|| unfit.clone())
+    }
+
+    fn read_kept(&self, name: &str, owners: &str) -> Option<Kept> {
+        let bytes = files::read_small(&kept_at(&self.house, name)).unwrap_or_else(|error| {
+            tracing::warn!("the sign-in of {name} starts from the owner's token: {error:#}");
+            None
+        })?;
+        let kept: Kept = serde_json::from_slice(&seal::open(owners, name, &bytes)?).ok()?;
+        self.secrets.know(&kept.refresh_token);
+        self.secrets.know(&kept.access_token);
+        Some(kept)
+    }
+
+    fn write_kept(&self, name: &str, owners: &str, kept: &Kept) {
+        let sealed = seal::close(owners, name, serde_json::to_vec(kept).unwrap_or_default());
+        let sealed = sealed.context("the system gives no random bytes");
+        let written =
+            sealed.and_then(|text| files::replace_secret(&kept_at(&self.house, name), text.as_bytes()));
+        if let Err(error) = written {
+            // The old one is spent already: going on with the new one in memory is all that is left.
+            tracing::error!("the sign-in of {name} lasts until the broker ends: {error:#}");
+        }
+    }
+
+    /// Asks for a new token; an error also says whether another refresh token may do better.
+    async fn renew(&self, name: &str, service: &Service, refresh_token: &str) -> Result<Told, (Unfit, bool)> {
+        let Auth::OAuth2 { token_url, client_id_env, client_secret_env, scope, .. } = &service.auth else {
+            return Err((unusable(name), false));
+        };
+        let failed = |what: String, hint: &str| Unfit {
+            error: format!("failed to sign in to {name} anew: {what}"),
+            hint: hint.to_owned(),
+        };
+        let url =
+            Url::parse(token_url).map_err(|_| (failed("token_url is no address".to_owned(), ""), false))?;
+        let client = self.upstream.client(&url, service.allow_private).map_err(|unfit| (unfit, false))?;
+        let client_id = self.secret(name, client_id_env).map_err(|unfit| (unfit, false))?;
+        let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token)];
+        if !scope.is_empty() {
+            form.push(("scope", scope));
+        }
+        let mut request = client.post(url.clone()).header("accept", "application/json");
+        if client_secret_env.is_empty() {
+            form.push(("client_id", &client_id));
+        } else {
+            let secret = self.secret(name, client_secret_env).map_err(|unfit| (unfit, false))?;
+            request = request.basic_auth(canonical::escaped(&client_id), Some(canonical::escaped(&secret)));
+        }
+        let closed =
+            |_| (failed("the ledger cannot be written".to_owned(), "the owner has to look at it"), false);
+        self.ledger.append(entry(name, &url)).await.map_err(closed)?;
+        let exchange = async {
+            let mut response = request.form(&form).send().await?;
+            let (status, mut bytes) = (response.status(), Vec::new());
+            while let Some(chunk) = response.chunk().await? {
+                bytes.extend_from_slice(&chunk);
+                if bytes.len() > MOST_ANSWER {
+                    break;
+                }
+            }
+            Ok::<_, reqwest::Error>((status, bytes))
+        };
+        let (status, bytes) = match tokio::time::timeout(DEADLINE, exchange).await {
+            Ok(Ok(answered)) => answered,
+            Ok(Err(_)) => {
+                return Err((failed("its sign-in cannot be reached".to_owned(), "try again later"), false));
+            }
+            Err(_) => return Err((failed("its sign-in took too long".to_owned(), "try again later"), false)),
+        };
+        if status.is_success()
+            && let Ok(told) = serde_json::from_slice::<Told>(&bytes)
+        {
+            return Ok(told);
+        }
+        // A success nobody understands may hold a token nobody knows yet.
+        let quoted =
+            if status.is_success() { "what is no token".into() } else { String::from_utf8_lossy(&bytes) };
+        let said = cut(&self.secrets.scrub(&quoted), 200);
+        let hint = "the owner has to sign in again and set the new refresh token";
+        Err((failed(format!("it answered {} {said}", status.as_u16()), hint), status.is_client_error()))
+    }
+}
+
+/// The OAuth 2 token a proof carried.
+pub fn token_of(service: &Service, proof: &Proof) -> Option<String> {
+    if !matches!(service.auth, Auth::OAuth2 { .. }) {
+        return None;
+    }
+    let value = proof.first().and_then(|(_, value)| value.to_str().ok())?;
+    value.strip_prefix("Bearer ").map(str::to_owned)
+}
+
+fn unusable(name: &str) -> Unfit {
+    Unfit {
+        error: format!("the key of {name} cannot be sent as a header"),
+        hint: "the owner has to look at it".to_owned(),
+    }
+}
+
+/// Random bytes in hex, two characters each.
+pub fn nonce() -> Result<String, Unfit> {
+    let mut bytes = [0_u8; 16];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| Unfit {
+        error: "the system gives no random bytes".to_owned(),
+        hint: "try again".to_owned(),
+    })?;
+    Ok(hex(&bytes))
+}
+
+/// What was learned by signing in to a service anew.
+fn kept_at(house: &House, service: &str) -> PathBuf {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    let name: String = service.chars().map(|letter| if plain(letter) { letter } else { '.' }).collect();
+    house.broker().join(format!("oauth2-{name}.json"))
+}
+
+fn entry(name: &str, url: &Url) -> Entry {
+    Entry {
+        event: "call".to_owned(),
+        service: name.to_owned(),
+        method: "POST".to_owned(),
+        path: url.path().to_owned(),
+        decision: "sign in anew".to_owned(),
+        ..Entry::default()
+    }
+}

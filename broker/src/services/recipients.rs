@@ -1,0 +1,219 @@
+//! Whom an act reaches: its place, and every name in its query and body, whatever the field is called.
+//!
+//! Invariant: what is not known to be words counts as a name, so that neither a decoy beside somebody new nor a field
+//! nobody has heard of hides him. A body in which nobody is recognised is known only as those very bytes.
+//! Pure: nothing here reads, sends or waits.
+
+use crate::approvals::act::{Act, Call};
+use crate::ground::text::hex;
+use crate::services::{canonical, rules};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// Fields that name somebody, by the services people use most; in lower case, without signs.
+pub const PEOPLE: &str = "to cc bcc recipient recipients recipientid recipientids toaddress toaddresses ccaddresses \
+    bccaddresses torecipients ccrecipients bccrecipients replyto email emails emailaddress address addresses \
+    destination destinations rcptto mailto attendees inviteduseremailaddress chatid userodatabind membersodatabind \
+    principalid channel channels channelid user users userid userids usergroup username phone phonenumber number \
+    msisdn mobile fromchatid inreplyto inreplytoid inreplytotweetid quotetweetid participantids targetuserid \
+    taggeduserids screenname assignee assignees reviewers teamreviewers inviteeid login owner newowner organization \
+    customer customerid payee payeeid receiver beneficiary account accountid accountnumber targetaccount iban wallet \
+    receiptemail merchantid room roomid conversationid group groupid member members memberids invite invitees \
+    participant participants contact contacts handle mentions";
+/// Fields whose text is for people to read: of it, only who is mentioned counts.
+pub const WORDS: &str = "text body content message subject title html plain caption description comment summary \
+    question markdown status note notes";
+/// Paths that name whom they reach themselves, so that the body need not.
+pub const PLACES: [&str; 7] = [
+    "/**/tweets",
+    "/**/channels/*/messages/**",
+    "/**/chats/*/messages/**",
+    "/**/webhooks/*/*",
+    "/**/services/*/*/*",
+    "/**/repos/*/*/**",
+    "/**/rooms/*/send/**",
+];
+/// Deeper than this nothing is looked for: such a body counts as opaque.
+const MOST_DEPTH: usize = 12;
+const MOST_NAMES: usize = 200;
+
+/// Everybody an act reaches; all of them must be known.
+pub fn of(act: &Act) -> Vec<String> {
+    let Some(call) = act.call() else { return Vec::new() };
+    // Janee may take a capability's name in any case.
+    let place = format!("{}:{}", act.kind(), call.service.to_ascii_lowercase());
+    let mut names = Names::default();
+    let query = call.url.split_once('?').map_or("", |(_, query)| query);
+    names.in_pairs(&canonical::pairs(query).unwrap_or_default());
+    names.in_body(call);
+    let named = names.recognised || PLACES.iter().any(|pattern| rules::matches(pattern, &call.path));
+    let mut keys = vec![format!("{place} {} {}", call.method, call.path)];
+    let many = names.found.len() > MOST_NAMES;
+    if many || (!call.body.is_empty() && (names.opaque || !named)) {
+        keys.push(format!("{place} #{}", hex(&Sha256::digest(format!("{}\n{}", call.url, call.body)))));
+    }
+    if many {
+        names.found.clear();
+    }
+    keys.extend(names.found.into_iter().map(|name| format!("{place} {name}")));
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+/// What a field holds, by its own name and those around it.
+#[derive(Clone, Copy, PartialEq)]
+enum Field {
+    People,
+    Words,
+    Unknown,
+}
+
+#[derive(Default)]
+struct Names {
+    found: Vec<String>,
+    /// Somebody stood in a field that is known to name people.
+    recognised: bool,
+    opaque: bool,
+}
+
+impl Names {
+    fn in_body(&mut self, call: &Call) {
+        let kind = call.headers.iter().find(|(name, _)| name == "content-type").map_or("", |(_, kind)| kind);
+        let json = serde_json::from_str::<Value>(&call.body).ok().filter(|_| canonical::is_json(kind));
+        if let Some(json) = json {
+            // It was written anew: every reader finds the same in it. Of what only looks like JSON nobody knows that.
+            self.in_json(&json, Field::Unknown, 0);
+        } else if kind == canonical::FORM {
+            self.in_pairs(&canonical::pairs(&call.body).unwrap_or_default());
+        } else {
+            self.opaque = true;
+        }
+    }
+
+    /// `to[0][name]` is what `{"to": [{"name": …}]}` is in JSON.
+    fn in_pairs(&mut self, pairs: &[(String, String)]) {
+        for (name, value) in pairs {
+            let mut field = Field::Unknown;
+            for part in name.split(['[', ']', '.']).filter(|part| !part.is_empty()) {
+                field = self.field(part, field);
+            }
+            self.leaf(value, field);
+        }
+    }
+
+    fn in_json(&mut self, value: &Value, field: Field, depth: usize) {
+        if depth > MOST_DEPTH {
+            self.opaque = true;
+            return;
+        }
+        match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    if let (Value::String(raw), "raw") = (value, bare(name).as_str()) {
+                        self.in_mail(raw);
+                    } else {
+                        let field = self.field(name, field);
+                        self.in_json(value, field, depth + 1);
+                    }
+                }
+            }
+            Value::Array(values) => values.iter().for_each(|value| self.in_json(value, field, depth + 1)),
+            Value::String(text) => self.leaf(text, field),
+            Value::Number(number) if field != Field::Words => self.leaf(&number.to_string(), field),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// What the field called `name` holds; a name that is not known is one to be known.
+    fn field(&mut self, name: &str, around: Field) -> Field {
+        let bare = bare(name);
+        let is_in = |table: &str| table.split_ascii_whitespace().any(|known| known == bare);
+        let field = match (is_in(PEOPLE), is_in(WORDS)) {
+            (true, _) => Field::People,
+            (_, true) => Field::Words,
+            _ if !name.bytes().all(|byte| byte.is_ascii_digit()) => {
+                self.found.push(format!(".{}", name.to_lowercase()));
+                Field::Unknown
+            }
+            _ => around,
+        };
+        if around == Field::People { Field::People } else { field }
+    }
+
+    fn leaf(&mut self, text: &str, field: Field) {
+        match field {
+            Field::Words => self.in_words(text),
+            Field::Unknown => self.name(text),
+            Field::People => {
+                self.recognised |= !text.trim().is_empty();
+                text.split([',', ';']).for_each(|one| self.person(one));
+            }
+        }
+    }
+
+    /// Those a text calls by name: `@somebody`, `<@U1>`, `<!channel>`.
+    fn in_words(&mut self, text: &str) {
+        let mut before = ' ';
+        for (at, sign) in text.char_indices() {
+            let calls = matches!(sign, '@' | '＠') && !before.is_ascii_alphanumeric() && before != '_';
+            if calls || (before == '<' && sign == '!') {
+                let rest = text.get(at + sign.len_utf8()..).unwrap_or_default();
+                let name: String = rest
+                    .chars()
+                    .take_while(|letter| letter.is_alphanumeric() || "_-.&!@".contains(*letter))
+                    .collect();
+                self.name(&if name.is_empty() { name } else { format!("@{name}") });
+            }
+            before = sign;
+        }
+    }
+
+    /// A whole mail in base64, as mail APIs take it: its head says who gets it.
+    fn in_mail(&mut self, raw: &str) {
+        use base64::Engine;
+        let bare: String =
+            raw.trim_end_matches('=').chars().filter(|letter| !letter.is_whitespace()).collect();
+        let bare = bare.replace('+', "-").replace('/', "_");
+        let mail = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(bare).ok();
+        let mail =
+            mail.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default().replace("\r\n", "\n");
+        let head = mail.split("\n\n").next().unwrap_or_default().replace("\n ", " ").replace("\n\t", " ");
+        let before = self.found.len();
+        for (name, value) in head.lines().filter_map(|line| line.split_once(':')) {
+            let name = bare_header(name);
+            if PEOPLE.split_ascii_whitespace().any(|known| known == name) {
+                self.leaf(value, Field::People);
+            }
+        }
+        // A line's end that only some take for one may hide a header.
+        self.opaque |= self.found.len() == before || head.contains('\r');
+    }
+
+    /// Somebody who may be named with words around the address.
+    fn person(&mut self, text: &str) {
+        let inner = text.trim().strip_suffix('>').and_then(|text| text.rsplit_once('<'));
+        match inner.filter(|(words, address)| address.contains('@') && !words.contains('@')) {
+            Some((_, address)) => self.name(address),
+            None => self.name(text),
+        }
+    }
+
+    fn name(&mut self, text: &str) {
+        let text = text.trim().to_lowercase();
+        if !text.is_empty() {
+            self.found.push(text);
+        }
+    }
+}
+
+/// A field's name in lower case, without signs.
+fn bare(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+}
+
+/// A header's name, without what says that it was sent again.
+fn bare_header(name: &str) -> String {
+    let bare = bare(name);
+    bare.strip_prefix("resent").map_or(bare.clone(), str::to_owned)
+}

@@ -1,0 +1,56 @@
+//! `/service` and `/janee`: what a client may ask of the services.
+
+use super::call::{self, Asked};
+use super::{Services, janee, listing, mcp};
+use crate::door::callers::Life;
+use crate::door::finish::finished;
+use axum::extract::{Extension, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+pub fn routes(services: Arc<Services>) -> Router {
+    Router::new()
+        .route("/service", post(execute).get(list))
+        .route("/janee/services", get(list_of_janee))
+        .route("/janee/execute", post(execute_by_janee))
+        .route("/mcp", post(mcp::message))
+        .with_state(services)
+}
+
+async fn list(State(services): State<Arc<Services>>) -> Json<Value> {
+    let waiting = services.approvals.asks.waiting();
+    Json(json!({"services": listing::listed(&services), "asks_waiting": waiting}))
+}
+
+async fn execute(
+    State(services): State<Arc<Services>>,
+    Extension(Life(life)): Extension<Life>,
+    body: Bytes,
+) -> Response {
+    match Asked::read(&body) {
+        Ok(asked) => finished(call::run(services, life, asked)).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+async fn list_of_janee(
+    State(services): State<Arc<Services>>,
+    Extension(Life(life)): Extension<Life>,
+) -> Response {
+    finished(janee::list(services, life)).await
+}
+
+async fn execute_by_janee(
+    State(services): State<Arc<Services>>,
+    Extension(Life(life)): Extension<Life>,
+    body: Bytes,
+) -> Response {
+    match Asked::read(&body) {
+        Ok(asked) => finished(call::run_by_janee(services, life, asked)).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}

@@ -1,0 +1,86 @@
+//! The last step of every call: allowed still, written down, proved, sent once, and written down again.
+//!
+//! Invariant: nothing leaves that the ledger does not hold.
+
+use super::{Services, canonical, oauth, recipients, rules, upstream};
+use crate::approvals::act::{Act, Call};
+use crate::approvals::outcome::Outcome;
+use crate::approvals::record;
+use crate::ground::refusal::Unfit;
+use crate::ledger::{Closed, Entry};
+use crate::policy::Verdict;
+
+/// From now on they are not new.
+pub fn know_recipients(services: &Services, act: &Act) {
+    let outward = act.call().is_some_and(|call| !canonical::is_safe(&call.method));
+    for recipient in recipients::of(act).into_iter().filter(|_| outward) {
+        if let Err(error) = services.taint.know(&recipient) {
+            tracing::warn!("{error:#}");
+        }
+    }
+}
+
+/// Whether an approved act may still be carried out.
+pub fn still_allowed(services: &Services, act: &Act) -> Result<(), Unfit> {
+    let Some(call) = act.call() else { return Ok(()) };
+    let gone =
+        |error: String| Unfit { error, hint: "nothing was done; the owner has to allow it first".to_owned() };
+    let rules = services.rules_of(act);
+    match rules::judge(&rules, &call.method, &call.path).map(|rule| rule.verdict) {
+        Some(Verdict::Allow | Verdict::Ask) => {}
+        Some(Verdict::Deny | Verdict::Draft) | None => {
+            return Err(gone(format!("the owner's rules no longer allow {} {}", call.method, call.path)));
+        }
+    }
+    let Act::Service(call) = act else { return Ok(()) };
+    let service = services.all.get(&call.service);
+    let service = service.ok_or_else(|| gone(format!("there is no service {} any more", call.service)))?;
+    let now = upstream::address(&service.base_url, &call.path, &[])?;
+    if call.url.split('?').next() != Some(now.as_str()) {
+        return Err(gone(format!("{} is at another address now", call.service)));
+    }
+    Ok(())
+}
+
+/// Sends a call that may leave: written down first, proved, sent once, written down again.
+pub async fn send(
+    services: &Services,
+    life: u64,
+    call: &Call,
+    decision: &str,
+    id: &str,
+) -> Result<Outcome, Closed> {
+    let act = Act::Service(call.clone());
+    let Some(service) = services.all.get(&call.service) else {
+        return Ok(Outcome::NotSent(services.unknown(&call.service)));
+    };
+    let proof = match services.sign_ins.proof(&call.service, service, call, None).await {
+        Ok(proof) => proof,
+        Err(unfit) => return Ok(Outcome::NotSent(unfit)),
+    };
+    let line =
+        Entry { decision: decision.to_owned(), call: id.to_owned(), ..record::entry(life, "call", &act) };
+    let bytes_out = call.body.len() as u64;
+    services.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
+    let stale = oauth::token_of(service, &proof);
+    let mut outcome = services.upstream.send(service, call, proof).await;
+    if outcome.status() == Some(401) && stale.is_some() {
+        // What was not let in did not happen: once more with a new token.
+        if let Ok(proof) = services.sign_ins.proof(&call.service, service, call, stale.as_deref()).await {
+            services.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
+            outcome = services.upstream.send(service, call, proof).await;
+        }
+    }
+    if service.untrusted && outcome.status().is_some() {
+        services.taint.read_untrusted(life);
+    }
+    written_down(services, line, &outcome).await;
+    Ok(outcome)
+}
+
+/// The end of a call in the ledger. It has happened, so its client hears of it even where this fails.
+pub async fn written_down(services: &Services, line: Entry, outcome: &Outcome) {
+    if let Err(closed) = services.ledger.append(record::end(line, outcome)).await {
+        tracing::error!("the end of a call is not in the ledger: {}", closed.0);
+    }
+}

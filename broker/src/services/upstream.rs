@@ -1,0 +1,277 @@
+//! One call to a service: sent once, answered within a bound of time and size, scrubbed before anybody reads it.
+//!
+//! Invariant: what was judged is what is sent, redirects are not followed, and where nobody can know whether a call
+//! happened, the outcome says so.
+
+use crate::approvals::act::Call;
+use crate::approvals::outcome::{Answer, Outcome, not_sent};
+use crate::ground::hosts::{self, Reach};
+use crate::ground::refusal::Unfit;
+use crate::ground::text::cut;
+use crate::net::outward::Outward;
+use crate::net::tls;
+use crate::policy::Service;
+use crate::secrets::Secrets;
+use crate::secrets::patterns;
+use crate::services::canonical;
+use anyhow::Context;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::{Client, Method, Response, Url, redirect};
+use serde_json::{Map, Value};
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// Longest a call may take, whole.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// Bytes of an answer that go back.
+const MOST_ANSWER: usize = 1 << 20;
+/// Read beyond that, so that no secret is cut in two and half of it missed.
+const MARGIN: usize = 64 << 10;
+const MOST_HEADERS: usize = 12;
+const PROXIES: [&str; 6] =
+    ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+
+/// Clients that look at each address before they connect to it.
+#[derive(Clone)]
+pub struct Upstream {
+    public: Client,
+    private: Client,
+    proxied: bool,
+    outward: Outward,
+    secrets: Secrets,
+}
+
+/// Resolves names to addresses that may be reached, and to no others.
+struct Within(Reach);
+
+impl Resolve for Within {
+    fn resolve(&self, name: Name) -> Resolving {
+        let most = self.0;
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let fit: Vec<_> = found.filter(|found| hosts::reach(found.ip()) <= most).collect();
+            if fit.is_empty() {
+                return Err("it resolves to a private or local address, or to none".into());
+            }
+            Ok(Box::new(fit.into_iter()) as Addrs)
+        })
+    }
+}
+
+impl Upstream {
+    pub fn new(outward: Outward, secrets: Secrets) -> anyhow::Result<Self> {
+        let proxied = PROXIES.iter().any(|name| std::env::var(name).is_ok_and(|value| !value.is_empty()));
+        let client = |most: Reach| {
+            tls::client()?
+                .user_agent("feral")
+                .redirect(redirect::Policy::none())
+                .retry(reqwest::retry::never())
+                .referer(false)
+                .connect_timeout(Duration::from_secs(10))
+                .no_proxy()
+                .dns_resolver(std::sync::Arc::new(Within(most)))
+                .build()
+                .context("failed to prepare https")
+        };
+        Ok(Self {
+            public: client(Reach::Public)?,
+            private: client(Reach::Loopback)?,
+            proxied,
+            outward,
+            secrets,
+        })
+    }
+
+    /// The client for an address, or why it is out of reach.
+    pub fn client(&self, url: &Url, private: bool) -> Result<&Client, Unfit> {
+        let host = hosts::host(url);
+        let most = if private { Reach::Loopback } else { Reach::Public };
+        let hint = "the owner can set allow_private for this service in owner.toml";
+        let refused = |error: String| Err(Unfit { error, hint: hint.to_owned() });
+        match url.scheme() {
+            "https" => {}
+            "http" if private => {}
+            other => {
+                return refused(format!("{host} is not called over {other}: a key would be read on the way"));
+            }
+        }
+        if host.parse::<IpAddr>().is_ok_and(|ip| hosts::reach(ip) > most) {
+            return refused(format!("{host} is a private or local address"));
+        }
+        if self.proxied && !hosts::is_loopback(&host) {
+            // The owner's proxy resolves names; only what the URL spells out is checked.
+            return Ok(self.outward.client(url));
+        }
+        Ok(if private { &self.private } else { &self.public })
+    }
+
+    /// Sends a call with what proves who we are, once.
+    pub async fn send(
+        &self,
+        service: &Service,
+        call: &Call,
+        proof: Vec<(HeaderName, HeaderValue)>,
+    ) -> Outcome {
+        let url = match Url::parse(&call.url) {
+            Ok(url) if url.as_str() == call.url => url,
+            _ => return not_sent("the address is not what was judged", "ask again"),
+        };
+        let client = match self.client(&url, service.allow_private) {
+            Ok(client) => client,
+            Err(unfit) => return Outcome::NotSent(unfit),
+        };
+        let Ok(method) = Method::from_bytes(call.method.as_bytes()) else {
+            return not_sent("the method is not one", "use GET or POST");
+        };
+        let mut headers = HeaderMap::new();
+        for (name, value) in &call.headers {
+            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name.as_str()), HeaderValue::from_str(value))
+            {
+                headers.insert(name, value);
+            }
+        }
+        for (name, value) in proof {
+            headers.insert(name, value);
+        }
+        let mut request = client.request(method, url.clone()).headers(headers);
+        if !call.body.is_empty() {
+            request = request.body(call.body.clone());
+        }
+        let exchange = async {
+            match request.send().await {
+                Ok(response) => read(&self.secrets, response, &url)
+                    .await
+                    .unwrap_or_else(|error| broke(&self.secrets, call, &error)),
+                Err(error) if error.is_connect() || error.is_builder() => not_sent(
+                    format!("{} cannot be reached: {}", call.service, chain(&self.secrets, &error)),
+                    "try again later",
+                ),
+                Err(error) => broke(&self.secrets, call, &error),
+            }
+        };
+        tokio::time::timeout(DEADLINE, exchange)
+            .await
+            .unwrap_or_else(|_| unsure(call, format!("{} took longer than {DEADLINE:?}", call.service)))
+    }
+}
+
+/// Where a call of `path` goes; an error where the address would be read as anything but what was judged.
+pub fn address(base: &str, path: &str, query: &[(String, String)]) -> Result<Url, Unfit> {
+    let broken = |what: &str| Unfit {
+        error: format!("the service's base_url {what}"),
+        hint: "the owner has to mend it in owner.toml".to_owned(),
+    };
+    let mut url = Url::parse(base.trim()).map_err(|_| broken("is not an address"))?;
+    let bare = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+    if !bare || url.fragment().is_some() || url.host_str().is_none() {
+        return Err(broken("is more than an address and a path"));
+    }
+    let whole = format!("{}{path}", url.path().trim_end_matches('/'));
+    url.set_path(&whole);
+    let query = canonical::joined(query);
+    url.set_query(Some(query.as_str()).filter(|query| !query.is_empty()));
+    if url.path() != whole || url.query().unwrap_or_default() != query {
+        let error = "the path would be read differently on the way".to_owned();
+        return Err(Unfit { error, hint: "give a plain path like /2/users/me".to_owned() });
+    }
+    Ok(url)
+}
+
+fn broke(secrets: &Secrets, call: &Call, error: &reqwest::Error) -> Outcome {
+    unsure(call, format!("the call to {} broke: {}", call.service, chain(secrets, error)))
+}
+
+/// An error in the middle of things: harmless where nothing was to change.
+pub fn unsure(call: &Call, error: String) -> Outcome {
+    if canonical::is_safe(&call.method) {
+        return not_sent(error, "try again later");
+    }
+    let hint = "it may have happened: look there before you send it again".to_owned();
+    Outcome::Unsure(Unfit { error, hint })
+}
+
+fn chain(secrets: &Secrets, error: &reqwest::Error) -> String {
+    let mut words = Vec::new();
+    let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+    while let Some(error) = cause {
+        words.push(error.to_string());
+        cause = error.source();
+    }
+    words.dedup();
+    cut(&secrets.scrub(&words.join(": ")), 300)
+}
+
+async fn read(secrets: &Secrets, mut response: Response, url: &Url) -> Result<Outcome, reqwest::Error> {
+    let status = response.status();
+    if status.is_redirection() && status.as_u16() != 304 {
+        return Ok(redirected(secrets, &response, url));
+    }
+    let (mut bytes, mut truncated) = (Vec::new(), false);
+    while let Some(chunk) = response.chunk().await? {
+        let room = (MOST_ANSWER + MARGIN).saturating_sub(bytes.len());
+        bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+        if chunk.len() > room {
+            truncated = true;
+            break;
+        }
+    }
+    let (body, cut_off) = shown(secrets, bytes, truncated);
+    let text = |name: &str| header(secrets, response.headers(), name);
+    Ok(Outcome::Answered(Answer {
+        status: status.as_u16(),
+        content_type: text("content-type"),
+        body,
+        truncated: cut_off,
+        headers: limits(secrets, response.headers()),
+    }))
+}
+
+/// An answer as it goes back, and whether something of it is missing.
+pub fn shown(secrets: &Secrets, bytes: Vec<u8>, cut_off: bool) -> (String, bool) {
+    let bytes = secrets.scrub_bytes(bytes);
+    let mut text = patterns::scrub(String::from_utf8_lossy(&bytes).into_owned());
+    // The end of what was cut off may be half a secret.
+    let most = if cut_off { MOST_ANSWER.min(text.len().saturating_sub(MARGIN)) } else { MOST_ANSWER };
+    let longer = text.len() > most;
+    if longer {
+        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
+    }
+    (text, longer || cut_off)
+}
+
+fn redirected(secrets: &Secrets, response: &Response, url: &Url) -> Outcome {
+    let status = response.status().as_u16();
+    let location = header(secrets, response.headers(), LOCATION.as_str());
+    let (to, hint) = match url.join(&location) {
+        Ok(to) if (to.scheme(), to.host_str(), to.port()) == (url.scheme(), url.host_str(), url.port()) => {
+            (to.path().to_owned(), format!("call the path {} itself, if its rules allow it", to.path()))
+        }
+        Ok(to) => {
+            let host = to.host_str().unwrap_or_default().to_owned();
+            (
+                format!("{}://{host}{}", to.scheme(), to.path()),
+                format!("{host} is another host; only the owner can make it a service"),
+            )
+        }
+        Err(_) => (location, "the service is broken there".to_owned()),
+    };
+    let error =
+        format!("it answered {status} and wants to send us to {}, which was not followed", cut(&to, 300));
+    Outcome::Redirected(status, Unfit { error, hint })
+}
+
+fn header(secrets: &Secrets, headers: &HeaderMap, name: &str) -> String {
+    let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    cut(&secrets.scrub_all(value), 300)
+}
+
+fn limits(secrets: &Secrets, headers: &HeaderMap) -> Map<String, Value> {
+    let wanted = |name: &str| {
+        name == "retry-after"
+            || ["ratelimit", "x-ratelimit", "x-rate-limit"].iter().any(|start| name.starts_with(start))
+    };
+    let names = headers.keys().map(HeaderName::as_str).filter(|name| wanted(name)).take(MOST_HEADERS);
+    names.map(|name| (name.to_owned(), header(secrets, headers, name).into())).collect()
+}

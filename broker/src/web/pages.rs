@@ -1,0 +1,155 @@
+//! The guarded client of `/web`: how many pages, through which way, and only to addresses that were checked.
+//!
+//! Invariant: a name is resolved once, and the connection goes to what was judged; nothing else is ever resolved.
+
+use crate::ground::hosts::{self, Reach};
+use crate::ground::lock::lock;
+use crate::ground::refusal::Refusal;
+use crate::net::resolve::{OwnPort, resolve};
+use crate::net::tls;
+use crate::policy;
+use crate::web::address;
+use anyhow::{Context, Result};
+use hyper_util::client::proxy::matcher::Matcher;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{Client, Url};
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+const AGENT: &str = "feral/0.1 (+a self-editing program; its owner runs it)";
+/// Fetches at once; each may hold `most_bytes`.
+const MOST_AT_ONCE: usize = 8;
+
+/// What fetching needs, made once.
+pub struct Pages {
+    pins: Arc<Pins>,
+    direct: Client,
+    /// Through the owner's proxy, where the environment names one.
+    proxied: Client,
+    proxies: Matcher,
+    pub places: Semaphore,
+    /// When the fetches of the last hour began, in seconds since 1970.
+    lately: Mutex<VecDeque<i64>>,
+    own_port: OwnPort,
+}
+
+impl Pages {
+    pub fn new(own_port: OwnPort) -> Result<Self> {
+        let pins = Arc::new(Pins::default());
+        let builder = || {
+            let client = tls::client()?.user_agent(AGENT).redirect(reqwest::redirect::Policy::none());
+            let client = client.retry(reqwest::retry::never()).connect_timeout(Duration::from_secs(10));
+            anyhow::Ok(client.pool_max_idle_per_host(0).dns_resolver(pins.clone()))
+        };
+        let failed = "failed to prepare https";
+        Ok(Self {
+            direct: builder()?.no_proxy().build().context(failed)?,
+            proxied: builder()?.build().context(failed)?,
+            proxies: Matcher::from_env(),
+            places: Semaphore::new(MOST_AT_ONCE),
+            lately: Mutex::default(),
+            own_port,
+            pins,
+        })
+    }
+
+    /// Checks a URL's addresses and pins its name to them; or pins the proxy it goes through.
+    pub async fn pin(&self, url: &Url, web: &policy::Web) -> Result<(&Client, Option<Pin>), Refusal> {
+        let (host, port) = (hosts::host(url), url.port_or_known_default().unwrap_or_default());
+        let uri: Option<http::Uri> = url.as_str().parse().ok();
+        let proxy = uri.and_then(|uri| self.proxies.intercept(&uri)).filter(|_| !hosts::is_loopback(&host));
+        if let Some(proxy) = proxy {
+            let at = proxy.uri();
+            let found = resolve(at.host().unwrap_or_default(), at.port_u16().unwrap_or(80)).await?;
+            return Ok((&self.proxied, Some(self.pins.pin(at.host().unwrap_or_default(), found))));
+        }
+        let found = resolve(&host, port).await?;
+        let own = |to: &SocketAddr| self.own_port.is(port) && hosts::reach(to.ip()) == Reach::Loopback;
+        if found.iter().any(own) {
+            return Err(Refusal::new(
+                403,
+                "refused_address",
+                "that is the broker itself",
+                "use its own paths",
+            ));
+        }
+        let mut refused = None;
+        let checked = found.into_iter().filter(|to| match address::allowed(&host, to.ip(), web) {
+            Ok(()) => true,
+            Err(refusal) => {
+                refused = Some(refusal);
+                false
+            }
+        });
+        let checked: Vec<SocketAddr> = checked.collect();
+        match refused {
+            Some(refusal) if checked.is_empty() => Err(refusal),
+            _ => Ok((&self.direct, Some(self.pins.pin(&host, checked)))),
+        }
+    }
+
+    /// Counts a fetch; refused where the hour is full.
+    pub fn count(&self, now_s: i64, per_hour: u32) -> Result<(), Refusal> {
+        let mut lately = lock(&self.lately);
+        while lately.front().is_some_and(|began| *began <= now_s - 3_600) {
+            lately.pop_front();
+        }
+        if lately.len() >= per_hour as usize {
+            let wait = lately.front().map_or(3_600, |began| began + 3_600 - now_s);
+            let message = format!("{per_hour} pages were fetched within the hour");
+            return Err(Refusal::new(429, "web_per_hour", message, format!("fetch again in {wait} s"))
+                .after(u64::try_from(wait).unwrap_or_default()));
+        }
+        lately.push_back(now_s);
+        Ok(())
+    }
+}
+
+/// Names and the addresses that were checked for them; nothing else is ever resolved.
+#[derive(Default)]
+struct Pins {
+    held: Mutex<HashMap<String, (usize, Vec<SocketAddr>)>>,
+}
+
+/// A name that stays pinned while this is held.
+pub struct Pin {
+    pins: Arc<Pins>,
+    host: String,
+}
+
+impl Pins {
+    fn pin(self: &Arc<Self>, host: &str, addresses: Vec<SocketAddr>) -> Pin {
+        let host = host.to_ascii_lowercase();
+        let addresses = addresses.into_iter().map(|to| SocketAddr::new(to.ip(), 0)).collect();
+        let mut held = lock(&self.held);
+        let count = held.get(&host).map_or(0, |(count, _)| *count);
+        held.insert(host.clone(), (count + 1, addresses));
+        Pin { pins: self.clone(), host }
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        let mut held = lock(&self.pins.held);
+        let last = held.get_mut(&self.host).is_none_or(|(count, _)| {
+            *count -= 1;
+            *count == 0
+        });
+        if last {
+            held.remove(&self.host);
+        }
+    }
+}
+
+impl Resolve for Pins {
+    fn resolve(&self, name: Name) -> Resolving {
+        let found = lock(&self.held).get(&name.as_str().to_ascii_lowercase()).map(|(_, to)| to.clone());
+        Box::pin(async move {
+            let found = found.ok_or("the name was not checked before")?;
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}

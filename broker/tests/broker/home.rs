@@ -1,0 +1,374 @@
+//! A house in a temporary folder, a broker in it, and a stub of the world that remembers what reached it.
+
+use crate::outside::PATIENCE;
+use broker::broker::Broker;
+use broker::ground::clock::Clock;
+use broker::policy::Policy;
+use broker::secrets::keys::Keys;
+use house::House;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+pub const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+pub const SECRET: &str = "s3cr3t-V4lue/with+odd=chars";
+
+/// What reached the stub.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    pub method: String,
+    /// As it stood on the request line.
+    pub target: String,
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+impl Seen {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(given, _)| given.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    }
+
+    pub fn path(&self) -> &str {
+        self.target.split('?').next().unwrap()
+    }
+}
+
+pub struct Reply {
+    pub status: u16,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: Vec<u8>,
+    pub wait: Duration,
+}
+
+pub fn reply(status: u16, body: impl Into<Vec<u8>>) -> Reply {
+    Reply {
+        status,
+        headers: vec![("content-type", "text/plain".into())],
+        body: body.into(),
+        wait: Duration::ZERO,
+    }
+}
+
+pub struct Stub {
+    pub url: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Stub {
+    pub fn start(answer: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
+        let (answer, kept) = (Arc::new(answer), seen.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (answer, kept) = (answer.clone(), kept.clone());
+                std::thread::spawn(move || {
+                    let mut stream = BufReader::new(stream);
+                    if let Some(seen) = read(&mut stream) {
+                        kept.lock().unwrap().push(seen.clone());
+                        let reply = answer(&seen);
+                        std::thread::sleep(reply.wait);
+                        let _ = write(stream.get_mut(), &seen, &reply);
+                    }
+                });
+            }
+        });
+        Self { url, seen }
+    }
+
+    pub fn ok() -> Self {
+        Self::start(|_| reply(200, "fine"))
+    }
+
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    pub fn last(&self) -> Seen {
+        self.seen().last().expect("nothing reached the stub").clone()
+    }
+
+    pub fn forget(&self) {
+        self.seen.lock().unwrap().clear();
+    }
+}
+
+/// One request, byte for byte.
+fn read(stream: &mut BufReader<TcpStream>) -> Option<Seen> {
+    let mut line = String::new();
+    stream.read_line(&mut line).ok()?;
+    let mut words = line.trim_end().splitn(3, ' ');
+    let mut seen =
+        Seen { method: words.next()?.to_owned(), target: words.next()?.to_owned(), ..Seen::default() };
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        seen.headers.push((name.to_owned(), value.trim().to_owned()));
+    }
+    let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).ok()?;
+    seen.body = String::from_utf8_lossy(&body).into_owned();
+    Some(seen)
+}
+
+fn write(stream: &mut TcpStream, seen: &Seen, reply: &Reply) -> std::io::Result<()> {
+    let mut head = format!("HTTP/1.1 {} Said\r\nconnection: close\r\n", reply.status);
+    for (name, value) in &reply.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str(&format!("content-length: {}\r\n\r\n", reply.body.len()));
+    stream.write_all(head.as_bytes())?;
+    if seen.method != "HEAD" {
+        stream.write_all(&reply.body)?;
+    }
+    stream.flush()
+}
+
+/// A house in a folder that goes away.
+pub struct Home {
+    pub dir: TempDir,
+    pub keys: BTreeMap<String, String>,
+}
+
+impl Home {
+    pub fn new(settings: &str) -> Self {
+        let dir = TempDir::new().unwrap();
+        std::fs::create_dir_all(dir.path().join(".self/broker")).unwrap();
+        let home = Self { dir, keys: BTreeMap::from([("THE_KEY".to_owned(), SECRET.to_owned())]) };
+        home.settings(settings);
+        let tokens = json!({"life": {"number": 7, "token": TOKEN}});
+        std::fs::write(home.path(".self/broker/tokens.json"), tokens.to_string()).unwrap();
+        home
+    }
+
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.keys.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    pub fn settings(&self, settings: &str) {
+        std::fs::write(self.path("owner.toml"), settings).unwrap();
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    pub fn lines(&self, name: &str) -> Vec<Value> {
+        self.text(name).lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    pub fn house(&self) -> House {
+        House::new(self.dir.path())
+    }
+
+    /// A broker in this process.
+    pub async fn open(&self) -> Open {
+        self.open_at(Clock::default()).await
+    }
+
+    pub async fn open_at(&self, clock: Clock) -> Open {
+        let house = self.house();
+        let policy = Policy::load(&house).unwrap();
+        let broker = Broker::with(house, clock, policy, Keys::of(self.keys.clone())).unwrap();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (tell, told) = tokio::sync::oneshot::channel::<()>();
+        let serving = tokio::spawn(broker.clone().serve_until(listener, async {
+            let _ = told.await;
+        }));
+        Open { url, broker, serving, tell: Some(tell), client: client() }
+    }
+
+    /// The real program, as a process.
+    pub fn process(&self) -> Running {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_broker"))
+            .args(["--house", self.dir.path().to_str().unwrap()])
+            .env_clear()
+            .envs(&self.keys)
+            .envs(std::env::var("PATH").ok().map(|path| ("PATH", path)))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut url = String::new();
+        for line in lines.by_ref().map_while(Result::ok) {
+            if let Some((_, at)) = line.split_once("serving on ") {
+                url = format!("http://{}", at.trim());
+                break;
+            }
+        }
+        assert!(!url.is_empty(), "the broker did not start");
+        std::thread::spawn(move || lines.for_each(drop));
+        Running { child, url, client: client() }
+    }
+
+    /// The owner answers an ask, as the guardian's command line does.
+    pub fn answer(&self, id: &str, answer: &str) {
+        let digest = self.ask(id)["digest"].as_str().unwrap().to_owned();
+        self.answer_with(id, answer, &digest);
+    }
+
+    pub fn answer_with(&self, id: &str, answer: &str, digest: &str) {
+        let line = json!({"at": "2026-01-01T00:00:00Z", "id": id, "answer": answer, "digest": digest});
+        let path = self.path(".self/broker/answers.jsonl");
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        writeln!(file, "{line}").unwrap();
+    }
+
+    pub fn ask(&self, id: &str) -> Value {
+        serde_json::from_str(&self.text(&format!(".self/broker/asks/{id}.json"))).unwrap_or_default()
+    }
+
+    /// Waits until an ask is in one of these states.
+    pub async fn until(&self, id: &str, states: &[&str]) -> Value {
+        let begin = Instant::now();
+        loop {
+            let ask = self.ask(id);
+            if states.iter().any(|state| ask["state"] == *state && ask["told"] == *state) {
+                return ask;
+            }
+            assert!(begin.elapsed() < PATIENCE, "never {states:?}: {ask:#}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+pub fn client() -> reqwest::Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().build().unwrap()
+}
+
+pub struct Open {
+    pub url: String,
+    pub broker: Broker,
+    serving: tokio::task::JoinHandle<anyhow::Result<()>>,
+    tell: Option<tokio::sync::oneshot::Sender<()>>,
+    client: reqwest::Client,
+}
+
+impl Open {
+    pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        post(&self.client, &self.url, path, body).await
+    }
+
+    /// An envelope that came with 200.
+    pub async fn call(&self, body: Value) -> Value {
+        let (status, envelope) = self.post("/service", body).await;
+        assert_eq!(status, 200, "{envelope}");
+        envelope
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        let url = format!("{}{path}", self.url);
+        self.client.get(url).bearer_auth(TOKEN).send().await.unwrap().json().await.unwrap()
+    }
+
+    /// Ends it as a process would: nothing of it is at work when the next one opens the house.
+    pub async fn end(mut self) {
+        self.client = client();
+        let _ = self.tell.take().unwrap().send(());
+        let _ = (&mut self.serving).await;
+        let Broker { approvals, services, llm, web, cargo, .. } = &self.broker;
+        let approvals = Arc::downgrade(approvals);
+        let services = Arc::downgrade(services);
+        let llm = Arc::downgrade(llm);
+        let web = Arc::downgrade(web);
+        let cargo = Arc::downgrade(cargo);
+        let held = move || {
+            let counts = [approvals.strong_count(), services.strong_count(), llm.strong_count()];
+            counts.into_iter().sum::<usize>() + web.strong_count() + cargo.strong_count()
+        };
+        drop(self);
+        let begin = Instant::now();
+        while held() > 0 {
+            assert!(begin.elapsed() < PATIENCE, "somebody still holds the broker");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // Its writer puts the pen down.
+        tokio::time::sleep(Duration::from_millis(60)).await;
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+pub struct Running {
+    child: Child,
+    pub url: String,
+    client: reqwest::Client,
+}
+
+impl Running {
+    pub async fn call(&self, body: Value) -> Value {
+        post(&self.client, &self.url, "/service", body).await.1
+    }
+
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+pub async fn post(client: &reqwest::Client, url: &str, path: &str, body: Value) -> (u16, Value) {
+    let request = client.post(format!("{url}{path}")).bearer_auth(TOKEN).json(&body);
+    match request.send().await {
+        Ok(response) => {
+            let status = response.status().as_u16();
+            (status, response.json().await.unwrap_or_default())
+        }
+        Err(error) => (0, json!({"broke": error.to_string()})),
+    }
+}
+
+/// Settings for a service named `it` behind the stub.
+pub fn it(stub: &Stub, auth: &str, rules: &str) -> String {
+    format!(
+        "[services.it]\nbase_url = \"{}\"\nallow_private = true\nuntrusted = false\nauth = {auth}\nrules = [{rules}]\n",
+        stub.url
+    )
+}
+
+pub const BEARER: &str = r#"{ kind = "bearer", token_env = "THE_KEY" }"#;
+pub const ALL: &str = r#"{ method = "*", path = "/**", do = "allow" }"#;
+
+/// A small generator whose numbers are the same each time.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % sides as u64).unwrap()
+    }
+
+    pub fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.roll(from.len())]
+    }
+}

@@ -1,0 +1,66 @@
+//! How secrets begin that nobody told us of: the one table for what is struck from texts and what may not stand in settings.
+
+/// How a key or a token of a usual maker begins, and where that counts.
+struct Beginning {
+    text: &'static str,
+    /// Characters of a token that follow at least, where it is struck from a text; none: not struck.
+    follow: Option<usize>,
+    /// Settings that begin so are refused.
+    in_settings: bool,
+}
+
+const fn everywhere(text: &'static str, follow: usize) -> Beginning {
+    Beginning { text, follow: Some(follow), in_settings: true }
+}
+
+/// In settings a word of people's begins so, or a shorter beginning is there already.
+const fn in_texts(text: &'static str, follow: usize) -> Beginning {
+    Beginning { text, follow: Some(follow), in_settings: false }
+}
+
+/// In texts of others much begins so that is no secret.
+const fn in_settings(text: &'static str) -> Beginning {
+    Beginning { text, follow: None, in_settings: true }
+}
+
+const BEGINNINGS: [Beginning; 26] = [
+    everywhere("Bearer ", 20),
+    in_texts("bearer ", 20),
+    in_texts("Basic ", 16),
+    everywhere("sk-", 20),
+    in_settings("sk_"),
+    in_texts("sk_live_", 16),
+    in_settings("pk_"),
+    in_settings("rk_"),
+    in_texts("rk_live_", 16),
+    everywhere("ghp_", 30),
+    everywhere("gho_", 30),
+    in_settings("ghs_"),
+    in_settings("ghu_"),
+    everywhere("github_pat_", 30),
+    everywhere("glpat-", 16),
+    everywhere("xoxb-", 16),
+    everywhere("xoxp-", 16),
+    in_settings("xapp-"),
+    everywhere("AKIA", 16),
+    in_settings("ASIA"),
+    everywhere("AIza", 30),
+    in_settings("ya29."),
+    everywhere("hf_", 30),
+    in_settings("npm_"),
+    in_settings("eyJ"),
+    in_settings("-----BEGIN"),
+];
+
+/// How a private key begins; in texts all of it is struck, to its end.
+pub const KEY_BEGINS: &str = "-----BEGIN ";
+
+/// For texts: how a token begins, and how many of its characters follow at least.
+pub fn of_texts() -> impl Iterator<Item = (&'static str, usize)> {
+    BEGINNINGS.iter().filter_map(|beginning| Some((beginning.text, beginning.follow?)))
+}
+
+/// For settings: how what should stand in `.env` begins.
+pub fn of_settings() -> impl Iterator<Item = &'static str> {
+    BEGINNINGS.iter().filter(|beginning| beginning.in_settings).map(|beginning| beginning.text)
+}
