@@ -6,15 +6,15 @@ use crate::ground::caps::{Micros, dollars, micros};
 use crate::ground::hosts;
 use crate::ground::rate::Rate;
 use crate::ground::waking::{self, Waking};
-use ::house::House;
-use ::house::settings::forms::{self, Form, Verdict as Judged, wrong};
-use ::house::settings::judge::Mistakes;
-use ::house::settings::{self, Reader, Settings};
 use anyhow::Result;
+use house::House;
+use house::settings::forms::{self, Form, Verdict as Judged, wrong};
+use house::settings::judge::Mistakes;
+use house::settings::{self, Reader, Settings};
 use reqwest::Url;
 use std::ops::Deref;
 
-pub use ::house::settings::broker::{
+pub use house::settings::broker::{
     Auth, Autonomy, Besides, Budget, Janee, Model, Price, Rule, Search, Service, Taint, Verdict, Web, X,
 };
 
@@ -45,7 +45,7 @@ const USUAL: [&str; 8] = [
 impl Policy {
     /// Reads `owner.toml`; a missing file is all defaults.
     pub fn load(house: &House) -> Result<Self> {
-        settings::load(&::house::House::new(house.root()), Self::read)
+        settings::load(house, Self::read)
     }
 
     /// Reads the broker's sections of a text.

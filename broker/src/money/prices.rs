@@ -118,9 +118,10 @@ impl Rate {
 
     /// The owner's price is for every write to a cache, ours for the short ones.
     fn of_row(row: &Row) -> Self {
-        let rate = Self::of(&row.price);
+        let Row { input, output, cache_read, cache_write, .. } = *row;
+        let rate = Self::of(&Price { input, output, cache_read, cache_write });
         Self {
-            cache_write_hour: rate.cache_write.max(self::rate(row.price.input * 2.0)),
+            cache_write_hour: rate.cache_write.max(self::rate(input * 2.0)),
             long_tokens: row.long_tokens.unwrap_or(LONG_TOKENS),
             long_times: row.long_times.unwrap_or(LONG_TIMES),
             ..rate
@@ -157,11 +158,14 @@ fn rate(dollars: f64) -> u64 {
     if dollars.is_finite() && dollars >= 0.0 { (dollars * 1e6).ceil() as u64 } else { u64::MAX }
 }
 
-/// A model in our own table.
+/// A model in our own table: what is missing or strange in one costs the whole table, never a price.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Row {
-    #[serde(flatten)]
-    price: Price,
+    input: f64,
+    output: f64,
+    cache_read: Option<f64>,
+    cache_write: Option<f64>,
     /// From how many tokens of a prompt on all of it costs how many times as much.
     long_tokens: Option<u64>,
     long_times: Option<u64>,
