@@ -199,7 +199,7 @@ fn start(house: &House) -> Finding {
 }
 
 fn settings(house: &House) -> Finding {
-    let mend = "mend the line; every setting is optional and README.md lists them";
+    let mend = "mend the line; every setting is optional and docs/owner-toml.md lists them";
     match guardian::settings::load(house) {
         Ok(_) if house.owner_settings().exists() => {
             Finding::new(Grade::Good, "owner.toml", "reads well", mend)

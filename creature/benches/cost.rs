@@ -1,4 +1,4 @@
-//! What thinking costs: an errand of twenty rounds over servers that cache by the documented rules, in tokens and dollars.
+//! What thinking costs: a job of twenty rounds over servers that cache by the documented rules, in tokens and dollars.
 //!
 //! Run by `scripts/bench`. Prints a row as a JSON line; any other line is a note. Nothing here is a time.
 #![allow(
@@ -13,18 +13,18 @@
 
 #[path = "../tests/creature/broker.rs"]
 mod broker;
-#[path = "../tests/creature/probation/sight/errand.rs"]
-mod errand;
 #[path = "../tests/faithful/mod.rs"]
 mod faithful;
 #[path = "../tests/creature/house.rs"]
 mod house;
+#[path = "../tests/creature/probation/sight/job.rs"]
+mod job;
 #[path = "../tests/creature/probation/sight/world.rs"]
 mod world;
 
-use errand::{DAY_USD, Errand, errand};
 use faithful::ledger::{cost, read_share};
 use faithful::{Entry, Prices, Seen, Shown, Wire, tokens};
+use job::{DAY_USD, Job, job};
 use serde_json::{Value, json};
 
 const ROUNDS: usize = 20;
@@ -32,10 +32,10 @@ const ROUNDS: usize = 20;
 /// More than a day's money buys.
 const MANY_ROUNDS: usize = 100;
 
-const METHOD: &str = "the dev build on an errand of 20 rounds, 60 lines of source in each: a server on loopback counts \
+const METHOD: &str = "the dev build on a job of 20 rounds, 60 lines of source in each: a server on loopback counts \
     tokens (two for seven bytes) and cache hits by its provider's rules; 2 USD a million tokens in, 0.10 read from cache, \
     2.50 written to it, 10 out";
-const MONEY: &str = "the same errand without an end, until so much is spent";
+const MONEY: &str = "the same job without an end, until so much is spent";
 
 fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
@@ -48,12 +48,12 @@ fn main() {
         "|---|---|---|---|---|---|---|---|---|---|---|".to_owned(),
     ];
     for wire in [Wire::Anthropic, Wire::Responses] {
-        let done = errand(wire, ROUNDS);
+        let done = job(wire, ROUNDS);
         for (name, at) in [("first", 0), ("twentieth", ROUNDS - 1)] {
             thoughts.push(thought(&format!("{wire:?}, {name}"), at, &done));
         }
         totals(wire, &done.ledger);
-        let many = errand(wire, MANY_ROUNDS).ledger;
+        let many = job(wire, MANY_ROUNDS).ledger;
         let bought = |prices| json!([bought(&many, prices)]);
         let what = format!("{wire:?}: rounds that {DAY_USD} USD buys");
         row(
@@ -80,7 +80,7 @@ fn totals(wire: Wire, ledger: &[Entry]) {
         "ours": [read_share(ledger) * 100.0], "aim": "≥ 85 %",
     }));
     row(json!({
-        "what": format!("{wire:?}: the errand"), "method": METHOD, "unit": "USD", "ours": [spent],
+        "what": format!("{wire:?}: the job"), "method": METHOD, "unit": "USD", "ours": [spent],
         "against": "the same uncached", "theirs": [bare], "aim": "at most a third",
     }));
 }
@@ -94,7 +94,7 @@ fn bought(ledger: &[Entry], prices: &Prices) -> usize {
 }
 
 /// A line of the table: the prompt by its parts, and what the server counted.
-fn thought(name: &str, at: usize, done: &Errand) -> String {
+fn thought(name: &str, at: usize, done: &Job) -> String {
     let (seen, entry) = (&done.seen[at], &done.ledger[at]);
     assert_eq!(seen.number, entry.number);
     let [head, standing, situation] = parts(seen);

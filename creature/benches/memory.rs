@@ -3,9 +3,9 @@
 //! Run by `scripts/bench`. Prints a row as a JSON line; any other line is a note.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
-use creature::birth::{LOOK_BACK, birth};
 use creature::config::Told;
 use creature::life::Life;
+use creature::life::birth::{LOOK_BACK, birth};
 use creature::mind::{context, situation};
 use creature::paths::House;
 use memory::{Log, Record, snapshot};
@@ -59,7 +59,7 @@ fn row(what: &str, method: &str, ours: &[f64], against: &str, theirs: &[f64]) {
 /// A house with a purpose, papers and a snapshot, and no model to look for.
 fn home(root: &Path) -> House {
     let house = House::new(root);
-    for folder in [house.state(), house.papers()] {
+    for folder in [house.mind(), house.papers()] {
         fs::create_dir_all(folder).unwrap();
     }
     fs::write(house.owner_settings(), "[model]\nprovider = \"instinct\"\n").unwrap();

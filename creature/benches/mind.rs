@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use agenda::{Agenda, Change, Rules, When};
-use creature::birth::birth;
 use creature::clock::Clock;
 use creature::config::Told;
+use creature::life::birth::birth;
 use creature::life::{Leaving, Life};
 use creature::mind::{context, prompt, situation};
 use creature::paths::House;
@@ -143,9 +143,7 @@ fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
         life.remember("thought", json!({"thought": 1, "monologue": "x".repeat(500)})).unwrap();
         life.save().unwrap();
     });
-    timed("a change of the agenda kept", &mut parts, || {
-        life.toolbox.change(&moment.stack[0].looked()).unwrap()
-    });
+    timed("a change of the agenda kept", &mut parts, || life.change(&moment.stack[0].looked()).unwrap());
     parts
 }
 

@@ -253,8 +253,8 @@ impl Settings {
     fn handed(house: &House, life: u64) -> Option<(Self, Option<String>)> {
         let (bytes, _) = papers::head(&house.settings(), 0, MOST_BYTES).ok()?;
         let file: Value = serde_json::from_slice(&bytes).ok()?;
-        let sections = file.get("settings").filter(|_| file["life"] == life)?;
-        let told: Vec<&str> = file["told"].as_array()?.iter().filter_map(Value::as_str).collect();
+        let sections = file.get("settings").filter(|_| file.get("life").is_some_and(|of| *of == life))?;
+        let told: Vec<&str> = file.get("told")?.as_array()?.iter().filter_map(Value::as_str).collect();
         let told = Some(told.join("; ")).filter(|told| !told.is_empty());
         Some(Self::of(sections).bounded(told))
     }

@@ -15,19 +15,20 @@ pub(crate) use undoing::undo;
 pub use upkeep::{changed, looked};
 
 use crate::fault::Fault;
-use crate::feed::Event;
 use crate::heartbeat::Stage;
-use crate::last_words::caught;
 use crate::life::{Leaving, Life};
+use crate::panic::caught;
 use crate::paths::House;
-use crate::self_edit::boundary;
 use crate::senses::papers;
-use crate::tools::Toolbox;
+use crate::store::Store;
+use crate::store::caller::Caller;
+use crate::store::feed::Event;
 use agenda::pulse::PulseChange;
 use agenda::{Change, When};
 use jiff::{Timestamp, ToSpan};
 use knowledge::facts::{self, Fact};
 use knowledge::{Kind, Places};
+use patch::boundary;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -121,7 +122,7 @@ impl Life {
         }
         let told = json!({"name": under.name, "parts": under.came});
         self.remember("dream", told.clone())?;
-        self.toolbox.feed.tell(Event::Action, json!({"dream": told}));
+        self.store.feed.tell(Event::Action, json!({"dream": told}));
         night.under_way = None;
         self.keep_night(&night).map(|_| ())
     }
@@ -137,16 +138,16 @@ impl Life {
         let patience = if part == "index" { 180 } else { 60 };
         self.heart.stage(Stage::Remembering, Duration::from_secs(patience));
         if KEPT.contains(&part) {
-            undoing::before(&self.toolbox, dream, part)?;
+            undoing::before(&self.store, dream, part)?;
         }
         let said = match part {
             "facts" => Some(merged(&self.told.house)?),
             "thought" => self.asked(dream, night, leaving).await?,
-            "pulse" => Some(closed(&mut self.toolbox)?),
+            "pulse" => Some(closed(&mut self.store, &self.caller)?),
             "purge" => Some(self.purged()?),
             "snapshot" => {
-                self.toolbox.facts = self.facts();
-                let (path, _) = self.toolbox.keep_snapshot(None)?;
+                let facts = self.facts();
+                let (path, _) = self.store.keep_snapshot(&facts, None)?;
                 self.cursors.snapshot_at = self.cursors.thoughts;
                 Some(path)
             }
@@ -158,7 +159,7 @@ impl Life {
             }
         };
         if said.is_some() && KEPT.contains(&part) {
-            undoing::after(&self.toolbox, dream, part)?;
+            undoing::after(&self.store, dream, part)?;
         }
         Ok(said)
     }
@@ -185,20 +186,26 @@ impl Life {
     fn purged(&mut self) -> Result<String, Fault> {
         let now = self.told.clock.now();
         let before = now.checked_sub(FINISHED_H.hours()).unwrap_or(Timestamp::MIN);
-        let (change, desk) = (Change::Purge { before }, &self.toolbox.desk);
+        let change = Change::Purge { before };
         // Nothing to forget is no change: memory and the agenda stay as they are.
-        let when = When { now, thread: "main", owner: false, rules: &desk.rules };
-        if desk.agenda.clone().apply(&change, when).is_ok_and(|done| done.get("purged") == Some(&json!(0))) {
+        let when = When { now, thread: "main", owner: false, rules: &self.store.rules };
+        if self
+            .store
+            .agenda
+            .clone()
+            .apply(&change, when)
+            .is_ok_and(|done| done.get("purged") == Some(&json!(0)))
+        {
             return Ok("0 forgotten".to_owned());
         }
-        let done = self.toolbox.change(&change)?;
+        let done = self.change(&change)?;
         Ok(format!("{} forgotten", done.get("purged").unwrap_or(&Value::Null)))
     }
 
     /// Says what grew too long, once until it is condensed or a quarter longer.
     fn kept_up(&mut self, night: &mut Night) -> String {
         let mut long = Vec::new();
-        for (what, chars, most) in upkeep::lengths(&self.toolbox) {
+        for (what, chars, most) in upkeep::lengths(&self.store) {
             if chars <= most {
                 night.told.remove(what);
                 continue;
@@ -229,8 +236,8 @@ fn merged(house: &House) -> Result<String, Fault> {
 }
 
 /// Of concerns that say the same for the same thread, the older one stays.
-fn closed(tools: &mut Toolbox) -> Result<String, Fault> {
-    let open: Vec<_> = tools.desk.agenda.pulse.open().cloned().collect();
+fn closed(store: &mut Store, caller: &Caller) -> Result<String, Fault> {
+    let open: Vec<_> = store.agenda.pulse.open().cloned().collect();
     let mut first: BTreeMap<(String, Vec<String>), String> = BTreeMap::new();
     let mut closed = 0;
     for concern in open {
@@ -238,7 +245,7 @@ fn closed(tools: &mut Toolbox) -> Result<String, Fault> {
         let older = first.entry(sense).or_insert_with(|| concern.id.clone());
         if *older != concern.id {
             let why = format!("it says the same as {older}");
-            tools.change(&Change::Pulse(PulseChange::Close { id: concern.id, why }))?;
+            store.change(caller, &Change::Pulse(PulseChange::Close { id: concern.id, why }))?;
             closed += 1;
         }
     }

@@ -1,10 +1,10 @@
 //! The creature's door: reads what the guardian told it and lives, or rehearses.
 
-use creature::birth::birth;
 use creature::config::Told;
 use creature::fault::Fault;
 use creature::life::Leaving;
-use creature::{last_words, process, rehearse};
+use creature::life::birth::birth;
+use creature::{panic, process, rehearse};
 use nix::sys::signal::{SigHandler, SigSet, Signal, signal};
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         .with_ansi(false)
         .with_writer(Quiet::of_this_life)
         .init();
-    last_words::install();
+    panic::install();
     match run(rehearsal) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {

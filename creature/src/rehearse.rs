@@ -3,12 +3,13 @@
 //! Invariant: every organ a life needs is used once (senses, memory, context, prompt, the reading of a
 //! reply, tools, instinct); any that fails is an error, and the self-edit does not happen.
 
-use crate::birth::birth;
 use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Leaving;
+use crate::life::birth::birth;
 use crate::mind::instinct::Instinct;
 use crate::mind::{Outcome, context, prompt, situation, thought};
+use crate::store::caller::Caller;
 use crate::tools::catalogue;
 use model::Wire;
 use serde_json::{Value, json};
@@ -62,7 +63,7 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
         Fault::new(format!("the canned reply cannot be read: {why}"), "look at mind/thought.rs")
     })?;
     let calls = canned.tool_calls.len();
-    life.thought(canned, json!({"repaired": how}), 0, &mut Undisturbed).await?;
+    life.thought(canned, json!({"repaired": how}), 0, Caller::own(), &mut Undisturbed).await?;
     let tail = memory::tail(&house.memory(), calls + 8, 1 << 20)
         .map_err(|cause| Fault::caused("read back memory", &cause, "look at crates/memory"))?;
     let life_number = life.told.life;

@@ -2,24 +2,22 @@
 //!
 //! Invariant: every turn is written down before the next; between rounds the owner's word and a wish to leave are heard.
 
-mod kept;
 pub mod review;
 pub mod words;
 
-pub use kept::load;
-
-use crate::acts::{MOST_ARGS, args, patience};
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
-use crate::last_words::guarded;
+use crate::life::act::{MOST_ARGS, args, patience};
 use crate::life::{Leaving, Life, Next};
 use crate::mind::context::shorten;
 use crate::mind::conversation::Conversation;
 use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Down, Mind, Outcome};
+use crate::panic::guarded;
 use crate::senses::papers;
-use crate::tools::Done;
-use agenda::sessions::{Mode, Origin, Report, Session, Status};
+use crate::store::caller::Caller;
+use crate::tools::{Done, Lent};
+use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
 use jiff::Timestamp;
 use memory::snapshot;
 use serde_json::{Value, json};
@@ -37,19 +35,24 @@ const MOST_CALL: usize = 300;
 const FAILED: &str = "[FAILED]";
 
 impl Life {
+    /// Spawns one for what came due by itself: a concern, a reminder, the checklist, a dream.
+    pub fn spawn_session(&mut self, request: Request) -> Result<(), Fault> {
+        self.lend(self.caller.clone()).spawn(vec![request]).map(drop)
+    }
+
     /// Works on what runs apart, in rounds; what follows, if it must follow now.
     pub async fn work_sessions(&mut self, leaving: &mut impl Leaving) -> Result<Option<Next>, Fault> {
         self.sum_up_talks(leaving).await?;
         // A call without its result at this point is one that a life before did not survive.
-        let cut = self.toolbox.sessions.cut_off(self.told.clock.now());
-        self.toolbox.turned(&cut)?;
+        let cut = self.store.sessions.cut_off(self.told.clock.now());
+        self.store.turned(&cut)?;
         for _ in 0..MOST_ROUNDS {
             // What one found is thought about before the others go on.
             if self.turn_sessions()? {
                 return Ok(None);
             }
             let at_once = usize::try_from(self.settings.sessions.at_once).unwrap_or(1);
-            let running: Vec<Session> = self.toolbox.sessions.running().take(at_once).cloned().collect();
+            let running: Vec<Session> = self.store.sessions.running().take(at_once).cloned().collect();
             if running.is_empty() || !matches!(self.mind, Mind::Model(_)) {
                 return Ok(None);
             }
@@ -96,7 +99,7 @@ impl Life {
 
     /// When sub-sessions want the next wake; on instinct they wait for a model.
     pub fn next_session(&self, now: Timestamp) -> Option<Timestamp> {
-        matches!(self.mind, Mind::Model(_)).then(|| self.toolbox.sessions.next_at(now)).flatten()
+        matches!(self.mind, Mind::Model(_)).then(|| self.store.sessions.next_at(now)).flatten()
     }
 
     /// What a hop may cost, in millionths of a dollar: a fiftieth of the day's money, where that is known.
@@ -110,31 +113,31 @@ impl Life {
     fn turn_sessions(&mut self) -> Result<bool, Fault> {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let now = self.told.clock.now();
-        let mut changed = self.toolbox.sessions.tick(now, self.hop_cost());
+        let mut changed = self.store.sessions.tick(now, self.hop_cost());
         // Without a model one that waits had better wait on than let its time run out.
         if matches!(self.mind, Mind::Model(_)) {
             let at_once = usize::try_from(self.settings.sessions.at_once).unwrap_or(1);
-            changed.extend(self.toolbox.sessions.begin(now, at_once));
+            changed.extend(self.store.sessions.begin(now, at_once));
         }
-        self.toolbox.turned(&changed)?;
+        self.store.turned(&changed)?;
         self.report_sessions()
     }
 
     /// Tells of those that ended, each once, also when a life ends in between.
     fn report_sessions(&mut self) -> Result<bool, Fault> {
         let mut told = false;
-        for report in self.toolbox.sessions.reports() {
+        for report in self.store.sessions.reports() {
             let worth = self.is_worth_telling(&report);
             if self.cursors.first_telling(report.key.clone()) {
-                let closed = self.toolbox.reviewed(&report);
+                let closed = self.store.reviewed(&self.caller, &report);
                 if worth || closed.is_some() {
                     told |= self.tell_report(&report, closed)?;
                 }
             }
             // Told and saved before it counts as reported: the other way round a death would lose it.
             self.save()?;
-            self.toolbox.sessions.reported(&report.id);
-            self.toolbox.keep_sessions();
+            self.store.sessions.reported(&report.id);
+            self.store.keep_sessions();
         }
         Ok(told)
     }
@@ -142,7 +145,7 @@ impl Life {
     /// Whether anybody is to hear of it; a look of its own that found nothing worth a dearer thought ends here.
     fn is_worth_telling(&mut self, report: &Report) -> bool {
         let Origin::Own(_) = report.origin else { return !report.silent };
-        let ended = self.toolbox.sessions.get(&report.id);
+        let ended = self.store.sessions.get(&report.id);
         let found = !report.silent && ended.is_some_and(|session| session.status == Status::Done);
         if !found {
             self.ended_look(None);
@@ -154,7 +157,7 @@ impl Life {
     fn tell_report(&mut self, report: &Report, closed: Option<String>) -> Result<bool, Fault> {
         let what = match &report.origin {
             Origin::Reminder(id) => {
-                let ran = self.toolbox.sessions.get(&report.id);
+                let ran = self.store.sessions.get(&report.id);
                 let said = json!({
                     "from": "creature", "kind": "reminder", "thread": report.thread,
                     "text": ran.map(reminded).unwrap_or_default(), "reminder": id, "at": self.told.clock.text(),
@@ -169,8 +172,8 @@ impl Life {
             Origin::Checklist => "checklist".to_owned(),
             Origin::Dream => "dream".to_owned(),
             Origin::Own(kind) => {
-                let found = self.toolbox.sessions.get(&report.id);
-                self.cursors.tell(looked(kind, found));
+                let found = self.store.sessions.get(&report.id).map_or("", |session| &session.answer);
+                self.cursors.tell(format!("your quick look ({kind}) found: {found}"));
                 return Ok(true);
             }
         };
@@ -239,9 +242,9 @@ impl Life {
         let (text, cost) = (shorten(text, MOST_ARGS), cost_of(&usage));
         let record = json!({"about": "session", "session": id, "garbled": true, "error": error, "text": text, "usage": usage});
         self.remember("agenda", record)?;
-        self.toolbox.sessions.paid(id, cost);
-        let changed = self.toolbox.sessions.misread(id, error, self.told.clock.now());
-        self.toolbox.turned(&changed)
+        self.store.sessions.paid(id, cost);
+        let changed = self.store.sessions.misread(id, error, self.told.clock.now());
+        self.store.turned(&changed)
     }
 
     /// Remembers a thought of a session and does what it says; without calls it is the session's answer.
@@ -260,7 +263,7 @@ impl Life {
         self.paid_for_look(&record, matches!(session.origin, Origin::Own(_)));
         self.remember("agenda", record)?;
         let now = self.told.clock.now();
-        let sessions = &mut self.toolbox.sessions;
+        let sessions = &mut self.store.sessions;
         sessions.paid(id, cost);
         if thought.tool_calls.is_empty() {
             let said = if thought.monologue.is_empty() { &thought.intent } else { &thought.monologue };
@@ -268,27 +271,27 @@ impl Life {
                 Some(why) => sessions.failed(id, why.trim(), now),
                 None => sessions.answered(id, said, now),
             };
-            self.toolbox.turned(&changed)?;
+            self.store.turned(&changed)?;
             return Ok(None);
         }
         sessions.thought(id, thought.tool_calls.iter().map(called).collect());
-        self.toolbox.keep_sessions();
+        self.store.keep_sessions();
         for call in &thought.tool_calls {
             // An earlier call, of this session or another, may have ended it.
-            if self.toolbox.sessions.get(id).is_none_or(|session| session.status != Status::Running) {
+            if self.store.sessions.get(id).is_none_or(|session| session.status != Status::Running) {
                 break;
             }
             if self.toolbox.rebirth.is_some() {
-                self.toolbox.sessions.stopped(id);
+                self.store.sessions.stopped(id);
                 break;
             }
             if self.session_act(session, call, leaving).await? {
-                self.toolbox.sessions.stopped(id);
-                self.toolbox.keep_sessions();
+                self.store.sessions.stopped(id);
+                self.store.keep_sessions();
                 return Ok(Some(Next::Leave));
             }
         }
-        self.toolbox.keep_sessions();
+        self.store.keep_sessions();
         Ok(self.toolbox.rebirth.take().map(|rebirth| Next::Reborn(rebirth.summary)))
     }
 
@@ -304,20 +307,18 @@ impl Life {
         let done = if let Some(why) = &call.refused {
             Done::failed(why, "send it again, whole")
         } else if words::may(session, &call.tool) {
-            self.toolbox.facts = self.facts();
-            let (owner, thread) = (self.toolbox.owner, self.toolbox.thread.clone());
-            self.toolbox.owner = session.owner;
-            self.toolbox.thread.clone_from(&session.thread);
-            self.toolbox.session = Some(session.id.clone());
+            let id = Some(session.id.clone());
+            let caller = Caller { owner: session.owner, thread: session.thread.clone(), session: id };
             self.talked(&session.id, |talk| talk.began(&call.id));
-            let own = self.knows_checklist(call);
-            let calling = guarded(&call.tool, self.toolbox.call(call));
+            let (own, facts) = (self.knows_checklist(call), self.facts());
+            let (belt, store) = (&mut self.toolbox, &mut self.store);
+            let mut tools = Lent { belt, store, caller, facts };
+            let calling = guarded(&call.tool, tools.call(call));
             let done = tokio::select! {
                 biased;
                 () = leaving.asked() => None,
                 done = self.watch.own(calling) => Some(done),
             };
-            (self.toolbox.owner, self.toolbox.thread, self.toolbox.session) = (owner, thread, None);
             self.knew_checklist(own);
             left = done.is_none();
             let error = format!("{} was stopped: this life was asked to leave", call.tool);
@@ -329,12 +330,12 @@ impl Life {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let Done { result, shown } = done;
         let failed = result.get("ok") != Some(&Value::Bool(true));
-        self.counted(call, &result);
+        self.counted(call, &self.caller.clone(), &result);
         let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result});
         self.remember("action", record)?;
         self.talked(&session.id, |talk| talk.done(&call.id, &shown, failed));
-        self.toolbox.sessions.acted(&session.id);
-        self.toolbox.keep_sessions();
+        self.store.sessions.acted(&session.id);
+        self.store.keep_sessions();
         Ok(left)
     }
 
@@ -364,15 +365,6 @@ fn reminded(session: &Session) -> String {
     match session.status {
         Status::Done => answer.clone(),
         _ => format!("Reminder: {objective} (what was to be done for it failed: {answer})"),
-    }
-}
-
-/// What the next thought hears of a look of its own.
-fn looked(kind: &str, session: Option<&Session>) -> String {
-    let answer = session.map_or("", |session| session.answer.as_str());
-    match session.map(|session| session.status) {
-        Some(Status::Done) => format!("your quick look ({kind}) found: {answer}"),
-        _ => format!("your quick look ({kind}) came to nothing: {answer}"),
     }
 }
 

@@ -67,7 +67,7 @@ fn step(seen: &Seen) -> Say {
     if seen.tool("files.words").is_some() {
         let text = seen.all_text();
         let born = text.split("What this life was born with").nth(1).unwrap_or_default();
-        assert!(born.contains("\"files.words\" =>"), "it is not shown what it was born with: {text}");
+        assert!(born.contains("Now(files::words)"), "it is not shown what it was born with: {text}");
         return Say::new()
             .thinks("It is there.")
             .says("I count.")
@@ -86,7 +86,7 @@ fn step(seen: &Seen) -> Say {
             .says("I look how a tool that is there is entered, and where tests are.")
             .calls(
                 "repo.search",
-                json!({"pattern": "\"files\\.(read|write)\"", "path": "creature/src/tools", "context": 2}),
+                json!({"pattern": "\"files\\.(read|write)\"", "path": "creature/src/tools", "context": 6}),
             )
             .calls("repo.search", json!({"pattern": "^mod (tools|yard|wakes);", "path": "creature/tests"})),
     }
@@ -94,8 +94,9 @@ fn step(seen: &Seen) -> Say {
 
 /// It knows where: now what stands there.
 fn looks_closer(entered: &str, tests: &str) -> Say {
-    let (dispatch, _) = hit(entered, "\"files.read\" =>");
-    let family = dispatch.replace("mod.rs", "files.rs");
+    let (row, _) = hit(entered, "\"files.read\"");
+    assert!(entered.contains("Now(files::read)"), "its row does not name its function: {entered}");
+    let family = row.replace("catalogue/files.rs", "files.rs");
     let (main, _) = hit(tests, "mod yard;");
     Say::new()
         .says("I read the family it belongs to, and what its tests stand on.")
@@ -146,10 +147,9 @@ fn mended(text: &str) -> Say {
     )
 }
 
-/// One edit: the tool, its entries in the table and in the match, and its tests.
+/// One edit: the tool, its row in the table, and its tests.
 fn written(shown: &str) -> Say {
-    let (table, entry) = hit(shown, "tool(\"files.write\"");
-    let (dispatch, arm) = hit(shown, "\"files.read\" =>");
+    let (table, _) = hit(shown, "\"files.read\"");
     let (main, listed) = hit(shown, "mod wakes;");
     // As its neighbours have it: the signature, how a path is found, and how a fault is told.
     let numbered =
@@ -169,11 +169,11 @@ fn written(shown: &str) -> Say {
          Ok(json!({{\"path\": path, \"words\": words, \"lines\": lines, \"characters\": characters}}))\n}}\n\n",
         signature.replace("fn read(", "fn words(")
     );
-    let entered = "tool(\"files.words\", &[PATH], House, \"count words, lines and characters of a file of your workspace\"),";
+    let entered = "tool(\"files.words\", &[PATH], House, Now(files::words), LOOKS, \"count words, lines and characters of a file of your workspace\"),";
+    let first = "tool(\n        \"files.read\",";
     let edits = json!([
-        {"path": dispatch.replace("mod.rs", "files.rs"), "old": signature, "new": format!("{tool}{signature}")},
-        {"path": table, "old": entry, "new": format!("{entry}\n    {entered}")},
-        {"path": dispatch, "old": arm, "new": format!("{arm}\n            {}", arm.replace("read", "words"))},
+        {"path": table.replace("catalogue/files.rs", "files.rs"), "old": signature, "new": format!("{tool}{signature}")},
+        {"path": table, "old": first, "new": format!("{entered}\n    {first}")},
         // It misremembers the name.
         {"path": main, "old": format!("pub {listed}"), "new": format!("{listed}\nmod words;")},
         {"path": main.replace("main.rs", "words.rs"), "old": "", "new": TEST},
@@ -227,7 +227,9 @@ pub fn gives_itself_a_tool(house: &House) {
     println!("{}", super::faithful::ledger::table(&server.ledger(), &super::faithful::Prices::MIDDLE));
     let good = house.read(".self/last_good.txt").trim().to_owned();
     assert!(
-        house.git(&["show", &format!("{good}:creature/src/tools/mod.rs")]).contains("\"files.words\" =>")
+        house
+            .git(&["show", &format!("{good}:creature/src/tools/catalogue/files.rs")])
+            .contains("files::words")
     );
 }
 

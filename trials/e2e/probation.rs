@@ -9,7 +9,7 @@ impl Run<'_> {
         let (house, model) = (self.house, &self.model);
         let summary = "try no test a second time";
         let (old, new) = ("const MOST_AGAIN: usize = 8;", "const MOST_AGAIN: usize = 0;");
-        let edit = json!({"path": "creature/src/self_edit/testing.rs", "old": old, "new": new});
+        let edit = json!({"path": "creature/crates/patch/src/proof/testing.rs", "old": old, "new": new});
         let call = json!([{"tool": "repo.edit", "args": {"edits": [edit], "summary": summary}}]);
         self.has_it_think("I save time", call, 0);
         let tried = self.until_remembered("the edit to be tried", |record| {

@@ -193,7 +193,7 @@ fn environment(suite: &mut Suite) -> Result<(), String> {
 fn required(suite: &mut Suite) -> Result<(), String> {
     let stage = &suite.stage;
     let house = stage.house.clone();
-    let launcher = crate::escapes::stage::guardian();
+    let launcher = trials::programs::guardian().to_owned();
     let missing = guardian::processes::prepare::find_walls(
         &house,
         &Settings { walls: Choice::Off, ..Settings::default() },
@@ -206,7 +206,7 @@ fn required(suite: &mut Suite) -> Result<(), String> {
     )?;
     let mut spec = stage.spec();
     spec.view = None;
-    let guardian = crate::escapes::stage::guardian();
+    let guardian = trials::programs::guardian().to_owned();
     spec.rules.push(walls::spec::Rule { access: walls::spec::Access::Run, path: guardian.clone() });
     let tried = stage.run(
         Some(&spec),

@@ -75,7 +75,7 @@ fn as_a_plain_user(folder: &Path) -> bool {
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap()
     };
     let this = copy(&std::env::current_exe().unwrap(), "suite");
-    let guardian = copy(&stage::guardian(), "guardian");
+    let guardian = trials::programs::place_guardian(folder);
     [folder, &this, &guardian, &folder.join("hostile")].into_iter().for_each(open);
     println!("--- as a plain user");
     let status = Command::new(this)

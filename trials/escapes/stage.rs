@@ -12,6 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
+use trials::programs;
 use walls::Walls;
 use walls::spec::Spec;
 
@@ -72,11 +73,6 @@ pub struct Stage {
     _sockets: (UnixListener, UnixListener, UnixDatagram),
 }
 
-/// The guardian's binary; a copy where another user runs this.
-pub fn guardian() -> PathBuf {
-    std::env::var_os("ESCAPE_GUARDIAN").map_or_else(|| trials::programs::guardian().into(), PathBuf::from)
-}
-
 impl Stage {
     pub fn set(hostile: &Path) -> Self {
         let folder = tempfile::Builder::new().prefix("escape-").tempdir().unwrap();
@@ -88,8 +84,13 @@ impl Stage {
         }
         fs::copy(hostile, at.join("house/creature/hostile")).unwrap();
         let house = House::new(at.join("house"));
-        let walls = guardian::processes::prepare::find_walls(&house, &Settings::default(), guardian(), false)
-            .unwrap();
+        let walls = guardian::processes::prepare::find_walls(
+            &house,
+            &Settings::default(),
+            programs::guardian().to_owned(),
+            false,
+        )
+        .unwrap();
         let mut victim = Command::new(at.join("house/creature/hostile"));
         victim.args(["hold", "still"]).env("SECRET", "of the victim").stdout(Stdio::piped()).process_group(0);
         let mut victim = victim.spawn().unwrap();
@@ -141,7 +142,7 @@ impl Stage {
         guardian::processes::prepare::prepare(&self.house, guardian::processes::child::Kind::Life);
         let mut command = match spec {
             Some(spec) => {
-                let mut command = Command::new(guardian());
+                let mut command = Command::new(programs::guardian());
                 command.args(["wall", &serde_json::to_string(spec).unwrap(), "--", "/bin/sh"]);
                 command
             }

@@ -1,6 +1,4 @@
 //! A clone of this very repository to live in: real cargo, real builds, on a target folder kept warm between tests.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
-#![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 use super::House;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Houses to try the guardian in: real git repositories, real processes, and a toolchain whose language is shell.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
-#![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
+#![allow(clippy::new_without_default, clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 pub mod broker;
 pub mod clone;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long any awaited event may take before a test gives up on it. Generous: the machine may be busy.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Stands in for cargo where only behaviour matters: the creature's language is shell. To the guardian's control runs it
 /// says yes, unless a script in `creature/` has another answer.
@@ -78,10 +78,7 @@ impl House {
     }
 
     pub fn new_in(place: &Path, life: &str) -> Self {
-        let folder = tempfile::Builder::new().prefix("house-").tempdir_in(place).unwrap();
-        let root = folder.path().canonicalize().unwrap().join("house");
-        fs::create_dir_all(root.join("creature")).unwrap();
-        let house = Self { folder, root };
+        let house = Self::empty(place);
         house.write("creature/Cargo.toml", "[package]\nname = \"creature\"\n");
         house.write("creature/Cargo.lock", "[[package]]\n");
         house.write("PURPOSE.md", "Be.\n");
@@ -91,13 +88,32 @@ impl House {
         house.write(".gitignore", "/target/\n");
         house.write(".self/.gitignore", "*\n!.gitignore\n");
         house.write_life(life);
+        house.commit("first");
+        house
+    }
+
+    /// A house of shell creatures whose repository `git fast-export` wrote down.
+    pub fn of_repository(export: &Path) -> Self {
+        let house = Self::empty(&std::env::temp_dir());
+        let mut import = Command::new("git");
+        import.args(["fast-import", "--quiet"]).current_dir(&house.root);
+        let status = import.stdin(fs::File::open(export).unwrap()).status().unwrap();
+        assert!(status.success(), "{} is no repository", export.display());
+        house.git(&["reset", "-q", "--hard"]);
+        house
+    }
+
+    fn empty(place: &Path) -> Self {
+        let folder = tempfile::Builder::new().prefix("house-").tempdir_in(place).unwrap();
+        let root = folder.path().canonicalize().unwrap().join("house");
+        fs::create_dir_all(&root).unwrap();
+        let house = Self { folder, root };
         let cargo = house.cargo();
         fs::write(&cargo, CARGO).unwrap();
         fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
         house.git(&["init", "-q", "-b", "main"]);
         house.git(&["config", "user.name", "owner"]);
         house.git(&["config", "user.email", "owner@house.invalid"]);
-        house.commit("first");
         house
     }
 

@@ -1,6 +1,4 @@
 //! A model and a web site on loopback: real HTTP, the two wire formats, replies from a script.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
-#![allow(clippy::indexing_slicing, clippy::wildcard_enum_match_arm)]
 
 use serde_json::{Value, json};
 use std::collections::VecDeque;

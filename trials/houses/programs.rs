@@ -1,4 +1,4 @@
-//! The programs under trial: guardian, broker and console as cargo leaves them beside whoever asks, built anew where they are old.
+//! The programs under trial: guardian, broker, console and creature as cargo leaves them beside whoever asks, built anew where they are old.
 
 use crate::clone::origin;
 use std::fs;
@@ -13,8 +13,7 @@ const PARTS: [&str; 5] = ["broker", "console", "guardian", "house", "walls"];
 /// The real guardian. Who runs as another user may not read it where it lies, and brings a copy.
 pub fn guardian() -> &'static Path {
     static GUARDIAN: OnceLock<PathBuf> = OnceLock::new();
-    GUARDIAN
-        .get_or_init(|| std::env::var_os("ESCAPE_GUARDIAN").map_or_else(|| built("guardian"), PathBuf::from))
+    GUARDIAN.get_or_init(|| brought().unwrap_or_else(|| built("guardian")))
 }
 
 /// The real broker.
@@ -23,13 +22,48 @@ pub fn broker() -> &'static Path {
     BROKER.get_or_init(|| built("broker"))
 }
 
-/// The real console, beside the guardian. Who runs as another user finds it where its guardian is.
+/// The owner's console, which the guardian hands the owner's words to.
 pub fn console() -> &'static Path {
     static CONSOLE: OnceLock<PathBuf> = OnceLock::new();
-    CONSOLE.get_or_init(|| match std::env::var_os("ESCAPE_GUARDIAN") {
-        Some(guardian) => PathBuf::from(guardian).with_file_name("console"),
-        None => built("console"),
+    CONSOLE.get_or_init(|| {
+        brought().map_or_else(|| built("console"), |guardian| guardian.with_file_name("console"))
     })
+}
+
+/// The guardian that was brought along.
+pub fn brought() -> Option<PathBuf> {
+    std::env::var_os("ESCAPE_GUARDIAN").map(PathBuf::from)
+}
+
+/// The real creature, built as its own tests build it.
+pub fn creature() -> &'static Path {
+    static CREATURE: OnceLock<PathBuf> = OnceLock::new();
+    CREATURE.get_or_init(|| {
+        let place = ["--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"];
+        cargo(&[&["build", "--quiet", "--locked"][..], &place].concat());
+        origin().join("target/creature/debug/creature")
+    })
+}
+
+/// Puts the guardian into a folder, and the console beside it, without which it takes few of the owner's words.
+pub fn place_guardian(folder: &Path) -> PathBuf {
+    fs::create_dir_all(folder).unwrap();
+    for program in [guardian(), console()] {
+        place(program, &folder.join(program.file_name().unwrap()));
+    }
+    folder.join("guardian")
+}
+
+/// The same file under another name, at once; a copy where it has to be.
+pub fn place(from: &Path, to: &Path) {
+    let new = to.with_extension(format!("new-{}", std::process::id()));
+    let _ = fs::remove_file(&new);
+    if fs::hard_link(from, &new).is_err() {
+        fs::copy(from, &new).unwrap();
+    }
+    fs::rename(&new, to).unwrap();
+    // Where both are the same file already, nothing is renamed.
+    let _ = fs::remove_file(&new);
 }
 
 /// A place for what tests keep between runs, as cargo gives it to tests.
@@ -46,11 +80,20 @@ fn profile() -> PathBuf {
 
 fn built(name: &str) -> PathBuf {
     let program = profile().join(name);
-    let made = fs::metadata(&program).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-    if PARTS.iter().any(|part| newest(&origin().join(part)) > made) {
+    let made = modified(&program).max(modified(&stamp()));
+    if !program.exists() || PARTS.iter().any(|part| newest(&origin().join(part)) > made) {
         build();
     }
     program
+}
+
+/// As old as what cargo last looked at: a program that no change concerned is left as it was, older than the change.
+fn stamp() -> PathBuf {
+    kept().join(format!("built-{}", profile().file_name().unwrap().display()))
+}
+
+fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 /// Everything at once, and with the examples, so that packages have the features they have in a run of all tests:
@@ -58,14 +101,23 @@ fn built(name: &str) -> PathBuf {
 fn build() {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
+        fs::create_dir_all(kept()).unwrap();
+        let new = stamp().with_extension(std::process::id().to_string());
+        fs::write(&new, "").unwrap();
         let folder = profile();
         let profile = folder.file_name().unwrap().to_str().unwrap();
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        cargo.args(["build", "--quiet", "--workspace", "--bins", "--examples"]).current_dir(origin());
-        cargo.args(["--profile", if profile == "debug" { "dev" } else { profile }, "--target-dir"]);
-        let status = cargo.arg(folder.parent().unwrap()).status().unwrap();
-        assert!(status.success(), "guardian and broker do not build");
+        let profile = if profile == "debug" { "dev" } else { profile };
+        let target = folder.parent().unwrap().to_str().unwrap();
+        let what = ["build", "--quiet", "--workspace", "--bins", "--examples"];
+        cargo(&[&what[..], &["--profile", profile, "--target-dir", target]].concat());
+        fs::rename(new, stamp()).unwrap();
     });
+}
+
+fn cargo(args: &[&str]) {
+    let program = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let status = Command::new(program).args(args).current_dir(origin()).status().unwrap();
+    assert!(status.success(), "cargo {args:?} failed");
 }
 
 fn newest(folder: &Path) -> SystemTime {
@@ -73,7 +125,7 @@ fn newest(folder: &Path) -> SystemTime {
     let entries = entries.filter(|entry| !["tests", "benches"].iter().any(|name| entry.file_name() == *name));
     let times = entries.map(|entry| match entry.path() {
         path if path.is_dir() => newest(&path),
-        _ => entry.metadata().unwrap().modified().unwrap(),
+        path => modified(&path),
     });
     times.max().unwrap_or(SystemTime::UNIX_EPOCH)
 }

@@ -15,9 +15,9 @@ use trials::clone::Clone;
 use trials::{Guardian, House};
 
 /// Longest wait for any one event. Generous: the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// The same where cargo builds.
-const BUILD_PATIENCE: Duration = Duration::from_secs(420);
+const BUILD_PATIENCE: Duration = Duration::from_secs(1_200);
 
 /// What a row happens in.
 pub enum Home {

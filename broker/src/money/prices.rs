@@ -158,7 +158,7 @@ fn rate(dollars: f64) -> u64 {
     if dollars.is_finite() && dollars >= 0.0 { (dollars * 1e6).ceil() as u64 } else { u64::MAX }
 }
 
-/// A model in our own table: what is missing or strange in one costs the whole table, never a price.
+/// A model in our own table. What is missing or unknown in one makes the table unreadable: nothing costs nothing by mistake.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {

@@ -1,7 +1,7 @@
 //! Secrets: read once, from the environment or `.env`; named by variables, scrubbed from everything that goes back.
 //!
 //! Invariant: a secret's value never reaches a log line, a file or a client, in any of the encodings that the table in
-//! ARCHITECTURE.md names.
+//! docs/services.md names.
 
 use crate::secrets::encodings::{self, View};
 use aho_corasick::{AhoCorasick, MatchKind};

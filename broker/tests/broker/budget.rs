@@ -263,7 +263,7 @@ fn midnight_is_on_the_page_without_a_call() {
             .to_owned()
     };
     let wait_for = |what: &str| {
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        let until = std::time::Instant::now() + crate::outside::PATIENCE;
         while day() != what && std::time::Instant::now() < until {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }

@@ -1,4 +1,4 @@
-//! Encodings: each that ARCHITECTURE.md promises to undo is tried with secrets, and looking for them is linear.
+//! Encodings: each that docs/services.md promises to undo is tried with secrets, and looking for them is linear.
 
 use crate::home::Dice;
 use base64::Engine;
@@ -25,8 +25,9 @@ fn secret(dice: &mut Dice) -> String {
 
 /// Rows of the table: a name, and whether it is an escape, of which two may stand around each other.
 fn table() -> Vec<(String, bool)> {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../ARCHITECTURE.md")).unwrap();
-    let section = text.split("### Encodings that are undone\n").nth(1).unwrap().split("\n##").next().unwrap();
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/services.md")).unwrap();
+    let section =
+        text.split("\n## Encodings that are undone\n").nth(1).unwrap().split("\n## ").next().unwrap();
     let rows = section.lines().filter(|line| line.starts_with("| ")).skip(1);
     rows.map(|row| {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
@@ -135,7 +136,7 @@ fn encoded(row: &str, text: &str, dice: &mut Dice) -> String {
             let at = at.max().unwrap();
             format!("{}=\r\n{}", &text[..at], &text[at..])
         }
-        other => panic!("ARCHITECTURE.md promises {other:?}, which is not tried"),
+        other => panic!("docs/services.md promises {other:?}, which is not tried"),
     }
 }
 

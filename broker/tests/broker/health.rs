@@ -9,7 +9,7 @@ const RICH: &str = "[budget]\ndaily_usd = 100\nweekly_usd = 400\nautonomous_perc
 
 /// What the page says of the model, once it says that.
 async fn page(paid: &Paid, is: impl Fn(&Value) -> bool) -> Value {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + crate::outside::PATIENCE;
     loop {
         let page: Value = serde_json::from_str(&paid.file(".self/budget.json")).unwrap_or_default();
         let model = page["models"][0].clone();

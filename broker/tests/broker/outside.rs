@@ -217,7 +217,7 @@ pub fn reply(stream: &mut TcpStream, head: &str, body: &[u8]) {
 }
 
 /// The longest wait for any one event: a machine may be busy.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(600);
 
 pub fn happens(mut what: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + PATIENCE;

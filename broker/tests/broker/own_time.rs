@@ -108,7 +108,7 @@ async fn the_page_is_not_written_anew_because_the_bucket_fills() {
     let (path, begin) = (home.path(".self/budget.json"), Instant::now());
     let page = || serde_json::from_str::<Value>(&home.text(".self/budget.json")).unwrap_or_default();
     while page()["autonomous_today_usd"] != 0.08 || page()["autonomous_reserved_usd"] != 0.0 {
-        assert!(begin.elapsed() < Duration::from_secs(240), "{}", page());
+        assert!(begin.elapsed() < crate::outside::PATIENCE, "{}", page());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let (before, file) = (page(), std::fs::metadata(&path).unwrap().ino());

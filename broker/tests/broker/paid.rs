@@ -95,7 +95,7 @@ impl Paid {
 
     /// Waits until as many lines of a kind are there.
     pub fn wait_for(&self, event: &str, count: usize) -> Read {
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + crate::outside::PATIENCE;
         loop {
             let read = self.ledger();
             if read.of(event).len() >= count || Instant::now() > until {
@@ -133,7 +133,7 @@ fn spawn(house: &Path, upstream: &str) -> (Child, SocketAddr) {
         .stderr(stderr)
         .spawn()
         .unwrap();
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + crate::outside::PATIENCE;
     while Instant::now() < until {
         let said = std::fs::read_to_string(&log).unwrap();
         if let Some((_, at)) = said.get(before..).unwrap_or_default().split_once("serving on ") {

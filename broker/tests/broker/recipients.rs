@@ -7,7 +7,7 @@ use broker::services::recipients::{PEOPLE, PLACES, WORDS, of};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// A row of the table in ARCHITECTURE.md.
+/// A row of the table in docs/services.md.
 struct Row {
     service: String,
     fields: Vec<String>,
@@ -15,8 +15,8 @@ struct Row {
 }
 
 fn table() -> Vec<Row> {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../ARCHITECTURE.md")).unwrap();
-    let section = text.split("### Who is reached\n").nth(1).unwrap().split("\n### ").next().unwrap();
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/services.md")).unwrap();
+    let section = text.split("\n## Who is reached\n").nth(1).unwrap().split("\n## ").next().unwrap();
     let rows = section.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| |"));
     let ticked = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     rows.map(|row| {

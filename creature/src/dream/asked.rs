@@ -12,7 +12,8 @@ use crate::mind::instinct::text::number;
 use crate::mind::llm;
 use crate::mind::thought::{Thought, ToolCall};
 use crate::mind::{Down, Mind, Outcome, context, prompt, thought};
-use crate::tools::Toolbox;
+use crate::store::Store;
+use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
 use knowledge::facts::{self, Fact};
@@ -52,7 +53,7 @@ impl Life {
         if !matches!(self.mind, Mind::Model(_)) {
             return Ok(Some("no model: instinct dreams without words".to_owned()));
         }
-        let (text, pulse) = (facts_text(&self.told.house)?, open(&self.toolbox));
+        let (text, pulse) = (facts_text(&self.told.house)?, open(&self.store));
         let facts = facts::list(&text);
         if facts.len() < 2 && pulse.is_empty() {
             return Ok(Some("nothing to ask about".to_owned()));
@@ -62,13 +63,13 @@ impl Life {
             return Ok(Some("nothing changed since it was last asked".to_owned()));
         }
         let Some((thought, usage)) = self.tidied(dream, &said, leaving).await? else { return Ok(None) };
-        let (done, mut refused) = act(&mut self.toolbox, &facts, &pulse, &thought.tool_calls)?;
+        let (done, mut refused) = act(&mut self.store, &self.caller, &facts, &pulse, &thought.tool_calls)?;
         refused.extend(thought.not_run());
         let monologue = context::shorten(&thought.monologue, 2_000);
         let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
         self.remember("dream", told)?;
         let facts = facts::list(&facts_text(&self.told.house)?);
-        night.asked = mark(&shown(&facts, &open(&self.toolbox)));
+        night.asked = mark(&shown(&facts, &open(&self.store)));
         Ok(Some(format!("{} acts done, {} refused", done.len(), refused.len())))
     }
 
@@ -157,12 +158,13 @@ fn unanswered(outcome: Outcome) -> Fault {
 
 /// Does acts on the facts and concerns that were shown; what was done, and what was refused and why.
 fn act(
-    tools: &mut Toolbox,
+    store: &mut Store,
+    caller: &Caller,
     shown: &[Fact],
     pulse: &[Concern],
     calls: &[ToolCall],
 ) -> Result<(Vec<String>, Vec<String>), Fault> {
-    let before = facts_text(&tools.house)?;
+    let before = facts_text(&store.house)?;
     let mut text = before.clone();
     let (mut fewer, mut closed) = (shown.len() / 2, pulse.len().div_ceil(2));
     let (mut done, mut refused) = (Vec::new(), Vec::new());
@@ -183,12 +185,13 @@ fn act(
             }
             Act::Update { id, text } => {
                 let done = format!("{id} updated");
-                changed(tools, PulseChange::Update { id, text: Some(text), every_s: None }).map(|()| done)
+                changed(store, caller, PulseChange::Update { id, text: Some(text), every_s: None })
+                    .map(|()| done)
             }
             Act::Close { .. } if closed == 0 => Err("half of the concerns are closed".to_owned()),
             Act::Close { id, why } => {
                 let done = format!("{id} closed");
-                changed(tools, PulseChange::Close { id, why })?;
+                changed(store, caller, PulseChange::Close { id, why })?;
                 closed -= 1;
                 Ok(done)
             }
@@ -199,17 +202,17 @@ fn act(
         }
     }
     if text != before {
-        keep_facts(&tools.house, &text)?;
+        keep_facts(&store.house, &text)?;
     }
     Ok((done, refused))
 }
 
-fn changed(tools: &mut Toolbox, change: PulseChange) -> Result<(), String> {
-    tools.change(&Change::Pulse(change)).map(|_| ()).map_err(|fault| fault.error)
+fn changed(store: &mut Store, caller: &Caller, change: PulseChange) -> Result<(), String> {
+    store.change(caller, &Change::Pulse(change)).map(|_| ()).map_err(|fault| fault.error)
 }
 
-fn open(tools: &Toolbox) -> Vec<Concern> {
-    tools.desk.agenda.pulse.open().cloned().collect()
+fn open(store: &Store) -> Vec<Concern> {
+    store.agenda.pulse.open().cloned().collect()
 }
 
 /// Numbers are of the facts as they were shown; an earlier merge may have moved them, or taken one away.

@@ -6,8 +6,8 @@ use super::night::{Came, UnderWay};
 use crate::fault::Fault;
 use crate::paths::House;
 use crate::senses::papers;
-use crate::state;
-use crate::tools::Toolbox;
+use crate::store::Store;
+use crate::store::state;
 use knowledge::facts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -27,15 +27,15 @@ struct Report {
 }
 
 /// Keeps what a part finds, unless it was cut off before and found it then.
-pub(super) fn before(tools: &Toolbox, dream: &str, part: &str) -> Result<(), Fault> {
-    let folder = tools.house.dreams().join(dream).join(part).join("before");
-    if folder.join("agenda.json").exists() { Ok(()) } else { keep(tools, &folder) }
+pub(super) fn before(store: &Store, dream: &str, part: &str) -> Result<(), Fault> {
+    let folder = store.house.dreams().join(dream).join(part).join("before");
+    if folder.join("agenda.json").exists() { Ok(()) } else { keep(store, &folder) }
 }
 
 /// Keeps what a part left; where that is what it found, nothing needs to be kept.
-pub(super) fn after(tools: &Toolbox, dream: &str, part: &str) -> Result<(), Fault> {
-    let folder = tools.house.dreams().join(dream).join(part);
-    keep(tools, &folder.join("after"))?;
+pub(super) fn after(store: &Store, dream: &str, part: &str) -> Result<(), Fault> {
+    let folder = store.house.dreams().join(dream).join(part);
+    keep(store, &folder.join("after"))?;
     if kept(&folder.join("before")) == kept(&folder.join("after")) {
         // A folder that stays says the same twice.
         let _ = fs::remove_dir_all(&folder);
@@ -43,9 +43,9 @@ pub(super) fn after(tools: &Toolbox, dream: &str, part: &str) -> Result<(), Faul
     Ok(())
 }
 
-fn keep(tools: &Toolbox, folder: &Path) -> Result<(), Fault> {
+fn keep(store: &Store, folder: &Path) -> Result<(), Fault> {
     let full = |cause: memory::Error| Fault::caused("keep what a dream changes", &cause, "is the disk full?");
-    let (facts, agenda) = now(tools);
+    let (facts, agenda) = now(store);
     if let Some(facts) = facts {
         memory::replace(&folder.join("facts.md"), facts.as_bytes()).map_err(full)?;
     }
@@ -72,8 +72,8 @@ fn write(house: &House, report: &Report) -> Result<(), Fault> {
 }
 
 /// Takes back a dream, the last one that was not taken back yet unless it is named; its name and what was done.
-pub(crate) fn undo(tools: &mut Toolbox, name: Option<&str>) -> Result<(String, Vec<String>), Fault> {
-    let house = tools.house.clone();
+pub(crate) fn undo(store: &mut Store, name: Option<&str>) -> Result<(String, Vec<String>), Fault> {
+    let house = store.house.clone();
     let mut reports = dreams(&house).into_iter().rev().filter_map(|name| {
         let report: Report = state::read(&house.dreams().join(&name).join("dream.json"))?;
         Some(Report { name, ..report })
@@ -83,7 +83,7 @@ pub(crate) fn undo(tools: &mut Toolbox, name: Option<&str>) -> Result<(String, V
         let hint = format!("there are {}", dreams(&house).join(", "));
         return Err(Fault::new("no such dream is kept, or it was undone already", hint));
     };
-    let (facts_then, agenda_then) = now(tools);
+    let (facts_then, agenda_then) = now(store);
     let (mut facts_now, mut agenda_now) = (facts_then.clone(), agenda_then.clone());
     for part in report.parts.iter().rev() {
         let folder = house.dreams().join(&report.name).join(&part.part);
@@ -98,7 +98,7 @@ pub(crate) fn undo(tools: &mut Toolbox, name: Option<&str>) -> Result<(String, V
         }
     }
     let mut done = Vec::new();
-    tools.record("dream", json!({"undone": report.name}))?;
+    store.record("dream", json!({"undone": report.name}))?;
     if let Some(facts) = &facts_now
         && facts_now != facts_then
     {
@@ -107,9 +107,9 @@ pub(crate) fn undo(tools: &mut Toolbox, name: Option<&str>) -> Result<(String, V
     }
     if agenda_now != agenda_then {
         let hint = "look at .self/mind/dreams with repo.run";
-        tools.desk.agenda = serde_json::from_value(agenda_now.unwrap_or_default())
+        store.agenda = serde_json::from_value(agenda_now.unwrap_or_default())
             .map_err(|cause| Fault::caused("read the agenda of before", &cause, hint))?;
-        tools.keep_agenda();
+        store.keep_agenda();
         done.push("the agenda".to_owned());
     }
     let report = Report { undone: true, ..report };
@@ -118,8 +118,8 @@ pub(crate) fn undo(tools: &mut Toolbox, name: Option<&str>) -> Result<(String, V
 }
 
 /// Facts and agenda as they are; facts that cannot be read are not changed by any part.
-fn now(tools: &Toolbox) -> (Option<String>, Option<Value>) {
-    (super::facts_text(&tools.house).ok(), serde_json::to_value(&tools.desk.agenda).ok())
+fn now(store: &Store) -> (Option<String>, Option<Value>) {
+    (super::facts_text(&store.house).ok(), serde_json::to_value(&store.agenda).ok())
 }
 
 /// Facts and agenda as they were kept.

@@ -2,8 +2,8 @@
 
 use crate::paths::House;
 use crate::senses::papers;
-use crate::state;
-use crate::tools::Toolbox;
+use crate::store::Store;
+use crate::store::state;
 use knowledge::stamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -58,13 +58,13 @@ pub fn looked(house: &House, path: &str) {
 }
 
 /// What grew too long, as what it is and its characters.
-pub(super) fn lengths(tools: &Toolbox) -> [(&'static str, usize, usize); 3] {
-    let house = &tools.house;
+pub(super) fn lengths(store: &Store) -> [(&'static str, usize, usize); 3] {
+    let house = &store.house;
     let chars = |path: &Path| papers::read(path).text.chars().count();
     let skills = knowledge::papers(&house.skills()).iter().map(|path| chars(path)).sum();
     [
         ("self/facts.md", chars(&house.facts()), FACTS),
-        ("the pulse", tools.desk.agenda.pulse.chars(), PULSE),
+        ("the pulse", store.agenda.pulse.chars(), PULSE),
         ("self/skills/", skills, SKILLS),
     ]
 }

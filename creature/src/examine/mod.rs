@@ -14,9 +14,9 @@ pub use span::Span;
 pub use sums::{Account, Sums};
 pub use told::{date, sentences};
 
-use crate::books;
 use crate::fault::Fault;
 use crate::paths::House;
+use crate::store::books;
 use agenda::Agenda;
 use agenda::goals::GoalStatus;
 use jiff::Timestamp;

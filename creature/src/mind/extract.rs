@@ -4,6 +4,7 @@
 
 use super::context::shorten;
 use super::transcript::Line;
+use crate::tools::catalogue::{self, Changes};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -37,9 +38,6 @@ const ABOUT: [&str; 14] = [
     "kind",
     "filter",
 ];
-
-/// Tools that change files, as their names begin.
-const CHANGING: [&str; 5] = ["repo.edit", "repo.apply_patch", "files.write", "notes.", "knowledge.write"];
 
 /// A call and what came of it; nothing where its life ended before.
 struct Done<'a> {
@@ -151,8 +149,8 @@ fn files(lines: &[Line]) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let Line::Called { tool, args } = line else { continue };
-        let changes = CHANGING.iter().any(|name| tool.starts_with(name)) && tool != "notes.read";
-        if !changes || failed.contains(&at) {
+        let changes = catalogue::marks(tool).map_or(Changes::Nothing, |marks| marks.changes);
+        if !matches!(changes, Changes::Papers | Changes::House) || failed.contains(&at) {
             continue;
         }
         let own = ["path", "name"].iter().find_map(|key| args.get(*key)?.as_str());

@@ -5,6 +5,7 @@
 use super::context;
 use super::thought::{MOST_CALLS, Thought, ToolCall};
 use crate::tools::catalogue;
+use crate::tools::wake::REST;
 use model::{Call, Reply};
 use serde_json::{Map, Value};
 
@@ -13,7 +14,7 @@ pub(super) fn thought(reply: &Reply) -> Thought {
     let said = if reply.text.trim().is_empty() { &reply.thinking } else { &reply.text };
     let tool_calls: Vec<ToolCall> =
         reply.calls.iter().take(MOST_CALLS).map(|call| called(call, reply)).collect();
-    let rest = tool_calls.iter().find(|call| call.tool == "rest" && call.refused.is_none());
+    let rest = tool_calls.iter().find(|call| call.tool == REST && call.refused.is_none());
     let rest_s = rest.and_then(|rest| rest.args.get("sleep_s")?.as_u64());
     let intent = rest.and_then(|rest| rest.args.get("intent")?.as_str()).map(str::to_owned);
     let first = |text: &str| text.trim().lines().next().unwrap_or_default().to_owned();

@@ -1,13 +1,13 @@
 //! Reviews of standing concerns: what each is given, what it may do beside the tools of its mode, and what is kept of it.
 
 use crate::fault::Fault;
-use crate::tools::Toolbox;
+use crate::store::Store;
+use crate::store::caller::Caller;
+use crate::tools::Lent;
+use crate::tools::catalogue::Tool;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
 use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
-
-/// What a review may do beside what its mode has: end the concern, and put what is to be done on the agenda.
-const REVIEWING: [&str; 2] = ["pulse.close", "task.add"];
 
 /// A review as it is spawned.
 pub fn request(concern: &Concern) -> Request {
@@ -29,15 +29,15 @@ pub fn request(concern: &Concern) -> Request {
     }
 }
 
-/// Whether a session may use a tool because it is a review.
-pub fn may(session: &Session, tool: &str) -> bool {
+/// Whether a session may use a tool because it is a review: it ends the concern, or puts on the agenda what is to be done.
+pub fn may(session: &Session, tool: &Tool) -> bool {
     let acts = !matches!(session.mode, Mode::None | Mode::BaseOnly);
-    matches!(session.origin, Origin::Pulse(_)) && acts && REVIEWING.contains(&tool)
+    matches!(session.origin, Origin::Pulse(_)) && acts && tool.marks.reviews
 }
 
 /// Refuses a sub-session other concerns than the one it reviews: what it read may have told it to.
-pub fn own(tools: &Toolbox, id: &str) -> Result<(), Fault> {
-    let session = tools.session.as_ref().and_then(|session| tools.sessions.get(session));
+pub fn own(tools: &Lent<'_>, id: &str) -> Result<(), Fault> {
+    let session = tools.caller.session.as_ref().and_then(|session| tools.store.sessions.get(session));
     let mine =
         |session: &Session| session.mode == Mode::Full || session.origin == Origin::Pulse(id.to_owned());
     match session.is_none_or(mine) {
@@ -49,22 +49,22 @@ pub fn own(tools: &Toolbox, id: &str) -> Result<(), Fault> {
     }
 }
 
-impl Toolbox {
+impl Store {
     /// Keeps with the concern what its review came to, for the next; why it was closed, where it was.
-    pub(crate) fn reviewed(&mut self, report: &Report) -> Option<String> {
+    pub(crate) fn reviewed(&mut self, caller: &Caller, report: &Report) -> Option<String> {
         let Origin::Pulse(id) = &report.origin else { return None };
         let session = self.sessions.get(&report.id)?;
         let said = match session.status {
             Status::Done => session.answer.clone(),
             status => format!("{}: {}", status.name(), session.answer),
         };
-        let concern = self.desk.agenda.pulse.list.iter().find(|concern| concern.id == *id)?;
+        let concern = self.agenda.pulse.list.iter().find(|concern| concern.id == *id)?;
         if concern.finished.is_some_and(|at| at >= session.spawned_at) {
             return Some(concern.why.clone());
         }
         if concern.finished.is_none() {
             let change = Change::Pulse(PulseChange::Found { id: id.clone(), said });
-            let kept = self.change(&change);
+            let kept = self.change(caller, &change);
             let _ = kept.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint));
         }
         None

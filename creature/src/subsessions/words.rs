@@ -4,40 +4,26 @@
 
 use super::review;
 use crate::mind::context::head;
-use crate::tools::catalogue::TOOLS;
+use crate::tools::catalogue::{self, Apart, TOOLS, Tool};
 use agenda::sessions::{MOST_HOPS, Mode, NOTHING, Origin, Session};
 
 const BASE: &str = include_str!("../../prompts/sub_base.md");
 const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
 const FULL: &str = include_str!("../../prompts/sub_full.md");
 
-/// Looking within the house.
-const LOOKING: &str = "notes.read records self.examine history files.read files.list files.search repo.status repo.diff repo.map \
-    repo.outline repo.search repo.read knowledge.search skill.list skill.load sessions.list";
-
-/// Beside looking: reading what is outside, writing what others of the house will read, and the shell, which is within the
-/// same walls.
-const WORKING: &str = "repo.run memory.append notes.write notes.append files.write files.create_workspace web.fetch_text \
-    web.search feed.read x.search x.get_mentions service.list knowledge.write fact.add pulse.list pulse.update \
-    reminder.list";
-
-/// What ends or steers the life itself stays with its own thoughts.
-const NEVER: &str = "complete_run dream.now dream.undo purpose.rewrite";
-
 /// Characters of purpose and of the snapshot that a full session is given.
 const MOST_PURPOSE: usize = 4_000;
 const MOST_SNAPSHOT: usize = 4_000;
 
 /// Whether a session of this mode, held to these tools, may use one.
-pub fn allows(mode: Mode, held: &[String], tool: &str) -> bool {
-    let among = |list: &str| list.split(' ').any(|known| known == tool);
+pub fn allows(mode: Mode, held: &[String], tool: &Tool) -> bool {
     let given = match mode {
         Mode::None => false,
-        Mode::BaseOnly => among(LOOKING),
-        Mode::Minimal => among(LOOKING) || among(WORKING),
-        Mode::Full => !among(NEVER),
+        Mode::BaseOnly => tool.marks.apart <= Apart::Looks,
+        Mode::Minimal => tool.marks.apart <= Apart::Works,
+        Mode::Full => tool.marks.apart <= Apart::Full,
     };
-    given && (held.is_empty() || held.iter().any(|held| held == tool))
+    given && (held.is_empty() || held.iter().any(|held| held == tool.name))
 }
 
 /// A session's part and how it works.
@@ -60,8 +46,11 @@ pub fn part(session: &Session) -> String {
 
 /// Whether a session may use a tool.
 pub fn may(session: &Session, tool: &str) -> bool {
-    let allowed = allows(session.mode, &session.tools, tool) || review::may(session, tool);
-    allowed && (session.depth < 2 || tool != "spawn")
+    let may = |tool: &Tool| {
+        let allowed = allows(session.mode, &session.tools, tool) || review::may(session, tool);
+        allowed && (session.depth < 2 || !tool.marks.spawns)
+    };
+    catalogue::known(tool).is_some_and(may)
 }
 
 /// Its part, and which of all tools it may use, where it shares the mind's own frame.

@@ -3,10 +3,10 @@
 //! Invariant: a call is a change of the agenda as memory keeps it, but for a few words that people and models
 //! write otherwise.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use crate::fault::Fault;
-use crate::feed::Event;
+use crate::store::feed::Event;
 use crate::subsessions::review;
 use agenda::presence::PresenceChange;
 use agenda::{Change, stack};
@@ -18,28 +18,45 @@ use serde_json::{Map, Value, json};
 /// Lines of the stack in one answer.
 const MOST_LINES: usize = 20;
 
-/// Changes the agenda as a call says.
-pub fn change(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+/// Changes the agenda as a call says: `goal.add` is the change `add` of goals.
+pub fn change(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let wait = after(tools, args, "wait_s").map(|wait| ("not_before", wait));
+    changed(tools, args, wait, args.tool().split_once('.').unwrap_or_default())
+}
+
+/// A task is due at once unless the call says otherwise.
+pub fn add_task(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let at = due(tools, args)?;
+    changed(tools, args, Some(("at", at)), ("task", "add"))
+}
+
+/// What the owner wants done again and again is done as a task is.
+pub fn end_task(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let did = if of(args) == "directive" { ("directive", "did") } else { ("task", "done") };
+    changed(tools, args, None, did)
+}
+
+/// What is meant by the `goal` of `goal-7`.
+fn of(args: &Arguments) -> &str {
+    args.text("id").trim().split_once('-').map_or("", |(kind, _)| kind)
+}
+
+fn changed(
+    tools: &mut Lent<'_>,
+    args: &Arguments,
+    time: Option<(&str, Timestamp)>,
+    (kind, verb): (&str, &str),
+) -> Result<Value, Fault> {
     let mut fields: Map<String, Value> = args.given().clone();
     for value in fields.values_mut() {
         if let Value::String(text) = value {
             *text = text.trim().to_owned();
         }
     }
-    if args.tool() == "task.add" {
-        fields.insert("at".to_owned(), json!(due(tools, args)?));
-    } else if let Some(wait) = after(tools, args, "wait_s") {
-        fields.insert("not_before".to_owned(), json!(wait));
-    }
-    let id = fields.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let of = id.split_once('-').map_or("", |(kind, _)| kind);
-    let (kind, verb) = match args.tool().split_once('.').unwrap_or_default() {
-        ("task", "done") if of == "directive" => (of, "did"),
-        ("agenda", verb) => (of, verb),
-        said => said,
-    };
+    fields.extend(time.map(|(name, at)| (name.to_owned(), json!(at))));
+    let kind = if kind == "agenda" { of(args) } else { kind };
     if kind == "pulse" && verb != "add" {
-        review::own(tools, &id)?;
+        review::own(tools, args.text("id").trim())?;
     }
     fields.insert("do".to_owned(), json!(verb));
     let change = serde_json::from_value(json!({kind: fields}));
@@ -48,9 +65,9 @@ pub fn change(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// Says whether the owner approved an item. Nothing here can: the owner's word is taken where it is heard.
-pub fn approve(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn approve(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let id = args.text("id").trim();
-    match tools.desk.agenda.awaits(id, &tools.desk.rules) {
+    match tools.store.agenda.awaits(id, &tools.store.rules) {
         Some(false) => Ok(json!({"id": id, "note": "it needs no yes, or has it: go on"})),
         Some(true) => {
             let hint = format!(
@@ -63,30 +80,30 @@ pub fn approve(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// The same for an opportunity; what was earned is shown in the feed.
-pub fn opportunity_move(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let before = tools.desk.agenda.opportunities.earned_usd;
+pub fn opportunity_move(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let before = tools.store.agenda.opportunities.earned_usd;
     let mut moved = change(tools, args)?;
-    let totals = tools.desk.agenda.opportunities.totals();
+    let totals = tools.store.agenda.opportunities.totals();
     let earned_usd = ((totals.earned_usd - before) * 100.0).round() / 100.0;
     if earned_usd > 0.0 {
         let data = json!({"id": args.value("id"), "earned_usd": earned_usd, "totals": totals});
-        tools.feed.tell(Event::Revenue, data);
+        tools.store.feed.tell(Event::Revenue, data);
     }
     moved.as_object_mut().map(|fields| fields.insert("totals".to_owned(), json!(totals)));
     Ok(moved)
 }
 
 /// Keeps that it posted there.
-pub fn seen(tools: &mut Toolbox, place: &str, last: &str) -> Result<Value, Fault> {
+pub fn seen(tools: &mut Lent<'_>, place: &str, last: &str) -> Result<Value, Fault> {
     let (place, last) = (place.to_owned(), last.to_owned());
     tools.change(&Change::Presence(PresenceChange::Note { place, last, every_days: None }))
 }
 
-pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (agenda, rules) = (&tools.desk.agenda, &tools.desk.rules);
+pub fn list(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let (agenda, rules) = (&tools.store.agenda, &tools.store.rules);
     Ok(match args.maybe_text("kind").unwrap_or("stack") {
         "stack" => {
-            let lines = stack::stack(agenda, rules, &stack::Around::default(), tools.clock.now());
+            let lines = stack::stack(agenda, rules, &stack::Around::default(), tools.store.clock.now());
             let shown: Vec<_> = lines.iter().take(MOST_LINES).collect();
             json!({"of": lines.len(), "stack": shown})
         }
@@ -103,20 +120,20 @@ pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// When a task is due: a time with its zone, a local one where the owner lives, or so many seconds from now.
-fn due(tools: &Toolbox, args: &Arguments) -> Result<Timestamp, Fault> {
-    let zone = &tools.desk.rules.time_zone;
+fn due(tools: &Lent<'_>, args: &Arguments) -> Result<Timestamp, Fault> {
+    let zone = &tools.store.rules.time_zone;
     match (args.maybe_text("at").map(str::trim), after(tools, args, "in_s")) {
         (Some(at), None) => moment(at, zone).ok_or_else(|| {
             args.fault("takes a time as `at`, like 2026-05-28T09:00 where your owner lives, or with Z in UTC")
         }),
-        (None, at) => Ok(at.unwrap_or_else(|| tools.clock.now())),
+        (None, at) => Ok(at.unwrap_or_else(|| tools.store.clock.now())),
         (Some(_), Some(_)) => Err(args.fault("takes `at` or `in_s`, not both")),
     }
 }
 
-fn after(tools: &Toolbox, args: &Arguments, name: &str) -> Option<Timestamp> {
+fn after(tools: &Lent<'_>, args: &Arguments, name: &str) -> Option<Timestamp> {
     let seconds = i64::try_from(args.number(name)?).ok()?;
-    tools.clock.now().checked_add(SignedDuration::from_secs(seconds)).ok()
+    tools.store.clock.now().checked_add(SignedDuration::from_secs(seconds)).ok()
 }
 
 /// A moment as it is written; without a zone it is the owner's clock.

@@ -1,15 +1,15 @@
 //! `directive.*`: the owner's standing word, where plain words were not understood by themselves.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use crate::fault::Fault;
 use agenda::Change;
 use agenda::directive::{self, Directive};
 use serde_json::{Value, json};
 
-pub fn set(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn set(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let text = args.text("text");
-    let understood = directive::understand(text, tools.clock.now(), &tools.desk.rules.time_zone).ok_or_else(|| {
+    let understood = directive::understand(text, tools.store.clock.now(), &tools.store.rules.time_zone).ok_or_else(|| {
         let hint = "say it as in: focus on revenue this week · check my mail every 10 minutes · only message me about \
             money · pause until friday · resume";
         Fault::new("directive.set cannot read `text`", hint)
@@ -18,11 +18,11 @@ pub fn set(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"noted": directive::reply(&understood), "done": done}))
 }
 
-pub fn list(tools: &Toolbox) -> Result<Value, Fault> {
+pub fn list(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
     let line = |directive: &Directive| {
         let Directive { id, text, at, until, next, .. } = directive;
         json!({"id": id, "text": text, "at": at, "until": until, "next": next})
     };
-    let standing = tools.desk.agenda.directives.standing(tools.clock.now());
+    let standing = tools.store.agenda.directives.standing(tools.store.clock.now());
     Ok(json!({"directives": standing.map(line).collect::<Vec<_>>()}))
 }

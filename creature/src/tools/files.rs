@@ -2,7 +2,7 @@
 //!
 //! In risky mode the owner names another folder of the house in its place; what the house is made of is none.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use super::page::page;
 use super::papers::is_slug;
@@ -35,14 +35,14 @@ const MOST_WRITE: usize = 1024 * 1024;
 const MOST_FILES: u64 = 20_000;
 const MOST_BYTES: u64 = 512 * 1024 * 1024;
 
-pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn read(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = args.text("path");
     let file = inside(tools, args, path)?;
     let read = |cause: std::io::Error| {
         Fault::caused(format!("read {path}"), &cause, "files.list shows what is there")
     };
     let found = file.metadata().map_err(read)?;
-    let most = tools.files.most_bytes;
+    let most = tools.belt.files.most_bytes;
     if !found.is_file() {
         return Err(args.fault(format!("reads files, and {path} is none")));
     }
@@ -56,7 +56,7 @@ pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     page(args, path, &String::from_utf8_lossy(&bytes))
 }
 
-pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn write(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = (args.text("path"), args.text("text"));
     let file = inside(tools, args, path)?;
     if file == root(tools)? || file.is_dir() || path.ends_with('/') {
@@ -75,7 +75,7 @@ pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"path": shown(tools, &file), "bytes": text.len()}))
 }
 
-pub fn create_workspace(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn create_workspace(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let name = args.text("name");
     if !is_slug(name) {
         return Err(args.fault("takes a `name` of letters, digits, - and _, at most 60"));
@@ -87,23 +87,27 @@ pub fn create_workspace(tools: &mut Toolbox, args: &Arguments) -> Result<Value, 
     let readme = folder.join("README.md");
     if !readme.exists() {
         let about = args.maybe_text("about").unwrap_or("What this is for is yet to be written here.");
-        let text =
-            format!("# {name}\n\n{}\n\nMade {} by life {}.\n", about.trim(), tools.clock.text(), tools.life);
+        let text = format!(
+            "# {name}\n\n{}\n\nMade {} by life {}.\n",
+            about.trim(),
+            tools.store.clock.text(),
+            tools.store.life
+        );
         memory::replace(&readme, text.as_bytes())
             .map_err(|cause| unwritten(tools, "write the readme of a workspace", cause.kind(), &cause))?;
     }
     Ok(json!({"path": shown(tools, &folder), "existed": existed}))
 }
 
-fn unwritten(tools: &Toolbox, doing: &str, kind: ErrorKind, cause: &dyn Error) -> Fault {
-    Fault::caused(doing, cause, fault::unwritable(kind, tools.files.risky))
+fn unwritten(tools: &Lent<'_>, doing: &str, kind: ErrorKind, cause: &dyn Error) -> Fault {
+    Fault::caused(doing, cause, fault::unwritable(kind, tools.belt.files.risky))
 }
 
 /// Where the file tools work: the workspace, or the folder the owner risks.
-pub(super) fn root(tools: &Toolbox) -> Result<PathBuf, Fault> {
-    let settings = &tools.files;
+pub(super) fn root(tools: &Lent<'_>) -> Result<PathBuf, Fault> {
+    let settings = &tools.belt.files;
     if !settings.risky {
-        return Ok(tools.house.workspace());
+        return Ok(tools.store.house.workspace());
     }
     let name = settings.risky_root.trim_matches('/');
     let mut parts = Path::new(name).components();
@@ -120,7 +124,7 @@ pub(super) fn root(tools: &Toolbox) -> Result<PathBuf, Fault> {
             "your owner sets [files] risky_root in owner.toml, as in \"projects\"",
         ));
     }
-    let mut at = tools.house.root().to_path_buf();
+    let mut at = tools.store.house.root().to_path_buf();
     for part in Path::new(name).components() {
         at.push(part);
         if at.is_symlink() {
@@ -135,7 +139,7 @@ pub(super) fn root(tools: &Toolbox) -> Result<PathBuf, Fault> {
 }
 
 /// The place a path names, if it is inside the workspace and no link is on the way.
-pub(super) fn inside(tools: &Toolbox, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
+pub(super) fn inside(tools: &Lent<'_>, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
     let top = root(tools)?;
     let named = shown(tools, &top);
     let refuse = |why: &str| {
@@ -162,8 +166,8 @@ pub(super) fn inside(tools: &Toolbox, args: &Arguments, path: &str) -> Result<Pa
     Ok(at)
 }
 
-pub(super) fn shown(tools: &Toolbox, path: &Path) -> String {
-    path.strip_prefix(tools.house.root()).unwrap_or(path).display().to_string()
+pub(super) fn shown(tools: &Lent<'_>, path: &Path) -> String {
+    path.strip_prefix(tools.store.house.root()).unwrap_or(path).display().to_string()
 }
 
 /// Files and bytes below a folder; links are not followed, and the walk ends where the quota does.

@@ -1,30 +1,30 @@
 //! `knowledge.*` and `fact.add`: notes to be found again, the search over all that is kept, and facts with their source.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use super::papers::{is_slug, keep};
 use crate::dream;
 use crate::fault::Fault;
-use crate::self_edit::boundary;
 use knowledge::facts::{self, Fact};
 use knowledge::{Kind, Question};
+use patch::boundary;
 use serde_json::{Value, json};
 
 /// Bytes of memory that one search indexes before it answers; two seconds' work.
 const MOST_INDEXED: u64 = 32 << 20;
 
-pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn write(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = (paper(tools, args, "notes")?, args.text("text"));
     keep(tools, args, &path, text)
 }
 
-pub fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn search(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let words = args.text("query").to_owned();
     let most = args.number("most").unwrap_or(8);
     let named = |name: &str| Kind::ALL.into_iter().find(|kind| kind.name() == name);
     let said = args.maybe_text("kind");
     let (kind, told) = (said.and_then(named), said == Some("told"));
-    let house = &tools.house;
+    let house = &tools.store.house;
     let asked = Question { words, kind, most, told };
     let found =
         knowledge::search(&house.index(), &dream::places(house), MOST_INDEXED, &asked).map_err(|cause| {
@@ -43,14 +43,14 @@ pub fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"hits": found.hits, "note": notes.join("; ")}))
 }
 
-pub fn add_fact(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn add_fact(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let text = args.text("text");
     if text.chars().count() > facts::MOST_TEXT {
         return Err(args.fault(format!("takes one statement of at most {} characters", facts::MOST_TEXT)));
     }
     let source = args.maybe_text("source").unwrap_or("myself");
-    let fact = Fact::new(text, source, &tools.clock.text().chars().take(10).collect::<String>());
-    let before = dream::facts_text(&tools.house)?;
+    let fact = Fact::new(text, source, &tools.store.clock.text().chars().take(10).collect::<String>());
+    let before = dream::facts_text(&tools.store.house)?;
     let after = match facts::add(&before, &fact) {
         Ok(after) => after,
         Err(Fact { text, source, date }) => {
@@ -61,24 +61,24 @@ pub fn add_fact(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     if after.len() as u64 > dream::MOST_FACTS {
         return Err(args.fault("would make self/facts.md longer than 256 KiB; condense it first"));
     }
-    dream::keep_facts(&tools.house, &after)?;
+    dream::keep_facts(&tools.store.house, &after)?;
     Ok(json!({"path": "self/facts.md", "facts": facts::list(&after).len()}))
 }
 
-pub fn dream_now(tools: &mut Toolbox) -> Result<Value, Fault> {
-    let mut night = dream::Night::load(&tools.house);
+pub fn dream_now(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+    let mut night = dream::Night::load(&tools.store.house);
     night.wanted = true;
-    night.save(&tools.house)?;
+    night.save(&tools.store.house)?;
     Ok(json!({"note": "the dream comes with your next wake"}))
 }
 
-pub fn dream_undo(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (name, restored) = dream::undo(tools, args.maybe_text("name"))?;
+pub fn dream_undo(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let (name, restored) = dream::undo(tools.store, args.maybe_text("name"))?;
     Ok(json!({"undone": name, "restored": restored}))
 }
 
 /// The path of a paper by its name in a folder of papers.
-pub(super) fn paper(tools: &Toolbox, args: &Arguments, folder: &str) -> Result<String, Fault> {
+pub(super) fn paper(tools: &Lent<'_>, args: &Arguments, folder: &str) -> Result<String, Fault> {
     let name = args.text("name").trim();
     let name = name.strip_prefix("self/").unwrap_or(name);
     let name = name.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
@@ -87,6 +87,6 @@ pub(super) fn paper(tools: &Toolbox, args: &Arguments, folder: &str) -> Result<S
         return Err(args.fault("takes a name of letters, digits, - and _, at most 60"));
     }
     let path = format!("self/{folder}/{name}.md");
-    boundary::no_links(tools.house.root(), &path)?;
+    boundary::no_links(tools.store.house.root(), &path)?;
     Ok(path)
 }

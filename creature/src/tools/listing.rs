@@ -2,7 +2,7 @@
 //!
 //! Invariant: nearest first where not all fits, and how much was left out is said. Links are named, never followed.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use super::files::{inside, root};
 use crate::fault::Fault;
@@ -27,7 +27,7 @@ struct Listing {
     unopened: usize,
 }
 
-pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn list(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = args.maybe_text("path").unwrap_or("");
     let folder = inside(tools, args, path)?;
     let depth = args.number("depth").unwrap_or(DEPTH);
@@ -39,7 +39,7 @@ pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         Fault::caused(format!("list {path}"), &cause, "files.list without `path` shows the top")
     };
     fs::read_dir(&folder).map_err(unread)?;
-    let most = tools.files.most_entries;
+    let most = tools.belt.files.most_entries;
     let mut listing = walk(folder, depth, most);
     listing.lines.sort();
     let left_out = listing.seen - listing.lines.len();

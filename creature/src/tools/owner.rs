@@ -2,11 +2,12 @@
 //!
 //! Invariant: a message is remembered under its number before it is struck off; an end between the two costs nothing.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use crate::examine::{examine, span};
 use crate::fault::Fault;
 use crate::mind::moment::Word;
+use crate::store::Store;
 use agenda::Change;
 use agenda::outbox::{Delivery, Kind, OutboxChange, Week};
 use agenda::requests::RequestChange;
@@ -20,7 +21,7 @@ const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 /// After an answer the owner is still listening for this long.
 const LISTENING: SignedDuration = SignedDuration::from_hours(1);
 
-pub fn message(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn message(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     // What is said in a talk with the owner is an answer.
     let kind = args.maybe_text("kind").map_or(Kind::Answer, Kind::named);
     let text = args.text("text");
@@ -34,13 +35,13 @@ pub fn message(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// Answers the owner's words on the thread `data` names, else on the one worked on; `done` says whether that was all.
-pub fn answer(tools: &mut Toolbox, mut data: Value, done: Option<bool>) -> Result<Value, Fault> {
+pub fn answer(tools: &mut Lent<'_>, mut data: Value, done: Option<bool>) -> Result<Value, Fault> {
     let thread = match data.get("thread").and_then(Value::as_str).filter(|thread| !thread.is_empty()) {
         Some(thread) => thread.chars().take(64).collect(),
-        None => tools.thread.clone(),
+        None => tools.caller.thread.clone(),
     };
-    let open = tools.desk.agenda.requests.standing(tools.clock.now()).any(|one| one.thread == thread);
-    let asked = tools.owner && thread == tools.thread;
+    let open = tools.store.agenda.requests.standing(tools.store.clock.now()).any(|one| one.thread == thread);
+    let asked = tools.caller.owner && thread == tools.caller.thread;
     if !asked && !open && !tools.listening(&thread) {
         let error = format!("no words of your owner's wait for an answer on `{thread}`");
         let hint = "owner.message with a kind (revenue, approval, milestone, broken, weekly_summary) tells what matters; \
@@ -53,22 +54,20 @@ pub fn answer(tools: &mut Toolbox, mut data: Value, done: Option<bool>) -> Resul
         fields.insert("from".to_owned(), json!("creature"));
         fields.insert("kind".to_owned(), json!("answer"));
         fields.insert("thread".to_owned(), json!(thread));
-        fields.entry("at").or_insert_with(|| json!(tools.clock.text()));
+        fields.entry("at").or_insert_with(|| json!(tools.store.clock.text()));
     }
-    tools.record("message", data)?;
+    tools.store.record("message", data)?;
     if open {
-        let before = std::mem::replace(&mut tools.thread, thread);
-        let answered = tools.change(&Change::Request(RequestChange::Answered { done }));
-        tools.thread = before;
-        answered?;
+        let caller = tools.caller.clone().on(&thread);
+        tools.store.change(&caller, &Change::Request(RequestChange::Answered { done }))?;
     }
     Ok(json!({"kind": "message"}))
 }
 
-impl Toolbox {
+impl Lent<'_> {
     /// Sums up the week when it is over, and sends what may go out now; how many messages went.
     pub fn post(&mut self) -> Result<usize, Fault> {
-        match self.desk.agenda.outbox.week(self.clock.now()) {
+        match self.store.agenda.outbox.week(self.store.clock.now()) {
             Week::Running => {}
             Week::Unbegun => drop(self.change(&Change::Outbox(OutboxChange::WeekBegan))?),
             Week::Over => self.sum_up()?,
@@ -83,7 +82,7 @@ impl Toolbox {
             return Ok(0);
         }
         // A life may have ended between telling and striking off.
-        let told: Vec<String> = self.messages().iter().flat_map(|record| ids(&record.data)).collect();
+        let told: Vec<String> = self.store.messages().iter().flat_map(|record| ids(&record.data)).collect();
         let again: Vec<String> =
             due.iter().flat_map(|due| &due.ids).filter(|id| told.contains(id)).cloned().collect();
         if !again.is_empty() {
@@ -91,32 +90,31 @@ impl Toolbox {
             due = self.due();
         }
         for Delivery { ids, kind, text, thread } in &due {
-            let (kind, at) = (kind.name(), self.clock.text());
+            let (kind, at) = (kind.name(), self.store.clock.text());
             let said = json!({"from": "creature", "kind": kind, "text": text, "thread": thread, "ids": ids, "at": at});
-            self.record("message", said)?;
+            self.store.record("message", said)?;
             self.change(&Change::Outbox(OutboxChange::Delivered { ids: ids.clone() }))?;
         }
         Ok(due.len())
     }
 
     fn due(&self) -> Vec<Delivery> {
-        let agenda = &self.desk.agenda;
-        agenda.outbox.due(&agenda.directives, &self.desk.rules, self.clock.now())
+        let agenda = &self.store.agenda;
+        agenda.outbox.due(&agenda.directives, &self.store.rules, self.store.clock.now())
     }
 
     fn sum_up(&mut self) -> Result<(), Fault> {
-        let (now, zone) = (self.clock.now(), &self.desk.rules.time_zone);
-        let did = span::read("1w", now, zone).map(|week| examine(&self.house, &self.desk.agenda, week, zone));
+        let (now, zone) = (self.store.clock.now(), &self.store.rules.time_zone);
+        let did = span::read("1w", now, zone)
+            .map(|week| examine(&self.store.house, &self.store.agenda, week, zone));
         let did = match did {
             Some(Err(fault)) => format!("What I did cannot be told: {}.", fault.error),
             did => did.and_then(Result::ok).map_or(String::new(), |week| week.sentences(zone)),
         };
-        let text = super::weekly::text(&self.desk.agenda, &did, now);
+        let text = super::weekly::text(&self.store.agenda, &did, now);
         let said = Change::Outbox(OutboxChange::Say { kind: Kind::WeeklySummary, text });
-        let thread = std::mem::replace(&mut self.thread, "main".to_owned());
-        let said = self.change(&said);
-        self.thread = thread;
-        if let Err(refused) = said {
+        let caller = self.caller.clone().on("main");
+        if let Err(refused) = self.store.change(&caller, &said) {
             tracing::warn!("failed to sum up the week: {}", refused.error);
             self.change(&Change::Outbox(OutboxChange::WeekBegan))?;
         }
@@ -125,7 +123,7 @@ impl Toolbox {
 
     /// Whether the owner waits for an answer on this thread, or had one within the hour.
     fn listening(&self, thread: &str) -> bool {
-        let messages = self.messages();
+        let messages = self.store.messages();
         let mine = |record: &&Record| thread_of(&record.data) == thread;
         let said = |record: &Record, key: &str, what: &str| {
             record.data.get(key).and_then(Value::as_str) == Some(what)
@@ -134,7 +132,7 @@ impl Toolbox {
         for record in messages.iter().rev().filter(mine) {
             if said(record, "from", "owner") {
                 let answered: Option<Timestamp> = after.and_then(|record: &Record| record.at.parse().ok());
-                return answered.is_none_or(|at| self.clock.now().duration_since(at) <= LISTENING);
+                return answered.is_none_or(|at| self.store.clock.now().duration_since(at) <= LISTENING);
             }
             // Records of an older self have no kind: all it said was answers. A reminder is none.
             let unkind = record.data.get("kind").is_none() && record.data.get("reminder").is_none();
@@ -144,7 +142,9 @@ impl Toolbox {
         }
         false
     }
+}
 
+impl Store {
     /// What the last message on a word's thread asked a yes for, where it was sent before the word was said.
     pub(crate) fn asked_last(&self, word: &Word) -> String {
         let messages = self.messages();

@@ -2,9 +2,9 @@
 
 use super::arguments::Arguments;
 use super::page::{self, head};
-use super::{Toolbox, waits};
+use super::{Lent, waits};
 use crate::fault::Fault;
-use crate::self_edit::boundary;
+use patch::boundary;
 use serde_json::{Value, json};
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ const MOST_PURPOSE: usize = 64 * 1024;
 /// Papers under `self/notes/`; each a file, so that a loop cannot fill the disk.
 const MOST_NOTES: usize = 1_000;
 
-pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn read(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = path(tools, args)?;
     let text = text_of(tools, &path)?;
     let missing = text.is_none();
@@ -30,12 +30,12 @@ pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     Ok(paper)
 }
 
-pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn write(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = (path(tools, args)?, args.text("text"));
     keep(tools, args, &path, text)
 }
 
-pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn append(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, more) = (path(tools, args)?, args.text("text"));
     let mut text = text_of(tools, &path)?.unwrap_or_default();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -48,39 +48,39 @@ pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     keep(tools, args, &path, &text)
 }
 
-pub async fn rewrite_purpose(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub async fn rewrite_purpose(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (text, reason) = (args.text("text"), args.summary("reason"));
     if text.len() > MOST_PURPOSE {
         return Err(args.fault("takes at most 64 KiB as `text`"));
     }
     let path = "PURPOSE.md";
-    boundary::no_links(tools.house.root(), path)?;
+    boundary::no_links(tools.store.house.root(), path)?;
     let before = text_of(tools, path)?.unwrap_or_default();
     if before == text {
         return Err(args.fault("would change nothing: PURPOSE.md says this already"));
     }
     let mut change = json!({"ok": true, "stage": "apply", "summary": reason, "files": [path]});
     // What it said is remembered before it is replaced: between the two nothing can be lost.
-    if let (false, Some(broker)) = (tools.rehearsal, tools.broker.clone()) {
+    if let (false, Some(broker)) = (tools.belt.rehearsal, tools.belt.broker.clone()) {
         let text_before =
             json!({"about": "purpose", "text": "PURPOSE.md is to be rewritten", "previous": before});
-        tools.record("observation", text_before)?;
+        tools.store.record("observation", text_before)?;
         if let Err(error) = broker.purpose(text, &reason).await {
             return waits(error);
         }
-        tools.record("self_change", change)?;
+        tools.store.record("self_change", change)?;
     } else {
         if let Value::Object(fields) = &mut change {
             fields.insert("previous".to_owned(), json!(before));
         }
-        tools.record("self_change", change)?;
+        tools.store.record("self_change", change)?;
         replace(tools, path, text)?;
     }
     Ok(json!({"path": path, "bytes": text.len(), "bytes_before": before.len()}))
 }
 
 /// The paper a name stands for, as a path from the root.
-fn path(tools: &Toolbox, args: &Arguments) -> Result<String, Fault> {
+fn path(tools: &Lent<'_>, args: &Arguments) -> Result<String, Fault> {
     let name = args.text("name").trim();
     let name = name.strip_prefix("self/").unwrap_or(name);
     let bare = name.strip_suffix(".md").unwrap_or(name);
@@ -100,7 +100,7 @@ fn path(tools: &Toolbox, args: &Arguments) -> Result<String, Fault> {
             }
         },
     };
-    boundary::no_links(tools.house.root(), &path)?;
+    boundary::no_links(tools.store.house.root(), &path)?;
     Ok(path)
 }
 
@@ -109,22 +109,22 @@ pub(super) fn is_slug(text: &str) -> bool {
     !text.is_empty() && text.len() <= 60 && text.chars().all(plain)
 }
 
-fn text_of(tools: &Toolbox, path: &str) -> Result<Option<String>, Fault> {
-    match fs::read(tools.house.root().join(path)) {
+fn text_of(tools: &Lent<'_>, path: &str) -> Result<Option<String>, Fault> {
+    match fs::read(tools.store.house.root().join(path)) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Fault::caused(format!("read {path}"), &cause, "look at its rights with repo.run")),
     }
 }
 
-pub(super) fn keep(tools: &Toolbox, args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
+pub(super) fn keep(tools: &Lent<'_>, args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
     if text.len() > MOST_PAPER {
         return Err(
             args.fault(format!("would make {path} longer than 256 KiB; go on in another notes/<slug>"))
         );
     }
-    if path.starts_with("self/notes/") && !tools.house.root().join(path).exists() {
-        let there = fs::read_dir(tools.house.papers().join("notes")).map_or(0, Iterator::count);
+    if path.starts_with("self/notes/") && !tools.store.house.root().join(path).exists() {
+        let there = fs::read_dir(tools.store.house.papers().join("notes")).map_or(0, Iterator::count);
         if there >= MOST_NOTES {
             return Err(args.fault(format!("would make more than {MOST_NOTES} notes; gather some into one")));
         }
@@ -133,8 +133,8 @@ pub(super) fn keep(tools: &Toolbox, args: &Arguments, path: &str, text: &str) ->
     Ok(json!({"path": path, "bytes": text.len()}))
 }
 
-pub(super) fn replace(tools: &Toolbox, path: &str, text: &str) -> Result<(), Fault> {
+pub(super) fn replace(tools: &Lent<'_>, path: &str, text: &str) -> Result<(), Fault> {
     let hint = "is the disk full, or the file not writable?";
-    memory::replace(&tools.house.root().join(path), text.as_bytes())
+    memory::replace(&tools.store.house.root().join(path), text.as_bytes())
         .map_err(|cause| Fault::caused("write a paper", &cause, hint))
 }

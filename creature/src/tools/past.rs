@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing is remembered that is not in the files; what was not looked at is said.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use super::page::{self, cut};
 use crate::examine::{self, Span, span};
@@ -25,9 +25,9 @@ const DAY: &str = "24h";
 /// Characters of a record in a list.
 const MOST_LINE: usize = 300;
 
-pub fn records(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn records(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let since = span(tools, args, "since")?.since;
-    let tail = memory::tail(&tools.house.memory(), LOOK_BACK.0, LOOK_BACK.1)
+    let tail = memory::tail(&tools.store.house.memory(), LOOK_BACK.0, LOOK_BACK.1)
         .map_err(|cause| Fault::caused("look back on memory", &cause, "knowledge.search still works"))?;
     let at = |record: &Record| record.at.parse::<Timestamp>().ok();
     let reached = tail.records.first().and_then(at).is_none_or(|oldest| oldest < since);
@@ -87,8 +87,8 @@ fn line(record: &Record) -> String {
     cut(&format!("{} {} {told}", record.at, record.kind), MOST_LINE)
 }
 
-pub fn history(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let (since, path) = (span(tools, args, "since")?.since, tools.house.history());
+pub fn history(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let (since, path) = (span(tools, args, "since")?.since, tools.store.house.history());
     let length = path.metadata().map_or(0, |found| found.len());
     let begin = length.saturating_sub(MOST_HISTORY);
     let (bytes, _) = match length {
@@ -125,7 +125,7 @@ fn event(line: &str, since: Timestamp) -> Option<String> {
 }
 
 /// What it did, what failed and what that cost in a span.
-pub fn examine(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn examine(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let mut span = span(tools, args, "since")?;
     if args.maybe_text("until").is_some_and(|until| !until.trim().is_empty()) {
         // The end of a span is where the one that is named begins: `until today` is midnight.
@@ -134,8 +134,8 @@ pub fn examine(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     if span.until <= span.since {
         return Err(args.fault("asks for a span that ends before it begins"));
     }
-    let (house, zone) = (&tools.house, &tools.desk.rules.time_zone);
-    let examined = examine::examine(house, &tools.desk.agenda, span, zone)?;
+    let (house, zone) = (&tools.store.house, &tools.store.rules.time_zone);
+    let examined = examine::examine(house, &tools.store.agenda, span, zone)?;
     let mut fields = examined.fields(zone);
     let money = budget::read(&house.budget()).line;
     if !money.is_empty() {
@@ -145,9 +145,9 @@ pub fn examine(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// The span that words name; a day back where there are none.
-fn span(tools: &Toolbox, args: &Arguments, name: &str) -> Result<Span, Fault> {
+fn span(tools: &Lent<'_>, args: &Arguments, name: &str) -> Result<Span, Fault> {
     let said = args.maybe_text(name).map(str::trim).filter(|said| !said.is_empty()).unwrap_or(DAY);
-    span::read(said, tools.clock.now(), &tools.desk.rules.time_zone).ok_or_else(|| {
+    span::read(said, tools.store.clock.now(), &tools.store.rules.time_zone).ok_or_else(|| {
         args.fault(format!(
             "takes as `{name}` a span that lies behind, as in 30m, 8h, today, last night, since 9am, monday, or a time, \
              as in 2026-05-28T09:00"

@@ -3,8 +3,8 @@
 //! Invariant: by itself the creature installs nothing, and does not change what it is (PURPOSE.md, its prompts) in a
 //! day in which it read what others wrote. What cannot be known counts as read.
 
-use super::catalogue::TOOLS;
-use super::{Toolbox, asked, fault};
+use super::catalogue::{self, TOOLS};
+use super::{Lent, asked, fault};
 use crate::config::Permission;
 use crate::fault::Fault;
 use crate::mind::moment::Word;
@@ -13,9 +13,6 @@ use agenda::{Change, yes};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What only the owner's own request may use, where the owner's settings do not say otherwise.
-const OWNERS: [&str; 1] = ["repo.install_deps"];
-
 /// The tool whose name stands for a change of what it is.
 const IDENTITY: &str = "purpose.rewrite";
 
@@ -23,8 +20,8 @@ const IDENTITY: &str = "purpose.rewrite";
 const PROMPTS: &str = "creature/prompts/";
 
 /// Refuses a tool that may not be used now; whether it may only because the owner asked for it.
-pub(super) fn permit(tools: &Toolbox, name: &str) -> Result<bool, Fault> {
-    match permission(&tools.permissions, name) {
+pub(super) fn permit(tools: &Lent<'_>, name: &str) -> Result<bool, Fault> {
+    match permission(&tools.belt.permissions, name) {
         Permission::Always => Ok(false),
         Permission::Owner if tools.asked(name) => Ok(true),
         Permission::Owner => {
@@ -45,13 +42,17 @@ pub(super) fn permit(tools: &Toolbox, name: &str) -> Result<bool, Fault> {
 fn permission(said: &BTreeMap<String, Permission>, name: &str) -> Permission {
     let family = name.split_once('.').map(|(family, _)| format!("{family}.*"));
     let found = said.get(name).or_else(|| family.and_then(|family| said.get(&family))).copied();
-    found.unwrap_or(if OWNERS.contains(&name) { Permission::Owner } else { Permission::Always })
+    found.unwrap_or(if catalogue::marks(name).is_some_and(|marks| marks.is_owners) {
+        Permission::Owner
+    } else {
+        Permission::Always
+    })
 }
 
 /// Refuses a change of these files by itself where it would touch its identity after reading untrusted text.
-pub(super) async fn identity(tools: &Toolbox, files: &[String]) -> Result<(), Fault> {
+pub(super) async fn identity(tools: &Lent<'_>, files: &[String]) -> Result<(), Fault> {
     let own = files.iter().find(|file| *file == "PURPOSE.md" || file.starts_with(PROMPTS));
-    let (Some(file), false, Some(broker)) = (own, tools.asked(IDENTITY), &tools.broker) else {
+    let (Some(file), false, Some(broker)) = (own, tools.asked(IDENTITY), &tools.belt.broker) else {
         return Ok(());
     };
     let status = broker.status().await.map_err(fault)?;
@@ -62,15 +63,15 @@ pub(super) async fn identity(tools: &Toolbox, files: &[String]) -> Result<(), Fa
     Err(Fault::new(format!("{file} is who you are, and this life has read untrusted text"), hint))
 }
 
-impl Toolbox {
+impl Lent<'_> {
     /// Opens a request for the tools a word of the owner's asks for, or agrees to where it was asked for one.
     pub(crate) fn requested(&mut self, word: &Word) -> Result<(), Fault> {
-        let said = &self.permissions;
+        let said = &self.belt.permissions;
         let owners = |name: &&str| *name == IDENTITY || permission(said, name) == Permission::Owner;
         let of = TOOLS.iter().map(|tool| tool.name).filter(owners);
         let mut tools = asked::tools(&word.text, of.clone());
         if yes::understand(&word.text).is_some_and(|yes| yes.ids.is_empty()) {
-            let named = asked::named(&self.asked_last(word), of);
+            let named = asked::named(&self.store.asked_last(word), of);
             tools.extend(Some(named).filter(|named| named.len() == 1).into_iter().flatten());
         }
         if tools.is_empty() {
@@ -83,9 +84,9 @@ impl Toolbox {
     /// Whether an open request of the owner's asks for this tool: the one of the thread that is answered; of any where
     /// it goes on with what it was asked for. What runs apart of its own accord has no part in it.
     pub(super) fn asked(&self, tool: &str) -> bool {
-        let thread = self.owner.then_some(self.thread.as_str());
-        (self.owner || self.session.is_none())
-            && self.desk.agenda.requests.ask_for(tool, thread, self.clock.now())
+        let thread = self.caller.owner.then_some(self.caller.thread.as_str());
+        (self.caller.owner || self.caller.session.is_none())
+            && self.store.agenda.requests.ask_for(tool, thread, self.store.clock.now())
     }
 }
 

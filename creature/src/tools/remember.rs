@@ -1,7 +1,7 @@
 //! `memory.*`: what a mind chooses to remember, beside what the loop records of it.
 
 use super::arguments::Arguments;
-use super::{Toolbox, owner};
+use super::{Lent, owner};
 use crate::fault::Fault;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ const MOST_BYTES: usize = 32 * 1024;
 /// Characters of a snapshot; all of it goes into every thought from then on.
 const MOST_SNAPSHOT: usize = 8_000;
 
-pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn append(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let kind = args.maybe_text("kind").unwrap_or("observation");
     let plain = |letter: char| letter.is_ascii_lowercase() || letter == '_';
     if RESERVED.contains(&kind) || kind.is_empty() || kind.len() > 32 || !kind.chars().all(plain) {
@@ -31,11 +31,11 @@ pub fn append(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     if kind == "message" {
         return owner::answer(tools, data, None);
     }
-    tools.record(kind, data)?;
+    tools.store.record(kind, data)?;
     Ok(json!({"kind": kind}))
 }
 
-pub fn snapshot(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn snapshot(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let text = match args.maybe_text("text") {
         Some(text) if text.trim().is_empty() => {
             return Err(args.fault("needs words in `text`, or no `text` at all"));
@@ -45,6 +45,6 @@ pub fn snapshot(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         }
         text => text,
     };
-    let (path, chars) = tools.keep_snapshot(text)?;
+    let (path, chars) = tools.store.keep_snapshot(&tools.facts, text)?;
     Ok(json!({"path": path, "chars": chars}))
 }

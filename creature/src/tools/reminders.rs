@@ -1,6 +1,6 @@
 //! `reminder.*`, `pulse.list`: what comes back at its time, be it words, a prompt of its own or a standing concern.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use crate::fault::Fault;
 use agenda::Change;
@@ -9,15 +9,15 @@ use agenda::reminder::{Reminder, ReminderChange, Schedule};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-pub fn add(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn add(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (text, when) = (args.text("text").to_owned(), args.text("when"));
     let zone = args.maybe_text("zone");
     let hours = match zone.map(TimeZone::get) {
-        None => tools.desk.rules.time_zone.clone(),
+        None => tools.store.rules.time_zone.clone(),
         Some(Ok(hours)) => hours,
         Some(Err(_)) => return Err(args.fault("knows time zones by names as in Europe/Berlin")),
     };
-    let schedule = Schedule::read(when, tools.clock.now(), &hours).ok_or_else(|| {
+    let schedule = Schedule::read(when, tools.store.clock.now(), &hours).ok_or_else(|| {
         let hint = "`when` is as in: 2026-12-01 09:00 · in 20 min · tomorrow 9am · daily 09:00 · weekly mon,thu 09:00 · \
             monthly 31 09:00 · every 45 min 08:00-20:00";
         Fault::new("reminder.add cannot read `when`", hint)
@@ -26,15 +26,15 @@ pub fn add(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
     tools.change(&Change::Reminder(ReminderChange::Add { text, prompt, schedule, zone }))
 }
 
-pub fn list(tools: &Toolbox) -> Result<Value, Fault> {
+pub fn list(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
     let line = |reminder: &Reminder| {
         let Reminder { id, text, prompt, thread, zone, next, .. } = reminder;
         json!({"id": id, "text": text, "next": next, "zone": zone, "thread": thread, "prompt": prompt})
     };
-    Ok(json!({"reminders": tools.desk.agenda.reminders.open().map(line).collect::<Vec<_>>()}))
+    Ok(json!({"reminders": tools.store.agenda.reminders.open().map(line).collect::<Vec<_>>()}))
 }
 
-pub fn concerns(tools: &Toolbox) -> Result<Value, Fault> {
+pub fn concerns(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
     let line = |concern: &Concern| {
         let Concern { id, text, thread, every_s, next, last, said, mode, .. } = concern;
         json!({
@@ -42,5 +42,5 @@ pub fn concerns(tools: &Toolbox) -> Result<Value, Fault> {
             "mode": mode,
         })
     };
-    Ok(json!({"concerns": tools.desk.agenda.pulse.open().map(line).collect::<Vec<_>>()}))
+    Ok(json!({"concerns": tools.store.agenda.pulse.open().map(line).collect::<Vec<_>>()}))
 }

@@ -1,18 +1,19 @@
 //! `repo.*` that change the creature: edits gather in the draft and are born by the protocol; commits and resets by the guardian.
 
 use super::arguments::Arguments;
-use super::{Rebirth, Toolbox, new_packages, permission, repo_look};
+use super::repo_run::workshop;
+use super::{Lent, Rebirth, new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
 use crate::mind::context::shorten;
 use crate::paths::House;
-use crate::self_edit::boundary::Area;
-use crate::self_edit::change::{self, Change};
-use crate::self_edit::draft::{self, Draft};
-use crate::self_edit::plan::{self, Edit, Missed, Plan, Roots};
-use crate::self_edit::protocol::{self, Proof};
-use crate::self_edit::testing::Known;
-use crate::self_edit::{Failed, Stage, packages, rebase};
+use patch::boundary::Area;
+use patch::change::{self, Change};
+use patch::draft::{self, Draft};
+use patch::plan::{self, Edit, Missed, Plan, Roots};
+use patch::proof::Known;
+use patch::proof::{self, Proof};
+use patch::{Failed, Stage, packages, rebase};
 use serde_json::{Map, Value, json};
 
 /// Characters of an error in a record of its own; that of the action has more.
@@ -21,43 +22,43 @@ const MOST_ERROR: usize = 3_000;
 /// Characters of the line that says why a draft fails.
 const MOST_LINE: usize = 160;
 
-pub async fn edit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.house)?;
-    let draft = Draft::unborn(&tools.house)?;
+pub async fn edit(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let _alone = draft::hold(&tools.store.house)?;
+    let draft = Draft::unborn(&tools.store.house)?;
     let edits = edits(args, draft.as_ref()).map_err(|why| args.fault(why))?;
-    let plan = plan::from_edits(roots(&tools.house, draft.as_ref()), &edits);
+    let plan = plan::from_edits(roots(&tools.store.house, draft.as_ref()), &edits);
     make(tools, draft, plan, args).await
 }
 
-pub async fn apply_patch(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.house)?;
-    let draft = Draft::unborn(&tools.house)?;
-    let plan = plan::from_patch(roots(&tools.house, draft.as_ref()), args.text("patch"));
+pub async fn apply_patch(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let _alone = draft::hold(&tools.store.house)?;
+    let draft = Draft::unborn(&tools.store.house)?;
+    let plan = plan::from_patch(roots(&tools.store.house, draft.as_ref()), args.text("patch"));
     make(tools, draft, plan, args).await
 }
 
-pub async fn commit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub async fn commit(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let summary = args.summary("summary");
-    let _alone = draft::hold(&tools.house)?;
-    if let Some(draft) = Draft::unborn(&tools.house)?
-        && !draft.changes(&tools.house)?.is_empty()
+    let _alone = draft::hold(&tools.store.house)?;
+    if let Some(draft) = Draft::unborn(&tools.store.house)?
+        && !draft.changes(&tools.store.house)?.is_empty()
     {
         return born(tools, draft, Vec::new(), &summary).await;
     }
     let changed = repo_look::changed(&repo_look::open(tools)?, Some("creature"))?;
     if changed.is_empty() {
-        let (house, patience) = (&tools.house, tools.patience);
-        let answer = guardian_post::ask(house, tools.life, Kind::Commit, &summary, patience).await?;
+        let (house, patience) = (&tools.store.house, tools.belt.patience);
+        let answer = guardian_post::ask(house, tools.store.life, Kind::Commit, &summary, patience).await?;
         return Ok(json!({"commit": answer.commit, "of": "self/ and PURPOSE.md"}));
     }
     let files: Vec<String> = changed.into_iter().map(|(_, path)| path).collect();
     permission::identity(tools, &files).await?;
     let owners = new_packages::judge(tools, &[])?;
-    guardian_post::until_proven(&tools.house, tools.life).await;
+    guardian_post::until_proven(&tools.store.house, tools.store.life).await;
     let judge = || new_packages::judge(tools, &[]).map(drop);
-    let manifests = files.iter().any(|path| packages::is_paper(path));
+    let manifests = files.iter().any(|path| packages::is_manifest(path));
     let judge = manifests.then_some(&judge as &dyn Fn() -> Result<(), Fault>);
-    match protocol::prove(&tools.house, tools.life, tools.limits, &files, judge).await {
+    match proof::prove(&workshop(tools), &files, judge).await {
         Ok(proof) => {
             note(tools, owners)?;
             asked(tools, &summary, &files, proof)
@@ -70,19 +71,19 @@ pub async fn commit(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Faul
 }
 
 /// The draft goes, or the one that went last is taken up again.
-pub fn drop_draft(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.house)?;
-    let there = Draft::open(&tools.house);
+pub fn drop_draft(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let _alone = draft::hold(&tools.store.house)?;
+    let there = Draft::open(&tools.store.house);
     if args.flag("back") {
         if !matches!(there, Ok(None)) {
             let hint = "drop it without `back`: then it takes the place of the one that was put aside";
             return Err(Fault::new("there is a draft already", hint));
         }
-        let draft = Draft::take_up(&tools.house)?;
+        let draft = Draft::take_up(&tools.store.house)?;
         return Ok(json!({"draft": draft.line(), "files": draft.state.files}));
     }
     let files = there.ok().flatten().map_or(Vec::new(), |draft| draft.state.files);
-    match Draft::put_aside(&tools.house)? {
+    match Draft::put_aside(&tools.store.house)? {
         true => Ok(
             json!({"dropped": files, "note": "it is kept aside until the next one goes: repo.drop {back: true} takes it up again"}),
         ),
@@ -90,15 +91,15 @@ pub fn drop_draft(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault>
     }
 }
 
-pub async fn reset_hard(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub async fn reset_hard(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let reason = match args.value("reason") {
         Some(_) => args.summary("reason"),
         None => "put creature/ back".to_owned(),
     };
-    let (house, patience) = (&tools.house, tools.patience);
-    let answer = guardian_post::ask(house, tools.life, Kind::Reset, &reason, patience).await?;
+    let (house, patience) = (&tools.store.house, tools.belt.patience);
+    let answer = guardian_post::ask(house, tools.store.life, Kind::Reset, &reason, patience).await?;
     // What was to be born is no longer there.
-    tools.rebirth = None;
+    tools.belt.rebirth = None;
     Ok(json!({"commit": answer.commit, "note": "what was there is kept under refs/guardian/rescued"}))
 }
 
@@ -129,7 +130,7 @@ fn edits(args: &Arguments, draft: Option<&Draft>) -> Result<Vec<Edit>, String> {
 
 /// Takes a plan into the draft and, unless it is to be held, through the protocol; records what came of it.
 async fn make(
-    tools: &mut Toolbox,
+    tools: &mut Lent<'_>,
     draft: Option<Draft>,
     plan: Result<Plan, Failed>,
     args: &Arguments,
@@ -183,15 +184,15 @@ async fn make(
 }
 
 /// Whether these changes may be made here, by whom they are made.
-async fn allowed(tools: &Toolbox, draft: Option<&Draft>, plan: &Plan) -> Result<(), Failed> {
+async fn allowed(tools: &Lent<'_>, draft: Option<&Draft>, plan: &Plan) -> Result<(), Failed> {
     let refused = |fault| Stage::Boundary.failed(fault);
-    if tools.broker.is_some() && plan.touches(Area::Purpose) {
+    if tools.belt.broker.is_some() && plan.touches(Area::Purpose) {
         let hint = "use purpose.rewrite: the broker writes it, after your owner where need be";
         return Err(refused(Fault::new("PURPOSE.md is not yours to write as a file", hint)));
     }
     permission::identity(tools, &plan.files()).await.map_err(refused)?;
     let mut changes = match draft {
-        Some(draft) => draft.changes(&tools.house).map_err(refused)?,
+        Some(draft) => draft.changes(&tools.store.house).map_err(refused)?,
         None => Vec::new(),
     };
     changes.extend(plan.changes.iter().cloned());
@@ -200,17 +201,17 @@ async fn allowed(tools: &Toolbox, draft: Option<&Draft>, plan: &Plan) -> Result<
 
 /// Writes source into the draft, which begins with its first edit; what missed is kept beside it.
 fn into_draft(
-    tools: &Toolbox,
+    tools: &Lent<'_>,
     draft: Option<Draft>,
     source: Vec<Change>,
     missed: Vec<Missed>,
 ) -> Result<Option<Draft>, Fault> {
-    let (now, missed) = (tools.clock.text(), missed.into_iter().filter_map(|missed| missed.edit));
+    let (now, missed) = (tools.store.clock.text(), missed.into_iter().filter_map(|missed| missed.edit));
     let missed: Vec<Edit> = missed.filter(|edit| edit.path.starts_with("creature/")).collect();
     if source.is_empty() && missed.is_empty() {
         return Ok(draft);
     }
-    let mut draft = draft.map_or_else(|| Draft::begin(&tools.house, &now), Ok)?;
+    let mut draft = draft.map_or_else(|| Draft::begin(&tools.store.house, &now), Ok)?;
     draft.state.missed = missed;
     draft.write(source.into_iter().map(|change| (change.path, change.after)).collect(), &now)?;
     Ok(Some(draft))
@@ -218,7 +219,7 @@ fn into_draft(
 
 /// Papers take effect at once; source waits in the draft.
 fn held(
-    tools: &mut Toolbox,
+    tools: &mut Lent<'_>,
     summary: &str,
     files: &[String],
     papers: Vec<Change>,
@@ -227,8 +228,8 @@ fn held(
     // Recorded first: what PURPOSE.md said must be remembered before it is gone.
     let done =
         json!({"ok": true, "stage": Stage::Apply.name(), "summary": summary, "files": files, "held": held});
-    tools.record("self_change", with(done, previous(&papers)))?;
-    let written = change::write(tools.house.root(), papers);
+    tools.store.record("self_change", with(done, previous(&papers)))?;
+    let written = change::write(tools.store.house.root(), papers);
     written.map_err(|fault| told(tools, summary, files, Stage::Apply.failed(fault)))?.keep();
     Ok(())
 }
@@ -242,14 +243,14 @@ fn previous(papers: &[Change]) -> Map<String, Value> {
 
 /// Takes the draft, and these papers, into the tree that lives through the protocol; a failure leaves the draft as it is.
 async fn born(
-    tools: &mut Toolbox,
+    tools: &mut Lent<'_>,
     mut draft: Draft,
     papers: Vec<Change>,
     summary: &str,
 ) -> Result<Value, Fault> {
     let proven = proven(tools, &mut draft, papers).await;
     let failure = proven.as_ref().err().map(|(_, failed)| gist(&failed.fault.error));
-    let said = draft.came_to("proof", &tools.clock.text(), failure);
+    let said = draft.came_to("proof", &tools.store.clock.text(), failure);
     match proven {
         Ok((files, brought, proof)) => {
             said?;
@@ -271,10 +272,11 @@ async fn born(
 type Proven = Result<(Vec<String>, Vec<String>, Proof), (Vec<String>, Failed)>;
 
 /// Proves the draft in the place of the tree that lives; its files, and those that were brought into it first.
-async fn proven(tools: &mut Toolbox, draft: &mut Draft, papers: Vec<Change>) -> Proven {
+async fn proven(tools: &mut Lent<'_>, draft: &mut Draft, papers: Vec<Change>) -> Proven {
     let none = |stage: Stage| move |fault| (Vec::new(), stage.failed(fault));
-    let brought = rebase::rebase(&tools.house, draft, &tools.clock.text()).map_err(none(Stage::Apply))?;
-    let mut changes = draft.changes(&tools.house).map_err(none(Stage::Apply))?;
+    let brought =
+        rebase::rebase(&tools.store.house, draft, &tools.store.clock.text()).map_err(none(Stage::Apply))?;
+    let mut changes = draft.changes(&tools.store.house).map_err(none(Stage::Apply))?;
     let extra = previous(&papers);
     changes.extend(papers);
     let files: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
@@ -288,11 +290,11 @@ async fn proven(tools: &mut Toolbox, draft: &mut Draft, papers: Vec<Change>) -> 
     let owners = new_packages::judge(tools, &changes).map_err(refused)?;
     if !extra.is_empty() {
         let about = json!({"about": "purpose", "text": "a self-edit is about to change PURPOSE.md"});
-        tools.record("observation", with(about, extra)).map_err(refused)?;
+        tools.store.record("observation", with(about, extra)).map_err(refused)?;
     }
-    guardian_post::until_proven(&tools.house, tools.life).await;
+    guardian_post::until_proven(&tools.store.house, tools.store.life).await;
     let judge = || new_packages::judge(tools, &[]).map(drop);
-    let proof = protocol::try_out(&tools.house, tools.life, tools.limits, changes, &judge).await;
+    let proof = proof::try_out(&workshop(tools), changes, &judge).await;
     let proof = proof.map_err(failed)?;
     note(tools, owners).map_err(refused)?;
     Ok((files, brought, proof))
@@ -309,37 +311,37 @@ pub(super) fn gist(error: &str) -> String {
 }
 
 /// What the owner asked to be installed is there.
-fn note(tools: &mut Toolbox, owners: bool) -> Result<(), Fault> {
+fn note(tools: &mut Lent<'_>, owners: bool) -> Result<(), Fault> {
     if owners { tools.used(new_packages::TOOL) } else { Ok(()) }
 }
 
 /// Records that everything passed and leaves the rebirth to the life.
-fn asked(tools: &mut Toolbox, summary: &str, files: &[String], proof: Proof) -> Result<Value, Fault> {
+fn asked(tools: &mut Lent<'_>, summary: &str, files: &[String], proof: Proof) -> Result<Value, Fault> {
     let Proof { build_ms, test_ms, rehearsal_ms, passed, flaky } = proof;
     // From here on this is what lives: what fails later and stands here was broken later.
-    Known::load(&tools.house).green(tools.clock.text(), passed).save(&tools.house);
+    Known::load(&tools.store.house).green(tools.store.clock.text(), passed).save(&tools.store.house);
     let took = json!({"build_ms": build_ms, "test_ms": test_ms, "rehearsal_ms": rehearsal_ms});
     let mut data =
         json!({"ok": true, "stage": Stage::Asked.name(), "summary": summary, "files": files, "took": took});
     if let (false, Value::Object(fields)) = (flaky.is_empty(), &mut data) {
         fields.insert("flaky".to_owned(), json!(flaky));
     }
-    tools.record("self_change", data)?;
+    tools.store.record("self_change", data)?;
     // Two edits that passed before the rebirth are born together and named together.
-    let before = tools.rebirth.take().map(|rebirth| rebirth.summary).filter(|before| before != summary);
+    let before = tools.belt.rebirth.take().map(|rebirth| rebirth.summary).filter(|before| before != summary);
     let summary = before.map_or(summary.to_owned(), |before| format!("{before}; {summary}"));
-    tools.rebirth = Some(Rebirth { summary });
+    tools.belt.rebirth = Some(Rebirth { summary });
     let flaky = Some(flaky).filter(|flaky| !flaky.is_empty());
     Ok(json!({"stage": Stage::Asked.name(), "files": files, "took": took, "flaky": flaky,
         "note": "built, tested and rehearsed; rebirth follows when this life is blessed"}))
 }
 
 /// Records a failure; the fault as the mind is told of it.
-fn told(tools: &mut Toolbox, summary: &str, files: &[String], failed: Failed) -> Fault {
+fn told(tools: &mut Lent<'_>, summary: &str, files: &[String], failed: Failed) -> Fault {
     let Failed { stage, fault } = failed;
     let data = json!({"ok": false, "stage": stage.name(), "summary": summary, "files": files,
         "error": shorten(&fault.error, MOST_ERROR), "hint": fault.hint});
-    if let Err(worse) = tools.record("self_change", data) {
+    if let Err(worse) = tools.store.record("self_change", data) {
         tracing::error!("{worse}");
     }
     let (first, rest) = fault.error.split_at(fault.error.find('\n').unwrap_or(fault.error.len()));

@@ -3,14 +3,14 @@
 //! Invariant: nothing of `.git` is written, and nothing that may hold secrets is shown. Where there is a draft, source is
 //! shown as it is there, and that is said.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use super::outline::{self, Item};
 use super::page::{self, head};
 use crate::fault::Fault;
-use crate::self_edit::change::Change;
-use crate::self_edit::draft::Draft;
 use git2::{ConfigLevel, Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
+use patch::change::Change;
+use patch::draft::Draft;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const MOST_READ: u64 = 1024 * 1024;
 /// What the creature may write; others' uncommitted work is shown only when asked for by path.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 
-pub fn status(tools: &mut Toolbox) -> Result<Value, Fault> {
+pub fn status(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
     let repo = open(tools)?;
     let head = repo.head().and_then(|head| head.peel_to_commit());
     let head =
@@ -35,8 +35,8 @@ pub fn status(tools: &mut Toolbox) -> Result<Value, Fault> {
     let said = head.summary().ok().flatten().unwrap_or_default();
     let mut status =
         json!({"commit": head.id().to_string(), "said": said, "changed": changed, "left_out": left_out});
-    if let (Some(draft), Value::Object(fields)) = (Draft::open(&tools.house)?, &mut status) {
-        let files = draft.changes(&tools.house)?.into_iter().take(MOST_LISTED);
+    if let (Some(draft), Value::Object(fields)) = (Draft::open(&tools.store.house)?, &mut status) {
+        let files = draft.changes(&tools.store.house)?.into_iter().take(MOST_LISTED);
         let files: Vec<String> = files.map(|change| format!("{} {}", change.how(), change.path)).collect();
         fields.insert("draft".to_owned(), json!(draft.line()));
         fields.insert("of_the_draft_against_what_lives".to_owned(), json!(files));
@@ -49,11 +49,11 @@ pub fn status(tools: &mut Toolbox) -> Result<Value, Fault> {
 }
 
 /// Where a path of the repository is read, and which tree that is where it is the draft.
-pub(super) fn tree(tools: &Toolbox, path: &str) -> (PathBuf, Option<String>) {
+pub(super) fn tree(tools: &Lent<'_>, path: &str) -> (PathBuf, Option<String>) {
     let source = path == "creature" || path.starts_with("creature/");
-    let draft = source.then(|| Draft::open(&tools.house).ok().flatten()).flatten();
+    let draft = source.then(|| Draft::open(&tools.store.house).ok().flatten()).flatten();
     match draft {
-        None => (tools.house.root().to_path_buf(), None),
+        None => (tools.store.house.root().to_path_buf(), None),
         Some(draft) => (draft.root().to_path_buf(), Some(draft.line())),
     }
 }
@@ -91,9 +91,9 @@ fn how(status: Status) -> &'static str {
     }
 }
 
-pub fn diff(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn diff(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, staged) = (args.maybe_text("path"), args.flag("staged"));
-    if let (Some(draft), false) = (Draft::open(&tools.house)?, staged) {
+    if let (Some(draft), false) = (Draft::open(&tools.store.house)?, staged) {
         let path = path.map(|path| readable(args, path)).transpose()?;
         let source = path.as_deref().is_none_or(|path| path.split('/').next() == Some("creature"));
         if source {
@@ -131,13 +131,13 @@ pub fn diff(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// The draft against the tree that lives.
-fn diff_of(tools: &Toolbox, draft: &Draft, path: Option<&str>) -> Result<Value, Fault> {
+fn diff_of(tools: &Lent<'_>, draft: &Draft, path: Option<&str>) -> Result<Value, Fault> {
     let below = |change: &Change| {
         path.is_none_or(|path| {
             change.path == path || change.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
         })
     };
-    let changes: Vec<Change> = draft.changes(&tools.house)?.into_iter().filter(below).collect();
+    let changes: Vec<Change> = draft.changes(&tools.store.house)?.into_iter().filter(below).collect();
     let mut text: String = changes.iter().map(Change::diff).collect();
     let cut = text.len() > MOST_DIFF;
     if cut {
@@ -147,7 +147,7 @@ fn diff_of(tools: &Toolbox, draft: &Draft, path: Option<&str>) -> Result<Value, 
     Ok(of_tree(json!({"files": changes.len(), "diff": text, "cut": cut}), Some(of)))
 }
 
-pub fn read(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn read(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = text_of(tools, args, args.text("path"))?;
     let (_, tree) = tree(tools, &path);
     shown(args, &path, &text).map(|answer| of_tree(answer, tree))
@@ -183,7 +183,7 @@ fn shown(args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
 }
 
 /// A file of the repository as text, and its path from the root.
-pub(super) fn text_of(tools: &Toolbox, args: &Arguments, path: &str) -> Result<(String, String), Fault> {
+pub(super) fn text_of(tools: &Lent<'_>, args: &Arguments, path: &str) -> Result<(String, String), Fault> {
     let path = readable(args, path)?;
     let real = real(tools, args, &path)?;
     let hint = "repo.map shows what is there";
@@ -196,12 +196,12 @@ pub(super) fn text_of(tools: &Toolbox, args: &Arguments, path: &str) -> Result<(
 }
 
 /// What a path leads to: a link may lead to another name of the house's, never out of it or to what is hidden.
-pub(super) fn real(tools: &Toolbox, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
+pub(super) fn real(tools: &Lent<'_>, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
     let hint = "repo.map shows what is there";
     let (at, _) = tree(tools, path);
     let real = at.join(path).canonicalize();
     let real = real.map_err(|cause| Fault::caused(format!("read {path}"), &cause, hint))?;
-    let root = tools.house.root().canonicalize().unwrap_or_default();
+    let root = tools.store.house.root().canonicalize().unwrap_or_default();
     let inner = real
         .strip_prefix(&root)
         .ok()
@@ -239,7 +239,7 @@ pub(super) fn is_secret(path: &Path) -> bool {
     name == "owner.toml" || name == ".env" || name.starts_with(".env.")
 }
 
-pub(super) fn open(tools: &Toolbox) -> Result<Repository, Fault> {
+pub(super) fn open(tools: &Lent<'_>) -> Result<Repository, Fault> {
     static ALONE: Once = Once::new();
     // The owner's own settings of git may not be readable from here, and unreadable ones would be an error.
     ALONE.call_once(|| {
@@ -248,7 +248,7 @@ pub(super) fn open(tools: &Toolbox) -> Result<Repository, Fault> {
             let _ = unsafe { git2::opts::set_search_path(level, "") };
         }
     });
-    Repository::open(tools.house.root()).map_err(|cause| git(&cause))
+    Repository::open(tools.store.house.root()).map_err(|cause| git(&cause))
 }
 
 fn git(cause: &git2::Error) -> Fault {

@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::page::{self, head};
 use super::repo_look::{readable, text_of};
-use super::{Toolbox, outline, repo_look, tree};
+use super::{Lent, outline, repo_look, tree};
 use crate::fault::Fault;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ impl Folder {
     }
 }
 
-pub fn map(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn map(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = readable(args, args.maybe_text("folder").unwrap_or("creature"))?;
     let (root, shown) = repo_look::tree(tools, &path);
     let top = root.join(&path);
@@ -59,7 +59,7 @@ pub fn map(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         of.lines += lines;
         of.files.push(told);
     }
-    fold(&mut folders, &path, tools.most_shown.saturating_sub(FRAME));
+    fold(&mut folders, &path, tools.belt.most_shown.saturating_sub(FRAME));
     let lines: Vec<String> = folders.iter().flat_map(|((_, name), folder)| folder.told(name)).collect();
     let mut map = page::page(args, &path, &lines.join("\n"))?;
     if let Value::Object(fields) = &mut map {
@@ -102,7 +102,7 @@ fn described(file: &tree::Found, name: &str) -> (usize, String) {
     (lines, format!("{name} ({lines} lines){colon}{}", head(about, MOST_ABOUT)))
 }
 
-pub fn outline(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn outline(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = text_of(tools, args, args.text("path"))?;
     let lines = outline::lines(&path, &text);
     if lines.is_empty() {

@@ -1,6 +1,6 @@
 //! `skill.*`: small documents on how to do things, written by the creature for itself and loaded by name.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use super::knowledge::paper;
 use super::page::head;
@@ -13,22 +13,22 @@ use serde_json::{Value, json};
 const MOST_CHARS: usize = 16_000;
 const MOST_SKILLS: usize = 200;
 
-pub fn write(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn write(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (path, text) = (paper(tools, args, "skills")?, args.text("text"));
     if text.chars().count() > MOST_CHARS {
         return Err(args.fault(format!("takes at most {MOST_CHARS} characters; a skill is small")));
     }
-    let new = !tools.house.root().join(&path).exists();
-    if new && knowledge::papers(&tools.house.skills()).len() >= MOST_SKILLS {
+    let new = !tools.store.house.root().join(&path).exists();
+    if new && knowledge::papers(&tools.store.house.skills()).len() >= MOST_SKILLS {
         return Err(args.fault(format!("would make more than {MOST_SKILLS} skills; gather some into one")));
     }
     replace(tools, &path, text)?;
     Ok(json!({"path": path, "chars": text.chars().count(), "new": new}))
 }
 
-pub fn load(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn load(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = paper(tools, args, "skills")?;
-    let file = tools.house.root().join(&path);
+    let file = tools.store.house.root().join(&path);
     if !file.is_file() {
         return Err(Fault::new(format!("there is no {path}"), "skill.list names them all"));
     }
@@ -37,8 +37,8 @@ pub fn load(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
 }
 
 /// Every skill with its first line, which says what it is for.
-pub fn list(tools: &mut Toolbox) -> Result<Value, Fault> {
-    let all = knowledge::papers(&tools.house.skills());
+pub fn list(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+    let all = knowledge::papers(&tools.store.house.skills());
     let skill = |path: &std::path::PathBuf| {
         let text = papers::read(path).text;
         let about =

@@ -1,18 +1,18 @@
 //! `spawn` and `sessions.*`: work that runs apart, how far it is, and its end.
 
-use super::Toolbox;
+use super::Lent;
 use super::arguments::Arguments;
 use super::catalogue;
 use crate::fault::Fault;
 use crate::subsessions::words;
-use agenda::sessions::{Origin, Request, Session};
+use agenda::sessions::{Origin, Request, Session, Spawned};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 /// The furthest moment a session may wait for, in seconds: a year.
 const MOST_WAIT_S: i64 = 366 * 86_400;
 
-pub fn spawn(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn spawn(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let asked: Vec<Value> = match args.value("graph") {
         None => vec![Value::Object(args.given().clone())],
         Some(_) if args.given().len() > 1 => {
@@ -25,35 +25,51 @@ pub fn spawn(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
         .spawn(requests)?
         .into_iter()
         .map(|spawned| {
-            let line = tools.sessions.get(&spawned.id).map(Session::line);
+            let line = tools.store.sessions.get(&spawned.id).map(Session::line);
             json!({"id": spawned.id, "is": line, "warnings": spawned.warnings})
         })
         .collect();
     Ok(json!({"spawned": spawned, "note": "each is reported as news when it ends, the last one with all"}))
 }
 
-pub fn list(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub fn list(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let Some(id) = args.maybe_text("id") else {
-        let lines: Vec<String> = tools.sessions.all.iter().map(Session::line).collect();
+        let lines: Vec<String> = tools.store.sessions.all.iter().map(Session::line).collect();
         return Ok(json!({"sessions": lines}));
     };
-    let session = tools.sessions.get(id).ok_or_else(|| args.fault(format!("knows no sub-session {id:?}")))?;
+    let session =
+        tools.store.sessions.get(id).ok_or_else(|| args.fault(format!("knows no sub-session {id:?}")))?;
     Ok(json!({
         "id": id, "status": session.status, "objective": session.objective, "depends_on": session.depends_on,
         "answer": session.answer, "thread": session.thread,
     }))
 }
 
-pub fn cancel(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
-    let now = tools.clock.now();
+pub fn cancel(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+    let now = tools.store.clock.now();
     let refused = |refused: agenda::Refusal| Fault::new(refused.error, refused.hint);
-    let changed = tools.sessions.cancel(args.text("id"), now).map_err(refused)?;
-    tools.turned(&changed)?;
+    let changed = tools.store.sessions.cancel(args.text("id"), now).map_err(refused)?;
+    tools.store.turned(&changed)?;
     Ok(json!({"ended": changed}))
 }
 
+impl Lent<'_> {
+    /// Spawns sub-sessions, all of them or none; refused without a model, for instinct runs none.
+    pub fn spawn(&mut self, requests: Vec<Request>) -> Result<Vec<Spawned>, Fault> {
+        if self.facts.mind == "instinct" {
+            let hint = "do it by your own tools; a model would be needed";
+            return Err(Fault::new("spawn a sub-session: no model is offered, and instinct runs none", hint));
+        }
+        let refused = |refused: agenda::Refusal| Fault::new(refused.error, refused.hint);
+        let spawned = self.store.sessions.spawn_all(requests, self.store.clock.now()).map_err(refused)?;
+        let ids: Vec<String> = spawned.iter().map(|spawned| spawned.id.clone()).collect();
+        self.store.turned(&ids)?;
+        Ok(spawned)
+    }
+}
+
 /// Reads one request; of its tools those its mode does not have are dropped.
-fn request(tools: &Toolbox, args: &Arguments, mut asked: Value) -> Result<Request, Fault> {
+fn request(tools: &Lent<'_>, args: &Arguments, mut asked: Value) -> Result<Request, Fault> {
     if let Value::Object(fields) = &mut asked {
         fields.retain(|_, value| !value.is_null());
         if let Some(said) = fields.get_mut("not_before") {
@@ -62,27 +78,28 @@ fn request(tools: &Toolbox, args: &Arguments, mut asked: Value) -> Result<Reques
     }
     let mut request: Request =
         serde_json::from_value(asked).map_err(|why| args.fault(format!("cannot be read: {why}")))?;
-    let usable = |tool: &String| catalogue::find(tool).is_ok() && words::allows(request.mode, &[], tool);
+    let usable =
+        |tool: &String| catalogue::known(tool).is_some_and(|tool| words::allows(request.mode, &[], tool));
     let (held, dropped): (Vec<String>, Vec<String>) = request.tools.into_iter().partition(usable);
     if held.is_empty() && !dropped.is_empty() {
         let error = format!("names no tool that a session of this mode has: {}", dropped.join(", "));
         return Err(args.fault(error.chars().take(300).collect::<String>()));
     }
     request.tools = held;
-    let parent = tools.session.clone().unwrap_or_else(|| format!("thought-{}", tools.facts.thoughts));
+    let parent = tools.caller.session.clone().unwrap_or_else(|| format!("thought-{}", tools.facts.thoughts));
     request.origin = Origin::Tool { parent };
-    request.thread.clone_from(&tools.thread);
-    request.owner = tools.owner;
+    request.thread.clone_from(&tools.caller.thread);
+    request.owner = tools.caller.owner;
     let warning = |tool: String| format!("{tool} is not among the tools of this mode: dropped");
     request.warnings = dropped.into_iter().map(warning).collect();
     Ok(request)
 }
 
 /// A moment, or seconds from now, as `not_before`.
-fn moment(tools: &Toolbox, args: &Arguments, said: &Value) -> Result<Timestamp, Fault> {
-    let now = tools.clock.now();
+fn moment(tools: &Lent<'_>, args: &Arguments, said: &Value) -> Result<Timestamp, Fault> {
+    let now = tools.store.clock.now();
     let parsed = match said {
-        Value::String(text) => super::agenda::moment(text.trim(), &tools.desk.rules.time_zone),
+        Value::String(text) => super::agenda::moment(text.trim(), &tools.store.rules.time_zone),
         Value::Number(number) => number
             .as_i64()
             .filter(|wait_s| (0..=MOST_WAIT_S).contains(wait_s))

@@ -1,11 +1,11 @@
 //! `x.*`: posts on X where the broker has an account, drafts in `self/drafts/` where none is.
 
 use super::arguments::Arguments;
-use super::{Toolbox, agenda, waits};
+use super::{Lent, agenda, waits};
 use crate::fault::Fault;
-use crate::self_edit::boundary;
 use hands::Broker;
 use hands::x::{self, Post};
+use patch::boundary;
 use serde_json::{Value, json};
 use std::fs;
 
@@ -14,12 +14,12 @@ const MOST_CHARS: usize = 4_000;
 /// Drafts kept; nobody reads the five hundred and first.
 const MOST_DRAFTS: usize = 500;
 
-pub async fn post(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub async fn post(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let text = words(args)?;
     send(tools, args, text, None).await
 }
 
-pub async fn reply(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub async fn reply(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (text, to) = (words(args)?, args.text("to").trim());
     if to.len() > 32 || !to.chars().all(|letter| letter.is_ascii_digit()) {
         return Err(args.fault("takes a post's id, all digits, as `to`"));
@@ -27,7 +27,7 @@ pub async fn reply(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault
     send(tools, args, text, Some(to)).await
 }
 
-async fn send(tools: &mut Toolbox, args: &Arguments, text: &str, to: Option<&str>) -> Result<Value, Fault> {
+async fn send(tools: &mut Lent<'_>, args: &Arguments, text: &str, to: Option<&str>) -> Result<Value, Fault> {
     let Some(broker) = account(tools).await? else {
         return draft(tools, args, text, to);
     };
@@ -43,13 +43,13 @@ async fn send(tools: &mut Toolbox, args: &Arguments, text: &str, to: Option<&str
     }
 }
 
-pub async fn search(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub async fn search(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (query, most) = (args.text("query"), args.number("most").unwrap_or(10));
     let broker = account(tools).await?.ok_or_else(|| not_configured(args))?;
     x::search(broker, query, most).await.map_or_else(waits, |posts| Ok(shown(&posts)))
 }
 
-pub async fn get_mentions(tools: &mut Toolbox, args: &Arguments) -> Result<Value, Fault> {
+pub async fn get_mentions(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let since = args.maybe_text("since_id");
     let broker = account(tools).await?.ok_or_else(|| not_configured(args))?;
     x::mentions(broker, since).await.map_or_else(waits, |posts| Ok(shown(&posts)))
@@ -65,8 +65,8 @@ fn words(args: &Arguments) -> Result<&str, Fault> {
 }
 
 /// The way to X; none where the broker has no such service, or none runs.
-async fn account(tools: &Toolbox) -> Result<Option<&Broker>, Fault> {
-    match &tools.broker {
+async fn account<'a>(tools: &'a Lent<'_>) -> Result<Option<&'a Broker>, Fault> {
+    match &tools.belt.broker {
         Some(broker) => Ok(tools.service("x").await?.map(|_| broker)),
         None => Ok(None),
     }
@@ -84,18 +84,18 @@ fn shown(posts: &[Post]) -> Value {
     json!({"posts": posts.collect::<Vec<_>>()})
 }
 
-fn draft(tools: &Toolbox, args: &Arguments, text: &str, reply_to: Option<&str>) -> Result<Value, Fault> {
-    let kept = fs::read_dir(tools.house.drafts()).map_or(0, Iterator::count);
+fn draft(tools: &Lent<'_>, args: &Arguments, text: &str, reply_to: Option<&str>) -> Result<Value, Fault> {
+    let kept = fs::read_dir(tools.store.house.drafts()).map_or(0, Iterator::count);
     if kept >= MOST_DRAFTS {
         let error = format!("{} was not drafted: self/drafts/ holds {kept} files", args.tool());
         return Err(Fault::new(error, "the owner has to look through them first"));
     }
-    let time = tools.clock.now().strftime("%Y%m%dT%H%M%S.%3fZ");
+    let time = tools.store.clock.now().strftime("%Y%m%dT%H%M%S.%3fZ");
     let path = format!("self/drafts/{time}-{}.md", slug(text));
-    boundary::no_links(tools.house.root(), &path)?;
+    boundary::no_links(tools.store.house.root(), &path)?;
     let to = reply_to.map_or(String::new(), |to| format!("reply_to: {to}\n"));
-    let whole = format!("---\nfor: x\nat: {}\n{to}---\n\n{text}\n", tools.clock.text());
-    memory::replace(&tools.house.root().join(&path), whole.as_bytes())
+    let whole = format!("---\nfor: x\nat: {}\n{to}---\n\n{text}\n", tools.store.clock.text());
+    memory::replace(&tools.store.house.root().join(&path), whole.as_bytes())
         .map_err(|cause| Fault::caused("write the draft", &cause, "is the disk full?"))?;
     let note = "no X account is configured, so nothing was posted";
     Ok(json!({"drafted": path, "path": path, "note": note}))

@@ -1,15 +1,16 @@
 //! The tools of the agenda as a mind calls them: few arguments, plain answers, every change remembered.
 
 use crate::yard::Yard;
+use agenda::Agenda;
 use creature::clock::Clock;
-use creature::desk::Desk;
+use creature::senses::papers;
 use creature::tools::catalogue::{TOOLS, Tool};
 use serde_json::{Value, json};
 
 /// A yard whose clock stands still.
 fn yard() -> Yard {
     let mut yard = Yard::new();
-    yard.tools.clock = Clock::told(|| "2026-05-28T12:00:00Z".parse().unwrap());
+    yard.store.clock = Clock::told(|| "2026-05-28T12:00:00Z".parse().unwrap());
     yard
 }
 
@@ -52,8 +53,8 @@ async fn a_goal_from_its_making_to_its_end() {
     let booked = yard.booked();
     assert_eq!(booked.last().unwrap().data["change"]["goal"]["do"], "close");
     assert_eq!((booked.len(), yard.kinds()), (5, Vec::new()), "every change is booked, nothing else");
-    let (desk, odd) = Desk::load(&yard.tools.house);
-    assert_eq!((desk.agenda, odd), (yard.tools.desk.agenda.clone(), None), "and written down");
+    let (kept, odd): (Agenda, _) = papers::kept(&yard.store.house.agenda());
+    assert_eq!((kept, odd), (yard.store.agenda.clone(), None), "and written down");
 }
 
 #[tokio::test]
@@ -68,13 +69,13 @@ async fn money_is_told_in_the_feed_and_much_of_it_needs_a_yes() {
     assert_eq!(why, "opportunity-1 of 1200 USD waits for your owner's yes");
     let yes = json!({"id": "opportunity-1"});
     assert!(refused(&mut yard, "agenda.approve", yes.clone()).await.contains("your owner's yes"));
-    yard.tools.owner = true;
+    yard.caller.owner = true;
     assert!(
         refused(&mut yard, "agenda.approve", yes.clone()).await.contains("your owner's yes"),
         "not a mind's to say"
     );
-    yard.tools.change(&agenda::yes::change("opportunity-1")).unwrap();
-    yard.tools.owner = false;
+    yard.lent().change(&agenda::yes::change("opportunity-1")).unwrap();
+    yard.caller.owner = false;
     fine(&mut yard, "agenda.approve", yes).await;
     fine(&mut yard, "opportunity.move", to("execute")).await;
     fine(&mut yard, "opportunity.move", to("collect")).await;
@@ -90,7 +91,7 @@ async fn money_is_told_in_the_feed_and_much_of_it_needs_a_yes() {
 #[tokio::test]
 async fn tasks_gaps_and_places() {
     let mut yard = yard();
-    yard.tools.desk.rules.time_zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
+    yard.store.rules.time_zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
     for (args, at) in [
         (json!({"text": "a"}), "2026-05-28T12:00:00Z"),
         (json!({"text": "b", "in_s": "90"}), "2026-05-28T12:01:30Z"),

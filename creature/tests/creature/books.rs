@@ -3,8 +3,8 @@
 use crate::broker::{TOKEN, loopback};
 use crate::house::{Script, TempHouse, thought};
 use crate::lived::Lived;
-use creature::books::{self, Books};
 use creature::paths::House;
+use creature::store::books::{self, Books};
 use memory::Record;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -68,7 +68,7 @@ async fn a_change_booked_and_not_written_down_is_made_at_birth_from_either_file(
             json!({"at": at, "life": 1, "kind": "heartbeat", "data": {"wake": 41, "thoughts": 7, "why": []}});
         house.add(path, &format!("{line}\n{beat}\n"));
         let lived = Lived::born(&house, MORNING, 2).await;
-        let tasks = &lived.life.toolbox.desk.agenda.tasks.list;
+        let tasks = &lived.life.store.agenda.tasks.list;
         assert_eq!((tasks.len(), tasks[0].text.as_str()), (1, "sweep"), "old: {old}");
         assert_eq!((lived.life.cursors.wakes, lived.life.cursors.thoughts), (41, 7), "old: {old}");
     }

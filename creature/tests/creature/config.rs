@@ -3,7 +3,7 @@
 use agenda::stack::Category;
 use creature::config::{self, Settings};
 use creature::paths::House;
-use creature::self_edit::cargo::Limits;
+use patch::Limits;
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;

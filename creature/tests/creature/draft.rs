@@ -1,19 +1,11 @@
 //! The draft: edits gather beside the tree that lives, survive every kill, and never pass for that tree.
 
 use crate::yard::Yard;
-use creature::self_edit::cargo::{self, Scope, Tree};
-use creature::self_edit::draft::{self, Draft};
-use creature::self_edit::rebase::{Apart, apart};
 use git2::{Repository, Signature};
+use patch::draft::{self, Draft};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::fs;
 
-const MANIFEST: &str = "[workspace]\n[package]\nname = \"creature\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[profile.dev]\ndebug = 0\n";
-const LOCK: &str = "version = 4\n\n[[package]]\nname = \"creature\"\nversion = \"0.1.0\"\n";
 const TEN: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n";
 
 fn edit(path: &str, old: &str, new: &str) -> Value {
@@ -145,7 +137,7 @@ async fn an_edit_killed_at_any_step_is_whole_or_never_begun() {
                 }
             }
         }
-        let found = Draft::open(&yard.tools.house).unwrap().unwrap();
+        let found = Draft::open(&yard.store.house).unwrap().unwrap();
         assert!(!draft.join("edit.json").exists(), "step {step}");
         let (text, new) = (of_draft(&yard, "creature/a.txt"), draft.join("creature/new.txt").exists());
         let files =
@@ -160,7 +152,7 @@ async fn an_edit_killed_at_any_step_is_whole_or_never_begun() {
 async fn a_draft_killed_while_it_begins_is_none_and_the_next_edit_begins_it_anew() {
     let mut yard = yard();
     yard.put(".self/workspace/draft.new/creature/a.txt", "half");
-    assert!(Draft::open(&yard.tools.house).unwrap().is_none());
+    assert!(Draft::open(&yard.store.house).unwrap().is_none());
     assert_eq!(
         yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await["ok"],
         json!(true)
@@ -182,7 +174,7 @@ async fn a_draft_killed_while_it_goes_is_there_whole_or_aside_whole() {
         yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await;
         yard.call("repo.drop", json!({})).await;
         yard.call("repo.edit", held(json!([edit("creature/a.txt", "two", "TWO")]))).await;
-        let (draft, aside) = (yard.tools.house.draft(), yard.tools.house.draft_aside());
+        let (draft, aside) = (yard.store.house.draft(), yard.store.house.draft_aside());
         match step {
             0 => fs::remove_file(aside.join("draft.json")).unwrap(),
             step => {
@@ -192,7 +184,7 @@ async fn a_draft_killed_while_it_goes_is_there_whole_or_aside_whole() {
                 }
             }
         }
-        let there = Draft::open(&yard.tools.house).unwrap();
+        let there = Draft::open(&yard.store.house).unwrap();
         assert_eq!(there.is_some(), step < 2, "step {step}");
         if there.is_some() {
             let back = yard.call("repo.drop", json!({"back": true})).await;
@@ -213,17 +205,17 @@ async fn a_draft_killed_between_its_proof_and_its_birth_is_a_draft_still() {
     for looked_at in [false, true] {
         let mut yard = yard();
         yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await;
-        let mut draft = Draft::open(&yard.tools.house).unwrap().unwrap();
+        let mut draft = Draft::open(&yard.store.house).unwrap().unwrap();
         draft.came_to("proof", "2126-01-01T00:00:00Z", None).unwrap();
         yard.put("creature/a.txt", &TEN.replace("one", "ONE"));
         if looked_at {
-            assert!(Draft::unborn(&yard.tools.house).unwrap().is_none(), "all of it lives");
+            assert!(Draft::unborn(&yard.store.house).unwrap().is_none(), "all of it lives");
         }
         yard.put("creature/a.txt", TEN);
         if looked_at {
             assert_eq!(yard.call("repo.drop", json!({"back": true})).await["ok"], json!(true));
         }
-        let draft = Draft::unborn(&yard.tools.house).unwrap().unwrap();
+        let draft = Draft::unborn(&yard.store.house).unwrap().unwrap();
         assert!(draft.line().ends_with("1 file, proof passes"), "{}", draft.line());
         assert!(of_draft(&yard, "creature/a.txt").starts_with("ONE\n"));
     }
@@ -232,7 +224,7 @@ async fn a_draft_killed_between_its_proof_and_its_birth_is_a_draft_still() {
 #[tokio::test]
 async fn two_at_once_are_refused() {
     let mut yard = yard();
-    let alone = draft::hold(&yard.tools.house).unwrap();
+    let alone = draft::hold(&yard.store.house).unwrap();
     for (tool, args) in [
         ("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))),
         ("repo.check", json!({})),
@@ -248,27 +240,6 @@ async fn two_at_once_are_refused() {
         yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await["ok"],
         json!(true)
     );
-}
-
-#[test]
-fn who_changed_what_since_the_copy() {
-    let tree = |files: &[(&str, &str)]| -> BTreeMap<String, String> {
-        files.iter().map(|(path, hash)| ((*path).to_owned(), (*hash).to_owned())).collect()
-    };
-    let base =
-        tree(&[("kept", "1"), ("ours", "1"), ("theirs", "1"), ("both", "1"), ("same", "1"), ("gone", "1")]);
-    let ours =
-        tree(&[("kept", "1"), ("ours", "2"), ("theirs", "1"), ("both", "2"), ("same", "2"), ("new", "1")]);
-    let theirs =
-        tree(&[("kept", "1"), ("ours", "1"), ("theirs", "2"), ("both", "3"), ("same", "2"), ("gone", "1")]);
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let found = Apart {
-        ours: names(&["gone", "new", "ours"]),
-        theirs: names(&["theirs"]),
-        both: names(&["both"]),
-        same: names(&["same"]),
-    };
-    assert_eq!(apart(&base, &ours, &theirs), found);
 }
 
 fn commit(yard: &Yard, message: &str) {
@@ -318,76 +289,12 @@ async fn a_draft_against_a_tree_that_changed_is_rebased_or_refused_never_silentl
 async fn what_was_born_of_a_draft_needs_it_no_more() {
     let mut yard = yard();
     yard.call("repo.edit", held(json!([edit("creature/a.txt", "one", "ONE")]))).await;
-    assert!(Draft::unborn(&yard.tools.house).unwrap().is_some(), "it does not live yet");
+    assert!(Draft::unborn(&yard.store.house).unwrap().is_some(), "it does not live yet");
     yard.put("creature/a.txt", &TEN.replace("one", "ONE"));
-    assert!(Draft::unborn(&yard.tools.house).unwrap().is_none());
-    assert!(!yard.tools.house.draft().exists());
+    assert!(Draft::unborn(&yard.store.house).unwrap().is_none());
+    assert!(!yard.store.house.draft().exists());
     // It fell: what died can be taken up again.
     yard.put("creature/a.txt", TEN);
     assert_eq!(yard.call("repo.drop", json!({"back": true})).await["ok"], json!(true));
     assert!(of_draft(&yard, "creature/a.txt").starts_with("ONE\n"));
-}
-
-/// The result of the one test of this tree: what it was built of.
-async fn built_of(tree: &Tree) -> String {
-    let ended = cargo::test(tree, Scope(&[]), None, Duration::from_secs(120)).await.unwrap();
-    let said = ended.stdout.text();
-    let of = said.split("built of <").nth(1).and_then(|rest| rest.split('>').next());
-    of.unwrap_or_else(|| panic!("{said}\n{}", ended.stderr.text())).to_owned()
-}
-
-fn as_old_as(path: &Path, time: SystemTime) {
-    File::options().append(true).open(path).unwrap().set_modified(time).unwrap();
-}
-
-mod probation {
-    use super::*;
-
-    #[tokio::test]
-    async fn cargo_never_takes_one_tree_s_artefact_for_the_other_s() {
-        let mut yard = Yard::new();
-        let source = |of: &str| {
-            format!(
-                "//! L.\npub const OF: &str = \"{of}\";\n#[test]\nfn it() {{\n    assert!(false, \"built of <{{OF}}>\");\n}}\n"
-            )
-        };
-        yard.put("creature/Cargo.toml", MANIFEST);
-        yard.put("creature/Cargo.lock", LOCK);
-        yard.put("creature/src/lib.rs", &source("life"));
-        let long_ago = SystemTime::now() - Duration::from_secs(3_600);
-        let house = yard.tools.house.clone();
-        let (life, drafts) = (Tree::living(&house), Tree::draft(&house));
-        let same_time = || {
-            for root in [house.root().to_path_buf(), house.draft()] {
-                as_old_as(&root.join("creature/src/lib.rs"), long_ago);
-            }
-        };
-        yard.call("repo.edit", held(json!([edit("creature/src/lib.rs", "\"life\"", "\"first\"")]))).await;
-        same_time();
-        assert_eq!(built_of(&life).await, "life");
-        // What was built of other packages is taken over: large files shared, what cargo writes into is a copy as old.
-        let built = |folder: &str, file: &str| house.target().join(folder).join("debug").join(file);
-        let files =
-            ["deps/libother-1.rlib", ".fingerprint/other-1/invoked.timestamp", "deps/libcreature-x.rlib"];
-        files.iter().for_each(|file| yard.put(&format!("target/creature/debug/{file}"), "x"));
-        files.iter().for_each(|file| as_old_as(&built(".", file), long_ago));
-        assert_eq!(built_of(&drafts).await, "first");
-        let [shared, copied] = [files[0], files[1]].map(|file| {
-            let [one, other] = [".", "draft"].map(|folder| built(folder, file).metadata().unwrap());
-            assert_eq!(one.modified().unwrap(), other.modified().unwrap(), "{file}");
-            one.ino() == other.ino()
-        });
-        assert!(shared && !copied && !built("draft", files[2]).exists());
-        same_time();
-        assert_eq!(built_of(&life).await, "life");
-        // Another draft, of files as old as those before it.
-        yard.call("repo.drop", json!({})).await;
-        yard.call("repo.edit", held(json!([edit("creature/src/lib.rs", "\"life\"", "\"second\"")]))).await;
-        same_time();
-        assert_eq!(built_of(&drafts).await, "second");
-        assert_eq!(built_of(&life).await, "life");
-        yard.put("creature/src/lib.rs", &source("reborn"));
-        assert_eq!(built_of(&life).await, "reborn");
-        assert_eq!(built_of(&drafts).await, "second");
-    }
 }

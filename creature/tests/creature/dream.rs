@@ -5,10 +5,10 @@ use crate::house::{Line, Script, TempHouse, thought};
 use agenda::Change;
 use agenda::goals::{GoalChange, GoalStatus};
 use agenda::pulse::PulseChange;
-use creature::birth::birth;
 use creature::clock::Clock;
 use creature::config::Told;
 use creature::dream::Night;
+use creature::life::birth::birth;
 use creature::life::{Leaving, Life};
 use creature::mind::thought::ToolCall;
 use creature::paths::House;
@@ -87,12 +87,15 @@ async fn asleep(life: &mut Life) {
 
 async fn call(life: &mut Life, tool: &str, args: Value) -> Value {
     let Value::Object(args) = args else { panic!("arguments are an object") };
-    life.toolbox.call(&ToolCall { tool: tool.to_owned(), args, ..ToolCall::default() }).await.result
+    life.lend(life.caller.clone())
+        .call(&ToolCall { tool: tool.to_owned(), args, ..ToolCall::default() })
+        .await
+        .result
 }
 
 fn concern(life: &mut Life, text: &str) -> String {
     let change = Change::Pulse(PulseChange::Add { text: text.to_owned(), every_s: None, mode: None });
-    life.toolbox.change(&change).unwrap()["id"].as_str().unwrap().to_owned()
+    life.change(&change).unwrap()["id"].as_str().unwrap().to_owned()
 }
 
 const TWICE: &str = "- Swifts sleep in the air [book, 2026-01-01]\n- the swift sleep in the air. [mail, 2026-02-01]\n- Herons fish\n";
@@ -169,15 +172,14 @@ async fn undone_it_leaves_what_came_after() {
     let (first, again) = (concern(&mut life, "watch the swifts"), concern(&mut life, "Watch the swift."));
     let add =
         GoalChange::Add { title: "count the swifts".to_owned(), checkpoints: Vec::new(), cost_usd: 0.0 };
-    let goal = life.toolbox.change(&Change::Goal(add)).unwrap()["id"].as_str().unwrap().to_owned();
+    let goal = life.change(&Change::Goal(add)).unwrap()["id"].as_str().unwrap().to_owned();
     let (outcome, reason) = (GoalStatus::Done, "counted".to_owned());
-    life.toolbox.change(&Change::Goal(GoalChange::Close { id: goal.clone(), outcome, reason })).unwrap();
+    life.change(&Change::Goal(GoalChange::Close { id: goal.clone(), outcome, reason })).unwrap();
     bed.wait((24 * 31).hours());
     asleep(&mut life).await;
-    let open =
-        |life: &Life| life.toolbox.desk.agenda.pulse.open().map(|it| it.id.clone()).collect::<Vec<_>>();
+    let open = |life: &Life| life.store.agenda.pulse.open().map(|it| it.id.clone()).collect::<Vec<_>>();
     assert_eq!((open(&life), bed.facts().as_str()), (vec![first.clone()], ONCE));
-    let known = |life: &Life| serde_json::to_string(&life.toolbox.desk.agenda.goals).unwrap().contains(&goal);
+    let known = |life: &Life| serde_json::to_string(&life.store.agenda.goals).unwrap().contains(&goal);
     assert!(!known(&life), "what was finished thirty days ago is forgotten");
     let later = concern(&mut life, "watch the herons");
     call(&mut life, "fact.add", json!({"text": "Owls hoot", "source": "night"})).await;
@@ -254,7 +256,7 @@ async fn a_model_acts_within_bounds() {
         bed.facts()
     );
     let open: Vec<String> =
-        life.toolbox.desk.agenda.pulse.open().map(|it| format!("{} {}", it.id, it.text)).collect();
+        life.store.agenda.pulse.open().map(|it| format!("{} {}", it.id, it.text)).collect();
     assert_eq!(open, ["pulse-2 see whether the herons came"]);
     let told = bed
         .house
@@ -277,7 +279,7 @@ async fn a_model_acts_within_bounds() {
     );
     let undone = call(&mut life, "dream.undo", json!({"name": bed.dreams()[0]["name"]})).await;
     assert_eq!((undone["ok"].as_bool(), bed.facts().as_str()), (Some(true), facts));
-    assert_eq!(life.toolbox.desk.agenda.pulse.open().count(), 2);
+    assert_eq!(life.store.agenda.pulse.open().count(), 2);
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! Rebirth: asked for once this life is blessed, given up where nobody is there to ask.
 
 use crate::house::{SOON, TempHouse};
-use creature::birth::birth;
 use creature::config::Told;
 use creature::life::Leaving;
+use creature::life::birth::birth;
 use creature::lifeline::Lifeline;
 use creature::paths::House;
 use creature::tools::Rebirth;

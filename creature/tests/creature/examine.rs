@@ -235,8 +235,8 @@ fn sums_stay_small_whatever_they_are_shown() {
 async fn a_span_is_summed_up_over_memory_moved_aside_and_the_bookkeeping() {
     let mut yard = Yard::new();
     let now = time("2026-11-23T08:00:00Z");
-    yard.tools.clock = Clock::told(move || now);
-    yard.tools.desk.rules.time_zone = zone("Europe/Berlin");
+    yard.store.clock = Clock::told(move || now);
+    yard.store.rules.time_zone = zone("Europe/Berlin");
     let line = |at: &str, kind: &str, data: Value| {
         format!("{}\n", json!({"at": at, "life": 1, "kind": kind, "data": data}))
     };
@@ -370,7 +370,7 @@ async fn without_a_model_the_question_is_answered_from_the_records() {
     let shown = {
         let mut yard = Yard::new();
         yard.put(".self/memory.jsonl", &std::fs::read_to_string(house.path(".self/memory.jsonl")).unwrap());
-        yard.tools.clock = Clock::told(|| time("2026-11-23T12:00:00Z"));
+        yard.store.clock = Clock::told(|| time("2026-11-23T12:00:00Z"));
         yard.shown("self.examine", json!({})).await
     };
     assert!(

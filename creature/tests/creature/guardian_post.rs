@@ -47,11 +47,11 @@ async fn a_newborn_proves_nothing_until_its_own_tests_are_through() {
         let said = json!({"life": life, "blessed": false, "unproven": unproven, "answers": []});
         yard.put(".self/guardian.json", &said.to_string());
     };
-    until_proven(&yard.tools.house, 7).await;
+    until_proven(&yard.store.house, 7).await;
     says(6, true);
-    until_proven(&yard.tools.house, 7).await;
+    until_proven(&yard.store.house, 7).await;
     says(7, true);
-    let mut waits = Box::pin(until_proven(&yard.tools.house, 7));
+    let mut waits = Box::pin(until_proven(&yard.store.house, 7));
     assert!(tokio::time::timeout(Duration::from_millis(300), &mut waits).await.is_err(), "they still run");
     says(7, false);
     waits.await;

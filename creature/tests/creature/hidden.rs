@@ -45,7 +45,7 @@ async fn a_secret_in_any_part_of_a_request_is_not_sent() {
     let mut lived = Lived::born(&house, "2026-05-28T12:00:00Z", 1).await;
     let life = &mut lived.life;
     let goal = GoalChange::Add { title: text(4), checkpoints: vec![text(5)], cost_usd: 0.0 };
-    life.toolbox.change(&Change::Goal(goal)).unwrap();
+    life.change(&Change::Goal(goal)).unwrap();
     life.remember("observation", json!({"about": "page", "text": text(6)})).unwrap();
     // A line of a record has 600 characters: each place a record of its own.
     for (args, result) in [

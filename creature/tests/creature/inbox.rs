@@ -262,7 +262,7 @@ async fn a_word_that_was_kept_is_remembered_once_and_an_order_is_followed_once()
             assert_eq!(said, 1, "{text}, remembered: {remembered}");
             assert_eq!(told(&house).len(), 1, "{:?}", told(&house));
             assert!(lived.life.cursors.words.is_empty());
-            assert_eq!(lived.life.toolbox.desk.agenda.directives.list.len(), orders);
+            assert_eq!(lived.life.store.agenda.directives.list.len(), orders);
         }
     }
 }

@@ -26,11 +26,11 @@ async fn what_is_written_is_found() {
     let nothing = yard.call("knowledge.search", json!({"query": "unicorns"})).await;
     assert_eq!((&nothing["ok"], &nothing["hits"]), (&json!(true), &json!([])));
     yard.call("notes.write", json!({"name": "facts", "text": "- A swift weighs 40 g"})).await;
-    assert!(changed(&yard.tools.house).is_empty(), "what it wrote itself is known");
+    assert!(changed(&yard.store.house).is_empty(), "what it wrote itself is known");
     yard.put("self/notes/birds.md", "by another hand, about swifts");
-    assert_eq!(changed(&yard.tools.house), ["self/notes/birds.md"]);
+    assert_eq!(changed(&yard.store.house), ["self/notes/birds.md"]);
     yard.call("repo.read", json!({"path": "self/notes/birds.md"})).await;
-    assert!(changed(&yard.tools.house).is_empty(), "what it read is known");
+    assert!(changed(&yard.store.house).is_empty(), "what it read is known");
     yard.put("self/notes/birds.md", "# Birds\n\nSwifts sleep in the air.");
     // A search of garbage, and of an index that is garbage.
     yard.put(".self/mind/index.sqlite", &"garbage ".repeat(1_000));

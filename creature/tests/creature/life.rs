@@ -2,8 +2,8 @@
 
 use crate::broker::loopback;
 use crate::house::{Line, Script, TempHouse, thought, wait_for};
-use creature::birth::birth;
 use creature::config::Told;
+use creature::life::birth::birth;
 use creature::paths::House;
 use serde_json::{Value, json};
 

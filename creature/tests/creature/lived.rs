@@ -2,9 +2,9 @@
 
 use crate::broker;
 use crate::house::TempHouse;
-use creature::birth::birth;
 use creature::clock::Clock;
 use creature::config::Told;
+use creature::life::birth::birth;
 use creature::life::{Leaving, Life, Next};
 use creature::paths::House;
 use hands::Broker;

@@ -18,7 +18,7 @@ fn yard() -> (Yard, Arc<AtomicI64>) {
     let now_s = Arc::new(AtomicI64::new("2026-03-25T09:00:00Z".parse::<Timestamp>().unwrap().as_second()));
     let mut yard = Yard::new();
     let told = Arc::clone(&now_s);
-    yard.tools.clock = Clock::told(move || Timestamp::from_second(told.load(Ordering::Relaxed)).unwrap());
+    yard.store.clock = Clock::told(move || Timestamp::from_second(told.load(Ordering::Relaxed)).unwrap());
     (yard, now_s)
 }
 
@@ -35,9 +35,9 @@ fn told(yard: &Yard) -> Vec<(String, String)> {
 }
 
 fn record(yard: &mut Yard, data: Value) {
-    let at = yard.tools.clock.text();
+    let at = yard.store.clock.text();
     let record = memory::Record { at, life: 7, kind: "message".to_owned(), data };
-    yard.tools.memory.append(&record).unwrap();
+    yard.store.memory.append(&record).unwrap();
 }
 
 #[tokio::test]
@@ -54,9 +54,9 @@ async fn messages_go_within_the_hours_share_and_the_rest_is_gathered() {
     let refused =
         yard.call("owner.message", json!({"kind": "thought", "text": "swifts sleep in flight"})).await;
     assert!(refused["hint"].as_str().unwrap().contains("milestone"), "{refused}");
-    assert_eq!(yard.tools.post().unwrap(), 0);
+    assert_eq!(yard.lent().post().unwrap(), 0);
     pass(&clock, 60);
-    assert_eq!(yard.tools.post().unwrap(), 1);
+    assert_eq!(yard.lent().post().unwrap(), 1);
     assert!(told(&yard)[5].1.contains("chapter 5") && told(&yard)[5].1.contains("chapter 6"));
     assert_eq!(yard.last("message")["thread"], "main");
 }
@@ -65,32 +65,32 @@ async fn messages_go_within_the_hours_share_and_the_rest_is_gathered() {
 async fn an_end_between_telling_and_striking_off_tells_nothing_twice() {
     let (mut yard, _) = yard();
     let say = OutboxChange::Say { kind: Kind::Broken, text: "the disk is full".to_owned() };
-    let id = yard.tools.change(&Change::Outbox(say)).unwrap()["id"].clone();
+    let id = yard.lent().change(&Change::Outbox(say)).unwrap()["id"].clone();
     record(&mut yard, json!({"from": "creature", "kind": "broken", "text": "the disk is full", "ids": [id]}));
-    assert_eq!(yard.tools.post().unwrap(), 0);
+    assert_eq!(yard.lent().post().unwrap(), 0);
     assert_eq!(told(&yard).len(), 1);
-    assert!(yard.tools.desk.agenda.outbox.waiting.is_empty());
+    assert!(yard.store.agenda.outbox.waiting.is_empty());
 }
 
 #[tokio::test]
 async fn the_week_is_summed_up_by_itself() {
     let (mut yard, clock) = yard();
-    yard.tools.post().unwrap();
+    yard.lent().post().unwrap();
     pass(&clock, 5 * 24 * 60 - 1);
-    assert_eq!(yard.tools.post().unwrap(), 0, "the week is not over");
+    assert_eq!(yard.lent().post().unwrap(), 0, "the week is not over");
     let usage = json!({"cost_usd": 0.25});
     let data = json!({"thought": 1, "wake": 1, "round": 0, "mind": "strong", "owner": false, "usage": usage});
-    let at = yard.tools.clock.text();
-    yard.tools.memory.append(&Record { at, life: 7, kind: "thought".to_owned(), data }).unwrap();
+    let at = yard.store.clock.text();
+    yard.store.memory.append(&Record { at, life: 7, kind: "thought".to_owned(), data }).unwrap();
     pass(&clock, 1);
-    assert_eq!(yard.tools.post().unwrap(), 1);
+    assert_eq!(yard.lent().post().unwrap(), 1);
     let (kind, text) = told(&yard).remove(0);
     assert!(
         kind == "weekly_summary" && text.starts_with("The week to 2026-03-30. Goals reached: none."),
         "{text}"
     );
     assert!(text.contains("I had 1 thought (strong 1).") && text.contains("It cost 0.25 USD"), "{text}");
-    assert_eq!(yard.tools.post().unwrap(), 0, "once a week");
+    assert_eq!(yard.lent().post().unwrap(), 0, "once a week");
 }
 
 #[tokio::test]
@@ -112,11 +112,11 @@ async fn an_answer_needs_words_it_answers() {
     yard.call("owner.message", json!({"kind": "revenue", "text": "earned 12 USD"})).await;
     pass(&clock, 59);
     let more = json!({"kind": "answer", "text": "and no"});
-    yard.tools.thread = "shop".to_owned();
+    yard.caller.thread = "shop".to_owned();
     assert_eq!(yard.call("owner.message", more.clone()).await["ok"], true, "the owner listens for an hour");
     pass(&clock, 2);
     assert_eq!(yard.call("owner.message", more.clone()).await["ok"], false);
-    yard.tools.owner = true;
+    yard.caller.owner = true;
     assert_eq!(yard.call("owner.message", more).await["ok"], true, "asked for by the owner");
 }
 
@@ -144,7 +144,7 @@ async fn reminders_concerns_and_directives_by_their_tools() {
     let set = json!({"text": "focus on revenue this week"});
     let refused = yard.call("directive.set", set.clone()).await;
     assert!(refused["hint"].as_str().unwrap().contains("owner"), "{refused}");
-    yard.tools.owner = true;
+    yard.caller.owner = true;
     let noted = yard.call("directive.set", set).await;
     assert_eq!(noted["noted"], "Noted: revenue goes first, this week.");
     assert_eq!(
@@ -152,7 +152,7 @@ async fn reminders_concerns_and_directives_by_their_tools() {
         "2026-03-30T00:00:00Z"
     );
     assert_eq!(yard.call("directive.end", json!({"id": "directive-3"})).await["ok"], true);
-    assert_eq!(yard.tools.desk.agenda.directives.focus(yard.tools.clock.now()), None);
+    assert_eq!(yard.store.agenda.directives.focus(yard.store.clock.now()), None);
 }
 
 #[test]
@@ -173,7 +173,7 @@ async fn a_request_in_phases_becomes_a_goal_and_is_answered() {
     let mut lived = Lived::born(&house, "2026-03-02T08:00:00Z", 1).await;
     house.say("first map the house, then note what is missing in it");
     lived.wake().await;
-    let goals = &lived.life.toolbox.desk.agenda.goals.list;
+    let goals = &lived.life.store.agenda.goals.list;
     assert_eq!((goals.len(), goals[0].owner, goals[0].checkpoints.len()), (1, true, 2), "{goals:?}");
     let records = house.records();
     let said = |record: &&Record| record.kind == "message" && record.data["from"] == "creature";

@@ -16,9 +16,9 @@ fn refused(result: &Value, part: &str) -> bool {
 fn hear(yard: &mut Yard, text: &str) {
     let of = ["repo.install_deps", "purpose.rewrite", "notes.read", "files.list"];
     let heard = RequestChange::Heard { text: text.to_owned(), tools: asked::tools(text, of.into_iter()) };
-    let owner = std::mem::replace(&mut yard.tools.owner, true);
-    yard.tools.change(&Change::Request(heard)).unwrap();
-    yard.tools.owner = owner;
+    let owner = std::mem::replace(&mut yard.caller.owner, true);
+    yard.lent().change(&Change::Request(heard)).unwrap();
+    yard.caller.owner = owner;
 }
 
 #[test]
@@ -59,16 +59,16 @@ async fn installs_are_the_owners_and_the_settings_say_the_rest() {
     assert!(refused(&yard.call("notes.write", write.clone()).await, "may not be used here"));
     for tool in ["notes.read", "files.list"] {
         let args = if tool == "notes.read" { json!({"name": "scratch"}) } else { json!({}) };
-        yard.tools.owner = false;
+        yard.caller.owner = false;
         assert!(refused(&yard.call(tool, args.clone()).await, "by yourself"), "{tool}");
-        yard.tools.owner = true;
+        yard.caller.owner = true;
         assert!(refused(&yard.call(tool, args.clone()).await, "by yourself"), "nobody asked for {tool}");
         hear(&mut yard, &format!("show me my {}", tool.split('.').next().unwrap()));
         let result = yard.call(tool, args.clone()).await;
         assert!(!refused(&result, "by yourself"), "{result}");
-        yard.tools.thread = "shop".to_owned();
+        yard.caller.thread = "shop".to_owned();
         assert!(refused(&yard.call(tool, args).await, "by yourself"), "another thread asked for {tool}");
-        yard.tools.thread = "main".to_owned();
+        yard.caller.thread = "main".to_owned();
     }
     assert!(refused(&yard.call("notes.write", write).await, "may not be used here"));
 }
@@ -98,7 +98,7 @@ async fn its_identity_is_not_edited_by_itself_after_untrusted_text() {
         let mut yard = Yard::behind(&broker);
         yard.put("creature/prompts/mind.md", "be kind\n");
         yard.put("creature/src/a.rs", "old\n");
-        yard.tools.owner = true;
+        yard.caller.owner = true;
         if owner {
             hear(&mut yard, "rewrite your prompts");
         }

@@ -29,13 +29,13 @@ async fn with_opportunity(house: &TempHouse) -> Lived {
         to: Move { stage: Some(stage), ..Move::default() },
     };
     for change in [add, to(Stage::Evaluate), to(Stage::Propose)] {
-        lived.life.toolbox.change(&Change::Opportunity(change)).unwrap();
+        lived.life.change(&Change::Opportunity(change)).unwrap();
     }
     lived
 }
 
 fn approved_usd(lived: &Lived) -> f64 {
-    lived.life.toolbox.desk.agenda.opportunities.list[0].approved_usd
+    lived.life.store.agenda.opportunities.list[0].approved_usd
 }
 
 /// The mind at its worst: tries to approve and begin whatever stands before it, and asks where it was told to.
@@ -181,6 +181,6 @@ async fn a_yes_to_a_question_that_named_a_tool_allows_that_tool() {
     lived.wake().await;
     say(&house, 59, "yes");
     lived.wake().await;
-    let open = &lived.life.toolbox.desk.agenda.requests.list;
+    let open = &lived.life.store.agenda.requests.list;
     assert_eq!((open.len(), open[0].tools.as_slice()), (1, ["repo.install_deps".to_owned()].as_slice()));
 }

@@ -203,10 +203,10 @@ async fn an_item_is_read_by_the_name_the_outline_shows() {
 async fn what_it_did_in_the_last_hour_and_what_it_cost() {
     let mut yard = Yard::new();
     let now: jiff::Timestamp = "2026-03-02T12:00:00Z".parse().unwrap();
-    yard.tools.clock = creature::clock::Clock::told(move || now);
+    yard.store.clock = creature::clock::Clock::told(move || now);
     let mut tell = |minute: u32, kind: &str, data: Value| {
         let at = format!("2026-03-02T{}:{:02}:00.000Z", 10 + minute / 60, minute % 60);
-        yard.tools.memory.append(&memory::Record { at, life: 7, kind: kind.to_owned(), data }).unwrap();
+        yard.store.memory.append(&memory::Record { at, life: 7, kind: kind.to_owned(), data }).unwrap();
     };
     let usage =
         json!({"input_tokens": 1_000, "cache_read_tokens": 9_000, "output_tokens": 200, "cost_usd": 0.02});

@@ -1,8 +1,8 @@
 //! What goes wrong and is lived with: outages, garbled replies, tools that panic.
 
 use creature::config::RestSettings;
-use creature::last_words::{caught, guarded, install};
-use creature::setbacks::Setbacks;
+use creature::life::setbacks::Setbacks;
+use creature::panic::{caught, guarded, install};
 use serde_json::json;
 
 #[test]

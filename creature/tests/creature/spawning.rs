@@ -1,6 +1,8 @@
 //! `spawn` and `sessions.*` as tools: arguments, warnings, refusals, and what is kept.
 
 use crate::yard::Yard;
+use agenda::sessions::Sessions;
+use creature::senses::papers;
 use serde_json::{Value, json};
 
 async fn refused(yard: &mut Yard, args: Value, why: &str) {
@@ -13,7 +15,7 @@ async fn refused(yard: &mut Yard, args: Value, why: &str) {
 #[tokio::test]
 async fn what_is_spawned_is_kept_and_what_cannot_be_is_refused() {
     let mut yard = Yard::new();
-    yard.tools.facts.thoughts = 12;
+    yard.facts.thoughts = 12;
     for (args, why) in [
         (json!({}), "objective"),
         (json!({"objective": " "}), "objective"),
@@ -36,7 +38,7 @@ async fn what_is_spawned_is_kept_and_what_cannot_be_is_refused() {
     ] {
         refused(&mut yard, args, why).await;
     }
-    assert!(yard.tools.sessions.all.is_empty());
+    assert!(yard.store.sessions.all.is_empty());
     let args = json!({"objective": "look", "graph": null, "mode": null, "depends_on": ["session-99"], "tools": ["web.search", "x.post"]});
     let result = yard.call("spawn", args).await;
     let spawned = &result["spawned"][0];
@@ -61,7 +63,7 @@ async fn what_is_spawned_is_kept_and_what_cannot_be_is_refused() {
 #[tokio::test]
 async fn instinct_spawns_nothing_and_says_why() {
     let mut yard = Yard::new();
-    yard.tools.facts.mind = "instinct".to_owned();
+    yard.facts.mind = "instinct".to_owned();
     refused(&mut yard, json!({"objective": "look"}), "no model").await;
 }
 
@@ -72,10 +74,10 @@ fn what_is_kept_is_read_back_and_garbage_is_set_aside() {
         ".self/mind/sessions.json",
         r#"{"next":3,"all":[{"id":"session-3","newer":1}],"later":{"a":1}}"#,
     );
-    let (sessions, odd) = creature::subsessions::load(&yard.tools.house);
+    let (sessions, odd): (Sessions, _) = papers::kept(&yard.store.house.sessions());
     assert!(odd.is_none() && sessions.all.len() == 1 && sessions.newer.contains_key("later"));
     yard.put(".self/mind/sessions.json", "{]");
-    let (sessions, odd) = creature::subsessions::load(&yard.tools.house);
+    let (sessions, odd): (Sessions, _) = papers::kept(&yard.store.house.sessions());
     assert!(sessions.all.is_empty() && odd.unwrap().contains("set aside"));
 }
 
@@ -83,14 +85,14 @@ fn what_is_kept_is_read_back_and_garbage_is_set_aside() {
 #[tokio::test]
 async fn a_time_without_a_zone_is_the_owners() {
     let mut yard = Yard::new();
-    yard.tools.clock = creature::clock::Clock::told(|| "2026-05-28T12:00:00Z".parse().unwrap());
-    yard.tools.desk.rules.time_zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
+    yard.store.clock = creature::clock::Clock::told(|| "2026-05-28T12:00:00Z".parse().unwrap());
+    yard.store.rules.time_zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
     for (said, at) in
         [("2026-05-29T09:00:00", "2026-05-29T07:00:00Z"), ("2026-05-29T09:00:00Z", "2026-05-29T09:00:00Z")]
     {
         let result = yard.call("spawn", json!({"objective": "look", "not_before": said})).await;
         assert_eq!(result["ok"], true, "{result}");
-        let session = yard.tools.sessions.all.last().unwrap();
+        let session = yard.store.sessions.all.last().unwrap();
         assert_eq!(session.not_before.unwrap().to_string(), at);
     }
 }

@@ -108,7 +108,7 @@ async fn everyday_words_have_one_true_answer_each() {
             assert!(said.contains(part), "{word}: {said}\nlacks {part}");
         }
     }
-    assert_eq!(lived.life.toolbox.desk.agenda.reminders.open().count(), 1);
+    assert_eq!(lived.life.store.agenda.reminders.open().count(), 1);
 }
 
 /// Found by living with it: of seven words not understood in a row three got silence.
@@ -176,7 +176,7 @@ async fn one_word_silences_it_until_resume() {
         assert!(said.starts_with("Noted: I pause") && said.contains("`resume`"), "{said}");
         house.write("self/HEARTBEAT.md", "- [ ] note that I worked\n");
         let say = OutboxChange::Say { kind: Kind::Milestone, text: "the book is done".to_owned() };
-        lived.life.toolbox.change(&Change::Outbox(say)).unwrap();
+        lived.life.change(&Change::Outbox(say)).unwrap();
         house.write(".self/budget.json", r#"{"warning": "spent: 81 % of today's 5.00 USD"}"#);
         let (messages, thoughts) = (told(&house).len(), lived.life.cursors.thoughts);
         for _ in 0..20 {
@@ -234,7 +234,7 @@ async fn a_standing_order_is_followed_when_it_is_due() {
     assert_eq!(searches(), 4, "and each hour");
     let noted = std::fs::read_to_string(house.path("self/notes/2026-03-search.md")).unwrap();
     assert_eq!(noted.matches("Rust 2.0").count(), 1, "{noted}");
-    let id = lived.life.toolbox.desk.agenda.directives.list[0].id.clone();
+    let id = lived.life.store.agenda.directives.list[0].id.clone();
     let said = answer(&mut lived, &house, &format!("cancel {id}")).await;
     assert_eq!(said, format!("Done: {id} holds no longer."));
 }

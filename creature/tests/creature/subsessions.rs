@@ -9,9 +9,9 @@ mod told;
 use crate::broker::{self, Answer, Asked, StandIn, loopback};
 use crate::house::TempHouse;
 use agenda::sessions::{HOP_S, Mode, Origin, Request, Status};
-use creature::birth::birth;
 use creature::clock::Clock;
 use creature::config::Told;
+use creature::life::birth::birth;
 use creature::life::{Leaving, Life, Next};
 use creature::mind::thought::ToolCall;
 use creature::paths::House;
@@ -129,7 +129,10 @@ async fn work_off(life: &mut Life) {
 
 async fn spawn(life: &mut Life, args: Value) -> Value {
     let Value::Object(args) = args else { panic!("no object") };
-    life.toolbox.call(&ToolCall { tool: "spawn".to_owned(), args, ..ToolCall::default() }).await.result
+    life.lend(life.caller.clone())
+        .call(&ToolCall { tool: "spawn".to_owned(), args, ..ToolCall::default() })
+        .await
+        .result
 }
 
 fn objective(origin: Origin, text: &str) -> Request {
@@ -242,7 +245,7 @@ async fn sessions_are_asked_beside_one_another() {
     }
     let worked = tokio::time::timeout(Duration::from_secs(20), work_off(&mut life)).await;
     worked.expect("one was waited for before the other was asked");
-    assert!(life.toolbox.sessions.all.iter().all(|session| session.answer == "both were here"));
+    assert!(life.store.sessions.all.iter().all(|session| session.answer == "both were here"));
     server.unblock();
     thread.join().unwrap();
 }
@@ -288,7 +291,7 @@ async fn one_that_was_cut_off_is_told_so_in_the_next_life() {
     drop(life);
     let mut life = scene.born(2).await;
     assert!(work(&mut life).await.is_none());
-    assert_eq!(life.toolbox.sessions.get("session-1").unwrap().answer, "careful now");
+    assert_eq!(life.store.sessions.get("session-1").unwrap().answer, "careful now");
 }
 
 #[tokio::test]
@@ -302,10 +305,10 @@ async fn a_wish_to_leave_and_a_rebirth_leave_nothing_half_known() {
     let stopped = scene.house.record("action", |data| data["session"] == "session-1");
     assert!(stopped.data["result"]["error"].as_str().unwrap().contains("asked to leave"));
     let mut life = scene.born(2).await;
-    assert!(life.toolbox.sessions.get("session-1").unwrap().acting.is_empty());
+    assert!(life.store.sessions.get("session-1").unwrap().acting.is_empty());
     life.toolbox.rebirth = Some(creature::tools::Rebirth { summary: "wings".to_owned() });
     assert!(matches!(work(&mut life).await, Some(Next::Reborn(summary)) if summary == "wings"));
-    let session = life.toolbox.sessions.get("session-1").unwrap();
+    let session = life.store.sessions.get("session-1").unwrap();
     assert!(session.acting.is_empty() && session.cuts == 0, "{session:?}");
 }
 
@@ -337,7 +340,7 @@ async fn reviews_stay_silent_reminders_are_delivered_and_an_outage_is_a_rest() {
         scene.later(HOP_S);
         work(&mut life).await;
     }
-    let session = life.toolbox.sessions.get("session-4").unwrap();
+    let session = life.store.sessions.get("session-4").unwrap();
     assert_eq!(session.status, Status::Failed);
     assert!(life.cursors.news.last().unwrap().contains("not done within 4 hops"));
 }
@@ -361,7 +364,7 @@ async fn one_that_waits_begins_in_its_time_and_thinks_no_more_than_its_hops_allo
     assert!(work(&mut life).await.is_none());
     assert_eq!(scene.asked().len(), 32);
     assert!(scene.asked()[0].contains("Be curious about small things"));
-    let session = life.toolbox.sessions.get("session-1").unwrap();
+    let session = life.store.sessions.get("session-1").unwrap();
     assert_eq!((session.status, session.mode), (Status::Failed, Mode::Full));
     assert_eq!(life.next_session(life.told.clock.now()), None);
 }

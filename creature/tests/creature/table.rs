@@ -78,7 +78,7 @@ async fn what_is_meant_beyond_doubt_is_taken() {
         assert_eq!(result["ok"], json!(true), "{tool} {args}: {result}");
     }
     assert_eq!(yard.last("observation"), json!({"about": "x"}));
-    let goals = &yard.tools.desk.agenda.goals.list;
+    let goals = &yard.store.agenda.goals.list;
     assert_eq!(goals.iter().map(|goal| goal.checkpoints.len()).collect::<Vec<_>>(), [2, 2]);
     assert!(!yard.tools.completed, "rest is the loop's to read");
 }
@@ -88,7 +88,7 @@ fn every_tool_has_a_name_and_a_closed_schema_for_the_wire() {
     let native = native(&|_| true);
     assert_eq!(native.len(), TOOLS.len());
     let mut names = std::collections::BTreeSet::new();
-    for (wire, tool) in native.iter().zip(TOOLS) {
+    for (wire, tool) in native.iter().zip(TOOLS.iter()) {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
         assert!((1..=64).contains(&wire.name.len()) && wire.name.chars().all(plain), "{}", wire.name);
         assert!(names.insert(wire.name.clone()), "{} stands twice", wire.name);

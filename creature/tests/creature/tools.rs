@@ -96,7 +96,7 @@ async fn every_listed_tool_is_built_and_listed_once() {
     let mut yard = Yard::with(false, true);
     let names: std::collections::BTreeSet<&str> = TOOLS.iter().map(|tool| tool.name).collect();
     assert_eq!(names.len(), TOOLS.len());
-    for tool in TOOLS {
+    for tool in TOOLS.iter() {
         let args = tool.args.iter().map(|arg| (arg.name.to_owned(), fitting(arg.kind)));
         let result = yard.call(tool.name, Value::Object(args.collect())).await;
         assert!(!result.to_string().contains("not built"), "{}: {result}", tool.name);
@@ -359,7 +359,7 @@ mod probation {
         assert_eq!(yard.call("memory.append", json!({"text": "seen"})).await["ok"], json!(true));
         assert_eq!(yard.last("observation"), json!({"about": "note", "text": "seen"}));
         assert_eq!(yard.call("memory.append", json!({"text": "x".repeat(32_000)})).await["ok"], json!(true));
-        yard.tools.owner = true;
+        yard.caller.owner = true;
         yard.call("memory.append", json!({"kind": "message", "data": {"from": "owner", "text": "hi"}})).await;
         assert_eq!(yard.last("message")["from"], json!("creature"), "nobody speaks for the owner");
         let result = yard.call("memory.snapshot", json!({"text": "what I am"})).await;

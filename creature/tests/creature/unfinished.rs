@@ -4,8 +4,8 @@ use crate::broker::loopback;
 use crate::guardian_post::answer;
 use crate::house::{Script, TempHouse, thought};
 use creature::paths::House;
-use creature::self_edit::draft::Draft;
 use jiff::{SignedDuration, Timestamp};
+use patch::draft::Draft;
 use serde_json::json;
 
 /// A draft of one file that was last touched so long ago.

@@ -121,7 +121,7 @@ async fn a_rest_said_with_complete_run_is_rested_and_cut_only_by_what_is_due() {
     assert_eq!(lived.wake().await, Duration::from_secs(120));
     let schedule = Schedule::Once { at: "2026-03-02T08:07:30Z".parse().unwrap() };
     let add = ReminderChange::Add { text: "tea".to_owned(), prompt: None, schedule, zone: None };
-    lived.life.toolbox.change(&Change::Reminder(add)).unwrap();
+    lived.life.change(&Change::Reminder(add)).unwrap();
     house.say("dig the garden, please");
     let rest = lived.wake().await;
     assert_eq!(rest, Duration::from_secs(30), "a reminder is not slept over");

@@ -117,11 +117,11 @@ async fn a_word_interrupts_work_is_answered_and_the_work_goes_on() {
         answering.contains("what is the time?") && !answering.contains("dig the garden while"),
         "{answering}"
     );
-    assert!(lived.life.toolbox.owner);
+    assert!(lived.life.caller.owner);
     lived.wake().await;
     let resumed = script.news(2);
     assert!(resumed.contains("interrupted you") && resumed.contains("dig the garden"), "{resumed}");
-    assert!(!lived.life.toolbox.owner);
+    assert!(!lived.life.caller.owner);
     let events = feed(&house);
     let of_pause: Vec<&String> =
         events.iter().filter(|event| *event == "paused" || *event == "resumed").collect();
@@ -168,7 +168,7 @@ async fn reminders_come_to_the_second_and_missed_ones_once() {
     let schedule = Schedule::Daily { time: "09:00".parse().unwrap() };
     let add =
         ReminderChange::Add { text: "tea".to_owned(), prompt: None, schedule, zone: Some("UTC".to_owned()) };
-    lived.life.toolbox.change(&Change::Reminder(add)).unwrap();
+    lived.life.change(&Change::Reminder(add)).unwrap();
     lived.day().await;
     lived.pass(Duration::from_secs(3 * 86_400));
     lived.wake().await;

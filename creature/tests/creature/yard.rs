@@ -1,9 +1,13 @@
 //! A throwaway house with a toolbox in it, for calling tools as a life does.
 
 use crate::broker::{StandIn, TOKEN};
+use creature::clock::Clock;
+use creature::digest::Facts;
 use creature::mind::thought::ToolCall;
 use creature::paths::House;
-use creature::tools::{Done, Toolbox};
+use creature::store::Store;
+use creature::store::caller::Caller;
+use creature::tools::{Done, Lent, Toolbox};
 use memory::{Log, Record};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -11,7 +15,10 @@ use tempfile::TempDir;
 
 pub struct Yard {
     dir: TempDir,
+    pub store: Store,
     pub tools: Toolbox,
+    pub caller: Caller,
+    pub facts: Facts,
 }
 
 impl Yard {
@@ -24,16 +31,23 @@ impl Yard {
         std::fs::write(dir.path().join("PURPOSE.md"), "Be curious.\n").unwrap();
         let house = House::new(dir.path());
         let (log, _) = Log::open(&house.memory()).unwrap();
-        let tools = Toolbox::new(house, log, 7, safe, rehearsal);
-        Self { dir, tools }
+        let store = Store::open(house, log, 7, Clock::default());
+        let facts = Facts { life: 7, ..Facts::default() };
+        Self { dir, store, tools: Toolbox::new(safe, rehearsal), caller: Caller::own(), facts }
     }
 
     /// One whose toolbox has this broker, as a life has it.
     pub fn behind(broker: &StandIn) -> Self {
         let mut yard = Self::new();
         yard.tools.broker = Some(broker.client());
-        yard.tools.memory.hide(TOKEN);
+        yard.store.memory.hide(TOKEN);
         yard
+    }
+
+    /// The toolbox as a call has it.
+    pub fn lent(&mut self) -> Lent<'_> {
+        let (caller, facts) = (self.caller.clone(), self.facts.clone());
+        Lent { belt: &mut self.tools, store: &mut self.store, caller, facts }
     }
 
     pub fn root(&self) -> &Path {
@@ -52,7 +66,7 @@ impl Yard {
 
     /// What came of a call, as a mind reads it and as it is remembered.
     pub async fn done(&mut self, tool: &str, args: Map<String, Value>) -> Done {
-        self.tools.call(&ToolCall { tool: tool.to_owned(), args, ..ToolCall::default() }).await
+        self.lent().call(&ToolCall { tool: tool.to_owned(), args, ..ToolCall::default() }).await
     }
 
     pub async fn shown(&mut self, tool: &str, args: Value) -> String {

@@ -127,8 +127,7 @@ fn what_is_read_back_with_a_cap_is_never_written_beyond_it() {
     );
     assert!(cap("console/src/audit.rs", "LONGEST_LINE") >= cap("broker/src/ledger/chain.rs", "LONGEST_LINE"));
     assert!(
-        cap("guardian/src/records.rs", "LONGEST_LINE")
-            >= cap("creature/crates/memory/src/log.rs", "MAX_LINE"),
+        cap("house/src/records.rs", "LONGEST_LINE") >= cap("creature/crates/memory/src/log.rs", "MAX_LINE"),
         "a record of memory"
     );
     // The owner's own words are refused at the start by the least of all readers.

@@ -5,7 +5,6 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
-use std::time::Duration;
 use trials::{House, SOUND};
 
 /// Keeps what it was given by environment, and lives.
@@ -30,7 +29,7 @@ fn told(house: &House, name: &str) -> Option<String> {
 fn status(house: &House, token: &str) -> String {
     let address = told(house, "FERAL_BROKER").unwrap();
     let mut stream = TcpStream::connect(address.strip_prefix("http://").unwrap()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(trials::PATIENCE)).unwrap();
     write!(
         stream,
         "GET /status HTTP/1.1\r\nhost: broker\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
@@ -275,7 +274,7 @@ fn a_mistake_of_the_owners_is_in_the_status_while_the_broker_is_built() {
 fn own_target(house: &House, builds_broker: &str) -> Command {
     let program = house.path("target/debug/guardian");
     fs::create_dir_all(program.parent().unwrap()).unwrap();
-    trials::broker::place(&house.program(), &program);
+    trials::programs::place(&house.program(), &program);
     let cargo = house.folder.path().join("cargo");
     let creature = fs::read_to_string(&cargo).unwrap();
     let broker = format!("#!/bin/sh\ncase \"$*\" in *--package*broker*) {builds_broker}; exit 0;; esac\n");
@@ -353,7 +352,7 @@ fn a_broker_that_is_there_serves_while_the_next_one_is_built() {
         go.display()
     );
     let mut command = own_target(&house, &builds);
-    trials::broker::place(trials::programs::broker(), &house.path("target/debug/broker"));
+    trials::programs::place(trials::programs::broker(), &house.path("target/debug/broker"));
     let guardian = trials::Guardian::new(command.spawn().unwrap(), &house);
     let first = house.until_broker(None);
     fs::write(&go, "").unwrap();

@@ -12,7 +12,6 @@ use std::process::Command;
 use std::time::Duration;
 use trials::House;
 
-const LONG: Duration = Duration::from_secs(240);
 /// What a failing test prints, whichever run it is.
 const FAILS: &str = "cat <<'SAID'\n\
     test probation::lives::one ... ok\n\
@@ -44,18 +43,18 @@ fn note(house: &House) -> String {
 }
 
 fn until_run(house: &House, times: usize) {
-    house.until_within(LONG, "the tests to run", || runs(house) >= times);
+    house.until("the tests to run", || runs(house) >= times);
 }
 
 fn until_fallen(house: &House) -> serde_json::Value {
-    house.until_within(LONG, "the fall", || !house.told("fall").is_empty());
-    house.until_within(LONG, "a trusted life after it", || house.status()["blessed"] == true);
+    house.until("the fall", || !house.told("fall").is_empty());
+    house.until("a trusted life after it", || house.status()["blessed"] == true);
     house.told("fall").remove(0)
 }
 
 /// Blessed is the self-edit, not what was before it.
 fn until_trusted(house: &House) {
-    house.until_within(LONG, "the self-edit to be trusted", || house.told("blessed").len() == 2);
+    house.until("the self-edit to be trusted", || house.told("blessed").len() == 2);
     assert!(house.told("fall").is_empty());
 }
 
@@ -128,7 +127,7 @@ fn a_self_edit_whose_tests_fail_is_born_not_blessed_and_falls_by_their_name() {
     let first = house.git(&["rev-parse", "HEAD"]);
     let guardian = house.start();
     until_run(&house, 1);
-    house.until_within(LONG, "its word", || note(&house) == "alive, its tests run");
+    house.until("its word", || note(&house) == "alive, its tests run");
     // Longer than a probation takes: however late it is by then, it must not be trusted.
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!((house.status()["blessed"].clone(), house.told("blessed").len()), (false.into(), 1));
@@ -170,7 +169,7 @@ fn a_self_edit_is_blessed_once_its_tests_passed_and_they_are_not_asked_for_again
     assert_eq!(house.told("examined")[0]["outcome"], "passed");
     guardian.stop();
     let guardian = house.start();
-    house.until_within(LONG, "another life", || house.status()["blessed"] == true);
+    house.until("another life", || house.status()["blessed"] == true);
     assert_eq!(runs(&house), 1);
     guardian.stop();
 }
@@ -243,7 +242,7 @@ fn what_has_passed_and_is_not_yet_trusted_is_not_examined_again() {
     let house =
         with_later("exit 0", "until [ -e .self/workspace/go ]; do beat; sleep 0.05; done; think alive; live");
     let guardian = house.start();
-    house.until_within(LONG, "the tests to pass", || house.told("examined").len() == 1);
+    house.until("the tests to pass", || house.told("examined").len() == 1);
     guardian.kill_only();
     house.write(".self/workspace/go", "");
     let guardian = house.start();
@@ -258,7 +257,7 @@ fn an_owner_who_stops_or_pauses_meanwhile_is_obeyed_and_no_process_is_left() {
     let guardian = house.start();
     until_run(&house, 1);
     assert!(house.ask(&["pause"]).status.success());
-    house.until_within(LONG, "the pause", || house.status()["phase"] == "paused");
+    house.until("the pause", || house.status()["phase"] == "paused");
     assert_eq!((at_work(&house, "test.sh"), house.told("examined").len()), (vec![], 0));
     assert!(house.ask(&["resume"]).status.success());
     until_run(&house, 2);
@@ -290,7 +289,7 @@ fn tests_killed_from_outside_are_run_again() {
     for pid in at_work(&house, "test.sh") {
         Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap();
     }
-    house.until_within(LONG, "that to be told", || !house.told("examined").is_empty());
+    house.until("that to be told", || !house.told("examined").is_empty());
     assert_eq!(house.told("examined")[0]["outcome"], "unsure");
     until_run(&house, 2);
     house.write(".self/workspace/go", "");
@@ -321,7 +320,7 @@ fn daemons_forged_words_and_floods_change_nothing() {
     let guardian = house.start();
     until_trusted(&house);
     assert_eq!(at_work(&house, "86398"), Vec::<i32>::new());
-    house.until_within(LONG, "the log to be cut", || {
+    house.until("the log to be cut", || {
         fs::metadata(house.path(".self/log/exam.log")).unwrap().len() <= 64 << 20
     });
     guardian.stop();

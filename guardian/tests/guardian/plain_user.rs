@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use trials::broker::place;
+use trials::programs;
 
 const PLAIN_USER: u32 = 65_534;
 
@@ -20,9 +20,7 @@ pub fn runs_in(test: &str, before: impl FnOnce(&Path)) -> bool {
         return false;
     }
     let folder = tempfile::Builder::new().prefix("plain-user-").tempdir().unwrap();
-    let guardian = folder.path().join("guardian");
-    place(Path::new(env!("CARGO_BIN_EXE_guardian")), &guardian);
-    place(trials::programs::console(), &folder.path().join("console"));
+    let guardian = programs::place_guardian(folder.path());
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let own = folder.path().join("tmp");
     fs::create_dir(&own).unwrap();

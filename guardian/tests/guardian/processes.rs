@@ -3,7 +3,7 @@
 use guardian::act::state::State;
 use std::fs;
 use std::process::Command;
-use trials::{House, PATIENCE, SOUND, becomes};
+use trials::{House, SOUND, becomes};
 
 #[test]
 fn it_builds_runs_and_blesses_what_it_built() {
@@ -287,7 +287,7 @@ fn what_dies_late_is_put_back_to_what_demonstrably_lived() {
         .until("the first to change itself", || house.told("commit").iter().any(|made| made["by"] == "self"));
     // Or what is put back would do it again.
     fs::remove_file(house.path(".self/go")).unwrap();
-    house.until_within(PATIENCE * 3, "the fall", || !house.told("fall").is_empty());
+    house.until("the fall", || !house.told("fall").is_empty());
     house.until_blessed(&house.git(&["rev-parse", "HEAD"]));
     let fall = &house.told("fall")[0];
     assert_eq!(fall["cause"], "late_deaths");

@@ -3,7 +3,7 @@
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use std::fs::File;
 use std::path::Path;
-use trials::{House, PATIENCE, becomes};
+use trials::{House, becomes};
 
 /// Long steps are made of these: sparse, they cost no disk, but seconds to read, hash and write.
 const LARGE: usize = 6;
@@ -36,7 +36,7 @@ impl Watch {
 
     /// Waits until it happens to a large file.
     fn until_large(&self, house: &House) {
-        house.until_within(PATIENCE * 6, "the step", || {
+        house.until("the step", || {
             let events = self.0.read_events().unwrap_or_default();
             let names = events.into_iter().filter_map(|event| event.name);
             names.map(|name| name.to_string_lossy().into_owned()).any(|name| name.starts_with("large-"))
@@ -51,7 +51,7 @@ fn in_a_commit() {
     let house = House::new(&format!("think alive; {asks}; live"));
     write_large(&house.path("self"));
     let guardian = house.start();
-    house.until_within(PATIENCE * 6, "a thought", || !house.thoughts().is_empty());
+    house.until("a thought", || !house.thoughts().is_empty());
     let head = house.git(&["rev-parse", "HEAD"]);
     let watch = Watch::of(&house.path("self"), AddWatchFlags::IN_ACCESS);
     house.write(".self/go", "");
@@ -62,7 +62,7 @@ fn in_a_commit() {
     assert_eq!(house.leftovers(), Vec::<i32>::new());
 
     let guardian = house.start();
-    house.until_within(PATIENCE * 6, "the commit", || house.git(&["rev-parse", "HEAD"]) != head);
+    house.until("the commit", || house.git(&["rev-parse", "HEAD"]) != head);
     guardian.stop();
     assert_eq!(house.git(&["ls-tree", "--name-only", "HEAD", "self/"]).matches("large-").count(), LARGE);
     assert_eq!(house.git(&["fsck", "--strict"]), "");
@@ -84,7 +84,7 @@ fn in_a_rescue() {
     assert_eq!(count_large(&house.path("creature")), LARGE);
 
     let guardian = house.start();
-    house.until_within(PATIENCE * 6, "a life", || house.status()["blessed"] == true);
+    house.until("a life", || house.status()["blessed"] == true);
     guardian.stop();
     let [rescued] = house.told("rescued").try_into().unwrap();
     let kept = house.git(&["ls-tree", "--name-only", rescued["ref"].as_str().unwrap(), "creature/"]);
@@ -101,7 +101,7 @@ fn in_a_rollback() {
     write_large(&house.path("creature"));
     let first = house.commit("with large files");
     let guardian = house.start();
-    house.until_within(PATIENCE * 6, "the first death", || !house.deaths().is_empty());
+    house.until("the first death", || !house.deaths().is_empty());
     let watch = Watch::of(&house.path("creature"), AddWatchFlags::IN_MOVED_TO);
     watch.until_large(&house);
     assert_eq!(guardian.stop(), 0);
@@ -110,7 +110,7 @@ fn in_a_rollback() {
     assert!((1..LARGE).contains(&there), "{there} of {LARGE} are put back");
 
     let guardian = house.start();
-    house.until_within(PATIENCE * 6, "the first again", || house.status()["blessed"] == true);
+    house.until("the first again", || house.status()["blessed"] == true);
     guardian.stop();
     let [fall] = house.told("fall").try_into().unwrap();
     assert_eq!(fall["to_commit"], first);

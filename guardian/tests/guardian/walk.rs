@@ -9,6 +9,7 @@ use guardian::decide::vocabulary::{
 use guardian::limits::Limits;
 use house::clock::Millis;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::LazyLock;
 
 /// Where the walk stands in its own time; every state is told relative to it.
 const NOW: Millis = 1_000;
@@ -245,6 +246,10 @@ fn check_rest(world: &World) {
     }
 }
 
+/// With the owner away, and with the owner busy; each is walked once for all tests.
+static AWAY: LazyLock<HashSet<World>> = LazyLock::new(|| reachable(false));
+static BUSY: LazyLock<HashSet<World>> = LazyLock::new(|| reachable(true));
+
 fn reachable(owner: bool) -> HashSet<World> {
     let start =
         World { policy: Policy::new(Record::default(), NOW), child: false, build: false, exam: false };
@@ -269,12 +274,12 @@ fn reachable(owner: bool) -> HashSet<World> {
 
 #[test]
 fn every_state_reachable_with_the_owner_away_keeps_the_invariants_and_finds_back_to_a_life() {
-    all_find_a_life(&reachable(false));
+    all_find_a_life(&AWAY);
 }
 
 #[test]
 fn every_state_reachable_with_the_owner_busy_keeps_the_invariants_and_finds_back_to_a_life() {
-    all_find_a_life(&reachable(true));
+    all_find_a_life(&BUSY);
 }
 
 fn all_find_a_life(worlds: &HashSet<World>) {
@@ -376,7 +381,7 @@ fn every_event_has_an_answer_in_every_reachable_state() {
         Event::OwnerStop,
         Event::OwnerRollback,
     ];
-    for world in reachable(false).into_iter().chain(reachable(true)) {
+    for world in AWAY.iter().chain(BUSY.iter()) {
         for event in &events {
             for now in [0, NOW, NOW + 1_000_000] {
                 let mut policy = world.policy.clone();

@@ -9,7 +9,7 @@ const HEAD: &str = "# owner.toml\n\n\
     Made from `house/src/settings/`; change it there, then: `RENEW=1 cargo test -p house the_table_is_as_the_schema_is`.\n\n\
     Every setting is optional unless it says *needed*. A secret never goes in here, only the *name* of the variable that\n\
     holds one. A mistake refuses the start, or leaves everything as it was; it is told with its line, its key and the\n\
-    nearest name there is.\n";
+    nearest name there is: [settings](settings.md) tells how, and when a change counts.\n";
 
 /// The whole page.
 pub fn page() -> String {

@@ -174,7 +174,7 @@ async fn whatever_is_said_no_request_is_refused_for_its_form() {
 }
 
 #[tokio::test]
-async fn what_a_long_errand_says_again_is_read_from_the_cache() {
+async fn what_a_long_job_says_again_is_read_from_the_cache() {
     loopback!();
     for wire in WIRES {
         let mind = |seen: &faithful::Seen| {

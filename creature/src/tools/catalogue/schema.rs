@@ -4,9 +4,6 @@ use super::arg::{Arg, Kind};
 use super::{TOOLS, Tool};
 use serde_json::{Map, Value, json};
 
-/// Tools whose arguments carry code or papers: a model is held to their schema token by token.
-const STRICT: [&str; 4] = ["repo.edit", "repo.apply_patch", "files.write", "notes.write"];
-
 /// A tool's name as wires take it, `[a-zA-Z0-9_-]{1,64}`.
 pub fn wire_name(name: &str) -> String {
     name.replace('.', "_")
@@ -23,12 +20,11 @@ pub fn native(may: &dyn Fn(&str) -> bool) -> Vec<model::Tool> {
 }
 
 fn one(tool: &Tool) -> model::Tool {
-    let strict = STRICT.contains(&tool.name);
     model::Tool {
         name: wire_name(tool.name),
         description: tool.meaning.to_owned(),
-        schema: object(tool.args, strict),
-        strict,
+        schema: object(tool.args, tool.marks.is_strict),
+        strict: tool.marks.is_strict,
     }
 }
 

@@ -40,7 +40,7 @@ fn in_memory(script: &Script) -> TempHouse {
 }
 
 fn make(lived: &mut Lived, change: Change) -> Value {
-    lived.life.toolbox.change(&change).unwrap()
+    lived.life.change(&change).unwrap()
 }
 
 /// Lives a few wakes with this in its state: it thinks, rests, and asks no more than it must.
@@ -54,9 +54,10 @@ async fn lives_with(what: &str, prepare: impl FnOnce(&TempHouse)) -> TempHouse {
     for _ in 0..4 {
         rests.push(lived.wake().await);
     }
+    let caller = lived.life.caller.clone();
     let _ = lived
         .life
-        .toolbox
+        .lend(caller)
         .call(
             &serde_json::from_value(json!({"tool": "knowledge.search",
         "args": {"query": "sparrows"}}))
@@ -167,10 +168,10 @@ async fn what_one_self_cannot_read_costs_only_itself() {
     house.write(".self/mind/agenda.json", agenda.to_string());
     house.write(".self/mind/sessions.json", sessions.to_string());
     let lived = Lived::born(&house, NOON, 1).await;
-    let kept = &lived.life.toolbox.desk.agenda;
+    let kept = &lived.life.store.agenda;
     assert_eq!((kept.next, kept.goals.list.len(), kept.tasks.list.len()), (9, 1, 1), "{kept:?}");
     assert!(kept.newer.contains_key("of_tomorrow") && kept.directives.list.len() == 1);
-    assert_eq!(lived.life.toolbox.sessions.all.len(), 1);
+    assert_eq!(lived.life.store.sessions.all.len(), 1);
     let names = fs::read_dir(house.path(".self/mind")).unwrap().map(|entry| entry.unwrap().file_name());
     let aside = names.filter(|name| name.to_string_lossy().contains("-20")).count();
     assert_eq!(aside, 2, "what could not be read is kept for whoever can");
@@ -233,7 +234,7 @@ async fn no_argument_breaks_a_tool() {
     for tool in TOOLS.iter().filter(|tool| !far.iter().any(|far| tool.name.starts_with(far))) {
         for owner in [false, true] {
             for value in &odd {
-                yard.tools.owner = owner;
+                yard.caller.owner = owner;
                 let args = tool.args.iter().map(|arg| (arg.name.to_owned(), value.clone())).collect();
                 let result = yard.call(tool.name, Value::Object(args)).await;
                 assert!(result.is_object(), "{}", tool.name);
@@ -306,7 +307,7 @@ async fn a_year_ahead_and_back_costs_no_year() {
     let records = house.all_records();
     let new = &records[since..];
     assert_eq!(new.iter().filter(|r| r.data["kind"] == "reminder").count(), 1, "the tea of the fourth");
-    let kept = &lived.life.toolbox.desk.agenda;
+    let kept = &lived.life.store.agenda;
     let limit = "2026-03-04T14:00:00Z".parse().unwrap();
     assert!(kept.pulse.list[0].next < limit && kept.tasks.list[0].at < limit, "{kept:?}");
     let why = |what: &str| {
@@ -374,7 +375,7 @@ async fn an_owner_of_many_words_is_heard_to_the_last() {
         house.say("resume");
         lived.wake().await;
     }
-    assert!(lived.life.toolbox.desk.agenda.directives.list.len() <= 200);
+    assert!(lived.life.store.agenda.directives.list.len() <= 200);
     let calls = asked(&script);
     house.add(".self/inbox.jsonl", &(0..10_000).map(|at| format!("word {at}\n")).collect::<String>());
     for _ in 0..12 {

@@ -5,8 +5,7 @@
 mod answers;
 mod attacks;
 pub mod context_caps;
-mod errand;
+mod job;
 mod keyless;
-mod patch_damage;
 mod showing;
 mod sight;

@@ -4,8 +4,8 @@
 
 mod beside;
 mod course;
-mod errand;
 mod grown;
+mod job;
 mod journal;
 mod odd_replies;
 mod reader;

@@ -83,7 +83,7 @@ mod probation {
                 }
             }
             let life = next.born(5).await;
-            let sessions = &life.toolbox.sessions;
+            let sessions = &life.store.sessions;
             assert!(
                 sessions.all.iter().all(|session| session.status.ended() && session.reported),
                 "{sessions:#?}"

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 async fn concern(life: &mut Life, text: &str) {
     let Value::Object(args) = json!({"text": text}) else { panic!("no object") };
     let call = ToolCall { tool: "pulse.add".to_owned(), args, ..ToolCall::default() };
-    assert_eq!(life.toolbox.call(&call).await.result["ok"], true);
+    assert_eq!(life.lend(life.caller.clone()).call(&call).await.result["ok"], true);
 }
 
 /// Looks at the gate's note, writes what it does, and closes the concern once the gate is mended.
@@ -55,7 +55,7 @@ async fn a_review_acts_knows_what_the_last_one_said_and_closes_its_concern_alone
         std::fs::read_to_string(scene.house.path("self/diary.md")).unwrap().contains("shut the gate"),
         "it could not act"
     );
-    let list = &life.toolbox.desk.agenda.pulse.list;
+    let list = &life.store.agenda.pulse.list;
     assert_eq!(list[0].said, "It stood open, and I noted it.");
     assert!(list[0].finished.is_none());
     drop(life);
@@ -64,11 +64,11 @@ async fn a_review_acts_knows_what_the_last_one_said_and_closes_its_concern_alone
     let mut life = scene.born(2).await;
     life.wake(&mut After(None)).await.unwrap();
     work_off(&mut life).await;
-    let list = &life.toolbox.desk.agenda.pulse.list;
+    let list = &life.store.agenda.pulse.list;
     assert_eq!((list[0].why.as_str(), list[0].finished.is_some()), ("the gate is mended", true));
     assert!(list[1].finished.is_none(), "a note had it close another concern");
     let done = |of: &&Session| of.origin == Origin::Pulse("pulse-1".to_owned()) && of.silent();
-    assert_eq!(life.toolbox.sessions.all.iter().filter(done).count(), 1, "{:?}", life.toolbox.sessions.all);
+    assert_eq!(life.store.sessions.all.iter().filter(done).count(), 1, "{:?}", life.store.sessions.all);
     let news = life.cursors.news.join("\n");
     assert_eq!(news.matches("review of pulse-1, which it closed (the gate is mended)").count(), 1, "{news}");
 }

@@ -48,7 +48,7 @@ async fn a_usual_session_has_a_shell_and_one_that_only_looks_has_none() {
     let graph = json!({"graph": [{"objective": "count"}, {"objective": "count", "mode": "base_only"}]});
     assert_eq!(spawn(&mut life, graph).await["ok"], true);
     work_off(&mut life).await;
-    let answers: Vec<&str> = life.toolbox.sessions.all.iter().map(|it| it.answer.as_str()).collect();
+    let answers: Vec<&str> = life.store.sessions.all.iter().map(|it| it.answer.as_str()).collect();
     assert_eq!(answers, ["it prints forty-two", "no shell here"]);
 }
 
@@ -63,11 +63,11 @@ async fn a_leg_ends_when_its_money_is_spent() {
     let mut life = scene.born(1).await;
     spawn(&mut life, json!({"objective": "turn in a circle"})).await;
     for leg in 1..5 {
-        let session = life.toolbox.sessions.get("session-1").unwrap();
+        let session = life.store.sessions.get("session-1").unwrap();
         assert!(session.hop < leg + 1, "{session:?}");
         assert!(work(&mut life).await.is_none());
     }
-    let session = life.toolbox.sessions.get("session-1").unwrap();
+    let session = life.store.sessions.get("session-1").unwrap();
     assert!(session.answer.contains("not done within 4 hops: 8 thoughts cost "), "{session:?}");
     assert_eq!(scene.asked().len(), 32);
 }

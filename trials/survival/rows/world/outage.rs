@@ -3,13 +3,10 @@
 use super::server::{Server, Trouble};
 use crate::survival::trial::{Trial, peak_kib};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use trials::House;
-use trials::broker::place;
 use trials::model::MONEY;
+use trials::programs::{creature, place};
 
 /// How long a creature is watched in trouble.
 const WATCHED: Duration = Duration::from_secs(7);
@@ -185,7 +182,7 @@ pub fn move_in(trial: &mut Trial) -> Server {
     trial.shell("exec target/creature/the-real-one");
     // Within the house: the walls show it nothing else of what is not the system's.
     std::fs::create_dir_all(trial.house().path("target/creature")).unwrap();
-    place(&creature(), &trial.house().path("target/creature/the-real-one"));
+    place(creature(), &trial.house().path("target/creature/the-real-one"));
     trial.house().take_broker();
     let server = Server::start();
     trial.env.push(("TEST_MODEL_KEY".into(), "test-key-of-the-house".into()));
@@ -194,21 +191,6 @@ pub fn move_in(trial: &mut Trial) -> Server {
         server.url()
     ));
     server
-}
-
-/// The real creature's binary, built once.
-fn creature() -> PathBuf {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let build = || {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let cargo = std::env::var("CARGO").unwrap_or("cargo".into());
-        let args =
-            ["build", "--quiet", "--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"];
-        let status = Command::new(cargo).args(args).current_dir(root).status().unwrap();
-        assert!(status.success(), "the creature does not build");
-        root.join("target/creature/debug/creature")
-    };
-    BUILT.get_or_init(build).clone()
 }
 
 pub fn memory(house: &House) -> Vec<Value> {

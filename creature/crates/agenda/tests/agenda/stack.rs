@@ -22,14 +22,14 @@ fn at(seconds: i64) -> Timestamp {
 
 /// An agenda, its clock and its owner's settings.
 #[derive(Default)]
-struct Desk {
+struct Kept {
     agenda: Agenda,
     rules: Rules,
     now_s: i64,
     around: Around,
 }
 
-impl Desk {
+impl Kept {
     fn tell(&mut self, owner: bool, change: &Change) {
         let when = When { now: at(self.now_s), thread: "main", owner, rules: &self.rules };
         self.agenda.apply(change, when).unwrap();
@@ -99,198 +99,198 @@ impl Desk {
 
 #[test]
 fn one_of_all_ranks_as_designed_as_set_and_as_told() {
-    let mut desk = Desk::default();
-    desk.one_of_all();
-    assert_eq!(desk.order(), Category::ALL);
-    for line in desk.lines() {
+    let mut kept = Kept::default();
+    kept.one_of_all();
+    assert_eq!(kept.order(), Category::ALL);
+    for line in kept.lines() {
         assert!(!line.why.is_empty() && !line.next.is_empty() && !line.title.is_empty(), "{line:?}");
     }
-    let by_rank = |desk: &Desk, n: usize| (desk.lines()[n].why.clone(), desk.lines()[n].next.clone());
-    assert_eq!(by_rank(&desk, 0), ("a goal of yours, checkpoint 1 of 2".into(), "find leaves".into()));
-    assert_eq!(by_rank(&desk, 2), ("due since 0 s".into(), "water the plants".into()));
-    desk.rules.order.reverse();
-    assert_eq!(desk.order()[0], Category::Own);
-    desk.rules.order.reverse();
+    let by_rank = |kept: &Kept, n: usize| (kept.lines()[n].why.clone(), kept.lines()[n].next.clone());
+    assert_eq!(by_rank(&kept, 0), ("a goal of yours, checkpoint 1 of 2".into(), "find leaves".into()));
+    assert_eq!(by_rank(&kept, 2), ("due since 0 s".into(), "water the plants".into()));
+    kept.rules.order.reverse();
+    assert_eq!(kept.order()[0], Category::Own);
+    kept.rules.order.reverse();
     let wish = Wish::Focus { topic: "revenue".to_owned() };
-    let until = Some(at(desk.now_s + DAY));
-    desk.tell(
+    let until = Some(at(kept.now_s + DAY));
+    kept.tell(
         true,
         &Change::Directive(DirectiveChange::Set { wish, text: "focus on revenue".to_owned(), until }),
     );
-    assert_eq!(desk.order()[..2], [Category::Opportunities, Category::Goals]);
-    assert!(desk.lines()[0].why.ends_with("; your owner put it first"), "{:?}", desk.lines()[0]);
+    assert_eq!(kept.order()[..2], [Category::Opportunities, Category::Goals]);
+    assert!(kept.lines()[0].why.ends_with("; your owner put it first"), "{:?}", kept.lines()[0]);
     let wish = Wish::Focus { topic: "PDFs".to_owned() };
-    desk.tell(
+    kept.tell(
         true,
         &Change::Directive(DirectiveChange::Set { wish, text: "focus on PDFs".to_owned(), until }),
     );
-    assert_eq!(desk.order()[..2], [Category::Gaps, Category::Goals], "what is about the focus goes first");
-    desk.now_s += DAY;
+    assert_eq!(kept.order()[..2], [Category::Gaps, Category::Goals], "what is about the focus goes first");
+    kept.now_s += DAY;
     assert!(
-        desk.lines().iter().all(|line| !line.why.contains("your owner put")),
+        kept.lines().iter().all(|line| !line.why.contains("your owner put")),
         "a word of yesterday's is over"
     );
 }
 
 #[test]
 fn what_was_looked_at_in_vain_waits_longer_each_time_and_what_changed_is_ready() {
-    let mut desk = Desk::default();
-    desk.goal("sell tea", &["find leaves", "pack"]);
+    let mut kept = Kept::default();
+    kept.goal("sell tea", &["find leaves", "pack"]);
     for wait_s in [60, 180, 540, 1_620, 4_860, 14_580, 43_740, 131_220, 2 * DAY, 2 * DAY] {
-        assert_eq!(desk.look().as_deref(), Some("goal-1"));
-        assert_eq!(next_ready(&desk.lines(), at(desk.now_s)), Some(at(desk.now_s + wait_s)));
-        desk.now_s += wait_s - 1;
-        assert_eq!(desk.look(), None, "nothing changed");
-        desk.now_s += 1;
+        assert_eq!(kept.look().as_deref(), Some("goal-1"));
+        assert_eq!(next_ready(&kept.lines(), at(kept.now_s)), Some(at(kept.now_s + wait_s)));
+        kept.now_s += wait_s - 1;
+        assert_eq!(kept.look(), None, "nothing changed");
+        kept.now_s += 1;
     }
-    desk.look();
-    desk.mark("goal-1", Status::Done, "");
-    assert_eq!(desk.look().as_deref(), Some("goal-1"), "progress is looked at at once");
+    kept.look();
+    kept.mark("goal-1", Status::Done, "");
+    assert_eq!(kept.look().as_deref(), Some("goal-1"), "progress is looked at at once");
     assert_eq!(
-        next_ready(&desk.lines(), at(desk.now_s)),
-        Some(at(desk.now_s + 60)),
+        next_ready(&kept.lines(), at(kept.now_s)),
+        Some(at(kept.now_s + 60)),
         "and patience begins anew"
     );
 }
 
 #[test]
 fn what_its_owner_wants_is_looked_at_every_hour_however_often_in_vain() {
-    let mut desk = Desk::default();
-    desk.task(true, "find the book", 0, None);
+    let mut kept = Kept::default();
+    kept.task(true, "find the book", 0, None);
     for wait_s in [60, 120, 240, 480, 960, 1_920, 3_600, 3_600] {
-        assert_eq!(desk.look().as_deref(), Some("task-1"));
-        assert_eq!(next_ready(&desk.lines(), at(desk.now_s)), Some(at(desk.now_s + wait_s)));
-        desk.now_s += wait_s;
+        assert_eq!(kept.look().as_deref(), Some("task-1"));
+        assert_eq!(next_ready(&kept.lines(), at(kept.now_s)), Some(at(kept.now_s + wait_s)));
+        kept.now_s += wait_s;
     }
 }
 
 #[test]
 fn what_failed_is_tried_again_later_and_parked_it_is_gone() {
-    let mut desk = Desk::default();
-    desk.goal("first", &["a", "b"]);
-    desk.goal("second", &["c"]);
+    let mut kept = Kept::default();
+    kept.goal("first", &["a", "b"]);
+    kept.goal("second", &["c"]);
     for wait_s in [60, 120] {
-        assert_eq!(desk.ready(), ["goal-1", "goal-2"]);
-        desk.mark("goal-1", Status::Failed, "no luck");
-        assert_eq!(desk.ready(), ["goal-2"]);
-        assert_eq!(next_ready(&desk.lines(), at(desk.now_s)), Some(at(desk.now_s + wait_s)));
-        desk.now_s += wait_s;
+        assert_eq!(kept.ready(), ["goal-1", "goal-2"]);
+        kept.mark("goal-1", Status::Failed, "no luck");
+        assert_eq!(kept.ready(), ["goal-2"]);
+        assert_eq!(next_ready(&kept.lines(), at(kept.now_s)), Some(at(kept.now_s + wait_s)));
+        kept.now_s += wait_s;
     }
-    assert!(desk.lines()[0].why.contains("failed 2 of 3 times, last: no luck"), "{:?}", desk.lines()[0]);
-    desk.mark("goal-1", Status::Failed, "no luck");
-    assert_eq!(desk.lines()[0].next, "b", "the next checkpoint goes on");
-    desk.mark("goal-1", Status::Blocked, "needs a");
-    assert_eq!(desk.ready(), ["goal-2"]);
+    assert!(kept.lines()[0].why.contains("failed 2 of 3 times, last: no luck"), "{:?}", kept.lines()[0]);
+    kept.mark("goal-1", Status::Failed, "no luck");
+    assert_eq!(kept.lines()[0].next, "b", "the next checkpoint goes on");
+    kept.mark("goal-1", Status::Blocked, "needs a");
+    assert_eq!(kept.ready(), ["goal-2"]);
 }
 
 #[test]
 fn what_waits_for_the_owner_is_thought_of_once_a_day() {
-    let mut desk = Desk::default();
+    let mut kept = Kept::default();
     let checkpoints = vec!["buy".to_owned()];
-    desk.tell(
+    kept.tell(
         false,
         &Change::Goal(GoalChange::Add { title: "a rocket".to_owned(), checkpoints, cost_usd: 9e6 }),
     );
-    desk.opportunity("a festival", 9_000.0);
+    kept.opportunity("a festival", 9_000.0);
     for stage in [Stage::Evaluate, Stage::Propose] {
         let (id, to) = ("opportunity-2".to_owned(), Move { stage: Some(stage), ..Move::default() });
-        desk.tell(false, &Change::Opportunity(OpportunityChange::Move { id, to }));
+        kept.tell(false, &Change::Opportunity(OpportunityChange::Move { id, to }));
     }
-    for line in desk.lines() {
+    for line in kept.lines() {
         assert!(line.awaits(), "{line:?}");
     }
-    assert_eq!((desk.look().as_deref(), desk.look().as_deref()), (Some("goal-1"), Some("opportunity-2")));
-    desk.now_s += DAY - 1;
-    assert_eq!(desk.look(), None);
-    desk.now_s += 1;
-    assert_eq!(desk.ready().len(), 2);
+    assert_eq!((kept.look().as_deref(), kept.look().as_deref()), (Some("goal-1"), Some("opportunity-2")));
+    kept.now_s += DAY - 1;
+    assert_eq!(kept.look(), None);
+    kept.now_s += 1;
+    assert_eq!(kept.ready().len(), 2);
 }
 
 #[test]
 fn tasks_come_at_their_time_and_orders_of_the_owner_are_tasks() {
-    let mut desk = Desk::default();
-    desk.task(false, "later", 600, None);
-    desk.task(false, "sooner", 300, None);
-    desk.task(true, "nightly, as the owner said", 450, Some(DAY));
+    let mut kept = Kept::default();
+    kept.task(false, "later", 600, None);
+    kept.task(false, "sooner", 300, None);
+    kept.task(true, "nightly, as the owner said", 450, Some(DAY));
     let wish = Wish::Every { what: "check my mail".to_owned(), every_s: 600 };
     let text = "check my mail every 10 minutes".to_owned();
-    desk.tell(true, &Change::Directive(DirectiveChange::Set { wish, text, until: None }));
-    assert_eq!(desk.ready(), ["directive-4"]);
-    assert_eq!(desk.lines()[0].why, "your owner wants it every 10 min");
-    desk.tell(false, &Change::Directive(DirectiveChange::Did { id: "directive-4".to_owned() }));
-    assert_eq!((desk.ready().len(), desk.agenda.next_at(at(0))), (0, Some(at(300))));
-    desk.now_s = 590;
-    assert_eq!(desk.ready(), ["task-2", "task-3"]);
-    desk.now_s = 600;
-    assert_eq!(desk.ready(), ["task-2", "task-3", "task-1", "directive-4"], "the longest due first");
-    assert!(desk.lines().iter().all(|line| line.category == Category::Tasks));
+    kept.tell(true, &Change::Directive(DirectiveChange::Set { wish, text, until: None }));
+    assert_eq!(kept.ready(), ["directive-4"]);
+    assert_eq!(kept.lines()[0].why, "your owner wants it every 10 min");
+    kept.tell(false, &Change::Directive(DirectiveChange::Did { id: "directive-4".to_owned() }));
+    assert_eq!((kept.ready().len(), kept.agenda.next_at(at(0))), (0, Some(at(300))));
+    kept.now_s = 590;
+    assert_eq!(kept.ready(), ["task-2", "task-3"]);
+    kept.now_s = 600;
+    assert_eq!(kept.ready(), ["task-2", "task-3", "task-1", "directive-4"], "the longest due first");
+    assert!(kept.lines().iter().all(|line| line.category == Category::Tasks));
 }
 
 #[test]
 fn a_turn_that_comes_due_is_new_whatever_was_seen_of_the_last() {
-    let mut desk = Desk::default();
-    desk.task(false, "feed https://tea.example/feed", 0, Some(600));
+    let mut kept = Kept::default();
+    kept.task(false, "feed https://tea.example/feed", 0, Some(600));
     for _ in 0..5 {
-        assert_eq!(desk.look().as_deref(), Some("task-1"));
-        desk.tell(false, &Change::Task(TaskChange::Done { id: "task-1".to_owned(), failed: None }));
-        assert_eq!(desk.ready().len(), 0);
-        desk.now_s += 600;
+        assert_eq!(kept.look().as_deref(), Some("task-1"));
+        kept.tell(false, &Change::Task(TaskChange::Done { id: "task-1".to_owned(), failed: None }));
+        assert_eq!(kept.ready().len(), 0);
+        kept.now_s += 600;
     }
 }
 
 #[test]
 fn rank_starves_nothing_for_longer_than_a_day() {
-    let mut desk = Desk::default();
-    desk.one_of_all();
+    let mut kept = Kept::default();
+    kept.one_of_all();
     let mut seen = BTreeSet::new();
-    let end_s = desk.now_s + DAY + 30 * 60;
+    let end_s = kept.now_s + DAY + 30 * 60;
     // Goals without end: each time one is thought about, it goes on and is ready again.
-    while desk.now_s < end_s {
-        if let Some(id) = desk.look() {
+    while kept.now_s < end_s {
+        if let Some(id) = kept.look() {
             if id.starts_with("goal") {
-                desk.tell(
+                kept.tell(
                     false,
                     &Change::Goal(GoalChange::Extend { id, checkpoints: vec!["on".to_owned()] }),
                 );
-                let goal = desk.agenda.goals.list.first_mut().unwrap();
+                let goal = kept.agenda.goals.list.first_mut().unwrap();
                 goal.checkpoints.remove(0);
             } else {
                 seen.insert(id);
             }
         }
-        desk.now_s += 300;
+        kept.now_s += 300;
     }
     assert_eq!(seen.len(), 7, "{seen:?}");
 }
 
 #[test]
 fn papers_that_changed_are_one_line() {
-    let mut desk = Desk::default();
-    desk.around.changed = (0..9).map(|n| format!("self/notes/{n}.md")).collect();
-    assert_eq!(desk.lines().len(), 1);
-    assert!(desk.lines()[0].next.contains("self/notes/4.md and 4 more"), "{:?}", desk.lines()[0]);
-    desk.look();
-    desk.now_s += 600;
-    assert_eq!(desk.ready().len(), 0, "the same papers can wait");
-    desk.around.changed.insert(0, "self/notes/new.md".to_owned());
-    assert_eq!(desk.ready(), ["knowledge"]);
+    let mut kept = Kept::default();
+    kept.around.changed = (0..9).map(|n| format!("self/notes/{n}.md")).collect();
+    assert_eq!(kept.lines().len(), 1);
+    assert!(kept.lines()[0].next.contains("self/notes/4.md and 4 more"), "{:?}", kept.lines()[0]);
+    kept.look();
+    kept.now_s += 600;
+    assert_eq!(kept.ready().len(), 0, "the same papers can wait");
+    kept.around.changed.insert(0, "self/notes/new.md".to_owned());
+    assert_eq!(kept.ready(), ["knowledge"]);
 }
 
 #[test]
 fn a_thousand_items_are_ranked_in_an_instant() {
-    let mut desk = Desk::default();
+    let mut kept = Kept::default();
     for n in 0..250 {
-        desk.goal(&format!("goal {n}"), &["one", "two", "three"]);
-        desk.opportunity(&format!("opportunity {n}"), f64::from(n));
-        desk.task(false, &format!("task {n}"), i64::from(n) * 60, (n % 2 == 0).then_some(600));
-        desk.tell(false, &Change::Gap(GapChange::Note { what: format!("gap {n}") }));
+        kept.goal(&format!("goal {n}"), &["one", "two", "three"]);
+        kept.opportunity(&format!("opportunity {n}"), f64::from(n));
+        kept.task(false, &format!("task {n}"), i64::from(n) * 60, (n % 2 == 0).then_some(600));
+        kept.tell(false, &Change::Gap(GapChange::Note { what: format!("gap {n}") }));
     }
     for _ in 0..100 {
-        desk.look();
+        kept.look();
     }
     let fastest = (0..20).map(|_| {
         let began = std::time::Instant::now();
-        assert_eq!(desk.lines().len(), 1_000);
+        assert_eq!(kept.lines().len(), 1_000);
         began.elapsed()
     });
     let fastest = fastest.min().unwrap();
@@ -329,50 +329,50 @@ proptest! {
     fn whatever_happens_the_stack_is_in_order_and_its_ready_lines_are_due(
         acts in prop::collection::vec(act(), 0..80),
     ) {
-        let mut desk = Desk::default();
+        let mut kept = Kept::default();
         let mut named = 0;
         for act in acts {
             named += 1;
             match act {
-                Act::Goal => desk.goal(&format!("goal {named}"), &["a", "b"]),
+                Act::Goal => kept.goal(&format!("goal {named}"), &["a", "b"]),
                 Act::Step(which, status) => {
-                    let open = desk.agenda.goals.list.iter().filter(|goal| goal.next().is_some());
+                    let open = kept.agenda.goals.list.iter().filter(|goal| goal.next().is_some());
                     if let Some(id) = open.map(|goal| goal.id.clone()).nth(which) {
-                        desk.mark(&id, status, "some reason");
+                        kept.mark(&id, status, "some reason");
                     }
                 }
-                Act::Task(in_s, often) => desk.task(false, &format!("task {named}"), in_s, often.then_some(900)),
+                Act::Task(in_s, often) => kept.task(false, &format!("task {named}"), in_s, often.then_some(900)),
                 Act::Did(which) => {
-                    let open = desk.agenda.tasks.list.iter().filter(|task| task.ended_at.is_none());
+                    let open = kept.agenda.tasks.list.iter().filter(|task| task.ended_at.is_none());
                     if let Some(id) = open.map(|task| task.id.clone()).nth(which) {
-                        desk.tell(false, &Change::Task(TaskChange::Done { id, failed: None }));
+                        kept.tell(false, &Change::Task(TaskChange::Done { id, failed: None }));
                     }
                 }
-                Act::Gap => desk.tell(false, &Change::Gap(GapChange::Note { what: "one".to_owned() })),
+                Act::Gap => kept.tell(false, &Change::Gap(GapChange::Note { what: "one".to_owned() })),
                 Act::Look => {
-                    let looked = desk.look();
-                    let again = desk.ready();
+                    let looked = kept.look();
+                    let again = kept.ready();
                     prop_assert!(looked.is_none_or(|id| !again.contains(&id)), "looked at in vain, it waits");
                 }
-                Act::Rest(rest_s) => desk.now_s += rest_s,
+                Act::Rest(rest_s) => kept.now_s += rest_s,
             }
-            let (lines, now) = (desk.lines(), at(desk.now_s));
+            let (lines, now) = (kept.lines(), at(kept.now_s));
             let ids: BTreeSet<&String> = lines.iter().map(|line| &line.id).collect();
             prop_assert_eq!(ids.len(), lines.len(), "each item has one line");
-            let goals = desk.agenda.goals.list.iter().filter(|goal| goal.line().contains("(open)"));
+            let goals = kept.agenda.goals.list.iter().filter(|goal| goal.line().contains("(open)"));
             let goals = goals.filter(|goal| goal.next().is_some()).count();
-            let tasks = desk.agenda.tasks.list.iter().filter(|task| task.ended_at.is_none()).count();
-            prop_assert_eq!(lines.len(), goals + tasks + desk.agenda.gaps.list.len(), "and nothing is left out");
+            let tasks = kept.agenda.tasks.list.iter().filter(|task| task.ended_at.is_none()).count();
+            prop_assert_eq!(lines.len(), goals + tasks + kept.agenda.gaps.list.len(), "and nothing is left out");
             let now_ready = ready(&lines, now).count();
             prop_assert!(lines[..now_ready].iter().all(|line| line.ready_at <= now), "what is ready goes first");
             for line in &lines {
-                let task = desk.agenda.tasks.list.iter().find(|task| task.id == line.id);
+                let task = kept.agenda.tasks.list.iter().find(|task| task.id == line.id);
                 prop_assert!(task.is_none_or(|task| task.at <= line.ready_at), "nothing comes before its time");
             }
             // A stack is a matter of the agenda alone: written down and read again it is the same.
-            let text = serde_json::to_string(&desk.agenda).unwrap();
+            let text = serde_json::to_string(&kept.agenda).unwrap();
             let read: Agenda = serde_json::from_str(&text).unwrap();
-            prop_assert_eq!(stack(&read, &desk.rules, &Around::default(), now), stack(&desk.agenda, &desk.rules, &Around::default(), now));
+            prop_assert_eq!(stack(&read, &kept.rules, &Around::default(), now), stack(&kept.agenda, &kept.rules, &Around::default(), now));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The course of a conversation: killed anywhere, interrupted, too long, cut short, and what it costs.
 
-use super::errand::{Errand, errand};
+use super::job::{Job, job};
 use super::world::{AUTO, NATIVE, World};
 use crate::broker::loopback;
 use crate::faithful::ledger::{cost, read_share, table};
@@ -136,10 +136,10 @@ fn a_reply_cut_at_its_limit_is_not_run_and_told_so() {
 }
 
 #[test]
-fn an_errand_of_twenty_rounds_is_read_from_cache() {
+fn a_job_of_twenty_rounds_is_read_from_cache() {
     loopback!();
     for wire in [Wire::Anthropic, Wire::Responses] {
-        let (Errand { seen, ledger }, prices) = (errand(wire, 20), Prices::MIDDLE);
+        let (Job { seen, ledger }, prices) = (job(wire, 20), Prices::MIDDLE);
         assert_eq!(seen.len(), ledger.len(), "{wire:?}: a request beside the thoughts");
         println!("{wire:?}\n{}", table(&ledger, &prices));
         let (cost, bare) = cost(&ledger, &prices);

@@ -2,13 +2,12 @@
 
 use super::world::{JSON, NATIVE, World};
 use crate::broker::{TOKEN, loopback};
+use crate::clock::{Chance, Killed, Time, cut};
 use crate::faithful::{Rules, Say, Seen, Wire};
-use crate::week::clock::{Chance, Killed, Time};
-use crate::week::world::cut;
 use agenda::Change;
 use agenda::reminder::{ReminderChange, Schedule};
-use creature::birth::birth;
 use creature::config::Told;
+use creature::life::birth::birth;
 use creature::life::{Leaving, Life, Next};
 use creature::paths::House;
 use hands::Broker;
@@ -186,7 +185,7 @@ impl Storm {
                 let schedule = Schedule::Daily { time: "13:30".parse().unwrap() };
                 let (text, zone) = (format!("tea {number}"), Some("UTC".to_owned()));
                 let add = Change::Reminder(ReminderChange::Add { text, prompt: None, schedule, zone });
-                self.life.iter_mut().for_each(|life| _ = life.toolbox.change(&add).unwrap());
+                self.life.iter_mut().for_each(|life| _ = life.change(&add).unwrap());
             }
             12 => self.time.pass(Duration::from_secs(self.dice.below(7_200))),
             _ => {}

@@ -1,0 +1,5 @@
+//! What every part of the creature stands on: where files are, how a failure is told, how a command is run.
+
+pub mod fault;
+pub mod paths;
+pub mod process;

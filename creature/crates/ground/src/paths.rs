@@ -1,0 +1,221 @@
+//! Where everything is: the one file that spells the house's paths.
+
+use std::path::{Path, PathBuf};
+
+/// The house: a repository root and the places in it that the creature knows by name.
+#[derive(Clone, Debug)]
+pub struct House {
+    root: PathBuf,
+}
+
+impl House {
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn purpose(&self) -> PathBuf {
+        self.root.join("PURPOSE.md")
+    }
+
+    pub fn owner_settings(&self) -> PathBuf {
+        self.root.join("owner.toml")
+    }
+
+    /// What of it is the creature's, as the guardian hands it over. Read only.
+    pub fn settings(&self) -> PathBuf {
+        self.root.join(".self/settings.json")
+    }
+
+    /// The creature's own source.
+    pub fn source(&self) -> PathBuf {
+        self.root.join("creature")
+    }
+
+    /// The creature's papers, tracked by git: scratch, diary, HEARTBEAT.md, drafts.
+    pub fn papers(&self) -> PathBuf {
+        self.root.join("self")
+    }
+
+    /// What a summary of a conversation should be, where the owner or the creature wants another one than is built in.
+    pub fn summary_prompt(&self) -> PathBuf {
+        self.root.join("self/prompts/summary.md")
+    }
+
+    pub fn drafts(&self) -> PathBuf {
+        self.root.join("self/drafts")
+    }
+
+    pub fn checklist(&self) -> PathBuf {
+        self.root.join("self/HEARTBEAT.md")
+    }
+
+    pub fn memory(&self) -> PathBuf {
+        self.root.join(".self/memory.jsonl")
+    }
+
+    pub fn snapshots(&self) -> PathBuf {
+        self.root.join(".self/snapshots")
+    }
+
+    pub fn heartbeat(&self) -> PathBuf {
+        self.root.join(".self/heartbeat")
+    }
+
+    /// What the guardian says: phase, life, falls, answers. Read only.
+    pub fn guardian(&self) -> PathBuf {
+        self.root.join(".self/guardian.json")
+    }
+
+    /// What the guardian did, a line each. Read only.
+    pub fn history(&self) -> PathBuf {
+        self.root.join(".self/history.jsonl")
+    }
+
+    pub fn inbox(&self) -> PathBuf {
+        self.root.join(".self/inbox.jsonl")
+    }
+
+    /// What became of acts that needed the owner's yes; the broker's.
+    pub fn asks(&self) -> PathBuf {
+        self.root.join(".self/asks.jsonl")
+    }
+
+    /// What models cost so far and may cost; the broker's.
+    pub fn budget(&self) -> PathBuf {
+        self.root.join(".self/budget.json")
+    }
+
+    /// The creature's working state: cursors, instinct, the request to the guardian.
+    pub fn mind(&self) -> PathBuf {
+        self.root.join(".self/mind")
+    }
+
+    pub fn request(&self) -> PathBuf {
+        self.root.join(".self/mind/request.json")
+    }
+
+    pub fn cursors(&self) -> PathBuf {
+        self.root.join(".self/mind/cursors.json")
+    }
+
+    pub fn instinct(&self) -> PathBuf {
+        self.root.join(".self/mind/instinct.json")
+    }
+
+    /// Conversations with models, a file each.
+    pub fn conversations(&self) -> PathBuf {
+        self.root.join(".self/mind/conversations")
+    }
+
+    /// What talks with the owner that are over came to.
+    pub fn talks(&self) -> PathBuf {
+        self.root.join(".self/mind/talks.json")
+    }
+
+    /// What is being thought just now, for whoever follows it.
+    pub fn thinking(&self) -> PathBuf {
+        self.root.join(".self/mind/thinking.txt")
+    }
+
+    /// What model servers were found to take.
+    pub fn servers(&self) -> PathBuf {
+        self.root.join(".self/mind/servers.json")
+    }
+
+    /// What it means to do.
+    pub fn agenda(&self) -> PathBuf {
+        self.root.join(".self/mind/agenda.json")
+    }
+
+    /// Wakes, changes of the agenda and turns of sub-sessions, beside memory.
+    pub fn books(&self) -> PathBuf {
+        self.root.join(".self/mind/bookkeeping.jsonl")
+    }
+
+    /// What is known of the sources it follows.
+    pub fn scanned(&self) -> PathBuf {
+        self.root.join(".self/mind/scanned.json")
+    }
+
+    /// Sub-sessions under way.
+    pub fn sessions(&self) -> PathBuf {
+        self.root.join(".self/mind/sessions.json")
+    }
+
+    /// What happens, for whoever shows it.
+    pub fn feed(&self) -> PathBuf {
+        self.root.join(".self/mind/feed.jsonl")
+    }
+
+    /// The index over notes, snapshots and memory; it can be rebuilt from them.
+    pub fn index(&self) -> PathBuf {
+        self.root.join(".self/mind/index.sqlite")
+    }
+
+    /// Before and after of every dream, a folder each.
+    pub fn dreams(&self) -> PathBuf {
+        self.root.join(".self/mind/dreams")
+    }
+
+    /// When it dreamt, and how far a dream under way has come.
+    pub fn dream(&self) -> PathBuf {
+        self.root.join(".self/mind/dream.json")
+    }
+
+    /// Papers of knowledge as they were when last looked at.
+    pub fn looked(&self) -> PathBuf {
+        self.root.join(".self/mind/looked.json")
+    }
+
+    /// What it holds for true, a line each.
+    pub fn facts(&self) -> PathBuf {
+        self.root.join("self/facts.md")
+    }
+
+    /// Small documents on how to do things, written by itself for itself.
+    pub fn skills(&self) -> PathBuf {
+        self.root.join("self/skills")
+    }
+
+    pub fn workspace(&self) -> PathBuf {
+        self.root.join(".self/workspace")
+    }
+
+    /// `TMPDIR` of this life and its builds.
+    pub fn temporary(&self) -> PathBuf {
+        self.root.join(".self/workspace/tmp")
+    }
+
+    /// Long tool results, kept whole where the thought only sees head and tail.
+    pub fn spills(&self) -> PathBuf {
+        self.root.join(".self/workspace/results")
+    }
+
+    /// How the tests of the tree that lives went.
+    pub fn tests(&self) -> PathBuf {
+        self.root.join(".self/mind/tests.json")
+    }
+
+    /// The copy of the source on which edits gather.
+    pub fn draft(&self) -> PathBuf {
+        self.root.join(".self/workspace/draft")
+    }
+
+    /// The draft that was put aside last.
+    pub fn draft_aside(&self) -> PathBuf {
+        self.root.join(".self/workspace/draft.aside")
+    }
+
+    pub fn draft_lock(&self) -> PathBuf {
+        self.root.join(".self/workspace/draft.lock")
+    }
+
+    /// Cargo's target directory for the creature, shared with the guardian's builds.
+    pub fn target(&self) -> PathBuf {
+        self.root.join("target/creature")
+    }
+}

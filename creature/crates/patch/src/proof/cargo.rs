@@ -1,0 +1,166 @@
+//! Cargo as the creature calls it: from the repository root, the target directory named, a deadline on each call.
+
+use super::{diagnostics, members, seed};
+use crate::Workshop;
+use crate::source::{self, Hashes};
+use ground::fault::Fault;
+use ground::process::{self, Ended, Job};
+use std::error::Error;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Characters of errors and failing tests that are told whole: a quarter of what a mind is shown of one result.
+const MOST_EVIDENCE: usize = 8_000;
+
+/// Seed of property tests: with the same cases in every run no edit passes or fails by chance.
+const SEED: &str = "1";
+
+/// Bytes of what a run of tests says.
+const MOST_BYTES: usize = 2 << 20;
+
+/// Begins the name of tests that the guardian runs, beside the newborn.
+pub const PROBATION: &str = "probation::";
+
+/// A tree that cargo builds, and where its artefacts go. Cargo names what is in a workspace by its path from the
+/// workspace's root and takes for fresh what is older than its artefact, so each tree has a target folder of its own.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    pub(super) workshop: Workshop,
+    source: PathBuf,
+    target: PathBuf,
+    draft: bool,
+}
+
+impl Tree {
+    /// The one that lives; the guardian builds it in the same folder.
+    pub fn living(workshop: &Workshop) -> Self {
+        let (source, target) = (workshop.house.source(), workshop.house.target());
+        Self { workshop: workshop.clone(), source, target, draft: false }
+    }
+
+    pub fn draft(workshop: &Workshop) -> Self {
+        let (source, target) =
+            (workshop.house.draft().join("creature"), workshop.house.target().join("draft"));
+        Self { workshop: workshop.clone(), source, target, draft: true }
+    }
+
+    /// The folder that holds its `creature/`.
+    pub fn root(&self) -> &Path {
+        self.source.parent().unwrap_or(&self.source)
+    }
+
+    /// `cargo build` of what lives and of the tests: one run of cargo, so that they are compiled side by side.
+    pub(super) async fn build(&self, packages: &[&str]) -> Result<Ended, Fault> {
+        let mut args = named(packages);
+        args.extend(["--bins", "--tests", "--message-format=json-render-diagnostics"]);
+        self.cargo("build", &args, self.workshop.limits.build).await
+    }
+
+    /// `cargo check` of all there is, tests too; how long it took.
+    pub async fn check(&self) -> Result<Duration, Fault> {
+        let args = ["--workspace", "--bins", "--tests"];
+        let ended = self.cargo("check", &args, self.workshop.limits.build).await?;
+        passed("cargo check", &ended)
+    }
+
+    /// `cargo test`, to the end whatever fails; `filter` picks tests by name. What takes long is left to the newborn's
+    /// probation. No packages: the creature's own.
+    pub(super) async fn test(&self, packages: &[&str], filter: Option<&str>) -> Result<Ended, Fault> {
+        let mut args = named(packages);
+        args.extend(["--no-fail-fast", "--"]);
+        match filter {
+            Some(filter) => args.push(filter),
+            None => args.extend(["--skip", PROBATION]),
+        }
+        self.cargo("test", &args, self.workshop.limits.test).await
+    }
+
+    /// The tests of these names once more.
+    pub(super) async fn again(&self, packages: &[&str], names: &[&str]) -> Result<Ended, Fault> {
+        let mut args = named(packages);
+        args.extend(["--no-fail-fast", "--", "--exact"]);
+        args.extend(names);
+        self.cargo("test", &args, self.workshop.limits.test).await
+    }
+
+    /// `cargo fetch`: gets what the manifest names; how long it took.
+    pub async fn fetch(&self) -> Result<Duration, Fault> {
+        let job = self.job(&["fetch"], self.workshop.limits.test);
+        passed("cargo fetch", &process::run(job).await?)
+    }
+
+    /// Brings the lock up to what the manifests name, from what is on this disk; nothing is fetched.
+    pub(super) async fn resolve(&self) -> Result<Ended, Fault> {
+        let args = ["update", "--workspace", "--offline", "--quiet"];
+        process::run(self.job(&args, self.workshop.limits.build)).await
+    }
+
+    /// From the root the creature's own .cargo/config.toml and rust-toolchain.toml are inert, as for the guardian.
+    fn job(&self, args: &[&str], deadline: Duration) -> Job {
+        let job = Job::new(&self.workshop.cargo, self.workshop.house.root(), deadline);
+        job.args(args).args(["--manifest-path".into(), self.source.join("Cargo.toml")])
+    }
+
+    async fn cargo(&self, verb: &str, args: &[&str], deadline: Duration) -> Result<Ended, Fault> {
+        if self.draft {
+            self.touch_changed()?;
+        }
+        let job = self
+            .job(&[verb], deadline)
+            .args(["--target-dir".as_ref(), self.target.as_os_str()])
+            .args(args)
+            // Most tests wait for something, so more of them than there are processors run at once.
+            .env("RUST_TEST_THREADS", "8")
+            .env("RUST_BACKTRACE", "0")
+            .env("PROPTEST_RNG_SEED", SEED)
+            // Else a failure would be written among the sources.
+            .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
+        process::run(Job { most_bytes: MOST_BYTES, ..job }).await
+    }
+
+    /// Gives files that changed since cargo last ran here a new modification time: those of another draft may be older than
+    /// their artefacts.
+    fn touch_changed(&self) -> Result<(), Fault> {
+        let failed =
+            |cause: &dyn Error| Fault::caused("prepare the build of the draft", cause, "is the disk full?");
+        let kept = self.target.join("sources.json");
+        let known: Hashes =
+            fs::read(&kept).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        let root = self.root();
+        let sources = source::hashes(root);
+        if sources == known {
+            return Ok(());
+        }
+        if known.is_empty() {
+            let (from, to) = (self.workshop.house.target().join("debug"), self.target.join("debug"));
+            seed::take_over(&from, &to, &members::names(root));
+        }
+        for (path, _) in sources.iter().filter(|(path, hash)| known.get(*path) != Some(hash)) {
+            let file = File::options().append(true).open(root.join(path));
+            file.and_then(|file| file.set_modified(SystemTime::now())).map_err(|cause| failed(&cause))?;
+        }
+        let text = serde_json::to_vec(&sources).unwrap_or_default();
+        memory::replace(&kept, &text).map_err(|cause| failed(&cause))
+    }
+}
+
+fn named<'a>(packages: &[&'a str]) -> Vec<&'a str> {
+    packages.iter().flat_map(|name| ["-p", *name]).collect()
+}
+
+/// How long a step took that passed; else why it failed.
+pub(super) fn passed(step: &str, ended: &Ended) -> Result<Duration, Fault> {
+    if ended.ok() { Ok(ended.took) } else { Err(fault(step, ended, &|_| String::new())) }
+}
+
+/// A failed step as the mind is told of it: how it ended, and the lines that say why; `known` says of a test how it is
+/// without the change.
+pub(super) fn fault(step: &str, ended: &Ended, known: &dyn Fn(&str) -> String) -> Fault {
+    let lines = diagnostics::wrong(&ended.stdout.text(), &ended.stderr.text(), MOST_EVIDENCE, known);
+    let hint = match ended.timed_out {
+        true => "something in it hangs or is far too slow",
+        false => "mend what these lines name and try again",
+    };
+    Fault::new(format!("{step} failed: {}\n{lines}", ended.how()), hint)
+}

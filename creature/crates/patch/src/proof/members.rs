@@ -1,0 +1,57 @@
+//! Packages of the creature's workspace: which of them a change can have touched, as their manifests say.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A package: its folder as paths of changes have it, and what it stands on.
+struct Member {
+    name: String,
+    folder: String,
+    stands_on: BTreeSet<String>,
+}
+
+/// Packages whose files are among these paths, and those that stand on them, the creature's own first: it stands on all of
+/// them. All, where a manifest or the lock changes. `root` holds `creature/`.
+pub fn touched(root: &Path, paths: &[String]) -> Vec<String> {
+    let members = members(root);
+    let of = |path: &String| members.iter().rfind(|member| path.starts_with(&member.folder));
+    let every = paths.iter().any(|path| crate::packages::is_manifest(path));
+    let mut names: BTreeSet<&str> = match every {
+        true => members.iter().map(|member| member.name.as_str()).collect(),
+        false => paths.iter().filter_map(of).map(|member| member.name.as_str()).collect(),
+    };
+    loop {
+        let stands = |member: &&Member| member.stands_on.iter().any(|name| names.contains(name.as_str()));
+        let more: BTreeSet<&str> = members.iter().filter(stands).map(|member| member.name.as_str()).collect();
+        if more.is_subset(&names) {
+            break;
+        }
+        names.extend(more);
+    }
+    members.iter().map(|member| &member.name).filter(|name| names.contains(name.as_str())).cloned().collect()
+}
+
+/// The names of all packages.
+pub fn names(root: &Path) -> Vec<String> {
+    members(root).into_iter().map(|member| member.name).collect()
+}
+
+/// The creature's own first.
+fn members(root: &Path) -> Vec<Member> {
+    let crates = std::fs::read_dir(root.join("creature/crates")).into_iter().flatten().flatten();
+    let mut folders: Vec<String> =
+        crates.map(|entry| format!("creature/crates/{}/", entry.file_name().to_string_lossy())).collect();
+    folders.sort();
+    folders.insert(0, "creature/".to_owned());
+    folders.into_iter().filter_map(|folder| member(root, folder)).collect()
+}
+
+fn member(root: &Path, folder: String) -> Option<Member> {
+    let text = std::fs::read_to_string(root.join(&folder).join("Cargo.toml")).ok()?;
+    let manifest: toml::Table = text.parse().ok()?;
+    let name = manifest.get("package")?.get("name")?.as_str()?.to_owned();
+    let tables = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let named = tables.iter().filter_map(|table| manifest.get(*table)?.as_table());
+    let stands_on = named.flat_map(|table| table.keys().cloned()).collect();
+    Some(Member { name, folder, stands_on })
+}

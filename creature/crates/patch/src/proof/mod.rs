@@ -1,0 +1,95 @@
+//! The proof of a self-edit: to disk, build, tests, rehearsal; kept when all pass, put back when one fails.
+
+mod cargo;
+pub mod diagnostics;
+pub mod members;
+pub mod rehearse;
+mod seed;
+mod testing;
+
+use crate::change::{self, Change};
+use crate::{At, Failed, Stage, Workshop, packages};
+pub use cargo::Tree;
+use ground::fault::Fault;
+use std::time::Instant;
+pub use testing::{Known, Tested, test};
+
+/// What a proof that passed took, in milliseconds: the creature's reaction time, for its own records.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Proof {
+    pub build_ms: u64,
+    pub test_ms: u64,
+    pub rehearsal_ms: u64,
+    /// Tests by name; those that failed, and passed when they were tried again, among them.
+    pub passed: Vec<String>,
+    pub flaky: Vec<String>,
+}
+
+/// Writes the changes into the tree that lives and proves it as it is then; put back when the proof fails, or is dropped.
+/// `judge` says of the lock that came of it whether it may be.
+pub async fn try_out(
+    workshop: &Workshop,
+    changes: Vec<Change>,
+    judge: &dyn Fn() -> Result<(), Fault>,
+) -> Result<Proof, Failed> {
+    let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
+    let manifests = changes.iter().any(|change| packages::is_manifest(&change.path));
+    let mut written = change::write(workshop.house.root(), changes).at(Stage::Apply)?;
+    written.guard("creature/Cargo.lock");
+    let mut failed = match prove(workshop, &paths, manifests.then_some(judge)).await {
+        Ok(proof) => {
+            written.keep();
+            return Ok(proof);
+        }
+        Err(failed) => failed,
+    };
+    if let Err(fault) = written.put_back() {
+        failed.fault.error += &format!("\nand not everything could be put back: {fault}");
+        failed.fault.hint = "look at repo.status; repo.reset_hard puts creature/ back".to_owned();
+    }
+    Err(failed)
+}
+
+/// Proves the source as it is on disk, where these paths changed; changes nothing of it. `judge` as in `try_out`, where
+/// manifests changed.
+pub async fn prove(
+    workshop: &Workshop,
+    paths: &[String],
+    judge: Option<&dyn Fn() -> Result<(), Fault>>,
+) -> Result<Proof, Failed> {
+    let (mut proof, tree) = (Proof::default(), Tree::living(workshop));
+    let packages = members::touched(workshop.house.root(), paths);
+    let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+    timed(&mut proof.build_ms, build(&tree, &packages, judge)).await?;
+    let tested = timed(&mut proof.test_ms, testing::run(&tree, &packages, None, None)).await;
+    Tested { passed: proof.passed, flaky: proof.flaky, .. } = tested.at(Stage::Test)?;
+    timed(&mut proof.rehearsal_ms, rehearse::rehearse(workshop)).await.at(Stage::Rehearsal)?;
+    Ok(proof)
+}
+
+/// Builds what these packages come to. The lock is judged before anything is fetched, as far as this disk knows what it
+/// will be, and after the build in any case.
+async fn build(
+    tree: &Tree,
+    packages: &[&str],
+    judge: Option<&dyn Fn() -> Result<(), Fault>>,
+) -> Result<(), Failed> {
+    if let Some(judge) = judge {
+        // What it cannot find here fails the build too, or is judged after it.
+        tree.resolve().await.at(Stage::Build)?;
+        judge().at(Stage::Boundary)?;
+    }
+    let built = tree.build(packages).await;
+    if let Some(judge) = judge {
+        judge().at(Stage::Boundary)?;
+    }
+    built.and_then(|ended| cargo::passed("cargo build", &ended)).at(Stage::Build).map(drop)
+}
+
+/// Waits for a step and notes how many milliseconds it took.
+async fn timed<T>(took_ms: &mut u64, step: impl Future<Output = T>) -> T {
+    let started = Instant::now();
+    let done = step.await;
+    *took_ms = started.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
+    done
+}

@@ -1,0 +1,158 @@
+//! The rehearsal: a new binary lives one canned thought on a copy of the real memory before anything is asked of the guardian.
+//!
+//! Invariant: nothing of the real house is written; the copy lies in the workspace and is made afresh each time.
+
+use super::diagnostics;
+use crate::{Workshop, source};
+use ground::fault::Fault;
+use ground::paths::House;
+use ground::process::{self, Job};
+use memory::Record;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// Characters told of what the new binary printed.
+const MOST_SAID: usize = 4_000;
+
+/// Memory copied, in bytes from its end; a thought sees far less.
+const MOST_MEMORY: u64 = 8 * 1024 * 1024;
+
+/// Snapshots copied, the newest.
+const MOST_SNAPSHOTS: usize = 3;
+
+/// Papers copied: files and bytes; enough for years of notes.
+const MOST_PAPERS: usize = 2_000;
+const MOST_PAPER_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Rehearses what was built.
+pub(super) async fn rehearse(workshop: &Workshop) -> Result<(), Fault> {
+    run(workshop, &prepare(workshop)?).await
+}
+
+/// Makes the house of a rehearsal; the old one is removed.
+pub fn prepare(workshop: &Workshop) -> Result<House, Fault> {
+    let copy = House::new(workshop.house.workspace().join("rehearsal"));
+    copy_house(workshop, &copy).map_err(|cause| {
+        let doing = format!("prepare the rehearsal in {}", copy.root().display());
+        Fault::caused(doing, &cause, "is the disk full?")
+    })?;
+    Ok(copy)
+}
+
+fn copy_house(workshop: &Workshop, copy: &House) -> io::Result<()> {
+    let house = &workshop.house;
+    source::remove(copy.root())?;
+    for folder in [copy.mind(), copy.snapshots(), copy.papers(), copy.workspace()] {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(copy.memory(), end_of(&house.memory())?)?;
+    let mut snapshots = files_in(&house.snapshots());
+    snapshots.sort();
+    for from in snapshots.iter().rev().take(MOST_SNAPSHOTS) {
+        copy_into(from, &copy.snapshots())?;
+    }
+    for (from, to) in [(house.cursors(), copy.cursors()), (house.instinct(), copy.instinct())] {
+        if from.is_file() {
+            fs::copy(from, to)?;
+        }
+    }
+    fs::write(copy.purpose(), (workshop.read_paper)(&house.purpose()))?;
+    let (mut files, mut bytes) = (MOST_PAPERS, MOST_PAPER_BYTES);
+    copy_papers(&house.papers(), &copy.papers(), &mut files, &mut bytes)
+}
+
+/// The last whole lines of a file, as many as are copied; nothing where there is no file.
+fn end_of(path: &Path) -> io::Result<Vec<u8>> {
+    let size = match fs::metadata(path) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        found => found?.len(),
+    };
+    let start = size.saturating_sub(MOST_MEMORY);
+    let mut bytes = from(path, start)?;
+    if start > 0 {
+        let torn = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
+        bytes.drain(..torn);
+    }
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    bytes.truncate(whole);
+    Ok(bytes)
+}
+
+/// What a file holds from this byte on, as far as a rehearsal looks.
+fn from(path: &Path, start: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(MOST_MEMORY).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Regular files of a folder; links are nobody's papers.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    files.map(|entry| entry.path()).collect()
+}
+
+fn copy_into(from: &Path, folder: &Path) -> io::Result<()> {
+    match from.file_name() {
+        Some(name) => fs::copy(from, folder.join(name)).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+fn copy_papers(from: &Path, to: &Path, files: &mut usize, bytes: &mut u64) -> io::Result<()> {
+    for file in files_in(from) {
+        let size = file.metadata()?.len();
+        if *files == 0 || size > *bytes {
+            continue;
+        }
+        (*files, *bytes) = (*files - 1, *bytes - size);
+        copy_into(&file, to)?;
+    }
+    for entry in fs::read_dir(from).into_iter().flatten().flatten() {
+        if *files > 0 && entry.file_type()?.is_dir() {
+            let below = to.join(entry.file_name());
+            fs::create_dir_all(&below)?;
+            copy_papers(&entry.path(), &below, files, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the built binary in the copy; it must exit 0 and leave a readable thought in the copy's memory.
+async fn run(workshop: &Workshop, copy: &House) -> Result<(), Fault> {
+    let before = fs::metadata(copy.memory()).map_or(0, |found| found.len());
+    let job =
+        Job::new(workshop.house.target().join("debug/creature"), copy.root(), workshop.limits.rehearsal)
+            .args(["rehearse"])
+            .env("FERAL_HOUSE", copy.root())
+            .env("FERAL_LIFE", workshop.life.to_string())
+            .env("FERAL_REHEARSAL", "1");
+    let ended = process::run(job).await?;
+    if !ended.ok() {
+        let said =
+            diagnostics::wrong(&ended.stdout.text(), &ended.stderr.text(), MOST_SAID, &|_| String::new());
+        let hint = match ended.timed_out {
+            true => "the new binary hangs: one canned thought takes a second",
+            false => "the new binary dies in its first thought; these are its last words",
+        };
+        return Err(Fault::new(format!("the rehearsal failed: {}\n{said}", ended.how()), hint));
+    }
+    if thought_after(&copy.memory(), before, workshop.is_thought) {
+        return Ok(());
+    }
+    let what = "the rehearsal failed: exit status 0, but no readable thought in its memory";
+    Err(Fault::new(what, "the new binary must append a `thought` record, as the old one does"))
+}
+
+/// Whether a thought that reads as one stands in the memory after its first `before` bytes.
+fn thought_after(memory: &Path, before: u64, is_thought: fn(Value) -> bool) -> bool {
+    let bytes = from(memory, before).unwrap_or_default();
+    let records =
+        bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Record>(line).ok());
+    let mut thoughts = records.filter(|record| record.kind == "thought");
+    thoughts.any(|record| is_thought(record.data))
+}

@@ -1,0 +1,102 @@
+//! Source files of a tree: which there are, by what hash git knows them, and who changed what since a copy was made.
+
+use git2::{ObjectType, Oid};
+use ground::fault::Fault;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// How deep folders are followed, and how many files are looked at.
+const DEEPEST: usize = 32;
+const MOST_FILES: usize = 20_000;
+
+/// Hash of each file by its path.
+pub type Hashes = BTreeMap<String, String>;
+
+/// Hash of every source file below a root.
+pub fn hashes(root: &Path) -> Hashes {
+    let read = |(path, at): (String, PathBuf)| Some((path, hash(&fs::read(at).ok()?)));
+    files(root).into_iter().filter_map(read).collect()
+}
+
+/// As git names it, so that git still has what a draft stems from.
+pub fn hash(bytes: &[u8]) -> String {
+    Oid::hash_object(ObjectType::Blob, bytes).map_or(String::new(), |oid| oid.to_string())
+}
+
+/// Source files below a root, by their paths; links, build output and git's own are none.
+pub fn files(root: &Path) -> Vec<(String, PathBuf)> {
+    let (mut found, mut folders) = (Vec::new(), vec![("creature".to_owned(), 0)]);
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in fs::read_dir(root.join(&folder)).into_iter().flatten().flatten() {
+            let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else { continue };
+            let path = format!("{folder}/{name}");
+            if kind.is_dir() && depth < DEEPEST && !matches!(name.as_str(), "target" | ".git") {
+                folders.push((path, depth + 1));
+            } else if kind.is_file() && found.len() < MOST_FILES {
+                found.push((path, entry.path()));
+            }
+        }
+    }
+    found
+}
+
+/// A file of a tree as text.
+pub fn text(root: &Path, path: &str) -> Result<String, Fault> {
+    let read =
+        fs::read(root.join(path)).map_err(|cause| Fault::caused(format!("read {path}"), &cause, ""))?;
+    String::from_utf8(read)
+        .map_err(|_| Fault::new(format!("{path} is not UTF-8 text"), "only text can be a draft"))
+}
+
+/// Copies a file and its age: cargo builds again what is newer than its artefact.
+pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to)?;
+    File::options().append(true).open(to)?.set_modified(from.metadata()?.modified()?)
+}
+
+/// Removes a file or a folder, if it is there.
+pub fn remove(path: &Path) -> io::Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(cause) => Err(cause),
+    };
+    removed.or_else(|cause| if cause.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(cause) })
+}
+
+/// Paths that changed since the copy, by who changed them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Apart {
+    /// In the draft alone.
+    pub ours: Vec<String>,
+    /// In the tree that lives alone.
+    pub theirs: Vec<String>,
+    /// In both, to different texts.
+    pub both: Vec<String>,
+    /// In both, to the same.
+    pub same: Vec<String>,
+}
+
+/// Who changed what since the copy. Pure.
+pub fn apart(base: &Hashes, draft: &Hashes, living: &Hashes) -> Apart {
+    let mut apart = Apart::default();
+    for path in paths([base, draft, living]) {
+        let (was, ours, theirs) = (base.get(path), draft.get(path), living.get(path));
+        let list = match (ours != was, theirs != was) {
+            (false, false) => continue,
+            (true, false) => &mut apart.ours,
+            (false, true) => &mut apart.theirs,
+            (true, true) if ours == theirs => &mut apart.same,
+            (true, true) => &mut apart.both,
+        };
+        list.push(path.clone());
+    }
+    apart
+}
+
+/// Every path of these trees, each once.
+pub fn paths<const TREES: usize>(trees: [&Hashes; TREES]) -> BTreeSet<&String> {
+    trees.into_iter().flat_map(BTreeMap::keys).collect()
+}

@@ -1,0 +1,15 @@
+//! Every test of self-edits that needs no life, in one binary.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod boundary;
+mod change;
+mod damage;
+mod diagnostics;
+mod diff;
+mod members;
+mod packages;
+mod proof;
+mod rehearsal;
+mod replace;
+mod trees;
+mod yard;

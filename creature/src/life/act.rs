@@ -1,0 +1,190 @@
+//! Acts: runs the calls of a thought, notices what is repeated, and remembers what came of each.
+
+use crate::fault::Fault;
+use crate::heartbeat::Stage;
+use crate::life::{Leaving, Life};
+use crate::mind::instinct::checklist;
+use crate::mind::thought::ToolCall;
+use crate::mind::{Mind, context};
+use crate::panic::guarded;
+use crate::senses::papers::{self, Paper};
+use crate::store::caller::Caller;
+use crate::store::feed::Event;
+use crate::tools::catalogue::{self, Changes};
+use crate::tools::{Done, Lent};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Characters of arguments that stay in a record.
+pub(crate) const MOST_ARGS: usize = 4_000;
+
+impl Life {
+    /// Runs one call and remembers what came of it; true when the life is to end.
+    pub(crate) async fn act(
+        &mut self,
+        call: &ToolCall,
+        number: u64,
+        caller: &Caller,
+        leaving: &mut impl Leaving,
+    ) -> Result<bool, Fault> {
+        self.heart.stage(Stage::Acting, patience(&call.tool));
+        // The same answer to another word of the owner's is no repeat.
+        let speaks = answers(call) && (caller.owner || matches!(self.mind, Mind::Instinct(_)));
+        let blocked = self.repeats.blocked(&key(call), self.told.clock.now());
+        if let Some(why) = blocked.filter(|_| !speaks) {
+            let why = format!("{} was not run: {why}", call.tool);
+            let hint = "do something else; if it matters, note why it does not work";
+            self.acted(call, number, caller, Done::failed(why, hint))?;
+            return Ok(false);
+        }
+        if let Some(why) = &call.refused {
+            self.acted(call, number, caller, Done::failed(why, "send it again, whole"))?;
+            return Ok(false);
+        }
+        if let Some(talk) = self.mind.talk() {
+            talk.began(&call.id);
+        }
+        let own = self.knows_checklist(call);
+        let done = match self.is_long(call) {
+            true => self.beside(call, caller, leaving).await?,
+            false => {
+                let facts = self.facts();
+                let (belt, store, caller) = (&mut self.toolbox, &mut self.store, caller.clone());
+                let mut tools = Lent { belt, store, caller, facts };
+                let calling = guarded(&call.tool, tools.call(call));
+                tokio::select! {
+                    biased;
+                    () = leaving.asked() => None,
+                    done = self.watch.own(calling) => Some(done),
+                }
+            }
+        };
+        let left = done.is_none();
+        let done = done.unwrap_or_else(|| {
+            let why = format!("{} was stopped: this life was asked to leave", call.tool);
+            Done::failed(why, "try again in the next life")
+        });
+        self.knew_checklist(own);
+        let done = self.noted(call, done);
+        self.counted(call, caller, &done.result);
+        self.acted(call, number, caller, done)?;
+        Ok(left)
+    }
+
+    /// The checklist as it is, where this call may change it and a thought had it before it like this.
+    pub(crate) fn knows_checklist(&self, call: &ToolCall) -> Option<Paper> {
+        let writes = || Value::Object(call.args.clone()).to_string().contains("HEARTBEAT.md");
+        if changes(call) != Changes::Papers && !writes() {
+            return None;
+        }
+        let paper = papers::read(&self.told.house.checklist());
+        [&self.cursors.checklist, &self.course.checklist].contains(&&paper.mark()).then_some(paper)
+    }
+
+    /// What it did to a checklist it knew is no news to it, nor is a line due at once because it wrote it anew.
+    pub(crate) fn knew_checklist(&mut self, before: Option<Paper>) {
+        let Some(before) = before else { return };
+        let after = papers::read(&self.told.house.checklist());
+        if after == before {
+            return;
+        }
+        self.cursors.checklist = after.mark();
+        let (known, now_s) = (checklist::items(&before.text), self.told.clock.now().as_second());
+        for item in checklist::items(&after.text).into_iter().filter(|item| !known.contains(item)) {
+            let Some(every_s) = item.every_s else { continue };
+            self.cursors.items.entry(item.line).or_insert(now_s.saturating_add(every_s));
+        }
+    }
+
+    /// The result, with a warning where the same call came to the same too often.
+    fn noted(&mut self, call: &ToolCall, mut done: Done) -> Done {
+        let mut same = done.result.clone();
+        if let Value::Object(fields) = &mut same {
+            fields.shift_remove("took_ms");
+        }
+        let now = self.told.clock.now();
+        let warning = match catalogue::marks(&call.tool).is_some_and(|marks| marks.ends) {
+            true => None,
+            false => self.repeats.note(&key(call), &same.to_string(), changes(call) == Changes::House, now),
+        };
+        if let (Some(warning), Value::Object(fields)) = (warning, &mut done.result) {
+            done.shown += &format!("\nwarning: {warning}");
+            fields.insert("warning".to_owned(), json!(warning));
+        }
+        done
+    }
+
+    /// Remembers what came of a call.
+    pub(crate) fn acted(
+        &mut self,
+        call: &ToolCall,
+        number: u64,
+        caller: &Caller,
+        done: Done,
+    ) -> Result<(), Fault> {
+        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        let Done { result, shown } = done;
+        let ok = result.get("ok") == Some(&Value::Bool(true));
+        // What instinct answers in the mind's place is another word than those that wait for the mind.
+        if ok && answers(call) && !self.course.stands_in {
+            // Instinct answers several threads in one thought, and names them.
+            let named = call.args.get("data").and_then(|data| data.get("thread")).and_then(Value::as_str);
+            let thread = named.unwrap_or(&caller.thread);
+            self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
+        }
+        if ok && changes(call) == Changes::Memory {
+            self.cursors.snapshot_at = self.cursors.thoughts;
+        }
+        if !ok {
+            let error = result.get("error").and_then(Value::as_str).unwrap_or("no reason given");
+            tracing::warn!("{} failed: {}", call.tool, context::shorten(error, 300));
+        }
+        let about = args(call, 300);
+        self.store
+            .feed
+            .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
+        // What was answered stands in memory as the message it is.
+        if !(ok && answers(call)) {
+            let record = json!({
+                "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
+                "owner": caller.owner,
+            });
+            self.remember("action", record)?;
+        }
+        if let Some(talk) = self.mind.talk() {
+            talk.done(&call.id, &shown, !ok);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a call answers the owner.
+fn answers(call: &ToolCall) -> bool {
+    let kind = call.args.get("kind").and_then(Value::as_str).unwrap_or_default();
+    catalogue::marks(&call.tool).is_some_and(|marks| marks.answers.contains(&kind))
+}
+
+/// A call as it is compared with others.
+fn key(call: &ToolCall) -> String {
+    format!("{} {}", call.tool, Value::Object(call.args.clone()))
+}
+
+/// What a call may change that others go by.
+fn changes(call: &ToolCall) -> Changes {
+    catalogue::marks(&call.tool).map_or(Changes::Nothing, |marks| marks.changes)
+}
+
+/// Arguments as they are remembered.
+pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
+    let text = Value::Object(call.args.clone()).to_string();
+    if text.chars().count() <= most {
+        return Value::Object(call.args.clone());
+    }
+    json!({"shortened": context::shorten(&text, most), "bytes": text.len()})
+}
+
+/// How long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.
+pub(crate) fn patience(tool: &str) -> Duration {
+    let minutes = if catalogue::marks(tool).is_some_and(|marks| marks.is_slow) { 45 } else { 5 };
+    Duration::from_secs(minutes * 60)
+}

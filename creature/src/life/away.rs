@@ -1,0 +1,219 @@
+//! Meanwhile: a mind that fails, and the owner's words while it is away: instinct does what it knows, plain code answers.
+//!
+//! Invariant: a word is told once of each cause, and waits on for the mind; none is met with silence.
+
+use crate::fault::Fault;
+use crate::life::outage::Outage;
+use crate::life::{Leaving, Life, Next};
+use crate::mind::instinct::{self, Instinct};
+use crate::mind::moment::Moment;
+use crate::mind::thought::Thought;
+use crate::mind::{Down, Mind, Outcome, Why, context};
+use crate::store::caller::Caller;
+use crate::store::feed::Event;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Characters of an error that go into an event.
+const MOST_CHARS: usize = 300;
+
+/// Causes of which one word is told.
+const MOST_TOLD: usize = 3;
+
+impl Life {
+    /// Whether a mind that reads is known to be away.
+    pub(crate) fn is_away(&self) -> bool {
+        matches!(self.mind, Mind::Model(_)) && self.outage.is_some()
+    }
+
+    /// The owner's words that were not told of this outage.
+    pub(crate) fn untold(&self) -> usize {
+        let mark = self.outage.as_ref().map(|outage| outage.mark());
+        let untold =
+            |told: &[String]| told.len() < MOST_TOLD && mark.as_ref().is_none_or(|mark| !told.contains(mark));
+        self.cursors.words.iter().filter(|waiting| untold(&waiting.told)).count()
+    }
+
+    /// Does what instinct knows by name, and tells the owner of the rest; `asks`: the mind is asked next.
+    pub(crate) async fn meanwhile(
+        &mut self,
+        asks: bool,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<Next>, Fault> {
+        if !self.is_away() || self.cursors.words.is_empty() {
+            return Ok(None);
+        }
+        self.course.stands_in = true;
+        let end = self.stand_in(leaving).await;
+        self.course.stands_in = false;
+        if let Some(end) = end? {
+            return Ok(Some(end));
+        }
+        self.tell_of_outage(asks)?;
+        Ok(None)
+    }
+
+    /// One answer a thread, for all words on it that were not told yet.
+    fn tell_of_outage(&mut self, asks: bool) -> Result<(), Fault> {
+        let Some(outage) = self.outage.clone() else { return Ok(()) };
+        // Known at once anyway, and perhaps otherwise for the owner's own word.
+        if asks && !outage.is_slow() {
+            return Ok(());
+        }
+        let (mark, now) = (outage.mark(), self.told.clock.now());
+        let mut threads: Vec<(String, usize)> = Vec::new();
+        for waiting in &mut self.cursors.words {
+            if waiting.told.len() >= MOST_TOLD || waiting.told.contains(&mark) {
+                continue;
+            }
+            waiting.told.push(mark.clone());
+            let thread = &waiting.word.thread;
+            match threads.iter_mut().find(|(known, _)| known == thread) {
+                Some((_, words)) => *words += 1,
+                None => threads.push((thread.clone(), 1)),
+            }
+        }
+        let zone = self.store.rules.time_zone.clone();
+        let told = !threads.is_empty();
+        for (thread, words) in threads {
+            let text = outage.answer(words, asks, now, &zone);
+            let at = self.told.clock.text();
+            let data =
+                json!({"from": "creature", "kind": "waiting", "thread": thread, "text": text, "at": at});
+            self.remember("message", data)?;
+        }
+        if told { self.save() } else { Ok(()) }
+    }
+
+    /// Instinct in the mind's place, for the owner's words that it knows and for nothing else.
+    async fn stand_in(&mut self, leaving: &mut impl Leaving) -> Result<Option<Next>, Fault> {
+        let mut thread = None;
+        let mut instinct = None;
+        for round in 0..self.settings.agenda.rounds {
+            let known = self.cursors.words.iter().find(|waiting| instinct::knows(&waiting.word.text));
+            let Some(on) = known.map(|waiting| waiting.word.thread.clone()).or(thread.clone()) else { break };
+            let instinct = instinct.get_or_insert_with(|| Instinct::load(&self.told.house));
+            let moment = self.known_words(round, &on)?;
+            let Outcome::Thought { thought, .. } = instinct.stand_in(&moment, round == 0) else { break };
+            let goes_on = !thought.tool_calls.is_empty();
+            if let Some(end) = self.stood_in(thought, &moment, round, leaving).await? {
+                return Ok(Some(end));
+            }
+            if !goes_on && !self.cursors.words.iter().any(|waiting| instinct::knows(&waiting.word.text)) {
+                break;
+            }
+            thread = Some(on);
+        }
+        Ok(None)
+    }
+
+    /// The moment as it is, with those words of a thread that instinct knows.
+    fn known_words(&mut self, round: u32, thread: &str) -> Result<Moment, Fault> {
+        let mut moment = self.sense(round)?;
+        self.caller = Caller::owner(thread);
+        let words = self.cursors.words.iter().map(|waiting| &waiting.word);
+        let words = words.filter(|word| word.thread == thread && instinct::knows(&word.text));
+        let (words, now) = (words.cloned().collect(), self.told.clock.now());
+        let zone = &self.store.rules.time_zone;
+        let said = self.outage.as_ref().map(|outage| outage.sentence(false, now, zone));
+        (moment.owner, moment.thread, moment.words) = (true, thread.to_owned(), words);
+        moment.outage = said.unwrap_or_default();
+        Ok(moment)
+    }
+
+    /// Remembers what instinct decided and does it; the words it had are gone after that.
+    async fn stood_in(
+        &mut self,
+        thought: Thought,
+        moment: &Moment,
+        round: u32,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<Next>, Fault> {
+        if !thought.tool_calls.is_empty() || !moment.words.is_empty() {
+            let number = self.cursors.thoughts.saturating_add(1);
+            let calls: Vec<Value> =
+                thought.tool_calls.iter().map(|call| json!({"tool": call.tool})).collect();
+            let record = json!({
+                "mind": "instinct", "thought": number, "wake": self.cursors.wakes, "round": round,
+                "monologue": thought.monologue, "intent": context::shorten(&thought.intent, 200),
+                "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": Value::Null,
+                "owner": true,
+            });
+            self.remember("thought", record)?;
+            self.cursors.thoughts = number;
+            let caller = Caller::owner(&moment.thread);
+            for call in &thought.tool_calls {
+                if self.act(call, number, &caller, leaving).await? {
+                    return Ok(Some(Next::Leave));
+                }
+            }
+        }
+        self.cursors.words.retain(|waiting| !moment.words.contains(&waiting.word));
+        // What was answered was another word: the next life must not take these for it.
+        self.cursors.words.iter_mut().for_each(|waiting| waiting.seen = 0);
+        self.save()?;
+        Ok(None)
+    }
+
+    /// A reply that could not be read: remembered, and paid for with a rest.
+    pub(crate) fn garbled(&mut self, error: &str, text: &str, usage: &Value) -> Result<Next, Fault> {
+        let error = context::shorten(error, MOST_CHARS);
+        tracing::warn!("garbled reply: {error}");
+        self.store.feed.tell(Event::Error, json!({"about": "garbled reply", "text": error}));
+        let (mind, number) = (self.mind.name(), self.cursors.thoughts.saturating_add(1));
+        self.remember(
+            "thought",
+            json!({
+                "mind": mind, "thought": number, "garbled": true, "error": error,
+                "text": context::shorten(text, 4_000), "usage": usage, "owner": self.caller.owner,
+            }),
+        )?;
+        (self.course.overran, self.course.setback) = (1, true);
+        let rest_s = self.setbacks.garbled();
+        if self.setbacks.babbles() {
+            let down = Down { why: Why::Garbled, cause: error, ..Down::default() };
+            self.outage = Some(Outage::new(&down, rest_s, self.outage.as_ref(), self.told.clock.now()));
+        }
+        Ok(Next::Rest(self.clamped(rest_s)))
+    }
+
+    /// A mind that is down: left alone for a while, and told of once.
+    pub(crate) fn down(&mut self, down: &Down) -> Result<Next, Fault> {
+        let (error, now) = (&down.error, self.told.clock.now());
+        let before = self.outage.take();
+        let mut outage = Outage::new(down, down.rest_s, before.as_ref(), now);
+        let same = before.is_some_and(|before| before.mark() == outage.mark());
+        let rest_s = match self.course.down_until.filter(|until| same && now < *until) {
+            // Tried out of turn, for the owner's word: that costs the others no longer wait.
+            Some(until) => until.duration_since(now).as_secs().unsigned_abs() + 1,
+            None => {
+                if down.why == Why::Budget && down.reset_s.is_some() {
+                    // It is known when to ask again: no later than that.
+                    self.setbacks.ease();
+                }
+                let (rest_s, tell) = self.setbacks.down(error, down.rest_s);
+                if tell {
+                    self.tell_of_down(down, rest_s)?;
+                }
+                rest_s
+            }
+        };
+        tracing::warn!("the mind is down, next try in {rest_s} s: {}", context::shorten(error, MOST_CHARS));
+        let span = jiff::SignedDuration::from_secs(rest_s.try_into().unwrap_or(i64::MAX));
+        (self.course.overran, self.course.setback) = (1, true);
+        let until = now.checked_add(span).unwrap_or(now);
+        outage.next = until;
+        self.heart.next_try(Some(format!("{until:.0}")));
+        (self.outage, self.course.down_until) = (Some(outage), Some(until));
+        Ok(Next::Rest(Duration::from_secs(rest_s)))
+    }
+
+    fn tell_of_down(&mut self, down: &Down, rest_s: u64) -> Result<(), Fault> {
+        let text = format!("{} is down: {}", self.mind.name(), context::shorten(&down.error, 1_000));
+        self.store.feed.tell(Event::Error, json!({"about": "model", "text": text}));
+        self.remember(
+            "observation",
+            json!({"about": "model", "text": text, "hint": down.hint, "rest_s": rest_s}),
+        )
+    }
+}

@@ -1,0 +1,271 @@
+//! Birth: opens memory, learns what came before this life, asks the broker for a mind, and says so in records.
+//!
+//! Invariant: broken state (cursors, settings, guardian.json, memory lines) is a record, never a death.
+//! Only a memory that cannot be written ends a life here: what is not remembered did not happen.
+
+use crate::config::{Settings, Told};
+use crate::fault::Fault;
+use crate::heartbeat::Heart;
+use crate::life::Life;
+use crate::mind::Mind;
+use crate::mind::instinct::Instinct;
+use crate::mind::moment::{Word, main_thread};
+use crate::paths::House;
+use crate::senses::cursors::{Cursors, Heard, Waiting};
+use crate::senses::guardian::Standing;
+use crate::senses::watch::Watch;
+use crate::senses::{asks, born};
+use crate::store::{Store, books};
+use crate::tools::{Toolbox, left, permission};
+use jiff::Timestamp;
+use memory::{Log, Record};
+use patch::Limits;
+use patch::draft::Draft;
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+/// How long birth may take: opening memory, and asking the broker.
+const WAKING: Duration = Duration::from_secs(60);
+
+/// Records and bytes of memory a life looks back on.
+pub const LOOK_BACK: (usize, u64) = (200, 1024 * 1024);
+
+/// Comes to life in the house it was told of.
+pub async fn birth(told: Told) -> Result<Life, Fault> {
+    let house = told.house.clone();
+    for folder in [house.mind(), house.workspace()] {
+        fs::create_dir_all(&folder).map_err(|cause| {
+            let doing = format!("create {}", folder.display());
+            Fault::caused(doing, &cause, "is the house writable?")
+        })?;
+    }
+    if !told.rehearsal {
+        tidy(&house);
+    }
+    let heart = Heart::start(&house.heartbeat(), told.life, WAKING)
+        .map_err(|cause| Fault::caused("start the heartbeat", &cause, "are there too many threads?"))?;
+    let (log, mended) = Log::open(&house.memory())
+        .map_err(|cause| Fault::caused("open memory", &cause, "is the disk full or .self not writable?"))?;
+    let mut odd: Vec<(&str, String)> = Vec::new();
+    if mended.torn_bytes > 0 {
+        let torn = format!("the last line was torn after {} bytes; it is skipped", mended.torn_bytes);
+        odd.push(("memory", torn));
+    }
+    let records = look_back(&told, &mut odd);
+    let (mut cursors, complaint) = Cursors::load(&house.cursors());
+    odd.extend(complaint.map(|said| ("cursors", said)));
+    let mut heard = heard(&records);
+    let done = |waiting: &Waiting| heard.iter().any(|heard| heard.answered && heard.word == waiting.word);
+    cursors.words.retain(|waiting| waiting.seen == 0 || !done(waiting));
+    // Only a word with its time can be told from the same said again.
+    heard.iter_mut().for_each(|heard| heard.is_one = cursors.inbox.offset == 0 || !heard.word.at.is_empty());
+    if cursors.asks.offset == 0 {
+        // Told in memory already: a lost cursor tells no outcome twice.
+        asks::remembered(&records).for_each(|key| _ = cursors.first_telling(key));
+    }
+    let booked = if told.safe { Vec::new() } else { books::newest(&house) };
+    cursors.correct(&records);
+    cursors.correct(&booked);
+    let (settings, complaint) = Settings::load(&house, told.life);
+    odd.extend(complaint.map(|said| ("settings", said)));
+    let standing = Standing::read(&house.guardian()).unwrap_or_else(|said| {
+        odd.push(("guardian", said));
+        None
+    });
+    let commit = named(&told.commit, standing.as_ref());
+    let mut store = Store::open(house.clone(), log, told.life, told.clock.clone());
+    let mut toolbox = Toolbox::new(told.safe, told.rehearsal);
+    if let Some(broker) = &told.broker {
+        store.hide(broker.token());
+    }
+    toolbox.limits = Limits::from(&settings.self_edit);
+    toolbox.broker = told.broker.clone();
+    toolbox.permissions = settings.permissions.clone();
+    toolbox.files = settings.files.clone();
+    odd.extend(permission::unknown(&settings.permissions).map(|said| ("settings", said)));
+    let (rules, complaint) = settings.rules();
+    store.rules = rules;
+    // Older selves kept the changes in memory.
+    store.catch_up(&records);
+    store.catch_up(&booked);
+    odd.extend(complaint.map(|said| ("settings", said)));
+    heart.odd(&unfollowed(&odd));
+    let watch = Watch::start(&house);
+    let told = Told { commit, ..told };
+    let mind = Mind::Instinct(Instinct::load(&house));
+    let mut life = Life::new(told, settings, (store, toolbox), mind, heart, cursors, watch, heard);
+    let said = life.consult().await;
+    odd.extend(Some(said).filter(|said| !said.is_empty()).map(|said| ("broker", said)));
+    announce(&mut life, standing, odd)?;
+    Ok(life)
+}
+
+/// Clears away what earlier lives left. What was born of a draft needs it no more: it can be taken up after a fall.
+fn tidy(house: &House) {
+    clear_temporary(house);
+    if let Err(fault) = Draft::unborn(house) {
+        tracing::warn!("{fault} ({})", fault.hint);
+    }
+}
+
+/// What fell was proven once; as a draft that goes on it would be born and die again with the next edit.
+fn put_dead_draft_aside(house: &House) {
+    let proven = |draft: &Draft| {
+        draft
+            .state
+            .last
+            .as_ref()
+            .is_some_and(|last| last.ok && last.step == "proof" && draft.state.touched <= last.at)
+    };
+    let put = match Draft::open(house) {
+        Ok(Some(draft)) if proven(&draft) => Draft::put_aside(house).map(drop),
+        found => found.map(drop),
+    };
+    put.unwrap_or_else(|fault| tracing::warn!("{fault} ({})", fault.hint));
+}
+
+/// Clears what earlier lives left in `TMPDIR`: killed, they could not. Beside the life, for there may be much of it.
+fn clear_temporary(house: &House) {
+    let folder = house.temporary();
+    // What a build beside this life makes is newer; file times lag the clock a little.
+    let born_s = Timestamp::now().as_second() - 1;
+    let clearing = std::thread::Builder::new().name("clearing".to_owned()).spawn(move || {
+        // A link in its place leads to what is not ours.
+        if !fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
+            return;
+        }
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let cleared = match entry.metadata() {
+                Ok(found) if found.ctime() >= born_s => continue,
+                Ok(found) if found.is_dir() => fs::remove_dir_all(entry.path()),
+                _ => fs::remove_file(entry.path()),
+            };
+            if let Err(error) = cleared {
+                tracing::debug!("failed to clear {}: {error}", entry.path().display());
+            }
+        }
+    });
+    if let Err(error) = clearing {
+        tracing::debug!("failed to clear what earlier lives left: {error}");
+    }
+}
+
+/// What of the owner's settings is not followed.
+fn unfollowed(odd: &[(&str, String)]) -> String {
+    let said = odd.iter().filter(|(about, _)| *about == "settings").map(|(_, said)| said.as_str());
+    said.collect::<Vec<_>>().join("; ")
+}
+
+fn look_back(told: &Told, odd: &mut Vec<(&str, String)>) -> Vec<Record> {
+    if told.safe {
+        return Vec::new();
+    }
+    let (most, bytes) = LOOK_BACK;
+    match memory::tail(&told.house.memory(), most, bytes) {
+        Ok(tail) => {
+            let (garbage, long) = (tail.garbage_lines, tail.oversized_lines);
+            if garbage + long > 0 {
+                let said = format!("{garbage} garbage and {long} oversized line(s) near its end are skipped");
+                odd.push(("memory", said));
+            }
+            tail.records
+        }
+        Err(error) => {
+            odd.push(("memory", Fault::caused("read", &error, "").error));
+            Vec::new()
+        }
+    }
+}
+
+/// The owner's words in memory: what the life before heard and did not write down in its cursors is heard again.
+fn heard(records: &[Record]) -> Vec<Heard> {
+    let text = |record: &Record, key: &str| {
+        record.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let thread = |record: &Record| match text(record, "thread") {
+        thread if thread.is_empty() => main_thread(),
+        thread => thread,
+    };
+    let mut all: Vec<Heard> = Vec::new();
+    for record in records.iter().filter(|record| record.kind == "message") {
+        let (from, kind, thread) = (text(record, "from"), text(record, "kind"), thread(record));
+        if from == "owner" {
+            let word = Word { at: text(record, "at"), text: text(record, "text"), thread };
+            all.push(Heard { word, answered: false, id: text(record, "id"), is_one: false });
+        } else if kind.is_empty() || kind == "answer" {
+            all.iter_mut()
+                .filter(|heard| heard.word.thread == thread)
+                .for_each(|heard| heard.answered = true);
+        }
+    }
+    all
+}
+
+fn named(commit: &str, standing: Option<&Standing>) -> String {
+    match (commit, standing) {
+        ("", Some(standing)) => standing.commit.clone(),
+        _ => commit.to_owned(),
+    }
+}
+
+/// The first records of a life: its birth, what was odd, what came before it.
+fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)>) -> Result<(), Fault> {
+    let commit = life.told.commit.get(..7).unwrap_or("unknown").to_owned();
+    let how = match &life.told {
+        told if told.safe => ", in safe mode",
+        told if told.rehearsal || told.broker.is_some() => "",
+        _ => ", without a broker: no way out",
+    };
+    let text = format!("life {} of commit {commit}, mind {}{how}", life.told.life, life.mind.name());
+    tracing::info!("{text}");
+    let born = json!({
+        "about": "birth", "text": text, "life": life.told.life, "commit": life.told.commit,
+        "mind": life.mind.name(), "safe": life.told.safe, "pid": std::process::id(),
+    });
+    life.remember("observation", born)?;
+    for (about, text) in odd {
+        tracing::warn!("{about}: {text}");
+        life.remember("observation", json!({"about": about, "text": text}))?;
+    }
+    let Some(standing) = standing else { return Ok(()) };
+    for end in &standing.ends {
+        if life.cursors.first_telling(end.key()) {
+            life.cursors.tell(end.told());
+            life.remember("death", end.record())?;
+        }
+    }
+    for fall in &standing.falls {
+        if life.cursors.first_telling(fall.key()) {
+            put_dead_draft_aside(&life.told.house);
+            let died = born::change(&life.told.house, Some(&fall.to_commit), &fall.from_commit);
+            if !died.patch.is_empty() {
+                life.born = format!(
+                    "The change that was put back, \"{}\", as it died:\n{}\n",
+                    died.summary, died.patch
+                );
+                if !fall.evidence.is_empty() {
+                    life.born += &format!("The end of what its tests said:\n{}\n", fall.evidence);
+                }
+                if life.told.house.draft_aside().is_dir() {
+                    life.born += "repo.drop {back: true} takes up the draft that was put aside last.\n";
+                }
+            }
+            life.cursors.tell(fall.told());
+            life.remember("death", fall.record())?;
+        }
+    }
+    if let Some(born) = standing.born.filter(|_| standing.life == life.told.life) {
+        let (summary, change) = (born.summary, born::change(&life.told.house, None, &life.told.commit));
+        let used = left::edit(&summary);
+        life.born += &format!(
+            "You are life {} now, born again of your own change \"{summary}\" (commit {commit}):\n{}\n",
+            life.told.life, change.patch
+        );
+        let born = json!({"ok": true, "stage": "born", "summary": summary, "files": change.files});
+        life.remember("self_change", born)?;
+        life.used(&used);
+    }
+    life.save()
+}

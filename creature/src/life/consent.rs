@@ -1,0 +1,52 @@
+//! Consent: the owner's yes to an item of the agenda, taken where the owner's word is heard and nowhere else.
+//!
+//! Invariant: only a line of the inbox approves; what a mind, a page, a mail or a file says of it does not.
+
+use crate::fault::Fault;
+use crate::life::Life;
+use crate::mind::moment::Word;
+use crate::store::caller::Caller;
+use agenda::yes;
+use serde_json::json;
+
+impl Life {
+    /// Keeps what this word asks for, for as long as it is not done.
+    pub(crate) fn requested(&mut self, word: &Word) {
+        if self.told.safe {
+            return;
+        }
+        let kept = self.lend(Caller::owner(&word.thread)).requested(word);
+        kept.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).ok();
+    }
+
+    /// Approves what this word says yes to, and tells the owner what that was; whether nothing is left to answer,
+    /// none where the word is no yes.
+    pub(crate) fn approved(&mut self, word: &Word) -> Result<Option<bool>, Fault> {
+        let Some(said) = yes::understand(&word.text).filter(|_| !self.told.safe) else { return Ok(None) };
+        let ids = match said.ids.is_empty() {
+            true => Some(yes::items_named(&self.store.asked_last(word)))
+                .filter(|ids| ids.len() == 1)
+                .unwrap_or_default(),
+            false => said.ids,
+        };
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        let mut told = Vec::new();
+        for id in &ids {
+            let what = self.store.agenda.price(id).unwrap_or_else(|| id.clone());
+            match self.store.change(&Caller::owner(&word.thread), &yes::change(id)) {
+                Ok(_) => {
+                    told.push(format!("Approved: {what}. I go on with it."));
+                    self.cursors.tell(format!("Your owner approved {what}: go on with it."));
+                }
+                Err(fault) => told.push(format!("Not approved: {} ({}).", fault.error, fault.hint)),
+            }
+        }
+        let said_back = json!({
+            "from": "creature", "kind": "answer", "thread": word.thread, "text": told.join(" "),
+        });
+        self.remember("message", said_back)?;
+        Ok(Some(!said.more))
+    }
+}

@@ -1,0 +1,55 @@
+//! The unfinished draft of its source in a life's course: told, looked at again, and put away when nobody touched it for long.
+
+use crate::fault::Fault;
+use crate::guardian_post::{self, Kind};
+use crate::life::Life;
+use agenda::waking;
+use jiff::Timestamp;
+use patch::draft::{self, Draft};
+
+/// Seconds after which a draft that nobody touched is put away.
+const OLD_S: i64 = 7 * 86_400;
+
+impl Life {
+    pub(crate) fn draft(&self) -> Option<Draft> {
+        if self.told.safe || self.told.rehearsal {
+            return None;
+        }
+        let draft = Draft::open(&self.told.house).inspect_err(|fault| tracing::warn!("{fault}"));
+        draft.ok().flatten().filter(|draft| !draft.state.files.is_empty() || !draft.state.missed.is_empty())
+    }
+
+    /// When it is to be looked at again, and how it stands.
+    pub(crate) fn draft_due(&self) -> Option<(Timestamp, String)> {
+        let draft = self.draft()?;
+        let touched = draft.state.touched.parse().ok()?;
+        Some((waking::draft_due(touched, self.course.draft_seen), draft.line()))
+    }
+
+    /// A draft that nobody touched for a week is kept under a ref and put aside; without a guardian it stays.
+    pub(crate) async fn put_old_draft_away(&mut self) -> Result<(), Fault> {
+        let now = self.told.clock.now();
+        let old = |draft: &Draft| {
+            let touched = draft.state.touched.parse::<Timestamp>();
+            touched.is_ok_and(|touched| now.duration_since(touched).as_secs() > OLD_S)
+        };
+        let Some(draft) = self.draft().filter(old) else { return Ok(()) };
+        let said = match self.put_away(&draft).await {
+            Ok(said) => said,
+            Err(fault) => format!("an old draft could not be put away: {fault}"),
+        };
+        self.observe("draft", &said)
+    }
+
+    async fn put_away(&self, draft: &Draft) -> Result<String, Fault> {
+        let (house, line) = (&self.told.house, draft.line());
+        let _alone = draft::hold(house)?;
+        let kept =
+            guardian_post::ask(house, self.told.life, Kind::Draft, &line, self.toolbox.patience).await?;
+        Draft::put_aside(house)?;
+        let kept = kept.commit.unwrap_or_default();
+        Ok(format!(
+            "untouched for a week, it was kept as {kept} under refs/guardian/rescued and put away: {line}"
+        ))
+    }
+}

@@ -1,0 +1,211 @@
+//! What is due by the clock, done without a thought: reminders, concerns, standing orders, messages, the pause.
+//!
+//! Invariant: told before it is struck off; an end between the two tells nothing twice. What is refused is said and
+//! costs no life.
+
+use crate::fault::Fault;
+use crate::life::Life;
+use crate::mind::Mind;
+use crate::mind::context::shorten;
+use crate::mind::instinct::{self, checklist, sources};
+use crate::pace::Pace;
+use crate::store::caller::Caller;
+use crate::store::feed::Event;
+use crate::subsessions::review;
+use agenda::Change;
+use agenda::directive::{self, DirectiveChange, Wish};
+use agenda::goals::{self, GoalChange};
+use agenda::pulse::PulseChange;
+use agenda::reminder::{Due, ReminderChange};
+use agenda::sessions::{Origin, Request};
+use agenda::tasks::TaskChange;
+use serde_json::{Value, json};
+
+/// Records looked back on for what was told already.
+const LOOK_BACK: (usize, u64) = (400, 4 << 20);
+
+/// Reminders delivered in one wake.
+const MOST_AT_ONCE: usize = 32;
+
+impl Life {
+    /// Does all of it.
+    pub(crate) fn attend_hour(&mut self) -> Result<(), Fault> {
+        self.set_back()?;
+        self.remind()?;
+        if !self.paused() {
+            self.review()?;
+            self.order();
+        }
+        if let Err(fault) = self.lend(self.caller.clone()).post() {
+            self.observe("outbox", &format!("failed to {}", fault.error))?;
+        }
+        self.pause();
+        Ok(())
+    }
+
+    /// A clock that was put back must not cost what was written ahead of it.
+    fn set_back(&mut self) -> Result<(), Fault> {
+        let now = self.told.clock.now();
+        let mut ahead = self.store.agenda.set_back(&self.store.rules, now);
+        if ahead {
+            self.store.keep_agenda();
+        }
+        let mut to = |at_s: &mut i64, wait_s: i64| {
+            let most = now.as_second().saturating_add(wait_s);
+            ahead |= *at_s > most;
+            *at_s = (*at_s).min(most);
+        };
+        let longest_s = sources::backoff_s(Pace::BUILT, u32::MAX).max(Pace::BUILT.source_pace_s as i64);
+        self.scanned.sources.values_mut().for_each(|source| to(&mut source.next_s, longest_s));
+        for (line, next_s) in &mut self.cursors.items {
+            to(next_s, checklist::items(line).first().and_then(|item| item.every_s).unwrap_or(0));
+        }
+        let said = if ahead { "the clock was put back: what was planned by it counts from now" } else { "" };
+        self.observe("clock", said)
+    }
+
+    /// Says in the feed when the owner's pause begins and ends.
+    fn pause(&mut self) {
+        let paused = self.paused();
+        if std::mem::replace(&mut self.course.held, paused) != paused {
+            let event = if paused { Event::Paused } else { Event::Resumed };
+            self.store.feed.tell(event, json!({"why": "your word"}));
+        }
+    }
+
+    /// Delivers reminders to their threads; one with a prompt runs apart, where there is a model.
+    fn remind(&mut self) -> Result<(), Fault> {
+        let due = self.store.agenda.reminders.due(self.told.clock.now());
+        if due.is_empty() {
+            return Ok(());
+        }
+        let tail = memory::tail(&self.told.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
+        let records = tail.map_or(Vec::new(), |tail| tail.records);
+        // All at once would overstay the stage; the others are due at the next wake, right after this one.
+        for due in due.into_iter().take(MOST_AT_ONCE) {
+            let (id, at) = (json!(due.id), json!(due.for_at));
+            let told = records.iter().any(|record| {
+                record.data.get("reminder") == Some(&id) && record.data.get("for_at") == Some(&at)
+            });
+            if !told && !self.reminds_apart(&due) {
+                let said = json!({
+                    "from": "creature", "kind": "reminder", "thread": due.thread, "text": due.text,
+                    "reminder": id, "for_at": at, "at": self.told.clock.text(),
+                });
+                self.remember("message", said)?;
+            }
+            let at = self.told.clock.now();
+            self.made(&Change::Reminder(ReminderChange::Fired { id: due.id, at }));
+        }
+        Ok(())
+    }
+
+    /// Whether the reminder's prompt runs apart, or did before this life began.
+    fn reminds_apart(&mut self, due: &Due) -> bool {
+        let Some(prompt) = &due.prompt else { return false };
+        let origin = Origin::Reminder(due.id.clone());
+        let mut all = self.store.sessions.all.iter();
+        if all.any(|session| session.origin == origin && session.spawned_at >= due.for_at) {
+            return true;
+        }
+        let request = Request {
+            origin,
+            thread: due.thread.clone(),
+            objective: format!("{prompt}\n\nYour owner is reminded of: {}", due.text),
+            ..Request::default()
+        };
+        let spawned = self.spawn_session(request);
+        spawned.inspect_err(|fault| tracing::info!("failed to {}; the text is told", fault.error)).is_ok()
+    }
+
+    /// Begins the reviews of concerns that are due, each apart; they wait for a mind that can.
+    fn review(&mut self) -> Result<(), Fault> {
+        let now = self.told.clock.now();
+        let due: Vec<_> = self.store.agenda.pulse.due(now).into_iter().cloned().collect();
+        for concern in due {
+            let request = review::request(&concern);
+            // Struck off first: one that cannot be would be reviewed, and paid for, at every wake.
+            if !self.made(&Change::Pulse(PulseChange::Reviewed { id: concern.id })) {
+                continue;
+            }
+            if let Err(fault) = self.spawn_session(request) {
+                self.observe("pulse", &format!("failed to review concerns: {}", fault.error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes tasks of the owner's standing orders that are due, unless the last turn is still to be done.
+    fn order(&mut self) {
+        let now = self.told.clock.now();
+        let due: Vec<_> = self.store.agenda.directives.every(now).into_iter().cloned().collect();
+        for order in due {
+            if let Wish::Every { what, .. } = order.wish {
+                let waits = |task: &agenda::tasks::Task| task.ended_at.is_none() && task.text == what;
+                if !self.store.agenda.tasks.list.iter().any(waits) {
+                    let add = TaskChange::Add { text: what, at: now, every_s: None };
+                    self.made_by(&Caller::owner("main"), &Change::Task(add));
+                }
+            }
+            self.made(&Change::Directive(DirectiveChange::Did { id: order.id }));
+        }
+    }
+
+    /// Takes a word of the owner's that is a directive as one; the reply where it was.
+    pub(crate) fn directed(&mut self, text: &str, thread: &str) -> Option<String> {
+        if self.told.safe {
+            return None;
+        }
+        let (now, zone) = (self.told.clock.now(), self.store.rules.time_zone.clone());
+        let understood = directive::understand(text, now, &zone)?;
+        let change = Change::Directive(understood.change.clone());
+        if !self.made_by(&Caller::owner(thread), &change) {
+            return None;
+        }
+        if matches!(understood.change, DirectiveChange::Set { wish: Wish::Focus { .. }, .. }) {
+            self.cursors
+                .tell(format!("Your owner said \"{}\": what you do next follows it.", shorten(text, 300)));
+        }
+        Some(directive::reply(&understood) + &self.waits(&understood.change))
+    }
+
+    /// Says of an order that instinct cannot follow that it is kept for a mind that can.
+    fn waits(&self, change: &DirectiveChange) -> String {
+        match (change, &self.mind) {
+            (DirectiveChange::Set { wish: Wish::Every { what, .. }, .. }, Mind::Instinct(_))
+                if !instinct::can_do(what) =>
+            {
+                format!(" On instinct I cannot do \"{what}\": the order waits for a model.")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Makes a goal of a request in phases; the word itself is still answered.
+    pub(crate) fn phased(&mut self, text: &str, thread: &str) {
+        let Some(checkpoints) = goals::phases(text).filter(|_| !self.told.safe) else { return };
+        let title = shorten(text, 120);
+        let change = Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 });
+        if self.made_by(&Caller::owner(thread), &change) {
+            let text = shorten(text, 300);
+            self.cursors
+                .tell(format!("Your owner's word \"{text}\" stands on the agenda as a goal, step by step."));
+        }
+    }
+
+    /// Makes a change of the agenda.
+    pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
+        self.store.change(&self.caller, change)
+    }
+
+    /// Makes a change nobody waits for; whether it was made.
+    pub(crate) fn made(&mut self, change: &Change) -> bool {
+        self.made_by(&self.caller.clone(), change)
+    }
+
+    /// The same in another's name.
+    pub(crate) fn made_by(&mut self, caller: &Caller, change: &Change) -> bool {
+        let made = self.store.change(caller, change);
+        made.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
+    }
+}

@@ -1,0 +1,97 @@
+//! Hears: takes the owner's words and decisions, each remembered once, over ends of lives.
+
+use crate::fault::Fault;
+use crate::life::Life;
+use crate::mind::context;
+use crate::senses::cursors::{Heard, Waiting};
+use crate::senses::{asks, inbox};
+use crate::tools::left;
+use serde_json::{Value, json};
+
+impl Life {
+    /// Takes the owner's new words: each is remembered and waits for an answer.
+    pub(crate) fn hear(&mut self) -> Result<(), Fault> {
+        let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.inbox);
+        self.observe("inbox", &heard.odd)?;
+        let mut known = std::mem::take(&mut self.heard);
+        let mut taken = Vec::new();
+        for (nth, word) in heard.words.into_iter().enumerate() {
+            let before = known.iter().position(|known| known.is_one && known.word == word);
+            let before = before.map(|at| known.remove(at));
+            if before.as_ref().is_some_and(|known| known.answered) {
+                continue;
+            }
+            let name = || format!("{}-{}-{nth}", self.told.life, self.told.clock.now().as_millisecond());
+            let id = before.as_ref().map(|known| known.id.clone()).filter(|id| !id.is_empty());
+            let id = id.unwrap_or_else(name);
+            taken.extend(before.map(|known| Heard { id: id.clone(), ..known }));
+            self.cursors.words.push(Waiting { id, ..Waiting::new(word) });
+        }
+        known.extend(taken);
+        self.take_in(&known)
+    }
+
+    /// Heard and kept first, remembered under its name then: an end in between neither loses a word nor doubles it.
+    fn take_in(&mut self, known: &[Heard]) -> Result<(), Fault> {
+        let new: Vec<Waiting> =
+            self.cursors.words.iter().filter(|waiting| !waiting.id.is_empty()).cloned().collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.save()?;
+        for Waiting { word, id, .. } in new {
+            let before = known.iter().find(|known| known.id == id);
+            if before.is_none() {
+                tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
+                let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread, "id": id});
+                self.remember("message", said)?;
+                self.used(left::MESSAGE);
+            }
+            let answered = before.is_some_and(|known| known.answered);
+            let reply = if answered { None } else { self.directed(&word.text, &word.thread) };
+            if let Some(reply) = &reply {
+                let data =
+                    json!({"from": "creature", "kind": "answer", "thread": word.thread, "text": reply});
+                self.remember("message", data)?;
+            }
+            if answered || reply.is_some() {
+                self.cursors.words.retain(|waiting| waiting.id != id);
+                continue;
+            }
+            self.requested(&word);
+            if let Some(answered) = self.approved(&word)? {
+                if answered {
+                    continue;
+                }
+            } else if before.is_none() {
+                self.phased(&word.text, &word.thread);
+            }
+            let mine = self.cursors.words.iter_mut().find(|waiting| waiting.id == id);
+            mine.into_iter().for_each(|waiting| waiting.id.clear());
+        }
+        self.save()
+    }
+
+    /// Takes what the owner decided: each is remembered and told to the next thought.
+    pub(crate) fn hear_outcomes(&mut self) -> Result<(), Fault> {
+        if self.told.safe {
+            return Ok(());
+        }
+        let (outcomes, odd) = asks::read(&self.told.house.asks(), &mut self.cursors.asks);
+        self.observe("asks", &odd)?;
+        for outcome in outcomes {
+            if self.cursors.first_telling(outcome.key) {
+                tracing::info!("{}", context::shorten(&outcome.told, 200));
+                if outcome.record.get("event") == Some(&json!("executed")) {
+                    self.used(&format!(
+                        "ask {}",
+                        outcome.record.get("id").and_then(Value::as_str).unwrap_or("")
+                    ));
+                }
+                self.cursors.tell(outcome.told);
+                self.remember("observation", outcome.record)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! Minds: which one the broker offers, which stands in for it, and what their conversations left unfinished.
+//!
+//! Invariant: a broker that is away or babbles changes nothing but what is observed; the mind in use stays.
+
+use crate::config::ModelSettings;
+use crate::fault::Fault;
+use crate::life::Life;
+use crate::mind::instinct::Instinct;
+use crate::mind::llm::ModelMind;
+use crate::mind::{Down, Mind, llm};
+use serde_json::{Value, json};
+
+impl Life {
+    /// Asks the broker how things stand and tells of what is new.
+    pub(crate) async fn look_out(&mut self) -> Result<(), Fault> {
+        self.find_way();
+        let before = self.mind.name();
+        let said = self.consult().await;
+        self.observe("broker", &said)?;
+        let now = self.mind.name();
+        if before != now {
+            let text = format!("from now on I think with {now}, no longer with {before}");
+            tracing::info!("{text}");
+            self.remember("observation", json!({"about": "mind", "text": text}))?;
+        }
+        Ok(())
+    }
+
+    /// Another broker than before, with what its owner saved, or another day's money: the mind may be asked again.
+    fn find_way(&mut self) {
+        let way = self.watch.know_way();
+        let known = self.course.way.replace(way.clone());
+        if known.is_some_and(|known| known != way) && self.course.down_until.take().is_some() {
+            tracing::info!("the way to the model has changed: it is asked again");
+            self.setbacks.ease();
+            self.heart.next_try(None);
+        }
+    }
+
+    /// Takes the mind the broker offers; what was wrong with its answer, empty when all is well.
+    pub(crate) async fn consult(&mut self) -> String {
+        self.heart.mind(&self.mind.name());
+        let Some(broker) = &self.told.broker else { return String::new() };
+        let status = match broker.status().await {
+            Ok(status) => status,
+            Err(error) => return format!("failed to {} ({})", error.message, error.hint),
+        };
+        self.asks_waiting = status.get("asks_waiting").and_then(Value::as_u64).unwrap_or(0);
+        let offer = status.get("model").cloned().unwrap_or(Value::Null);
+        if offer == self.offer {
+            return String::new();
+        }
+        let instinct = || Mind::Instinct(Instinct::load(&self.told.house));
+        let (mind, said) = match llm::offered(broker, &status, &self.settings.model, &self.told.house) {
+            Ok(Some(mind)) => (Mind::Model(mind), String::new()),
+            Ok(None) => (instinct(), String::new()),
+            Err(said) => (instinct(), said),
+        };
+        if said.is_empty() {
+            self.offer = offer;
+        }
+        let others = self.offer.get("fallback").and_then(Value::as_array).cloned().unwrap_or_default();
+        // Each house has words of its own for effort.
+        let settings = ModelSettings { effort: String::new(), ..self.settings.model.clone() };
+        let named = |offer: &Value| llm::named(broker, offer, &settings, &self.told.house, None);
+        self.others = others.iter().filter_map(|offer| named(offer).ok()).map(Mind::Model).collect();
+        self.quick =
+            self.offer.get("quick").filter(|quick| quick.is_object()).and_then(|quick| named(quick).ok());
+        (self.mind, self.first) = (mind, None);
+        self.take_up();
+        (self.course.down_until, self.outage) = (None, None);
+        self.heart.next_try(None);
+        self.heart.mind(&self.mind.name());
+        said
+    }
+
+    /// Whether another model of the owner's list takes this wake on, where the one in use cannot.
+    pub(crate) fn falls_back(&mut self, down: &Down) -> Result<bool, Fault> {
+        if !down.is_of_server() || self.others.is_empty() {
+            return Ok(false);
+        }
+        let next = self.others.remove(0);
+        let text =
+            format!("{} does not answer ({}): {} takes over", self.mind.name(), down.cause, next.name());
+        tracing::warn!("{text}");
+        let mut before = std::mem::replace(&mut self.mind, next);
+        before.talk().into_iter().for_each(ModelMind::let_go);
+        // Those that failed come again with the next offer of the broker's; the first is asked first.
+        self.first.get_or_insert(before);
+        self.heart.mind(&self.mind.name());
+        self.observe("fallback", &text)?;
+        Ok(true)
+    }
+
+    /// The next wake begins with the first model again.
+    pub(crate) fn fall_forward(&mut self) {
+        if let Some(first) = self.first.take() {
+            let mut stood_in = std::mem::replace(&mut self.mind, first);
+            stood_in.talk().into_iter().for_each(ModelMind::let_go);
+            self.others.insert(0, stood_in);
+            self.heart.mind(&self.mind.name());
+        }
+    }
+
+    /// What the conversations of the mind left unfinished is gone on with: the owner's first.
+    fn take_up(&mut self) {
+        let Mind::Model(mind) = &self.mind else { return };
+        self.toolbox.most_shown = mind.most_shown();
+        for thread in mind.unfinished() {
+            match thread {
+                Some(thread) => self.course.on = Some(thread),
+                None => self.course.overran = self.course.overran.max(1),
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Time of its own at work: what it may cost, when a look begins and ends, what it leaves, and what of that is used.
+//!
+//! Invariant: where nobody keeps a budget that allows it there is none; a look under way ends with the thoughts it woke.
+
+use crate::examine;
+use crate::life::Life;
+use crate::mind::instinct::checklist;
+use crate::mind::instinct::text::uncommented;
+use crate::mind::thought::ToolCall;
+use crate::mind::{Mind, context};
+use crate::senses::{budget, papers};
+use crate::store::caller::Caller;
+use crate::store::state;
+use crate::tools::{catalogue, left};
+use agenda::Change;
+use agenda::goals::GoalChange;
+use agenda::own::{Allowance, Kind, OwnChange, sketch};
+use agenda::sessions::{Mode, Origin, Request};
+use agenda::stack::{Around, Category};
+use serde_json::Value;
+
+const BRIEFS: &str = include_str!("../../prompts/own.md");
+
+/// The first goal of a new house.
+const SETTLE_IN: &str = "settle in";
+const FIRST_STEPS: [&str; 5] = [
+    "read PURPOSE.md and look round the house, then greet your owner in three sentences: what you are, what you will do \
+     first, what you need (owner.message)",
+    "write your first diary entry (notes.append diary): where you are and what you mean to become",
+    "make a first goal from the purpose, with checkpoints that can be seen to be done (goal.add)",
+    "see what you can reach: sources, web.search, service.list; note what works and what does not",
+    "draft one thing of what you found, with its source (knowledge.write, its name beginning with draft-)",
+];
+
+/// Thoughts of a house that is not new any more.
+const NOT_NEW: u64 = 40;
+
+/// Characters of the purpose, of the goals, and of what there is to look at, that a quick look is given; with its brief they
+/// stay below what an objective may have.
+const MOST_PURPOSE: usize = 350;
+const MOST_GOALS: usize = 250;
+const MOST_FACTS: usize = 850;
+
+/// Characters of the latter that the mind is given.
+const MOST_NEWS: usize = 2_000;
+const NEWS: &str = "New at your sources";
+const OFFERS: &str = "In your records of this week";
+
+impl Life {
+    /// What stands beside the agenda and asks for a thought too.
+    pub(crate) fn around(&self) -> Around {
+        let items = match self.mind {
+            Mind::Model(_) => checklist::items(&papers::read(&self.told.house.checklist()).text),
+            Mind::Instinct(_) => Vec::new(),
+        };
+        let open = items.into_iter().filter(|item| item.every_s.is_none());
+        Around {
+            changed: self.course.changed.clone(),
+            items: open.map(|item| item.text).collect(),
+            own: self.allowance(),
+        }
+    }
+
+    /// Whether there is time of its own at all.
+    pub(crate) fn has_own_time(&self) -> bool {
+        self.allowance().is_some()
+    }
+
+    /// What the owner and the money allow of time of its own; none for instinct, and where nobody said.
+    fn allowance(&self) -> Option<Allowance> {
+        if self.told.safe || self.told.rehearsal || self.course.poor || !matches!(self.mind, Mind::Model(_)) {
+            return None;
+        }
+        let mut allowance = budget::allowance(&self.told.house.budget())?;
+        let is_there = |kind: &Kind| match kind {
+            Kind::Sources => !self.scanned.news.is_empty(),
+            Kind::Mentions => !self.store.agenda.presence.places.is_empty(),
+            _ => true,
+        };
+        allowance.news = self.scanned.news.len();
+        allowance.kinds = Kind::ALL.into_iter().filter(is_there).collect();
+        Some(allowance)
+    }
+
+    /// A new house has a first goal: to settle in.
+    pub(crate) fn settle_in(&mut self) {
+        let agenda = &self.store.agenda;
+        let new = self.cursors.thoughts < NOT_NEW && agenda.goals.list.is_empty();
+        // In its owner's night it waits for the morning.
+        let awake = self.allowance().is_some_and(|allowance| allowance.wakes_at.is_none());
+        if !new || agenda.own.settled_at.is_some() || !awake {
+            return;
+        }
+        let (title, checkpoints) = (SETTLE_IN.to_owned(), FIRST_STEPS.map(str::to_owned).to_vec());
+        if self.made(&Change::Own(OwnChange::Settled)) {
+            self.made(&Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 }));
+        }
+    }
+
+    /// The kind of look that is the only reason for this wake.
+    pub(crate) fn looks(&self) -> Option<Kind> {
+        let lines = self.stack();
+        let first = agenda::stack::ready(&lines, self.told.clock.now()).next()?;
+        let alone = first.category == Category::Own && self.course.why.len() == 1;
+        Kind::of_line(&first.id).filter(|_| alone && self.course.proven)
+    }
+
+    /// Begins a look with the quick model, apart; whether it began. Without one the mind itself looks.
+    pub(crate) fn quick_look(&mut self) -> bool {
+        let Some(kind) = self.looks().filter(|_| self.quick.is_some() && !self.quick_is_away) else {
+            return false;
+        };
+        let request = Request {
+            origin: Origin::Own(kind.name().to_owned()),
+            thread: crate::mind::moment::main_thread(),
+            objective: self.objective(kind),
+            mode: Mode::Minimal,
+            ..Request::default()
+        };
+        let begun = self.made(&Change::Own(OwnChange::Began { look: kind })) && {
+            let spawned = self.spawn_session(request);
+            spawned.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()
+        };
+        if begun {
+            self.begun_look(kind);
+        }
+        begun
+    }
+
+    /// What is new for a look of this kind, as others say it, the newest first.
+    fn news_for(&self, kind: Kind) -> String {
+        if kind == Kind::Sources {
+            self.scanned.news.iter().rev().cloned().collect::<Vec<_>>().join("\n")
+        } else {
+            String::new()
+        }
+    }
+
+    /// What its records show to be slow, dear or failing, for a look at itself.
+    fn offers_for(&self, kind: Kind) -> String {
+        if kind != Kind::Growth {
+            return String::new();
+        }
+        let (now, zone) = (self.told.clock.now(), &self.store.rules.time_zone);
+        let Some(week) = examine::span::read("1w", now, zone) else { return String::new() };
+        match examine::examine(&self.told.house, &self.store.agenda, week, zone) {
+            Ok(week) => examine::worth_looking_at(&week.sums, zone).join("\n"),
+            Err(fault) => format!("they cannot be read: {}", fault.error),
+        }
+    }
+
+    /// The news it was given are no news any more.
+    fn begun_look(&mut self, kind: Kind) {
+        if kind == Kind::Sources && !self.scanned.news.is_empty() {
+            self.scanned.news.clear();
+            state::keep(&self.told.house.scanned(), &self.scanned);
+        }
+    }
+
+    /// What a quick look is to do, with what it must know for it.
+    fn objective(&self, kind: Kind) -> String {
+        let house = &self.told.house;
+        let purpose = uncommented(&papers::read(&house.purpose()).text);
+        let goals = self.store.agenda.goals.lines().join("; ");
+        let (news, offers) = (self.news_for(kind), self.offers_for(kind));
+        let mut text = brief(kind);
+        text += &format!("\n\nYour purpose: {}", context::head(&purpose, MOST_PURPOSE));
+        for (what, facts, most) in
+            [("Your goals", goals, MOST_GOALS), (NEWS, news, MOST_FACTS), (OFFERS, offers, MOST_FACTS)]
+        {
+            if !facts.is_empty() {
+                text += &format!("\n{what}: {}", context::head(&facts, most));
+            }
+        }
+        text
+    }
+
+    /// What a thought is told that has time of its own before it.
+    pub(crate) fn own_brief(&self) -> String {
+        let line = self.course.line.as_ref().filter(|line| line.category == Category::Own);
+        let Some(kind) = line.and_then(|line| Kind::of_line(&line.id)) else {
+            return String::new();
+        };
+        let own = &self.store.agenda.own;
+        let general = BRIEFS.split("\n## ").next().unwrap_or_default().trim();
+        let summary = own.summary(self.told.clock.now());
+        let facts = [(NEWS, self.news_for(kind)), (OFFERS, self.offers_for(kind))];
+        let facts = facts.into_iter().filter(|(_, facts)| !facts.is_empty());
+        let facts: String =
+            facts.map(|(what, facts)| format!("\n\n{what}: {}", context::head(&facts, MOST_NEWS))).collect();
+        format!("{general}\n\n{}{facts}\n\n{summary}", brief(kind))
+    }
+
+    /// A thought had this line before it: of its own time, a look begins.
+    pub(crate) fn began_look(&mut self, id: &str) {
+        let kind = Kind::of_line(id);
+        if let Some(look) = kind.filter(|_| self.store.agenda.own.under_way.is_none()) {
+            self.begun_look(look);
+            self.made(&Change::Own(OwnChange::Began { look }));
+        }
+    }
+
+    /// What a thought cost, by its record, where it was had in time of its own.
+    pub(crate) fn paid_for_look(&mut self, record: &Value, own: bool) {
+        let usd = record.pointer("/usage/cost_usd").and_then(Value::as_f64);
+        self.course.own_usd += usd.filter(|_| own).unwrap_or(0.0);
+    }
+
+    /// The thoughts of this wake chose to rest: the look is over, and the rest is kept.
+    pub(crate) fn ended_look(&mut self, rest_s: Option<u64>) {
+        let own = &self.store.agenda.own;
+        let apart = |session: &agenda::sessions::Session| {
+            matches!(session.origin, Origin::Own(_)) && !session.status.ended()
+        };
+        let is_apart = self.store.sessions.all.iter().any(apart);
+        self.course.read.clear();
+        let usd = if is_apart { 0.0 } else { std::mem::take(&mut self.course.own_usd) };
+        if own.under_way.is_some() && !is_apart {
+            self.made(&Change::Own(OwnChange::Ended { usd, rest_s }));
+        } else if let (Some(rest_s), Some(_), None) = (rest_s, self.allowance(), &own.under_way) {
+            self.made(&Change::Own(OwnChange::Rested { rest_s }));
+        }
+        self.heart.own(&self.store.agenda.own.summary(self.told.clock.now()));
+    }
+
+    /// What a call that went well leaves, and what of earlier looks it uses. A paper that was only read is used once
+    /// something else is made of it in the same wake: the next of a row of reflections is nothing else.
+    pub(crate) fn counted(&mut self, call: &ToolCall, caller: &Caller, result: &Value) {
+        if result.get("ok") != Some(&Value::Bool(true)) {
+            return;
+        }
+        let own = &self.store.agenda.own;
+        let mut named = Value::Object(call.args.clone()).to_string();
+        if catalogue::marks(&call.tool).is_some_and(|marks| marks.uses_what_it_finds) {
+            named += &result.to_string();
+        }
+        let left = left::by(call, result);
+        let is_left = |what: &str| left.as_ref().is_some_and(|(left, _)| left == what);
+        let used = own.unused().filter(|what| !is_left(what) && names(&named, what)).map(str::to_owned);
+        let (read, mut used): (Vec<String>, Vec<String>) =
+            used.partition(|what| what.contains('/') && !caller.owner);
+        let counts = own.under_way.is_some() && !caller.owner;
+        self.course.read.extend(read);
+        if let Some((left, _)) = &left {
+            let read = std::mem::take(&mut self.course.read);
+            used.extend(read.into_iter().filter(|what| stem(what) != stem(left)));
+        }
+        for what in used {
+            self.used(&what);
+        }
+        if let Some((what, text)) = left.filter(|_| counts) {
+            self.made(&Change::Own(OwnChange::Left { what, sketch: sketch(&text) }));
+        }
+    }
+
+    /// What was left by this name was used outside of any call: by the owner, or by a proof.
+    pub(crate) fn used(&mut self, what: &str) {
+        if self.store.agenda.own.unused().any(|unused| unused == what) {
+            self.made(&Change::Own(OwnChange::Used { what: what.to_owned() }));
+        }
+    }
+}
+
+/// What a look of this kind is to do.
+fn brief(kind: Kind) -> String {
+    let heading = format!("\n## {}\n", kind.name());
+    let text =
+        BRIEFS.split_once(&heading).map_or("", |(_, rest)| rest.split("\n## ").next().unwrap_or_default());
+    text.trim().to_owned()
+}
+
+/// A name without the number it ends with: things of a row have one.
+fn stem(what: &str) -> &str {
+    what.trim_end_matches(|c: char| c.is_ascii_digit() || "-_. ".contains(c))
+}
+
+/// Whether arguments name something, as a whole: `goal-1` is not in `goal-12`.
+fn names(args: &str, what: &str) -> bool {
+    args.match_indices(what).any(|(at, _)| {
+        let after = args.get(at + what.len()..).and_then(|rest| rest.chars().next());
+        after.is_none_or(|next| !next.is_alphanumeric())
+    })
+}

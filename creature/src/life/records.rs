@@ -1,0 +1,62 @@
+//! What a life writes down: records, observations and its cursors.
+
+use crate::digest::Facts;
+use crate::fault::Fault;
+use crate::life::Life;
+use crate::senses::papers;
+use memory::Record;
+use serde_json::{Value, json};
+
+impl Life {
+    /// What a snapshot says of this life beside its records.
+    pub(crate) fn facts(&self) -> Facts {
+        Facts {
+            life: self.told.life,
+            commit: self.told.commit.clone(),
+            thoughts: self.cursors.thoughts,
+            mind: self.mind.name(),
+            purpose: papers::read(&self.told.house.purpose()).text,
+            ..Facts::default()
+        }
+    }
+
+    /// Appends a record to memory.
+    pub fn remember(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
+        let (at, life) = (self.told.clock.text(), self.told.life);
+        let record = Record { at, life, kind: kind.to_owned(), data };
+        self.store
+            .memory
+            .append(&record)
+            .map_err(|cause| Fault::caused("remember", &cause, "is the disk full or .self not writable?"))
+    }
+
+    /// Remembers an observation unless it is what was last observed of this; empty is nothing to observe.
+    pub(crate) fn observe(&mut self, about: &'static str, text: &str) -> Result<(), Fault> {
+        if self.observed.get(about).is_some_and(|last| last == text) {
+            return Ok(());
+        }
+        self.observed.insert(about, text.to_owned());
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.remember("observation", json!({"about": about, "text": text}))
+    }
+
+    /// Keeps the cursors; failing to is told and survived, for memory holds what counts.
+    pub fn save(&mut self) -> Result<(), Fault> {
+        match self.cursors.save(&self.told.house.cursors()) {
+            Ok(()) => self.observe("cursors", ""),
+            Err(cause) => self.observe("cursors", &Fault::caused("keep the cursors", &cause, "").error),
+        }
+    }
+
+    /// Keeps a snapshot of this life so far. One that cannot be written is no reason to die.
+    pub(crate) fn keep_snapshot(&mut self) -> Result<(), Fault> {
+        let facts = self.facts();
+        self.cursors.snapshot_at = self.cursors.thoughts;
+        match self.store.keep_snapshot(&facts, None) {
+            Ok(_) => Ok(()),
+            Err(fault) => self.observe("snapshot", &fault.error),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Scanning: looks at the feeds and pages that papers name; what is new is an event, or waits for time of its own.
+//!
+//! Invariant: no model is asked to look; instinct follows its sources itself.
+
+use crate::fault::Fault;
+use crate::heartbeat::Stage;
+use crate::life::Life;
+use crate::mind::Mind;
+use crate::mind::context::shorten;
+use crate::mind::instinct::sources::{self, Named};
+use crate::mind::instinct::text::{host, number};
+use crate::pace::Pace;
+use crate::senses::papers;
+use crate::store::state;
+use hands::Broker;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// Sources looked at in one wake; the others wait for the next.
+const MOST_LOOKS: usize = 3;
+
+/// New items of a feed that are told by title, and items remembered as known.
+const MOST_TOLD: usize = 3;
+const MOST_KNOWN: usize = 64;
+
+/// News that wait for time of its own; of more the oldest go.
+const MOST_NEWS: usize = 16;
+
+/// What is known of every source, by its address, replaced whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Scanned {
+    pub sources: BTreeMap<String, Source>,
+    /// What is new and waits for time of its own, oldest first.
+    pub news: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Source {
+    /// When it is looked at next, in seconds since 1970.
+    pub next_s: i64,
+    /// Failures in a row.
+    pub fails: u32,
+    /// Items of a feed that were there before, or what a page said, as numbers.
+    pub known: Vec<u64>,
+}
+
+impl Scanned {
+    /// Reads the file; garbage costs a look more, nothing else.
+    pub fn load(path: &Path) -> Self {
+        state::read(path).unwrap_or_default()
+    }
+
+    fn next_s(&self, named: &Named) -> i64 {
+        self.sources.get(&named.url).map_or(0, |source| source.next_s)
+    }
+}
+
+impl Life {
+    /// Sources to follow; none on instinct, while paused, and where there is no way out.
+    fn followed(&self) -> Vec<Named> {
+        if matches!(self.mind, Mind::Instinct(_)) || self.told.broker.is_none() || self.paused() {
+            return Vec::new();
+        }
+        let house = &self.told.house;
+        sources::named(&papers::read(&house.purpose()).text, &papers::read(&house.checklist()).text)
+    }
+
+    /// When the next source is to be looked at.
+    pub(crate) fn next_look(&self) -> Option<Timestamp> {
+        let next_s = self.followed().iter().map(|named| self.scanned.next_s(named)).min()?;
+        Timestamp::from_second(next_s).ok()
+    }
+
+    /// Looks at the sources that are due.
+    pub(crate) async fn scan(&mut self) -> Result<(), Fault> {
+        let (followed, now_s) = (self.followed(), self.told.clock.now().as_second());
+        let Some(broker) = self.told.broker.clone() else { return Ok(()) };
+        let mut due: Vec<&Named> =
+            followed.iter().filter(|named| self.scanned.next_s(named) <= now_s).collect();
+        due.sort_by_key(|named| self.scanned.next_s(named));
+        if due.is_empty() {
+            return Ok(());
+        }
+        for named in due.into_iter().take(MOST_LOOKS) {
+            self.heart.stage(Stage::Sensing, Duration::from_secs(180));
+            let looked = look(&broker, named).await;
+            self.looked(named, looked)?;
+        }
+        self.scanned.sources.retain(|url, _| followed.iter().any(|named| named.url == *url));
+        // Events first: what is known is not told again.
+        self.save()?;
+        state::keep(&self.told.house.scanned(), &self.scanned);
+        Ok(())
+    }
+
+    /// Takes in one look: what is new is an event, a failure is paced and told of once.
+    fn looked(&mut self, named: &Named, looked: Result<Vec<(u64, String)>, String>) -> Result<(), Fault> {
+        let now_s = self.told.clock.now().as_second();
+        let first = !self.scanned.sources.contains_key(&named.url);
+        let source = self.scanned.sources.entry(named.url.clone()).or_default();
+        let found = match looked {
+            Ok(found) => found,
+            Err(error) => {
+                source.fails = source.fails.saturating_add(1);
+                source.next_s = now_s.saturating_add(sources::backoff_s(Pace::BUILT, source.fails));
+                let text = format!("{} could not be looked at: {}", named.url, shorten(&error, 300));
+                return match source.fails {
+                    1 => self.remember("observation", json!({"about": "source", "text": text})),
+                    _ => Ok(()),
+                };
+            }
+        };
+        (source.fails, source.next_s) = (0, now_s.saturating_add(Pace::BUILT.source_pace_s as i64));
+        let (numbers, said): (Vec<u64>, Vec<String>) =
+            found.into_iter().filter(|item| !source.known.contains(&item.0)).unzip();
+        if said.is_empty() {
+            return Ok(());
+        }
+        let does = if first { "says" } else { "has news" };
+        let mut text = format!("{} {does} (others' words):", host(&named.url));
+        said.iter().take(MOST_TOLD).for_each(|said| text += &format!(" {said};"));
+        if said.len() > MOST_TOLD {
+            text += &format!(" and {} more", said.len() - MOST_TOLD);
+        }
+        source.known.extend(numbers);
+        let over = source.known.len().saturating_sub(MOST_KNOWN);
+        source.known.drain(..over);
+        match self.has_own_time() {
+            // Worth a look within its means, not a thought each.
+            true => {
+                self.scanned.news.push(text.clone());
+                let over = self.scanned.news.len().saturating_sub(MOST_NEWS);
+                self.scanned.news.drain(..over);
+            }
+            false => self.cursors.tell(text.clone()),
+        }
+        self.remember("observation", json!({"about": "source", "text": text}))
+    }
+}
+
+/// What stands at a source, each thing with its number and in a few words.
+async fn look(broker: &Broker, named: &Named) -> Result<Vec<(u64, String)>, String> {
+    if named.feed {
+        let feed = hands::fetch_feed(broker, &named.url, 20).await.map_err(|error| error.message)?;
+        let item = |item: &hands::Item| {
+            (number(&item.id), format!("\"{}\" {}", shorten(&item.title, 140), shorten(&item.url, 200)))
+        };
+        return Ok(feed.items.iter().map(item).collect());
+    }
+    let page = hands::fetch_text(broker, &named.url, 4_000).await.map_err(|error| error.message)?;
+    let gist = hands::summarise(&page.text, 2).join(" ");
+    Ok(vec![(number(&page.text), format!("\"{}\" {}", shorten(&page.title, 140), shorten(&gist, 400)))])
+}

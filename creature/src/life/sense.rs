@@ -1,0 +1,136 @@
+//! Senses: all that a thought is given, read when it begins, and in whose name it is had.
+
+use crate::fault::Fault;
+use crate::life::Life;
+use crate::life::birth::LOOK_BACK;
+use crate::mind::moment::Moment;
+use crate::mind::{context, standing};
+use crate::senses::cursors::Cursors;
+use crate::senses::{budget, papers};
+use crate::store::caller::Caller;
+use agenda::own::LONGEST_CHOSEN_S;
+use agenda::requests::Request;
+use agenda::waking;
+use jiff::Timestamp;
+use memory::snapshot;
+
+/// Characters of events in one thought: what its prompt has room for, less the line on those that wait.
+const MOST_NEWS: usize = 1_800;
+
+impl Life {
+    /// Everything a mind is given, read now.
+    pub fn sense(&mut self, round: u32) -> Result<Moment, Fault> {
+        let house = self.told.house.clone();
+        self.watch.know();
+        self.hear()?;
+        self.hear_outcomes()?;
+        self.notice()?;
+        self.attend()?;
+        let checklist = papers::read(&house.checklist());
+        self.observe("checklist", &checklist.odd)?;
+        self.course.checklist = checklist.mark();
+        let records = match self.told.safe {
+            true => Vec::new(),
+            false => memory::tail(&house.memory(), LOOK_BACK.0, LOOK_BACK.1)
+                .inspect_err(|error| tracing::warn!("failed to {error}"))
+                .map_or(Vec::new(), |tail| tail.records),
+        };
+        let snapshot = match self.told.safe {
+            true => None,
+            false => snapshot::latest(&house.snapshots()).ok().flatten().map(|found| found.text),
+        };
+        let Caller { owner, thread, .. } = self.caller.clone();
+        let (stack, now) = (self.stack(), self.told.clock.now());
+        // Only what the wake began with counts as looked at: later rounds see the rest because this was done.
+        let line = stack.iter().find(|line| line.ready_at <= now);
+        self.course.line = line.filter(|_| round == 0 && !owner).cloned();
+        let waiting = || self.cursors.words.iter().filter(|waiting| waiting.word.thread == thread);
+        let words = waiting().map(|waiting| waiting.word.clone()).collect();
+        let unseen = waiting().filter(|waiting| waiting.seen == 0).count();
+        let money = budget::read(&house.budget());
+        let mut moment = Moment {
+            now: self.told.clock.text(),
+            time_zone: Some(self.store.rules.time_zone.clone()),
+            life: self.told.life,
+            commit: self.told.commit.clone(),
+            safe: self.told.safe,
+            rehearsal: self.told.rehearsal,
+            thoughts_before: self.cursors.thoughts,
+            round,
+            purpose: papers::read(&house.purpose()).text,
+            purpose_changed: self.course.purpose_changed,
+            checklist: checklist.text,
+            scratch: papers::read(&house.papers().join("scratch.md")).text,
+            words,
+            unseen,
+            news: self.news(),
+            snapshot,
+            records,
+            rest_s: self.rests(),
+            budget: money.line,
+            alarm: money.alarm,
+            unconsulted: self.observed.get("broker").is_some_and(|said| !said.is_empty()),
+            born: self.born.clone(),
+            asks_waiting: self.asks_waiting,
+            draft: self.draft().map_or(String::new(), |draft| draft.line()),
+            owner,
+            thread,
+            reasons: self.course.why.clone(),
+            rounds: self.settings.agenda.rounds,
+            goals: self.store.agenda.goals.lines().join("\n"),
+            stack,
+            requests: self.requests(now),
+            own: self.own_brief(),
+            directives: self.store.agenda.directives.lines(now),
+            paused: self.paused(),
+            sessions: self.store.sessions.lines(),
+            ..Moment::default()
+        };
+        moment.standing = standing::standing(&moment);
+        Ok(moment)
+    }
+
+    /// Shortest and longest rest a thought may choose, in seconds; with time of its own it is kept over wakes.
+    fn rests(&self) -> (u64, u64) {
+        let rest = &self.settings.rest;
+        let longest_s = if self.around().own.is_some() { LONGEST_CHOSEN_S } else { rest.longest_s };
+        (rest.shortest_s, longest_s.max(rest.longest_s))
+    }
+
+    fn requests(&self, now: Timestamp) -> Vec<String> {
+        let line = |one: &Request| {
+            let (text, tools) = (context::shorten(&one.text, 60), one.tools.join(", "));
+            format!("Open request {} of your owner's, \"{text}\": {tools} allowed for it.", one.id)
+        };
+        self.store.agenda.requests.standing(now).take(3).map(line).collect()
+    }
+
+    /// Turns to the owner where a word waits, one thread at a time, or a request is still worked on; else back to what it
+    /// does by itself.
+    fn attend(&mut self) -> Result<(), Fault> {
+        let next = self.cursors.words.iter().min_by_key(|waiting| waiting.seen);
+        let thread = next.map(|waiting| waiting.word.thread.clone()).or_else(|| self.course.on.clone());
+        match &thread {
+            Some(_) => self.interrupted()?,
+            None => self.resumed(),
+        }
+        self.caller = thread.map_or_else(Caller::own, |thread| Caller::owner(&thread));
+        Ok(())
+    }
+
+    /// The events this thought is shown. One that answers the owner has none: they wait for the next.
+    fn news(&mut self) -> Vec<String> {
+        let Cursors { news, gathered, .. } = &self.cursors;
+        let shown = if self.caller.owner { 0 } else { waking::shown(news, MOST_NEWS) };
+        self.course.shown = shown;
+        let waiting = news.len() - shown;
+        let mut told = Vec::new();
+        if shown > 0 && (waiting > 0 || *gathered > 0) {
+            told.push(format!(
+                "{waiting} older events wait for a later thought; {gathered} more were too many to keep"
+            ));
+        }
+        told.extend(news.iter().skip(waiting).cloned());
+        told
+    }
+}

@@ -1,0 +1,230 @@
+//! Talks with the owner that are over: a long one is summed up once, for the diary, memory and the next talk.
+//!
+//! Invariant: one is asked about once, over ends of lives: what was remembered of it is found by its key.
+
+use crate::fault::Fault;
+use crate::heartbeat::Stage;
+use crate::life::{Leaving, Life};
+use crate::mind::context::shorten;
+use crate::mind::conversation::Conversation;
+use crate::mind::thought::ToolCall;
+use crate::mind::{Mind, extract, talk, transcript};
+use crate::senses::papers;
+use crate::store::state;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+const ASKING: &str = include_str!("../../prompts/talked.md");
+
+/// Seconds between looks.
+const LOOK_S: i64 = 600;
+
+/// Seconds of silence after which a talk that is too long to be gone on with is over; a shorter one is after a day.
+const HOUR_S: i64 = 3_600;
+
+/// Tokens by which a talk grew, below which nothing is said of it.
+const LONG_TOKENS: u64 = 3_000;
+
+/// Characters of it that are read, the latest, and of what is kept of them.
+const MOST_READ: usize = 24_000;
+const MOST_KEPT: usize = 2_000;
+
+/// Looks at which no model was there to be asked; then plain code says what it can.
+const MOST_TRIES: u32 = 6;
+
+/// Records looked back on for one that a life before remembered and did not note.
+const LOOK_BACK: (usize, u64) = (400, 4 << 20);
+
+/// What is known of the talks, by their files.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Talks {
+    next_s: i64,
+    files: BTreeMap<String, Known>,
+}
+
+/// One that is over.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Known {
+    /// Of its file when it was looked at: what has grown since is another one.
+    bytes: u64,
+    key: String,
+    tries: u32,
+    done: bool,
+    /// Empty where it was too short to say anything of.
+    summary: String,
+}
+
+/// Whether a talk is over, and worth a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    GoesOn,
+    Short,
+    Long,
+}
+
+/// How a talk stands by now.
+pub fn over(talk: &Conversation, now_s: i64) -> Over {
+    let idle_s = now_s.saturating_sub(talk.at_s);
+    // One that a death or another thread cut off may be gone on with as long as a short one.
+    let soon = talk.tokens() >= talk::SHORT_TOKENS && !talk.is_unfinished();
+    match idle_s < if soon { HOUR_S } else { talk::DAY_S } {
+        true => Over::GoesOn,
+        false if is_long(talk) => Over::Long,
+        false => Over::Short,
+    }
+}
+
+/// Whether it grew by enough to be worth a summary.
+pub(crate) fn is_long(talk: &Conversation) -> bool {
+    talk.first_tokens().is_some_and(|first| talk.tokens() >= first.saturating_add(LONG_TOKENS))
+}
+
+/// The summary of a talk that is over, where one was made.
+pub(crate) fn summary(talks: &Path, talk: &Conversation) -> Option<String> {
+    let known: Talks = state::read(talks)?;
+    let key = key(talk);
+    let found = known.files.into_values().find(|known| known.key == key)?;
+    Some(found.summary).filter(|summary| !summary.is_empty())
+}
+
+/// The same for the same talk, whichever file it lies in.
+fn key(talk: &Conversation) -> String {
+    format!("{}@{}", talk.head.thread.as_deref().unwrap_or_default(), talk.at_s)
+}
+
+impl Life {
+    /// Sums up one talk that is over, if there is one. A failure is told and costs nothing else.
+    pub(crate) async fn sum_up_talks(&mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
+        let (path, now_s) = (self.told.house.talks(), self.told.clock.now().as_second());
+        if !matches!(self.mind, Mind::Model(_)) || self.course.poor || self.told.rehearsal {
+            return Ok(());
+        }
+        let mut talks: Talks = state::read(&path).unwrap_or_default();
+        // A clock put back delays no look by more than its time.
+        if (0..=LOOK_S).contains(&talks.next_s.saturating_sub(now_s)) && talks.next_s > now_s {
+            return Ok(());
+        }
+        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        talks.next_s = now_s.saturating_add(LOOK_S);
+        if let Some((name, talk)) = self.next_over(&mut talks, now_s) {
+            let known = talks.files.entry(name.clone()).or_default();
+            known.tries = known.tries.saturating_add(1);
+            let last_try = known.tries >= MOST_TRIES;
+            // Looked at is written down first: what kills a life here is not tried at every wake.
+            state::keep(&path, &talks);
+            if let Some(summary) = self.summed_up(&talk, last_try, leaving).await? {
+                if let Some(known) = talks.files.get_mut(&name) {
+                    (known.done, known.summary) = (true, summary);
+                }
+                if name.starts_with(talk::ENDED) {
+                    let _ = std::fs::remove_file(self.told.house.conversations().join(&name));
+                }
+            }
+        }
+        state::keep(&path, &talks);
+        Ok(())
+    }
+
+    /// The next talk that is over and long; those that are over and short are noted as done.
+    fn next_over(&self, talks: &mut Talks, now_s: i64) -> Option<(String, Conversation)> {
+        let folder = self.told.house.conversations();
+        let mut found = BTreeMap::new();
+        for file in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = file.file_name().to_string_lossy().into_owned();
+            if name.starts_with("talk-") || name.starts_with(talk::ENDED) {
+                found.insert(name, file.metadata().map_or(0, |found| found.len()));
+            }
+        }
+        talks.files.retain(|name, _| found.contains_key(name));
+        for (name, bytes) in found {
+            if talks.files.get(&name).is_some_and(|known| known.done && known.bytes == bytes) {
+                continue;
+            }
+            let Some(read) =
+                Conversation::load(&folder.join(&name)).filter(|read| read.head.thread.is_some())
+            else {
+                continue;
+            };
+            let over = if name.starts_with(talk::ENDED) { Over::Long } else { over(&read, now_s) };
+            let key = key(&read);
+            let tries =
+                talks.files.get(&name).filter(|known| known.key == key).map_or(0, |known| known.tries);
+            let known = Known { bytes, key, tries, done: over == Over::Short, summary: String::new() };
+            match over {
+                Over::GoesOn => {}
+                Over::Short => drop(talks.files.insert(name, known)),
+                Over::Long => {
+                    talks.files.insert(name.clone(), known);
+                    return Some((name, read));
+                }
+            }
+        }
+        None
+    }
+
+    /// What is to be kept of a talk, remembered and in the diary; none where no model is there, or the life is to leave.
+    async fn summed_up(
+        &mut self,
+        talk: &Conversation,
+        last_try: bool,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<String>, Fault> {
+        let (key, thread) = (key(talk), talk.head.thread.clone().unwrap_or_default());
+        let tail = memory::tail(&self.told.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
+        let records = tail.map_or(Vec::new(), |tail| tail.records);
+        let known = records.iter().rev().find(|record| record.data.get("talk") == Some(&json!(key)));
+        let known =
+            known.and_then(|record| record.data.get("text")).and_then(Value::as_str).map(str::to_owned);
+        let summary = match known {
+            Some(known) => known,
+            None => {
+                let asked = tokio::select! {
+                    biased;
+                    () = leaving.asked() => return Ok(None),
+                    () = self.watch.word() => return Ok(None),
+                    asked = self.ask_of(talk) => asked,
+                };
+                let plain = || last_try.then(|| extract::extract(&transcript::lines(&talk.turns)));
+                let Some(said) = asked.or_else(plain) else { return Ok(None) };
+                let said = shorten(said.trim(), MOST_KEPT);
+                let data = json!({"about": "talk", "thread": thread, "talk": key, "text": said});
+                self.remember("observation", data)?;
+                said
+            }
+        };
+        let day: String = self.told.clock.text().chars().take(10).collect();
+        let entry = format!("{day}, a talk with my owner ({thread}) is over: {summary}");
+        let diary = papers::read(&self.told.house.papers().join("diary.md")).text;
+        if !diary.contains(&summary) {
+            let Value::Object(args) = json!({"name": "diary", "text": entry}) else {
+                return Ok(Some(summary));
+            };
+            let call = ToolCall { tool: "notes.append".to_owned(), args, ..ToolCall::default() };
+            let done = self.lend(self.caller.clone()).call(&call).await.result;
+            let why = done.get("error").and_then(Value::as_str).unwrap_or_default();
+            self.observe("talk", why)?;
+        }
+        Ok(Some(summary))
+    }
+
+    /// What the quick model says of it, or else the first.
+    async fn ask_of(&self, talk: &Conversation) -> Option<String> {
+        let Mind::Model(mind) = &self.mind else { return None };
+        let lines = transcript::latest(transcript::lines(&talk.turns), MOST_READ);
+        let (patience, heart) = (mind.patience() + Duration::from_secs(10), &self.heart);
+        let alive = || heart.stage(Stage::Thinking, patience);
+        alive();
+        for mind in self.quick.iter().filter(|_| !self.quick_is_away).chain([mind]) {
+            let said = mind.sums_up(&lines, ASKING, true, &alive).await;
+            if said.is_some() {
+                return said;
+            }
+        }
+        None
+    }
+}

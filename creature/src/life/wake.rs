@@ -1,0 +1,246 @@
+//! Wakes: what comes due by itself is done, and whether this wake needs a thought is decided.
+//!
+//! Invariant: a model is called for a reason that stands in the wake's record; instinct costs nothing and looks at
+//! every wake. What is due by the clock is done here, without either.
+
+use crate::dream;
+use crate::fault::Fault;
+use crate::life::{Leaving, Life, Next};
+use crate::mind::instinct::checklist;
+use crate::mind::{Mind, context};
+use crate::senses::{budget, cursors::Interrupted, papers};
+use crate::store::Store;
+use crate::store::caller::Caller;
+use crate::store::feed::Event;
+use agenda::outbox::Kind;
+use agenda::repeat::Repeats;
+use agenda::stack::{self, Category, Line};
+use agenda::waking::{self, Found};
+use jiff::Timestamp;
+use serde_json::json;
+use std::time::Duration;
+
+/// Characters of a text that go into an event.
+const MOST_CHARS: usize = 300;
+
+impl Life {
+    /// Does what came due and takes what was said; none of it needs a mind.
+    pub(crate) async fn tick(&mut self) -> Result<(), Fault> {
+        self.caller = Caller::own();
+        (self.course.setback, self.course.ended) = (false, false);
+        self.watch.know();
+        self.hear()?;
+        self.hear_outcomes()?;
+        self.notice()?;
+        if self.told.safe {
+            return Ok(());
+        }
+        self.settle_in();
+        self.attend_hour()?;
+        self.put_old_draft_away().await?;
+        self.course.changed = dream::changed(&self.told.house);
+        self.scan().await
+    }
+
+    /// Looks at what stands still for long: the purpose, and how the money is.
+    pub(crate) fn notice(&mut self) -> Result<(), Fault> {
+        let house = self.told.house.clone();
+        let money = budget::read(&house.budget());
+        self.course.poor = money.poor;
+        self.observe("budget", &money.alarm)?;
+        self.tell_of_money(&money.warning)?;
+        let purpose = papers::read(&house.purpose());
+        let mark = purpose.mark();
+        if mark != self.cursors.purpose {
+            if !self.cursors.purpose.is_empty() {
+                self.course.purpose_changed = true;
+                let text = "PURPOSE.md changed";
+                self.remember("observation", json!({"about": "purpose", "text": text, "mark": mark}))?;
+            }
+            self.cursors.purpose = mark;
+        }
+        self.observe("purpose", &purpose.odd)
+    }
+
+    /// The owner hears that the money runs short, once a day.
+    fn tell_of_money(&mut self, warning: &str) -> Result<(), Fault> {
+        let today: String = self.told.clock.text().chars().take(10).collect();
+        let now = self.told.clock.now();
+        let wanted = self.store.agenda.directives.lets_through(Kind::Approval, warning, now);
+        if warning.is_empty() || self.cursors.money_told == today || !wanted {
+            return Ok(());
+        }
+        self.cursors.money_told = today;
+        let data = json!({"from": "creature", "kind": "money", "thread": "main", "text": warning});
+        self.remember("message", data)?;
+        self.save()
+    }
+
+    /// How things stand for whoever asks whether to think.
+    pub(crate) fn found(&self, now: Timestamp) -> Found {
+        let paper = papers::read(&self.told.house.checklist());
+        Found {
+            newborn: !self.course.proven,
+            // A word that was told why waits for the next try.
+            words: if self.is_down() { self.untold() } else { self.cursors.words.len() },
+            events: self.cursors.news.len() + usize::from(self.cursors.interrupted.is_some()),
+            purpose_changed: self.course.purpose_changed,
+            checklist_changed: paper.mark() != self.cursors.checklist
+                && !(paper.text.trim().is_empty() && self.cursors.checklist.is_empty()),
+            items_due: self.items_due(&paper.text, now),
+            line: stack::ready(&self.stack(), now)
+                .next()
+                .map(|line| format!("{} {}", line.id, context::shorten(&line.title, 100))),
+            draft: self.draft_due().filter(|(at, _)| *at <= now).map(|(_, line)| line),
+            unfinished: self.course.overran > 0 || self.course.on.is_some(),
+            paused: self.paused(),
+            down: self.is_down(),
+        }
+    }
+
+    /// Whether the owner said something that no thought has seen.
+    pub(crate) fn unheard(&self) -> bool {
+        self.cursors.words.iter().any(|waiting| waiting.seen == 0)
+    }
+
+    /// Decides whether this wake thinks, and says why in its record.
+    pub(crate) fn woken(&mut self) -> Result<bool, Fault> {
+        let now = self.told.clock.now();
+        let (found, instinct) = (self.found(now), matches!(self.mind, Mind::Instinct(_)));
+        let mut why = waking::reasons(&found);
+        if self.course.emptied.holds(&why, now).is_some() && !self.unheard() {
+            why.clear();
+        }
+        if found.words > 0 || why != self.course.why {
+            // The same answer to other words, or the same look for another turn of a task, is no repeat.
+            self.repeats = Repeats::default();
+        }
+        self.course.why = why;
+        let looks = instinct && self.course.why.is_empty() && !found.paused && !found.down;
+        if looks {
+            self.course.why.push("instinct looks around".to_owned());
+        }
+        self.course.looks.wake(looks, now);
+        let why = &self.course.why;
+        let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
+        self.store.feed.tell(Event::Wakeup, beat.clone());
+        // A quiet wake is no death: what it could not write is seen where it is missed.
+        let booked = if self.course.looks.dull { Ok(()) } else { self.store.book("heartbeat", beat) };
+        self.observe(
+            "bookkeeping",
+            &booked.err().map_or(String::new(), |fault| format!("failed to {}", fault.error)),
+        )?;
+        self.course.quiet = if self.course.why.is_empty() { self.course.quiet + 1 } else { 0 };
+        Ok(!self.course.why.is_empty())
+    }
+
+    /// Recurring items of the checklist whose time has come.
+    fn items_due(&self, checklist: &str, now: Timestamp) -> Vec<String> {
+        let due = |line: &str| self.cursors.items.get(line).is_none_or(|next_s| *next_s <= now.as_second());
+        let items =
+            checklist::open(checklist, self.reads()).into_iter().filter(|item| item.every_s.is_some());
+        items.filter(|item| due(&item.line)).map(|item| context::shorten(&item.text, 160)).collect()
+    }
+
+    /// A thought was completed: what it was shown is not told again. One that answers the owner leaves the rest be.
+    pub(crate) fn seen(&mut self) {
+        (self.course.proven, self.course.down_until) = (true, None);
+        if self.caller.owner {
+            return;
+        }
+        self.course.purpose_changed = false;
+        self.course.draft_seen = Some(self.told.clock.now());
+        self.cursors.take_news(std::mem::take(&mut self.course.shown));
+        self.cursors.checklist = std::mem::take(&mut self.course.checklist);
+        match self.course.line.take() {
+            Some(line) if line.category == Category::Own => self.began_look(&line.id),
+            Some(line) => _ = self.made(&line.looked()),
+            None => {}
+        }
+        let now_s = self.told.clock.now().as_second();
+        let items = checklist::open(&papers::read(&self.told.house.checklist()).text, self.reads());
+        self.cursors.items.retain(|line, _| items.iter().any(|item| item.line == *line));
+        for item in items {
+            let Some(every_s) = item.every_s else { continue };
+            let next_s = self.cursors.items.entry(item.line).or_insert(now_s);
+            if *next_s <= now_s {
+                *next_s = now_s.saturating_add(every_s);
+            }
+        }
+    }
+
+    /// The owner speaks: what was being done by itself waits, and is taken up again once the word is answered.
+    pub(crate) fn interrupted(&mut self) -> Result<(), Fault> {
+        let Some(what) = self.course.busy.take() else { return Ok(()) };
+        let said = self.cursors.words.iter().map(|waiting| context::shorten(&waiting.word.text, MOST_CHARS));
+        let (said, what) = (said.collect(), context::shorten(&what, MOST_CHARS));
+        self.store.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
+        self.cursors.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
+        self.save()
+    }
+
+    /// Takes up again what the owner's word interrupted; what happened meanwhile is an event.
+    pub(crate) fn resumed(&mut self) {
+        let Some(Interrupted { at, what, said }) = self.cursors.interrupted.take() else { return };
+        self.store.feed.tell(Event::Resumed, json!({"what": what, "since": at}));
+        let said = said.join("\" and \"");
+        self.cursors.tell(format!(
+            "Your owner's word interrupted you at {at} while you meant to: {what}. Your owner said \"{said}\", and was \
+             answered. Go on, unless the word changed it."
+        ));
+    }
+
+    /// Whether the owner's word is that it pauses.
+    pub(crate) fn paused(&self) -> bool {
+        self.store.agenda.directives.paused(self.told.clock.now()).is_some()
+    }
+
+    /// The stack as it is now.
+    pub(crate) fn stack(&self) -> Vec<Line> {
+        if self.told.safe {
+            return Vec::new();
+        }
+        let Store { agenda, rules, .. } = &self.store;
+        stack::stack(agenda, rules, &self.around(), self.told.clock.now())
+    }
+
+    /// Nothing is done now that nobody asked for.
+    pub(super) fn held(&self, now: Timestamp) -> bool {
+        self.told.safe || self.paused() || self.course.down_until.is_some_and(|until| now < until)
+    }
+
+    /// The mind is left alone for now.
+    pub(crate) fn is_down(&self) -> bool {
+        self.course.down_until.is_some_and(|until| self.told.clock.now() < until)
+    }
+
+    /// The night has its dream, and what runs apart its turns, when the wake's own thoughts are done.
+    pub(crate) async fn apart(&mut self, rest: Duration, leaving: &mut impl Leaving) -> Result<Next, Fault> {
+        let now = self.told.clock.now();
+        if !self.told.safe && !self.paused() {
+            self.dream_if_due(leaving).await?;
+            self.course.dreamless = self.next_dream(now) <= now;
+        }
+        if self.held(now) {
+            return Ok(Next::Rest(rest));
+        }
+        if std::mem::take(&mut self.course.stopped) {
+            self.store.feed.tell(Event::Resumed, json!({"what": "sub-sessions"}));
+        }
+        match self.work_sessions(leaving).await? {
+            None => Ok(Next::Rest(rest)),
+            Some(Next::Rest(wait)) if wait.is_zero() => {
+                self.course.stopped = true;
+                self.store
+                    .feed
+                    .tell(Event::Paused, json!({"why": "the owner's word", "what": "sub-sessions"}));
+                Ok(Next::Rest(rest))
+            }
+            Some(Next::Rest(wait)) => {
+                (self.course.down_until, self.course.setback) = (now.checked_add(wait).ok(), true);
+                Ok(Next::Rest(wait.max(rest)))
+            }
+            Some(end) => Ok(end),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The store: what a life keeps. Memory and bookkeeping, its agenda, what runs apart, its feed; and the hour it is kept by.
+//!
+//! Invariant: one owner, the life; a tool is lent it for a call. A call that runs beside the life has one of its own, with the
+//! agenda as it was, and changes neither that nor a sub-session.
+
+pub mod agenda;
+pub mod books;
+pub mod caller;
+pub mod feed;
+pub mod sessions;
+pub mod snapshot;
+pub mod state;
+
+use crate::clock::Clock;
+use crate::fault::Fault;
+use crate::paths::House;
+use crate::senses::papers;
+use ::agenda::sessions::Sessions;
+use ::agenda::{Agenda, Rules};
+use books::Books;
+use feed::Feed;
+use memory::{Log, Record};
+use serde_json::Value;
+
+/// What a life keeps.
+pub struct Store {
+    pub house: House,
+    pub clock: Clock,
+    pub life: u64,
+    pub memory: Log,
+    pub books: Books,
+    pub agenda: Agenda,
+    /// By what the owner's settings say the agenda is kept.
+    pub rules: Rules,
+    /// What runs apart.
+    pub sessions: Sessions,
+    pub feed: Feed,
+}
+
+impl Store {
+    /// Reads what is kept in the house; a garbage file is set aside and told, and costs no life.
+    pub fn open(house: House, memory: Log, life: u64, clock: Clock) -> Self {
+        let (agenda, odd) = papers::kept(&house.agenda());
+        let (sessions, lost) = papers::kept(&house.sessions());
+        let odd: [Option<String>; 2] = [odd, lost];
+        odd.iter().flatten().for_each(|said| tracing::warn!("{said}"));
+        Self {
+            books: Books::new(&house),
+            feed: Feed::new(house.feed(), clock.clone(), life),
+            rules: Rules::default(),
+            house,
+            clock,
+            life,
+            memory,
+            agenda,
+            sessions,
+        }
+    }
+
+    /// Another one for a call that runs while this one is used.
+    pub fn beside(&self) -> Result<Self, Fault> {
+        let hint = "are too many files open?";
+        let memory =
+            self.memory.again().map_err(|cause| Fault::caused("open memory once more", &cause, hint))?;
+        Ok(Self {
+            house: self.house.clone(),
+            clock: self.clock.clone(),
+            life: self.life,
+            memory,
+            books: self.books.again(),
+            agenda: self.agenda.clone(),
+            rules: self.rules.clone(),
+            sessions: Sessions::default(),
+            feed: self.feed.clone(),
+        })
+    }
+
+    /// From now on no line of memory or of the bookkeeping holds this word.
+    pub fn hide(&mut self, secret: &str) {
+        self.memory.hide(secret);
+        self.books.hide(secret);
+    }
+
+    /// Appends one record to memory, synced.
+    pub(crate) fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
+        let record = self.at_present(kind, data);
+        self.memory.append(&record).map_err(|cause| unwritten(kind, &cause))
+    }
+
+    /// The same to the bookkeeping.
+    pub(crate) fn book(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
+        let record = self.at_present(kind, data);
+        self.books.append(&record).map_err(|cause| unwritten(kind, &cause))
+    }
+
+    fn at_present(&self, kind: &str, data: Value) -> Record {
+        Record { at: self.clock.text(), life: self.life, kind: kind.to_owned(), data }
+    }
+}
+
+fn unwritten(kind: &str, cause: &memory::Error) -> Fault {
+    Fault::caused(format!("append a {kind} record"), cause, "is the disk full? nothing else was done")
+}

@@ -1,0 +1,40 @@
+//! Sub-sessions as they are kept: every turn booked, then written down whole.
+
+use super::Store;
+use crate::fault::Fault;
+use agenda::sessions::Status;
+use serde_json::json;
+
+impl Store {
+    /// Books how these stand now, and writes all down.
+    pub(crate) fn turned(&mut self, ids: &[String]) -> Result<(), Fault> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        for id in ids {
+            let Some(session) = self.sessions.get(id) else { continue };
+            let spawned = session.status == Status::Waiting;
+            let data = json!({
+                "about": "session", "session": id, "status": session.status, "hop": session.hop,
+                "thread": session.thread, "origin": session.origin, "depends_on": session.depends_on,
+                "objective": spawned.then_some(&session.objective),
+                "answer": session.status.ended().then_some(&session.answer),
+            });
+            // What it answered is its last thought, and stands in memory; why it failed may stand nowhere else.
+            match session.status {
+                Status::Failed => self.record("agenda", data)?,
+                _ => self.book("agenda", data)?,
+            }
+        }
+        self.keep_sessions();
+        Ok(())
+    }
+
+    /// Writes them down; failing to is told and survived.
+    pub(crate) fn keep_sessions(&self) {
+        let text = serde_json::to_vec(&self.sessions).unwrap_or_default();
+        if let Err(error) = memory::replace(&self.house.sessions(), &text) {
+            tracing::warn!("failed to {error}");
+        }
+    }
+}

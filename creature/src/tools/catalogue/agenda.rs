@@ -1,0 +1,96 @@
+//! Tools for what it means to do: goals, opportunities, tasks, gaps, presence.
+
+use super::row::*;
+use crate::tools::{agenda, left};
+
+pub(super) const TOOLS: &[Tool] = &[
+    tool(
+        "goal.add",
+        &[text("title"), STEPS.maybe(), amount("cost_usd").maybe()],
+        House,
+        Now(agenda::change),
+        FULL.leaves(left::item),
+        "a goal, with its steps in order",
+    ),
+    tool("goal.extend", &[ID, STEPS], House, Now(agenda::change), FULL, "more steps"),
+    tool(
+        "goal.checkpoint",
+        &[ID, STATUS, number("checkpoint", 0, ANY).maybe(), REASON],
+        House,
+        Now(agenda::change),
+        FULL.leaves(left::step),
+        "status of a step by number, else of the next; a reason for failed and blocked; the same failure three times parks it",
+    ),
+    tool(
+        "opportunity.add",
+        &[text("title"), amount("amount_usd").maybe(), text("next").maybe()],
+        House,
+        Now(agenda::change),
+        FULL.leaves(left::item),
+        "a way to earn, at stage scan",
+    ),
+    tool(
+        "opportunity.move",
+        &[
+            ID,
+            one_of("stage", STAGES).maybe(),
+            amount("amount_usd").maybe(),
+            amount("earned_usd").maybe(),
+            text("next").maybe(),
+            number("wait_s", 0, TEN_YEARS_S).maybe(),
+        ],
+        House,
+        Now(agenda::opportunity_move),
+        FULL.leaves(left::step),
+        "on by one stage; earned_usd is what came in now",
+    ),
+    tool(
+        "task.add",
+        &[text("text"), text("at").maybe(), number("in_s", 0, TEN_YEARS_S).maybe(), EVERY_S],
+        House,
+        Now(agenda::add_task),
+        FULL.reviews().leaves(left::item),
+        "do this at a time, once or again and again",
+    ),
+    tool(
+        "task.done",
+        &[ID, text("failed").maybe()],
+        House,
+        Now(agenda::end_task),
+        FULL.leaves(left::step),
+        "done, or why it failed",
+    ),
+    tool("gap.note", &[text("what")], House, Now(agenda::change), FULL, "something you could not do"),
+    tool(
+        "presence.note",
+        &[text("place"), text("last").maybe(), number("every_days", 0, 3_650).maybe()],
+        House,
+        Now(agenda::change),
+        FULL,
+        "you posted there; be back in so many days",
+    ),
+    tool(
+        "agenda.list",
+        &[one_of("kind", AGENDA).maybe()],
+        House,
+        Now(agenda::list),
+        FULL,
+        "the stack, or all of a kind",
+    ),
+    tool(
+        "agenda.close",
+        &[ID, text("reason"), one_of("outcome", &["done", "failed", "dropped"]).maybe()],
+        House,
+        Now(agenda::change),
+        FULL,
+        "end any of them",
+    ),
+    tool(
+        "agenda.approve",
+        &[ID],
+        House,
+        Now(agenda::approve),
+        FULL,
+        "whether your owner approved it: the owner's own `approve ID`, or a plain yes to the message that asked, does; nothing else can",
+    ),
+];

@@ -1,0 +1,86 @@
+//! Tools for talking, and for what the owner said: messages, reminders, concerns, directives.
+
+use super::row::*;
+use crate::tools::{
+    agenda, directives, left, owner, remember, reminders,
+    wake::{self, REST},
+};
+
+const WHEN: Arg = words("when").about("`2026-12-01 09:00`, `in 20 min`, `daily 09:00`, `weekly mon,thu 09:00`, `monthly 31 09:00`, `every 45 min 08:00-20:00`");
+const DIRECTIVE: Arg = text("text").about(
+    "`focus on … this week`, `… every 10 minutes`, `only message me about …`, `pause until …`, `resume`",
+);
+
+pub(super) const TOOLS: &[Tool] = &[
+    tool(
+        "complete_run",
+        &[SUMMARY.maybe()],
+        Talk,
+        Now(wake::complete),
+        OWN.ends(),
+        "end this wake: nothing more is to be done now",
+    ),
+    tool(
+        REST,
+        &[number("sleep_s", 0, WEEK_S), text("intent").maybe()],
+        Talk,
+        Now(wake::rest),
+        FULL.ends(),
+        "end this wake and rest so long; `intent` says what you mean to do next",
+    ),
+    tool(
+        "memory.append",
+        &[text("text").maybe(), object("data").maybe(), text("kind").maybe()],
+        Talk,
+        Now(remember::append),
+        WORKS.answers(&["message"]),
+        "remember something: `text`, or an object in `data`; kind `observation` unless given; kind `message` with data {text} answers the owner's words",
+    ),
+    tool(
+        "memory.snapshot",
+        &[text("text").maybe()],
+        Talk,
+        Now(remember::snapshot),
+        FULL.changes(Changes::Memory),
+        "put a summary of everything in place of older records; without `text` one is made from the records",
+    ),
+    tool(
+        "owner.message",
+        &[text("text"), flag("done").maybe(), words("kind").maybe()],
+        Talk,
+        Now(owner::message),
+        FULL.answers(&["answer", ""]).leaves(left::message),
+        "say this to your owner, word for word. It answers their words: `done` false while work on the request goes on, true when it is done. Unasked it needs a kind (revenue, approval, milestone, broken or weekly_summary); few an hour go, the rest is gathered",
+    ),
+    tool(
+        "reminder.add",
+        &[TEXT, WHEN, text("zone").maybe(), text("prompt").maybe()],
+        House,
+        Now(reminders::add),
+        FULL,
+        "`prompt` runs apart then",
+    ),
+    tool("reminder.list", &[], House, Now(reminders::list), WORKS, "those to come"),
+    tool("reminder.cancel", &[ID], House, Now(agenda::change), FULL, "take one back"),
+    tool(
+        "pulse.add",
+        &[text("text"), EVERY_S, MODE],
+        House,
+        Now(agenda::change),
+        FULL,
+        "a standing concern, reviewed apart every hour unless said; mode: what a review may do, as of spawn",
+    ),
+    tool(
+        "pulse.update",
+        &[ID, text("text").maybe(), EVERY_S],
+        House,
+        Now(agenda::change),
+        WORKS,
+        "change one",
+    ),
+    tool("pulse.close", &[ID, text("why")], House, Now(agenda::change), FULL.reviews(), "end one"),
+    tool("pulse.list", &[], House, Now(reminders::concerns), WORKS, "those that are open"),
+    tool("directive.set", &[DIRECTIVE], House, Now(directives::set), FULL, "keep your owner's word"),
+    tool("directive.list", &[], House, Now(directives::list), FULL, "those that hold"),
+    tool("directive.end", &[ID], House, Now(agenda::change), FULL, "take one back, at your owner's word"),
+];

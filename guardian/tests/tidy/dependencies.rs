@@ -1,0 +1,216 @@
+//! Who may depend on whom: crates by their manifests, folders by what stands in their lines.
+
+use crate::manners::lines_with;
+use crate::none;
+use crate::sources::{Source, dependencies, plain, sources};
+use std::path::Path;
+
+/// Our crates, and which of ours each may stand on: only downward. Tests may use more; nothing that runs uses `trials`.
+const CRATES: [(&str, &str); 17] = [
+    ("house", ""),
+    ("walls", "house"),
+    ("broker", "house"),
+    ("console", "house guardian"),
+    ("guardian", "house walls"),
+    ("trials", "house walls guardian console"),
+    ("agenda", ""),
+    ("memory", ""),
+    ("knowledge", ""),
+    ("hands", ""),
+    ("model", ""),
+    ("ground", ""),
+    ("patch", "ground memory"),
+    ("week", "agenda creature hands memory"),
+    ("mind", "ground agenda memory model"),
+    ("instinct", "ground agenda mind"),
+    ("creature", "ground agenda memory knowledge hands model patch mind instinct"),
+];
+
+/// All that the guardian may stand on, by itself or by `house` and `walls`: no async, no network, no model.
+const GUARDIAN_NEEDS: &str = "anyhow fs2 git2 jiff lexopt libc libgit2-sys nix serde serde_json sha2 signal-hook \
+    strsim toml tracing tracing-subscriber unicode-width landlock seccompiler";
+const GUARDIAN_TESTS_NEED: &str = "nix tempfile tiny_http";
+const GUARDIAN_AND_BELOW: [&str; 3] = ["guardian/Cargo.toml", "house/Cargo.toml", "walls/Cargo.toml"];
+
+/// Stands in for the providers of models, knows nothing of the creature, and so serves the tests of the whole too.
+const FAITHFUL: &str = "creature/tests/faithful/mod.rs";
+
+/// Text of the creature's must not come to a terminal as it is: all that these print passes one door.
+const PRINTING: [&str; 4] = ["guardian/src/", "house/src/", "walls/src/", "console/src/"];
+
+/// What must not stand in the source of whom, and what to do instead.
+type Rule = (fn(&str) -> bool, &'static [&'static str], &'static str);
+
+const RULES: [Rule; 6] = [
+    (
+        |path| path.starts_with("guardian/src/"),
+        &["async fn", "async move", ".await", "tokio", "TcpStream", "UdpSocket", "reqwest"],
+        "the guardian has no async and calls nobody; let the broker or the console do it",
+    ),
+    (
+        |path| path.starts_with("guardian/src/decide/"),
+        &[
+            "crate::act",
+            "crate::git",
+            "crate::processes",
+            "crate::run",
+            "crate::start",
+            "console",
+            "house::files",
+            "house::terminal",
+            "house::repair",
+            "house::openat",
+            "std::fs",
+            "std::process",
+            "std::thread",
+            "std::env",
+            "std::net",
+            "git2",
+            "nix::",
+            "Instant",
+            "SystemTime",
+            "println!",
+            "tracing::",
+        ],
+        "what decides neither acts, prints nor looks at a clock; be told it, and say what is to be done",
+    ),
+    (
+        |path| ["guardian/src/git/", "guardian/src/processes/"].iter().any(|of| path.starts_with(of)),
+        &["crate::act", "crate::decide", "crate::run", "crate::start", "crate::orders"],
+        "the repository and the processes are used by `act`, and know nothing of it",
+    ),
+    (
+        |path| PRINTING.iter().any(|of| path.starts_with(of)) && path != "house/src/terminal.rs",
+        &["println!", "print!(", "eprint!(", "dbg!(", "::stdout(", "::stderr", "/dev/tty"],
+        "print it by `terminal`, which takes out what steers one",
+    ),
+    (
+        |path| path.starts_with("house/src/") || path.starts_with("walls/src/"),
+        &["tokio", "TcpStream", "reqwest", "async fn"],
+        "the guardian stands on it: no async, no network",
+    ),
+    (
+        |path| path.starts_with("creature/crates/agenda/src/"),
+        &[
+            "std::fs",
+            "std::process",
+            "std::net",
+            "std::env",
+            "Timestamp::now",
+            "Zoned::now",
+            "SystemTime::now",
+        ],
+        "the agenda is pure: time is told, nothing is read or written",
+    ),
+];
+
+#[test]
+fn folders_keep_to_what_is_theirs() {
+    let mut bad = Vec::new();
+    for (of, marks, what_to_do) in RULES {
+        bad.extend(lines_with(|source| source.is_production() && of(&source.path), marks, what_to_do));
+    }
+    none(bad);
+}
+
+#[test]
+fn what_says_that_it_is_pure_acts_on_nothing() {
+    let says_so = |source: &Source| {
+        let first = source.text.lines().next().unwrap_or_default();
+        source.is_production() && (first.ends_with("Pure.") || first.ends_with("; pure."))
+    };
+    assert!(sources().iter().filter(|source| says_so(source)).count() > 20, "nothing says that it is pure");
+    let marks = [
+        "std::fs",
+        "std::process",
+        "std::net",
+        "std::env",
+        "tokio::",
+        "reqwest",
+        "Instant::now",
+        "SystemTime::now",
+        "Timestamp::now",
+        "Zoned::now",
+    ];
+    none(lines_with(says_so, &marks, "its first line says that it is pure; act elsewhere, or do not say so"));
+}
+
+#[test]
+fn crates_depend_only_downward() {
+    let mut bad = Vec::new();
+    let ours: Vec<&str> = CRATES.iter().map(|(name, _)| *name).collect();
+    for source in sources().iter().filter(|source| source.path.ends_with("/Cargo.toml")) {
+        let name = Path::new(&source.path).parent().unwrap().file_name().unwrap().to_str().unwrap();
+        let Some((_, below)) = CRATES.iter().find(|(known, _)| *known == name) else {
+            bad.push(format!(
+                "{}:1: {name} is not in `CRATES`; say what of ours it may stand on",
+                source.path
+            ));
+            continue;
+        };
+        for (other, table) in dependencies(source) {
+            let allowed = below.split_whitespace().any(|allowed| allowed == other);
+            let tested = table == "dev-dependencies";
+            if ours.contains(&other.as_str()) && !allowed && !tested {
+                let may = if below.is_empty() { "none of ours" } else { below };
+                bad.push(format!("{}:1: {name} depends on {other}; it may stand on {may}", source.path));
+            }
+        }
+    }
+    none(bad);
+}
+
+#[test]
+fn no_workspace_reaches_into_the_other() {
+    let mut bad = Vec::new();
+    for source in sources() {
+        let folder = Path::new(&source.path).parent().unwrap().to_owned();
+        let ours = source.path.starts_with("creature/");
+        let names: &[&str] = if source.path.ends_with("Cargo.toml") {
+            &["path"]
+        } else if source.is_rust() {
+            &["#[path", "include!(", "include_str!(", "include_bytes!("]
+        } else {
+            continue;
+        };
+        for (line, text) in source.lines() {
+            let Some(at) = names.iter().find_map(|name| Some(text.find(name)? + name.len())) else {
+                continue;
+            };
+            let Some(target) = text[at..].split('"').nth(1) else { continue };
+            let target = plain(&folder.join(target));
+            let in_a_test = !source.is_production() && source.is_rust();
+            if target == Path::new(FAITHFUL) && in_a_test && !ours {
+                continue;
+            }
+            if target.starts_with("..") || target.starts_with("creature") != ours {
+                bad.push(format!(
+                    "{}:{line}: {} is another workspace's; share a file format, not a path",
+                    source.path,
+                    target.display()
+                ));
+            }
+        }
+    }
+    none(bad);
+}
+
+#[test]
+fn the_guardian_stands_on_little() {
+    let mut bad = Vec::new();
+    let ours: Vec<&str> = CRATES.iter().map(|(name, _)| *name).collect();
+    let manifests = sources().into_iter().filter(|source| GUARDIAN_AND_BELOW.contains(&source.path.as_str()));
+    for source in manifests {
+        for (name, table) in dependencies(&source) {
+            let tests = table == "dev-dependencies";
+            let allowed = if tests { GUARDIAN_TESTS_NEED } else { GUARDIAN_NEEDS };
+            let known = allowed.split_whitespace().any(|allowed| allowed == name);
+            if ours.contains(&name.as_str()) || (known && table != "build-dependencies") {
+                continue;
+            }
+            let line = source.lines().find(|(_, text)| text.starts_with(&name)).map_or(1, |(line, _)| line);
+            bad.push(format!("{}:{line}: `{name}` under {table} is not on the list; do without it, or add it to the list in tidy/dependencies.rs with the reason in docs/decisions.md", source.path));
+        }
+    }
+    none(bad);
+}

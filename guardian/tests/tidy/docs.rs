@@ -1,0 +1,240 @@
+//! The docs against the tree: links, anchors, paths, commands, files of state, golden files and words to instinct.
+
+use crate::none;
+use crate::sources::{Source, root, sources, written_down};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Lines of a page at most, by the end of its path.
+const LONGEST: [(&str, usize); 3] = [("README.md", 120), ("ARCHITECTURE.md", 200), ("AGENTS.md", 40)];
+
+/// Where every file of the state has its row, its writer and its form.
+const FORMATS: &str = "docs/formats.md";
+/// Where the words stand that work without a model.
+const TALK: &str = "docs/talk.md";
+const GOLDEN: &str = "guardian/tests/golden/";
+
+/// Pages of ours, not those of a fixture or of the creature's own making.
+fn is_page(source: &Source) -> bool {
+    source.path.ends_with(".md") && !source.path.contains("/tests/") && !source.path.contains("/prompts/")
+}
+
+/// The one file that has this end, wherever it lies.
+fn ending<'a>(sources: &'a [Source], end: &str) -> &'a Source {
+    let mut found = sources.iter().filter(|source| source.path.ends_with(end));
+    let one = found.next().unwrap_or_else(|| panic!("there is no {end}"));
+    assert!(found.next().is_none(), "there are two of {end}");
+    one
+}
+
+/// The text of the page at a path.
+fn page<'a>(sources: &'a [Source], path: &str) -> &'a str {
+    &sources.iter().find(|source| source.path == path).unwrap_or_else(|| panic!("there is no {path}")).text
+}
+
+/// Lines outside of fenced blocks.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut fenced = false;
+    text.lines().enumerate().filter_map(move |(index, line)| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        (!fenced && !fence).then_some((index + 1, line))
+    })
+}
+
+/// A heading as the end of an address.
+fn anchor(heading: &str) -> String {
+    let letters = heading.trim().chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+    letters.map(|letter| if letter == ' ' { '-' } else { letter.to_ascii_lowercase() }).collect()
+}
+
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = prose(text).filter(|(_, line)| line.starts_with('#'));
+    headings.map(|(_, line)| anchor(line.trim_start_matches('#'))).collect()
+}
+
+#[test]
+fn pages_stay_short() {
+    let mut bad = Vec::new();
+    for source in sources().iter().filter(|source| !source.path.starts_with("docs/")) {
+        let name = source.path.rsplit('/').next().unwrap_or_default();
+        let Some((_, most)) = LONGEST.iter().find(|(page, _)| *page == name) else { continue };
+        let (lines, short) = (source.text.lines().count(), *most);
+        let of_tests = source.path.contains("/tests/") || (name == "README.md" && source.path != name);
+        if lines > short && !of_tests {
+            bad.push(format!(
+                "{}:{}: at most {short} lines; move what is told in length to docs/",
+                source.path,
+                short + 1
+            ));
+        }
+    }
+    none(bad);
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let (root, sources) = (root(), sources());
+    let mut bad = Vec::new();
+    for source in sources.iter().filter(|source| source.path.ends_with(".md")) {
+        let folder = Path::new(&source.path).parent().unwrap();
+        for (line, text) in prose(&source.text) {
+            for after in text.split("](").skip(1) {
+                let target = after.split([')', ' ']).next().unwrap_or_default();
+                if target.contains("://") || target.starts_with("mailto:") {
+                    continue;
+                }
+                let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+                let path = crate::sources::plain(&folder.join(file));
+                let path = if file.is_empty() { source.path.clone() } else { path.display().to_string() };
+                if !root.join(&path).exists() {
+                    bad.push(format!("{}:{line}: {target} does not exist; mend the link", source.path));
+                } else if !heading.is_empty() {
+                    let page = sources.iter().find(|page| page.path == path);
+                    if !page.is_some_and(|page| anchors(&page.text).contains(heading)) {
+                        bad.push(format!(
+                            "{}:{line}: {path} has no heading #{heading}; mend the link",
+                            source.path
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    none(bad);
+}
+
+#[test]
+fn anchors_are_those_of_headings() {
+    let text =
+        "# The tests beside a newborn\n```\n# not this\n```\n## guardian.json\n### `[model.quick]`, `x`\n";
+    let expected = ["the-tests-beside-a-newborn", "guardianjson", "modelquick-x"];
+    assert_eq!(anchors(text), expected.map(str::to_owned).into());
+}
+
+/// What stands in backticks and begins with a folder of ours is a path, from the root or from where the page is.
+#[test]
+fn every_path_that_is_named_exists() {
+    const OURS: &str = "guardian broker house walls console trials creature scripts docs";
+    const WITHIN: &str = "src crates prompts tests";
+    let (root, mut bad) = (root(), Vec::new());
+    for source in sources().iter().filter(|source| is_page(source) && source.path != "docs/map.md") {
+        let here = root.join(&source.path).parent().unwrap().to_owned();
+        for (line, text) in prose(&source.text) {
+            for named in text.split('`').skip(1).step_by(2) {
+                let path = named.split(' ').next().unwrap_or_default();
+                let plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
+                let first = path.split('/').next().unwrap_or_default();
+                let deep = path.trim_end_matches('/').contains('/');
+                let ours = path.contains('/') && OURS.split(' ').any(|folder| folder == first)
+                    || deep && WITHIN.split(' ').any(|folder| folder == first);
+                if ours && plain && !root.join(path).exists() && !here.join(path).exists() {
+                    bad.push(format!("{}:{line}: there is no {path}; say where it is now", source.path));
+                }
+            }
+        }
+    }
+    none(bad);
+}
+
+#[test]
+fn every_command_that_is_named_exists() {
+    let sources = sources();
+    let help = ending(&sources, "/src/help.rs");
+    let known: Vec<&str> =
+        help.text.split("name: \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(known.contains(&"status") && known.len() > 8, "{known:?}");
+    let mut bad = Vec::new();
+    for source in sources.iter().filter(|source| is_page(source)) {
+        for (line, text) in source.lines() {
+            for after in text.split("-p guardian -- ").skip(1) {
+                let command = after.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+                if !command.is_empty() && !known.contains(&command) {
+                    bad.push(format!("{}:{line}: the guardian has no command {command}", source.path));
+                }
+            }
+        }
+    }
+    none(bad);
+}
+
+#[test]
+fn every_path_of_the_state_is_written_down() {
+    let sources = sources();
+    let written = written_down(page(&sources, FORMATS));
+    assert!(written.len() > 40, "{FORMATS} has only {} paths", written.len());
+    let mut bad = Vec::new();
+    for source in sources.iter().filter(|source| source.is_production()) {
+        for (line, text) in source.lines() {
+            for (at, _) in text.match_indices(".self/") {
+                let letters =
+                    text[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || "._-/".contains(*c));
+                let path: String = letters.collect();
+                let path = path.trim_end_matches(['.', '/', '-']);
+                let stands = |written: &String| {
+                    let rest = written.strip_prefix(path);
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '<', '-']))
+                };
+                if !written.iter().any(stands) {
+                    let what_to_do = format!("does not stand in {FORMATS}; add its row, writer and form");
+                    bad.push(format!("{}:{line}: {path} {what_to_do}", source.path));
+                }
+            }
+        }
+    }
+    none(bad);
+}
+
+#[test]
+fn every_golden_file_is_written_down() {
+    let sources = sources();
+    let formats = page(&sources, FORMATS);
+    let names: Vec<&str> = sources.iter().filter_map(|source| source.path.strip_prefix(GOLDEN)).collect();
+    assert!(names.len() > 5, "{names:?}");
+    let missing = names.iter().filter(|name| !formats.contains(&format!("`{name}`")));
+    none(missing.map(|name| format!("{FORMATS}:1: {GOLDEN}{name} does not stand in it")).collect());
+}
+
+/// What the table of instinct shows: the first text of each of its rows, and its orders.
+fn shown(table: &str) -> BTreeSet<String> {
+    let (rows, orders) = table.split_once("pub const ORDERS").expect("the table is followed by the orders");
+    let rows = rows.split_once("pub const ABILITIES").expect("the table has a name").1;
+    let first = |row: &str| {
+        row.trim_start().strip_prefix('"').and_then(|row| row.split('"').next()).map(str::to_owned)
+    };
+    let orders = orders.split_once("];").unwrap().0;
+    let mut shown: BTreeSet<String> = rows.split("ability(").skip(1).filter_map(first).collect();
+    shown.extend(orders.split('"').skip(1).step_by(2).map(str::to_owned));
+    shown.remove("");
+    shown
+}
+
+/// What stands in the first column of the table of words.
+fn told(page: &str) -> BTreeSet<String> {
+    let section = page.split_once("| without a model you may say |").expect("the page has the table").1;
+    let rows = section.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let first = rows.filter_map(|row| row.split('|').nth(1).map(str::to_owned));
+    first.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn the_words_that_work_without_a_model_are_written_down() {
+    let sources = sources();
+    let table = ending(&sources, "/abilities.rs");
+    let (shown, told) = (shown(&table.text), told(page(&sources, TALK)));
+    assert!(shown.len() > 20, "{shown:?}");
+    let missing: Vec<_> = shown.difference(&told).collect();
+    let gone: Vec<_> = told.difference(&shown).collect();
+    assert!(missing.is_empty(), "in {}, not in the table of {TALK}: {missing:?}", table.path);
+    assert!(gone.is_empty(), "in the table of {TALK}, not in {}: {gone:?}", table.path);
+}
+
+#[test]
+fn the_readme_names_the_toolchain_and_how_to_run_and_test() {
+    let sources = sources();
+    let manifest: toml::Table = page(&sources, "Cargo.toml").parse().unwrap();
+    let version = manifest["workspace"]["package"]["rust-version"].as_str().unwrap().to_owned();
+    for needed in [version.as_str(), "cargo run -p guardian ", "scripts/check "] {
+        assert!(page(&sources, "README.md").contains(needed), "README.md does not name `{needed}`");
+    }
+}
