@@ -391,14 +391,3 @@ fn every_event_has_an_answer_in_every_reachable_state() {
         }
     }
 }
-
-#[test]
-fn what_condemns_is_only_what_the_code_did() {
-    for cause in [Cause::KnownBad, Cause::Environment, Cause::Owner, Cause::Acquitted] {
-        assert!(!cause.condemns());
-    }
-    let lived = [Cause::TriesSpent, Cause::CrashLoop, Cause::LateDeaths, Cause::LoopOfLoops];
-    for cause in lived.into_iter().chain([Cause::DoesNotBuild, Cause::TestsFailed]) {
-        assert!(cause.condemns());
-    }
-}
