@@ -4,7 +4,7 @@ use crate::replies::answers;
 use guardian::decide::longevity::Lives;
 use guardian::decide::policy::Policy;
 use guardian::decide::vocabulary::{
-    Action, Blame, Cause, Event, Exam, Examined, Pending, Phase, Record, Standing, Subject, Want, Watch,
+    Action, Blame, Event, Exam, Examined, Pending, Phase, Record, Standing, Subject, Want, Watch,
 };
 use guardian::limits::Limits;
 use house::clock::Millis;
