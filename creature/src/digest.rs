@@ -8,8 +8,9 @@ mod tried;
 
 pub use standing::{ended, open as open_threads, purpose};
 
-use crate::mind::context::{failed, shorten};
+use crate::mind::context::failed;
 use crate::tools::catalogue::exists;
+use ground::text::shorten;
 use memory::Record;
 use serde_json::Value;
 use std::collections::BTreeMap;

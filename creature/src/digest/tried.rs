@@ -1,7 +1,8 @@
 //! What was tried more than once and failed, and what of the agenda ended, as a snapshot says it. Pure.
 
 use super::{one_line, outcome_error, text};
-use crate::mind::context::{failed, shorten};
+use crate::mind::context::failed;
+use ground::text::shorten;
 use memory::Record;
 
 /// Characters of an error.

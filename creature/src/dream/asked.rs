@@ -11,11 +11,12 @@ use crate::life::{Leaving, Life};
 use crate::mind::instinct::text::number;
 use crate::mind::llm;
 use crate::mind::thought::{Thought, ToolCall};
-use crate::mind::{Down, Mind, Outcome, context, prompt, thought};
+use crate::mind::{Down, Mind, Outcome, prompt, thought};
 use crate::store::Store;
 use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
+use ground::text;
 use knowledge::facts::{self, Fact};
 use memory::snapshot;
 use serde::Deserialize;
@@ -65,7 +66,7 @@ impl Life {
         let Some((thought, usage)) = self.tidied(dream, &said, leaving).await? else { return Ok(None) };
         let (done, mut refused) = act(&mut self.store, &self.caller, &facts, &pulse, &thought.tool_calls)?;
         refused.extend(thought.not_run());
-        let monologue = context::shorten(&thought.monologue, 2_000);
+        let monologue = text::shorten(&thought.monologue, 2_000);
         let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
         self.remember("dream", told)?;
         let facts = facts::list(&facts_text(&self.told.house)?);
@@ -105,7 +106,7 @@ impl Life {
             false => (mind.frame.clone(), words + "\n"),
         };
         let latest = snapshot::latest(&self.told.house.snapshots()).ok().flatten();
-        let remembered = latest.map_or(String::new(), |found| context::shorten(&found.text, MOST_SNAPSHOT));
+        let remembered = latest.map_or(String::new(), |found| text::shorten(&found.text, MOST_SNAPSHOT));
         let opening = || format!("{part}# What you remember\n\n{remembered}\n");
         let mut talk = mind
             .apart(&frame, &format!("dream-{dream}"), None, opening, said, (self.told.life, now))
@@ -198,7 +199,7 @@ fn act(
         });
         match came {
             Ok(said) => done.push(said),
-            Err(why) => refused.push(context::shorten(&why, 300)),
+            Err(why) => refused.push(text::shorten(&why, 300)),
         }
     }
     if text != before {

@@ -111,6 +111,6 @@ fn ended(agenda: &Agenda, since: Timestamp, until: Timestamp) -> Vec<String> {
     let mut all: Vec<(Timestamp, String)> =
         goals.chain(tasks).chain(leads).filter(|(at, _)| within(at)).collect();
     all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-    let short = |told: &str| crate::mind::context::shorten(told.trim_end_matches([':', ' ']), 120);
+    let short = |told: &str| ground::text::shorten(told.trim_end_matches([':', ' ']), 120);
     all.iter().map(|(_, told)| short(told)).collect()
 }

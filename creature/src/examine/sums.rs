@@ -2,7 +2,7 @@
 //!
 //! Invariant: bounded, however many records it is shown; what is not listed is counted.
 
-use crate::mind::context::shorten;
+use ground::text::shorten;
 use jiff::Timestamp;
 use memory::Record;
 use serde_json::Value;

@@ -6,7 +6,6 @@
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::Mind;
-use crate::mind::context::shorten;
 use crate::mind::instinct::{self, checklist, sources};
 use crate::pace::Pace;
 use crate::store::caller::Caller;
@@ -19,6 +18,7 @@ use agenda::pulse::PulseChange;
 use agenda::reminder::{Due, ReminderChange};
 use agenda::sessions::{Origin, Request};
 use agenda::tasks::TaskChange;
+use ground::text::shorten;
 use serde_json::{Value, json};
 
 /// Records looked back on for what was told already.

@@ -1,7 +1,7 @@
 //! Outages: why the mind gives no answer, since when, and what the owner is told of it meanwhile. Pure.
 
-use crate::mind::context::shorten;
 use crate::mind::{Down, Why};
+use ground::text::shorten;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 

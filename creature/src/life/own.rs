@@ -4,10 +4,10 @@
 
 use crate::examine;
 use crate::life::Life;
+use crate::mind::Mind;
 use crate::mind::instinct::checklist;
 use crate::mind::instinct::text::uncommented;
 use crate::mind::thought::ToolCall;
-use crate::mind::{Mind, context};
 use crate::senses::{budget, papers};
 use crate::store::caller::Caller;
 use crate::store::state;
@@ -17,6 +17,7 @@ use agenda::goals::GoalChange;
 use agenda::own::{Allowance, Kind, OwnChange, sketch};
 use agenda::sessions::{Mode, Origin, Request};
 use agenda::stack::{Around, Category};
+use ground::text;
 use serde_json::Value;
 
 const BRIEFS: &str = include_str!("../../prompts/own.md");
@@ -164,12 +165,12 @@ impl Life {
         let goals = self.store.agenda.goals.lines().join("; ");
         let (news, offers) = (self.news_for(kind), self.offers_for(kind));
         let mut text = brief(kind);
-        text += &format!("\n\nYour purpose: {}", context::head(&purpose, MOST_PURPOSE));
+        text += &format!("\n\nYour purpose: {}", text::head(&purpose, MOST_PURPOSE));
         for (what, facts, most) in
             [("Your goals", goals, MOST_GOALS), (NEWS, news, MOST_FACTS), (OFFERS, offers, MOST_FACTS)]
         {
             if !facts.is_empty() {
-                text += &format!("\n{what}: {}", context::head(&facts, most));
+                text += &format!("\n{what}: {}", text::head(&facts, most));
             }
         }
         text
@@ -187,7 +188,7 @@ impl Life {
         let facts = [(NEWS, self.news_for(kind)), (OFFERS, self.offers_for(kind))];
         let facts = facts.into_iter().filter(|(_, facts)| !facts.is_empty());
         let facts: String =
-            facts.map(|(what, facts)| format!("\n\n{what}: {}", context::head(&facts, MOST_NEWS))).collect();
+            facts.map(|(what, facts)| format!("\n\n{what}: {}", text::head(&facts, MOST_NEWS))).collect();
         format!("{general}\n\n{}{facts}\n\n{summary}", brief(kind))
     }
 

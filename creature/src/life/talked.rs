@@ -5,12 +5,12 @@
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
-use crate::mind::context::shorten;
 use crate::mind::conversation::Conversation;
 use crate::mind::thought::ToolCall;
 use crate::mind::{Mind, extract, talk, transcript};
 use crate::senses::papers;
 use crate::store::state;
+use ground::text::shorten;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

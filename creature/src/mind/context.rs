@@ -8,6 +8,7 @@ use super::moment::Moment;
 use super::runtime::runtime;
 use crate::tools::catalogue::exists;
 use agenda::stack::Line;
+use ground::text::{NOTE, count, head, shorten};
 use memory::Record;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -158,9 +159,6 @@ fn still_failing(records: &[Record]) -> Vec<(usize, &'static str, &Record)> {
 /// Failures that outlive newer records, the latest included.
 const MOST_FAILING: usize = 4;
 
-/// Room for the note that says what was left out, in characters.
-const NOTE: usize = 60;
-
 /// Whether a record tells of something that did not work.
 pub fn failed(record: &Record) -> bool {
     let not_ok = |value: Option<&Value>| value.and_then(|v| v.get("ok")) == Some(&Value::Bool(false));
@@ -224,34 +222,4 @@ fn fitting<'a>(lines: impl Iterator<Item = &'a String>, room: usize) -> usize {
         used <= room
     };
     lines.take_while(fits).count()
-}
-
-/// The head of a text within `most` characters, the note on the rest included.
-pub fn head(text: &str, most: usize) -> String {
-    let total = count(text);
-    if total <= most {
-        return text.to_owned();
-    }
-    let note = format!("\n(… {} more characters)", total.saturating_sub(most.saturating_sub(NOTE)));
-    let room = most.saturating_sub(count(&note));
-    let kept: String = text.chars().take(room).collect();
-    (kept + &note).chars().take(most).collect()
-}
-
-/// Head and tail of a text within `most` characters; what matters in a result is at its ends.
-pub fn shorten(text: &str, most: usize) -> String {
-    let total = count(text);
-    if total <= most {
-        return text.to_owned();
-    }
-    let room = most.saturating_sub(NOTE / 2);
-    let (first, last) = (room * 2 / 3, room - room * 2 / 3);
-    let front: String = text.chars().take(first).collect();
-    let back: String = text.chars().skip(total - last).collect();
-    let note = format!(" …{} left out… ", total - first - last);
-    format!("{front}{note}{back}").chars().take(most).collect()
-}
-
-fn count(text: &str) -> usize {
-    text.chars().count()
 }

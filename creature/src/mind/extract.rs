@@ -2,9 +2,9 @@
 //!
 //! Invariant: every line stands in the conversation; what is left out is counted.
 
-use super::context::shorten;
 use super::transcript::Line;
 use crate::tools::catalogue::{self, Changes};
+use ground::text::shorten;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

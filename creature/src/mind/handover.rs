@@ -1,8 +1,8 @@
 //! From one conversation to the next: what is asked for at the end of the old one, and what the new one is told. Pure.
 
-use super::context::{head, shorten};
 use super::moment::Moment;
 use super::{extract, transcript};
+use ground::text::{head, shorten};
 use model::Turn;
 use serde_json::Value;
 

@@ -4,12 +4,13 @@
 
 use super::conversation::{self, Conversation};
 use super::talk::ENDED;
-use super::{Down, Outcome, Why, context, prompt, thought};
+use super::{Down, Outcome, Why, prompt, thought};
 use crate::config::{ModelSettings, ToolForm};
 use crate::mind::conversation::fingerprint;
 use crate::paths::House;
 use crate::tools::catalogue;
 use agenda::standing::redact;
+use ground::text;
 use hands::Broker;
 use model::{Client, Endpoint, Error, Kind, Reply, Tool, Wire};
 use serde_json::{Value, json};
@@ -281,7 +282,7 @@ pub(super) fn garbled(reply: &Reply, error: &str) -> Outcome {
         "refusal" => format!("{error} (the model refused)"),
         _ => error.to_owned(),
     };
-    Outcome::Garbled { error, text: context::shorten(&reply.text, MOST_GARBLED), usage: usage(reply) }
+    Outcome::Garbled { error, text: text::shorten(&reply.text, MOST_GARBLED), usage: usage(reply) }
 }
 
 pub(super) fn usage(reply: &Reply) -> Value {

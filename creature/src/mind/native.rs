@@ -2,10 +2,10 @@
 //!
 //! Invariant: a call that was cut short or cannot be read is neither repaired nor run; the thought says why.
 
-use super::context;
 use super::thought::{MOST_CALLS, Thought, ToolCall};
 use crate::tools::catalogue;
 use crate::tools::wake::REST;
+use ground::text;
 use model::{Call, Reply};
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ pub(super) fn thought(reply: &Reply) -> Thought {
     let over = reply.calls.iter().skip(MOST_CALLS).map(|call| Value::String(call.name.clone()));
     Thought {
         monologue: said.trim().to_owned(),
-        intent: context::shorten(&intent.unwrap_or_else(|| first(said)), 300),
+        intent: text::shorten(&intent.unwrap_or_else(|| first(said)), 300),
         sleep_s: if tool_calls.is_empty() { 60 } else { rest_s.unwrap_or(0) },
         said: rest_s.is_some(),
         over: over.collect(),

@@ -1,7 +1,7 @@
 //! The runtime line: the hour, the life, the round, the money, and why there is a thought at all. Pure.
 
-use super::context::shorten;
 use super::moment::Moment;
+use ground::text::shorten;
 
 /// The line within `most` characters; the reasons are cut first.
 pub fn runtime(moment: &Moment, most: usize) -> String {

@@ -1,9 +1,9 @@
 //! A conversation as lines anybody can read, whichever wire and model it was held with. Pure.
 
-use super::context::shorten;
 use super::conversation::CAME;
 use super::thought;
 use crate::tools::catalogue;
+use ground::text::shorten;
 use model::Turn;
 use serde_json::{Map, Value};
 

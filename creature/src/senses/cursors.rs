@@ -4,8 +4,8 @@
 
 use super::inbox::InboxCursor;
 use super::papers;
-use crate::mind::context::shorten;
 use crate::mind::moment::Word;
+use ground::text::shorten;
 use memory::Record;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -3,9 +3,9 @@
 //! Invariant: what a mode's prompt lists is what its calls are held to.
 
 use super::review;
-use crate::mind::context::head;
 use crate::tools::catalogue::{self, Apart, TOOLS, Tool};
 use agenda::sessions::{MOST_HOPS, Mode, NOTHING, Origin, Session};
+use ground::text::head;
 
 const BASE: &str = include_str!("../../prompts/sub_base.md");
 const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");

@@ -2,9 +2,10 @@
 
 use agenda::stack::{Category, Line};
 use agenda::standing::Standing;
-use creature::mind::context::{Caps, Parts, choose, head, shorten};
+use creature::mind::context::{Caps, Parts, choose};
 use creature::mind::moment::{Moment, Word};
 use creature::mind::{prompt, situation};
+use ground::text::{head, shorten};
 use jiff::Timestamp;
 use memory::Record;
 use model::Wire;

@@ -3,3 +3,4 @@
 pub mod fault;
 pub mod paths;
 pub mod process;
+pub mod text;
