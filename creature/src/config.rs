@@ -6,8 +6,8 @@
 use crate::clock::Clock;
 use crate::lifeline::Lifeline;
 use crate::paths::House;
-use crate::senses::papers;
 use agenda::stack::Category;
+use ground::papers;
 use hands::Broker;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -5,10 +5,10 @@
 use super::night::{Came, UnderWay};
 use crate::fault::Fault;
 use crate::paths::House;
-use crate::senses::papers;
 use crate::store::Store;
-use crate::store::state;
+use ground::papers;
 use knowledge::facts;
+use memory::state;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fs;

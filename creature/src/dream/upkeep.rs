@@ -1,10 +1,10 @@
 //! Upkeep: which papers of knowledge changed by another's hand, and which have grown too long.
 
 use crate::paths::House;
-use crate::senses::papers;
 use crate::store::Store;
-use crate::store::state;
+use ground::papers;
 use knowledge::stamp;
+use memory::state;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use crate::digest::Facts;
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::senses::papers;
+use ground::papers;
 use memory::Record;
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ use super::moment::Moment;
 use super::situation::{JUST, Said};
 use super::talk::SHORT_TOKENS;
 use super::{Down, Outcome, Why, transcript};
-use crate::senses::papers;
+use ground::papers;
 use model::Kind;
 use std::collections::BTreeMap;
 use std::io;

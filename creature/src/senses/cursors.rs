@@ -3,8 +3,8 @@
 //! Invariant: a lost or garbage file costs repetition at worst, never a life: counts come back from memory.
 
 use super::inbox::InboxCursor;
-use super::papers;
 use crate::mind::moment::Word;
+use ground::papers;
 use ground::text::shorten;
 use memory::Record;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use crate::config::SelfEditSettings;
 use crate::fault::Fault;
 use crate::mind::thought::Thought;
 use crate::process::{self, Job};
-use crate::senses::papers;
+use ground::papers;
 use patch::draft::{self, Draft};
 use patch::proof::{self, Tested, Tree};
 use patch::{Limits, Workshop};

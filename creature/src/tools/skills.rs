@@ -6,7 +6,7 @@ use super::knowledge::paper;
 use super::page::head;
 use super::papers::replace;
 use crate::fault::Fault;
-use crate::senses::papers;
+use ground::papers;
 use serde_json::{Value, json};
 
 /// Characters of one skill, and how many there may be.

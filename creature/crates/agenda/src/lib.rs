@@ -18,7 +18,6 @@ pub mod reminder;
 pub mod repeat;
 pub mod requests;
 pub mod rest;
-pub mod salvage;
 pub mod sessions;
 mod set_back;
 pub mod spoken;

@@ -3,7 +3,7 @@
 //! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
 
 use super::evidence::{WINDOW, Wake};
-use crate::senses::papers;
+use ground::papers;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,8 +1,5 @@
-//! Reads papers (PURPOSE.md, the checklist, scratch) and what the creature keeps: whatever is in a file's place.
+//! Reads papers (PURPOSE.md, the checklist, scratch) and the heads of files: whatever is in a file's place.
 
-use agenda::salvage::salvage;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
@@ -11,9 +8,6 @@ use std::time::Duration;
 
 /// Bytes read of any paper; beyond that nothing is a purpose or a checklist.
 const MOST_BYTES: u64 = 64 * 1024;
-
-/// Bytes read of a state file; everything it may hold at its longest fits.
-const MOST_STATE_BYTES: u64 = 16 << 20;
 
 /// How often the guardian's copy of a paper is looked for, and how long between two looks.
 const COPY_LOOKS: u32 = 40;
@@ -92,29 +86,4 @@ pub fn head(path: &Path, offset: u64, most: u64) -> io::Result<(Vec<u8>, u64)> {
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;
     Ok((bytes, size))
-}
-
-/// What is kept in a JSON file: the default where it is missing or garbage, and what is wrong with it as a sentence.
-/// A record of a newer self, or one that was damaged, costs itself and not the others.
-pub fn kept<T: DeserializeOwned + Serialize + Default>(path: &Path) -> (T, Option<String>) {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let bytes = match head(path, 0, MOST_STATE_BYTES) {
-        Ok((bytes, _)) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return (T::default(), None),
-        Err(error) => {
-            // The next save replaces the file; a failure to keep this one costs no life.
-            let _ = memory::set_aside(path);
-            return (T::default(), Some(format!("{name} cannot be read, set aside: {error}")));
-        }
-    };
-    match serde_json::from_slice(&bytes) {
-        Ok(kept) => (kept, None),
-        Err(error) => {
-            let _ = memory::set_aside(path);
-            let kept: T = salvage(&bytes).unwrap_or_default();
-            let _ = memory::replace(path, &serde_json::to_vec(&kept).unwrap_or_default());
-            let said = "is garbage, set aside; what of it can be read is kept";
-            (kept, Some(format!("{name} {said}: {error}")))
-        }
-    }
 }
