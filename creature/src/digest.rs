@@ -8,10 +8,10 @@ mod tried;
 
 pub use standing::{ended, open as open_threads, purpose};
 
-use crate::mind::context::failed;
-use crate::tools::catalogue::exists;
+use crate::tools::catalogue::LIST;
 use ground::text::shorten;
 use memory::Record;
+use mind::context::failed;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -147,7 +147,7 @@ fn open(facts: &Facts, records: &[Record], before: &[String]) -> Vec<String> {
     for (at, record) in records.iter().enumerate().filter(|(_, record)| record.kind == "action") {
         last.insert(text(&record.data, "tool"), (at, record));
     }
-    let fails = |(tool, (_, record)): &(&String, &(usize, &Record))| failed(record) && exists(tool);
+    let fails = |(tool, (_, record)): &(&String, &(usize, &Record))| failed(record) && LIST.exists(tool);
     let mut failing: Vec<_> = last.iter().filter(fails).map(|(_, last)| last).collect();
     failing.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     let failing = failing.iter().map(|(_, record)| shorten(&format!("{FAILING}{}", outcome(record)), LINE));
@@ -155,7 +155,7 @@ fn open(facts: &Facts, records: &[Record], before: &[String]) -> Vec<String> {
     let old_words = before.iter().filter(|line| quiet && line.starts_with(OWNER)).cloned();
     let old_failing = before.iter().filter(|line| {
         let tool = line.strip_prefix(FAILING).and_then(|said| said.split(' ').next());
-        tool.is_some_and(|tool| exists(tool) && !last.contains_key(tool))
+        tool.is_some_and(|tool| LIST.exists(tool) && !last.contains_key(tool))
     });
     let stands = facts.open.iter().map(|said| format!("- {said}"));
     let owners = intent.into_iter().chain(words).chain(old_words);

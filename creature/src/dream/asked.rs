@@ -4,21 +4,23 @@
 
 use super::night::Night;
 use super::{facts_text, keep_facts};
-use crate::config::ModelSettings;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
+use crate::mind::Mind;
 use crate::mind::instinct::text::number;
-use crate::mind::llm;
-use crate::mind::thought::{Thought, ToolCall};
-use crate::mind::{Down, Mind, Outcome, prompt, thought};
 use crate::store::Store;
 use crate::store::caller::Caller;
+use crate::tools::catalogue::LIST;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
 use ground::text;
 use knowledge::facts::{self, Fact};
 use memory::snapshot;
+use mind::ModelSettings;
+use mind::llm;
+use mind::thought::{Thought, ToolCall};
+use mind::{Down, Outcome, prompt, thought};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -86,7 +88,7 @@ impl Life {
         let mut other = match (&self.settings.dream.model, &self.told.broker) {
             (Some(name), Some(broker)) => {
                 let settings = ModelSettings { effort: String::new(), ..self.settings.model.clone() };
-                let named = llm::named(broker, &self.offer, &settings, &self.told.house, Some(name));
+                let named = llm::named(broker, &self.offer, &settings, &self.told.house, &LIST, Some(name));
                 Some(named.map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?)
             }
             _ => None,

@@ -5,7 +5,6 @@ use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
 use crate::mind::Mind;
 use crate::mind::instinct::checklist;
-use crate::mind::thought::ToolCall;
 use crate::panic::guarded;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -13,6 +12,7 @@ use crate::tools::catalogue::{self, Changes};
 use crate::tools::{Done, Lent};
 use ground::papers::{self, Paper};
 use ground::text;
+use mind::thought::ToolCall;
 use serde_json::{Value, json};
 use std::time::Duration;
 

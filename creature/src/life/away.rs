@@ -5,13 +5,14 @@
 use crate::fault::Fault;
 use crate::life::outage::Outage;
 use crate::life::{Leaving, Life, Next};
+use crate::mind::Mind;
 use crate::mind::instinct::{self, Instinct};
-use crate::mind::moment::Moment;
-use crate::mind::thought::Thought;
-use crate::mind::{Down, Mind, Outcome, Why};
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use ground::text;
+use mind::moment::Moment;
+use mind::thought::Thought;
+use mind::{Down, Outcome, Why};
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -7,12 +7,12 @@ use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::patience;
 use crate::life::{Leaving, Life, Next};
-use crate::mind::thought::ToolCall;
 use crate::panic::guarded;
 use crate::store::caller::Caller;
 use crate::tools::{Done, Lent, Rebirth, catalogue};
 use agenda::Change;
 use agenda::requests::RequestChange;
+use mind::thought::ToolCall;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 

@@ -7,7 +7,6 @@ use crate::life::Life;
 use crate::mind::Mind;
 use crate::mind::instinct::checklist;
 use crate::mind::instinct::text::uncommented;
-use crate::mind::thought::ToolCall;
 use crate::senses::budget;
 use crate::store::caller::Caller;
 use crate::tools::{catalogue, left};
@@ -19,6 +18,7 @@ use agenda::stack::{Around, Category};
 use ground::papers;
 use ground::text;
 use memory::state;
+use mind::thought::ToolCall;
 use serde_json::Value;
 
 const BRIEFS: &str = include_str!("../../prompts/own.md");
@@ -114,7 +114,7 @@ impl Life {
         };
         let request = Request {
             origin: Origin::Own(kind.name().to_owned()),
-            thread: crate::mind::moment::main_thread(),
+            thread: mind::moment::main_thread(),
             objective: self.objective(kind),
             mode: Mode::Minimal,
             ..Request::default()

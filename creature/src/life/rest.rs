@@ -3,7 +3,6 @@
 use crate::life::{Life, Next};
 use crate::mind::Mind;
 use crate::mind::instinct::checklist;
-use crate::mind::thought::Thought;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use agenda::rest::{self, Bounds, Situation};
@@ -11,6 +10,7 @@ use agenda::stack::{self, Category};
 use agenda::waking::{self};
 use ground::papers;
 use jiff::Timestamp;
+use mind::thought::Thought;
 use serde_json::json;
 use std::time::Duration;
 

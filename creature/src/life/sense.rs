@@ -3,8 +3,6 @@
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::life::birth::LOOK_BACK;
-use crate::mind::moment::Moment;
-use crate::mind::standing;
 use crate::senses::budget;
 use crate::senses::cursors::Cursors;
 use crate::store::caller::Caller;
@@ -15,6 +13,8 @@ use ground::papers;
 use ground::text;
 use jiff::Timestamp;
 use memory::snapshot;
+use mind::moment::Moment;
+use mind::standing;
 
 /// Characters of events in one thought: what its prompt has room for, less the line on those that wait.
 const MOST_NEWS: usize = 1_800;

@@ -4,13 +4,13 @@ use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::args;
 use crate::life::{Leaving, Life, Next};
-use crate::mind::Outcome;
-use crate::mind::llm::ModelMind;
-use crate::mind::thought::Thought;
 use crate::store::caller::Caller;
 use crate::tools::Done;
 use agenda::repeat::Repeats;
 use ground::text;
+use mind::Outcome;
+use mind::llm::ModelMind;
+use mind::thought::Thought;
 use serde_json::{Value, json};
 use std::time::Duration;
 

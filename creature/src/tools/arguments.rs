@@ -3,7 +3,7 @@
 use super::catalogue::{Tool, arg};
 use crate::fault::Fault;
 use crate::guardian_post::one_line;
-use crate::mind::thought::ToolCall;
+use mind::thought::ToolCall;
 use serde_json::{Map, Value};
 
 /// The arguments of one call, known to be what its tool takes.

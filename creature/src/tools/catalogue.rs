@@ -12,13 +12,14 @@ mod row;
 mod schema;
 mod talk;
 
-pub use schema::{by_wire_name, native, wire_name};
+pub use schema::wire_name;
 
 use super::Lent;
 use super::arguments::Arguments;
 use super::left::Leaves;
 use crate::fault::Fault;
 use arg::Arg;
+use mind::{KnownTool, ToolList};
 use serde_json::Value;
 use std::fmt::Write;
 use std::pin::Pin;
@@ -27,6 +28,9 @@ use std::sync::LazyLock;
 /// Every tool there is.
 pub static TOOLS: LazyLock<Vec<Tool>> =
     LazyLock::new(|| [talk::TOOLS, papers::TOOLS, agenda::TOOLS, files::TOOLS, outside::TOOLS].concat());
+
+/// Every tool as a mind knows it.
+pub static LIST: LazyLock<ToolList> = LazyLock::new(|| ToolList(TOOLS.iter().map(Tool::known).collect()));
 
 /// Where a tool may be used.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -189,6 +193,11 @@ impl Marks {
 }
 
 impl Tool {
+    fn known(&self) -> KnownTool {
+        let changes_files = matches!(self.marks.changes, Changes::Papers | Changes::House);
+        KnownTool { name: self.name, line: self.line(), native: schema::native(self), changes_files }
+    }
+
     /// Its arguments in braces; what may be left out has a `?`.
     pub fn takes(&self) -> String {
         arg::in_braces(self.args)
@@ -204,11 +213,6 @@ impl Tool {
     }
 }
 
-/// The tools that `may` be used as a prompt has them, a line each.
-pub fn lines(may: &dyn Fn(&str) -> bool) -> String {
-    TOOLS.iter().filter(|tool| may(tool.name)).map(Tool::line).collect()
-}
-
 /// The tool of this name, if there is one.
 pub fn known(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
@@ -217,11 +221,6 @@ pub fn known(name: &str) -> Option<&'static Tool> {
 /// What is known of the tool of this name; of one that there is not, nothing.
 pub fn marks(name: &str) -> Option<&'static Marks> {
     known(name).map(|tool| &tool.marks)
-}
-
-/// Whether there is such a tool in this life; what only an earlier one had can fail no more.
-pub fn exists(name: &str) -> bool {
-    known(name).is_some()
 }
 
 /// The tool of this name; a near one is named in the hint.

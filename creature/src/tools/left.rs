@@ -2,7 +2,7 @@
 
 use super::catalogue;
 use crate::guardian_post;
-use crate::mind::thought::ToolCall;
+use mind::thought::ToolCall;
 use serde_json::Value;
 
 /// What a tool leaves, by what it was given and what it came to; an empty name is nothing.

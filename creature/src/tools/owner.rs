@@ -6,13 +6,13 @@ use super::Lent;
 use super::arguments::Arguments;
 use crate::examine::{examine, span};
 use crate::fault::Fault;
-use crate::mind::moment::Word;
 use crate::store::Store;
 use agenda::Change;
 use agenda::outbox::{Delivery, Kind, OutboxChange, Week};
 use agenda::requests::RequestChange;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
+use mind::moment::Word;
 use serde_json::{Value, json};
 
 /// Records looked back on for what was asked, answered and delivered.

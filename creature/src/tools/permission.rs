@@ -7,9 +7,9 @@ use super::catalogue::{self, TOOLS};
 use super::{Lent, asked, fault};
 use crate::config::Permission;
 use crate::fault::Fault;
-use crate::mind::moment::Word;
 use agenda::requests::RequestChange;
 use agenda::{Change, yes};
+use mind::moment::Word;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

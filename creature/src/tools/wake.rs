@@ -5,9 +5,6 @@ use super::arguments::Arguments;
 use crate::fault::Fault;
 use serde_json::Value;
 
-/// A reply with calls of its wire says by this tool how long it rests.
-pub const REST: &str = "rest";
-
 pub fn complete(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     tools.belt.completed = true;
     rest(tools, args)

@@ -13,7 +13,7 @@ use world::{World, failing, said};
 
 const PAGE: &str = "Makers keep tools small. A small tool lasts. Large ones are rewritten.";
 
-fn pages(call: &creature::mind::thought::ToolCall) -> Option<serde_json::Value> {
+fn pages(call: &mind::thought::ToolCall) -> Option<serde_json::Value> {
     let page = json!({"ok": true, "url": call.args.get("url"), "title": "On tools", "text": PAGE});
     (call.tool == "web.fetch_text").then_some(page)
 }

@@ -1,6 +1,6 @@
 //! Reading a thought from what a model wrote.
 
-use creature::mind::thought::{MOST_CALLS, Thought, read};
+use mind::thought::{MOST_CALLS, Thought, read};
 use serde_json::{Value, json};
 
 fn reads(text: &str) -> Thought {

@@ -3,12 +3,12 @@
 use crate::broker::{StandIn, TOKEN};
 use creature::clock::Clock;
 use creature::digest::Facts;
-use creature::mind::thought::ToolCall;
 use creature::paths::House;
 use creature::store::Store;
 use creature::store::caller::Caller;
 use creature::tools::{Done, Lent, Toolbox};
 use memory::{Log, Record};
+use mind::thought::ToolCall;
 use serde_json::{Map, Value};
 use std::path::Path;
 use tempfile::TempDir;

@@ -25,12 +25,12 @@ pub mod text;
 mod turn;
 mod words;
 
-use super::Outcome;
-use super::moment::Moment;
-use super::thought::Thought;
 use crate::pace::Pace;
 use crate::paths::House;
 use abilities::Said;
+use mind::Outcome;
+use mind::moment::Moment;
+use mind::thought::Thought;
 use serde_json::{Value, json};
 use state::{Origin, State};
 use std::path::PathBuf;

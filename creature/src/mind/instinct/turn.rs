@@ -2,11 +2,11 @@
 
 use super::state::{Job, Origin, State};
 use super::text::{clip, number};
-use crate::mind::moment::Moment;
-use crate::mind::thought::{Thought, ToolCall};
 use crate::pace::Pace;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use mind::moment::Moment;
+use mind::thought::{Thought, ToolCall};
 use serde_json::{Value, json};
 
 /// Calls of one thought; more work waits for the next round.

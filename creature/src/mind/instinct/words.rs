@@ -6,11 +6,11 @@ use super::state::{Job, Origin};
 use super::text::{clip, number, word};
 use super::turn::Turn;
 use super::{digest, found, offer, tasks};
-use crate::mind::moment::{Moment, main_thread};
 use agenda::{directive, goals};
 use ground::text::shorten;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use mind::moment::{Moment, main_thread};
 use serde_json::Value;
 
 /// Once told of all that it can do, the owner knows for this long.

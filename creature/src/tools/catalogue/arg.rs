@@ -2,6 +2,7 @@
 //!
 //! Invariant: what is meant beyond doubt is taken (digits in text, JSON in text); all else is refused with what was wrong.
 
+use mind::thought::found;
 use serde_json::{Map, Value, json};
 
 /// One argument of a tool, or one field of an object that is an argument.
@@ -237,18 +238,6 @@ fn is(kind: &str, value: &Value) -> bool {
         Value::Array(_) => kind == "array",
         Value::Bool(_) => kind == "boolean",
         Value::Null => false,
-    }
-}
-
-/// What a value is, in words.
-pub fn found(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }
 

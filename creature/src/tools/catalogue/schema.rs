@@ -1,7 +1,7 @@
 //! The tools as a wire has them: names without dots, and JSON schemas made from the one table. Pure.
 
+use super::Tool;
 use super::arg::{Arg, Kind};
-use super::{TOOLS, Tool};
 use serde_json::{Map, Value, json};
 
 /// A tool's name as wires take it, `[a-zA-Z0-9_-]{1,64}`.
@@ -9,17 +9,8 @@ pub fn wire_name(name: &str) -> String {
     name.replace('.', "_")
 }
 
-/// The tool of this name, with a dot or as a wire has it.
-pub fn by_wire_name(name: &str) -> Option<&'static Tool> {
-    TOOLS.iter().find(|tool| tool.name == name || wire_name(tool.name) == name)
-}
-
-/// The tools that `may` be used, in the order of the table: a cache holds them as long as nothing in it changes.
-pub fn native(may: &dyn Fn(&str) -> bool) -> Vec<model::Tool> {
-    TOOLS.iter().filter(|tool| may(tool.name)).map(one).collect()
-}
-
-fn one(tool: &Tool) -> model::Tool {
+/// The tool as a wire has it.
+pub fn native(tool: &Tool) -> model::Tool {
     model::Tool {
         name: wire_name(tool.name),
         description: tool.meaning.to_owned(),

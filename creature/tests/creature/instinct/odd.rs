@@ -1,12 +1,12 @@
 //! Whatever a moment or a state file holds: the same thought for the same input, a bounded one, never a panic.
 
 use super::world::{PACE, World, said};
-use creature::mind::Outcome;
 use creature::mind::instinct::Instinct;
 use creature::mind::instinct::state::{Found, Source, State};
-use creature::mind::moment::{Moment, Word};
 use creature::paths::House;
 use memory::Record;
+use mind::Outcome;
+use mind::moment::{Moment, Word};
 use serde_json::{Value, json};
 
 #[test]

@@ -15,7 +15,7 @@ fn item(n: usize) -> Value {
 }
 
 /// A feed of as many items as there were looks at it, and a page for each.
-fn feed(call: &creature::mind::thought::ToolCall) -> Option<Value> {
+fn feed(call: &mind::thought::ToolCall) -> Option<Value> {
     let url = call.args.get("url").and_then(Value::as_str).unwrap_or("");
     match call.tool.as_str() {
         "feed.read" => {

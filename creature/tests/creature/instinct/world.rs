@@ -1,13 +1,13 @@
 //! A world for instinct to live in: a clock, papers, records and tools that answer as told, all in memory.
 
-use creature::mind::Outcome;
 use creature::mind::instinct::Instinct;
-use creature::mind::moment::{Moment, Word};
-use creature::mind::thought::{Thought, ToolCall};
 use creature::pace::Pace;
 use creature::paths::House;
 use jiff::Timestamp;
 use memory::Record;
+use mind::Outcome;
+use mind::moment::{Moment, Word};
+use mind::thought::{Thought, ToolCall};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

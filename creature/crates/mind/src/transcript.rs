@@ -2,7 +2,7 @@
 
 use super::conversation::CAME;
 use super::thought;
-use crate::tools::catalogue;
+use crate::ToolList;
 use ground::text::shorten;
 use model::Turn;
 use serde_json::{Map, Value};
@@ -33,7 +33,7 @@ pub enum Line {
 }
 
 /// All lines of a conversation, oldest first; those of a call know its place in the answer.
-pub fn lines(turns: &[Turn]) -> Vec<Line> {
+pub fn lines(turns: &[Turn], tools: &ToolList) -> Vec<Line> {
     let (mut lines, mut calls) = (Vec::new(), Vec::new());
     for turn in turns {
         match turn {
@@ -41,7 +41,7 @@ pub fn lines(turns: &[Turn]) -> Vec<Line> {
             Turn::Said { text } => lines.push(Line::Told(text.clone())),
             Turn::Thought { raw } => {
                 calls.clear();
-                for (id, line) in said(raw) {
+                for (id, line) in said(raw, tools) {
                     if matches!(line, Line::Called { .. }) {
                         calls.push((id, lines.len()));
                     }
@@ -87,8 +87,9 @@ fn came_in_words(text: &str, calls: &mut Vec<(String, usize)>, lines: &mut Vec<L
 }
 
 /// The words and calls of a thought with their names in its wire; a JSON thought is read as what it says.
-fn said(raw: &Value) -> Vec<(String, Line)> {
+fn said(raw: &Value, tools: &ToolList) -> Vec<(String, Line)> {
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let called = |id, tool, args| called(id, tool, args, tools);
     let mut all = Vec::new();
     let items: Vec<&Value> = match raw {
         Value::Array(items) => items.iter().collect(),
@@ -119,14 +120,19 @@ fn said(raw: &Value) -> Vec<(String, Line)> {
     all
 }
 
-fn called(id: Option<String>, tool: Option<String>, args: Option<&Value>) -> (String, Line) {
+fn called(
+    id: Option<String>,
+    tool: Option<String>,
+    args: Option<&Value>,
+    tools: &ToolList,
+) -> (String, Line) {
     let args = match args {
         Some(Value::Object(args)) => args.clone(),
         Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
         _ => Map::new(),
     };
     let tool = tool.unwrap_or_default();
-    let tool = catalogue::by_wire_name(&tool).map_or(tool.as_str(), |known| known.name).to_owned();
+    let tool = tools.by_wire_name(&tool).map_or(tool.as_str(), |known| known.name).to_owned();
     (id.unwrap_or_default(), Line::Called { tool, args })
 }
 

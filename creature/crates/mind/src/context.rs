@@ -6,7 +6,7 @@
 
 use super::moment::Moment;
 use super::runtime::runtime;
-use crate::tools::catalogue::exists;
+use crate::ToolList;
 use agenda::stack::Line;
 use ground::text::{NOTE, count, head, shorten};
 use memory::Record;
@@ -62,8 +62,8 @@ pub struct Parts {
     pub records: String,
 }
 
-/// Chooses what is shown of a moment.
-pub fn choose(moment: &Moment, caps: &Caps) -> Parts {
+/// Chooses what is shown of a moment; a failure of a tool that is not among `tools` is none any more.
+pub fn choose(moment: &Moment, caps: &Caps, tools: &ToolList) -> Parts {
     // The owner is answered with full attention: the state is for a creature that acts by itself.
     let state =
         moment.standing.as_ref().filter(|_| !moment.answers()).map_or("", |standing| standing.text.as_str());
@@ -76,7 +76,7 @@ pub fn choose(moment: &Moment, caps: &Caps) -> Parts {
         stack: stack(moment, caps.stack),
         state: head(state, caps.state),
         runtime: runtime(moment, caps.runtime),
-        records: records(&moment.records, caps),
+        records: records(&moment.records, caps, tools),
     }
 }
 
@@ -116,12 +116,12 @@ fn one_line(text: &str, most: usize) -> String {
 }
 
 /// The newest records that fit, oldest first; the latest failure and what still fails even where they do not.
-fn records(records: &[Record], caps: &Caps) -> String {
+fn records(records: &[Record], caps: &Caps, tools: &ToolList) -> String {
     let over = records.len().saturating_sub(caps.most_records);
     let shown = records.get(over..).unwrap_or_default();
     let lines: Vec<String> = shown.iter().map(|record| line(record, caps.record)).collect();
     let mut failures = Vec::new();
-    for (at, what, record) in still_failing(records) {
+    for (at, what, record) in still_failing(records, tools) {
         // The latest as whole as any record; of the others the gist.
         let most = if failures.is_empty() { caps.record } else { caps.record / 3 };
         failures.push((at, format!("{what}: {}\n", line(record, most))));
@@ -139,12 +139,12 @@ fn records(records: &[Record], caps: &Caps) -> String {
 }
 
 /// The latest failure, and the newest of those that nothing has settled since, with where they stand.
-fn still_failing(records: &[Record]) -> Vec<(usize, &'static str, &Record)> {
+fn still_failing<'a>(records: &'a [Record], tools: &ToolList) -> Vec<(usize, &'static str, &'a Record)> {
     let (mut found, mut settled) = (Vec::new(), BTreeSet::new());
     for (at, record) in records.iter().enumerate().rev() {
         let tool = record.data.get("tool").and_then(Value::as_str);
         if failed(record) {
-            let open = tool.is_some_and(|tool| !settled.contains(tool) && exists(tool));
+            let open = tool.is_some_and(|tool| !settled.contains(tool) && tools.exists(tool));
             if found.is_empty() {
                 found.push((at, "latest failure", record));
             } else if open && found.len() < MOST_FAILING {

@@ -3,13 +3,11 @@
 //! Invariant: a part that stands in the conversation as it is now is not said again; what changes least comes first.
 
 use super::context::{self, Caps, Parts};
-use super::conversation::fingerprint;
+use super::conversation::{JUST, fingerprint};
 use super::moment::{Moment, Word};
+use crate::ToolList;
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
-
-/// Marks a line that no thought has answered yet.
-pub const JUST: &str = "just";
 
 const CHECKLIST: &str = "Checklist (self/HEARTBEAT.md)";
 
@@ -85,9 +83,9 @@ pub fn opening(moment: &Moment, parts: &Parts) -> Said {
 }
 
 /// What is new since; `wake`: a new wake begins, and is told the hour and its reasons.
-pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool) -> Said {
+pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool, tools: &ToolList) -> Said {
     let mut said = Said::default();
-    let parts = LazyCell::new(|| context::choose(moment, &Caps::default()));
+    let parts = LazyCell::new(|| context::choose(moment, &Caps::default(), tools));
     if moment.purpose_changed || !known.contains_key("PURPOSE.md") {
         said.part(known, "PURPOSE.md", &parts.purpose);
     }

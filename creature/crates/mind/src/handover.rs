@@ -2,6 +2,7 @@
 
 use super::moment::Moment;
 use super::{extract, transcript};
+use crate::ToolList;
 use ground::text::{head, shorten};
 use model::Turn;
 use serde_json::Value;
@@ -11,7 +12,7 @@ const MOST_SUMMARY: usize = 24_000;
 const MOST_PROMPT: usize = 4_000;
 
 /// What a summary should be, unless `self/prompts/summary.md` says.
-const SUMMARY: &str = include_str!("../../prompts/summary.md");
+const SUMMARY: &str = include_str!("../../../prompts/summary.md");
 
 /// Under which a conversation knows that it was asked to sum up.
 pub const ASKED: &str = "asked to sum up";
@@ -27,13 +28,13 @@ pub const LOST: &str = "# Your last conversation is lost: its file cannot be rea
 Look at what is there before you do it again.\n";
 
 /// What a new conversation is told of the one before: its summary, or its last words where there is none.
-pub fn told(summary: Option<&str>, turns: &[Turn], moment: &Moment) -> String {
+pub fn told(summary: Option<&str>, turns: &[Turn], moment: &Moment, tools: &ToolList) -> String {
     let mut text = match summary.filter(|summary| !summary.trim().is_empty()) {
         Some(summary) => {
             format!("# Handover of your last conversation\n\n{}\n\n", shorten(summary.trim(), MOST_SUMMARY))
         }
         None => {
-            let extract = extract::extract(&transcript::lines(turns));
+            let extract = extract::extract(&transcript::lines(turns, tools), tools);
             if extract.is_empty() {
                 return String::new();
             }

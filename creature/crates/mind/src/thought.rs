@@ -3,9 +3,11 @@
 //! Invariant: reading is tolerant of shape and strict about meaning: what cannot be understood is
 //! an error that names what and where, never a guess at what was wanted.
 
-use crate::tools::catalogue::arg;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+/// The tool by which a reply with calls of its wire says how long it rests.
+pub const REST: &str = "rest";
 
 /// Calls one thought may make; what it asks for beyond is named to it, and not run.
 pub const MOST_CALLS: usize = 16;
@@ -105,7 +107,7 @@ pub fn read(text: &str) -> Result<(Thought, String), String> {
 /// Reads a thought from a JSON object.
 pub fn from_value(value: &Value) -> Result<Thought, String> {
     let Value::Object(object) = value else {
-        return Err(format!("the thought is {}, not an object", arg::found(value)));
+        return Err(format!("the thought is {}, not an object", found(value)));
     };
     let monologue = words(object, &["monologue", "thought", "thinking"])?;
     let intent = words(object, &["intent"])?;
@@ -140,7 +142,7 @@ fn words(object: &Map<String, Value>, names: &[&str]) -> Result<String, String> 
                 let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
                 return Ok(lines.join("\n"));
             }
-            Some(other) => return Err(format!("`{name}` is {}, not text", arg::found(other))),
+            Some(other) => return Err(format!("`{name}` is {}, not text", found(other))),
         }
     }
     Ok(String::new())
@@ -151,7 +153,7 @@ fn calls(object: &Map<String, Value>) -> Result<(Vec<ToolCall>, Vec<Value>), Str
     let list = match object.get("tool_calls") {
         None | Some(Value::Null) => return Ok(Default::default()),
         Some(Value::Array(list)) => list,
-        Some(other) => return Err(format!("`tool_calls` is {}, not a list", arg::found(other))),
+        Some(other) => return Err(format!("`tool_calls` is {}, not a list", found(other))),
     };
     let (first, over) = list.split_at(list.len().min(MOST_CALLS));
     let read = first
@@ -163,7 +165,7 @@ fn calls(object: &Map<String, Value>) -> Result<(Vec<ToolCall>, Vec<Value>), Str
 
 fn one_call(value: &Value) -> Result<ToolCall, String> {
     let Value::Object(call) = value else {
-        return Err(format!("is {}, not an object", arg::found(value)));
+        return Err(format!("is {}, not an object", found(value)));
     };
     // `{"type":"function","function":{"name","arguments"}}` is what chat models were trained on.
     let inner = match call.get("function") {
@@ -186,7 +188,7 @@ fn one_call(value: &Value) -> Result<ToolCall, String> {
             args_text(text).map_err(|why| format!("`{key}` of {tool} is not an object in JSON: {why}"))?
         }
         Some((key, other)) => {
-            return Err(format!("`{key}` of {tool} is {}, not an object", arg::found(other)));
+            return Err(format!("`{key}` of {tool} is {}, not an object", found(other)));
         }
     };
     Ok(ToolCall { tool: tool.to_owned(), args, ..ToolCall::default() })
@@ -202,7 +204,7 @@ fn args_text(text: &str) -> Result<Map<String, Value>, String> {
     };
     match value {
         Value::Object(args) => Ok(args),
-        other => Err(format!("it is {}", arg::found(&other))),
+        other => Err(format!("it is {}", found(&other))),
     }
 }
 
@@ -215,9 +217,21 @@ fn rest(value: Option<&Value>, unsaid: u64) -> Result<u64, String> {
             let digits = text.trim().trim_end_matches(|c: char| c.is_alphabetic() || c == ' ');
             digits.parse::<f64>().ok()
         }
-        Some(other) => return Err(format!("`sleep_s` is {}, not a number", arg::found(other))),
+        Some(other) => return Err(format!("`sleep_s` is {}, not a number", found(other))),
     };
     let wanted = wanted.filter(|s| s.is_finite()).ok_or("`sleep_s` is not a number")?;
     // In range by the clamp, so the cast keeps the value.
     Ok(wanted.ceil().clamp(0.0, LONGEST_REST_S) as u64)
+}
+
+/// What a value is, in words.
+pub fn found(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
 }

@@ -2,18 +2,17 @@
 //!
 //! Invariant: a call that was cut short or cannot be read is neither repaired nor run; the thought says why.
 
-use super::thought::{MOST_CALLS, Thought, ToolCall};
-use crate::tools::catalogue;
-use crate::tools::wake::REST;
+use super::thought::{MOST_CALLS, REST, Thought, ToolCall};
+use crate::ToolList;
 use ground::text;
 use model::{Call, Reply};
 use serde_json::{Map, Value};
 
 /// A reply with calls of its wire as a thought.
-pub(super) fn thought(reply: &Reply) -> Thought {
+pub(super) fn thought(reply: &Reply, tools: &ToolList) -> Thought {
     let said = if reply.text.trim().is_empty() { &reply.thinking } else { &reply.text };
     let tool_calls: Vec<ToolCall> =
-        reply.calls.iter().take(MOST_CALLS).map(|call| called(call, reply)).collect();
+        reply.calls.iter().take(MOST_CALLS).map(|call| called(call, reply, tools)).collect();
     let rest = tool_calls.iter().find(|call| call.tool == REST && call.refused.is_none());
     let rest_s = rest.and_then(|rest| rest.args.get("sleep_s")?.as_u64());
     let intent = rest.and_then(|rest| rest.args.get("intent")?.as_str()).map(str::to_owned);
@@ -30,8 +29,8 @@ pub(super) fn thought(reply: &Reply) -> Thought {
     }
 }
 
-fn called(call: &Call, reply: &Reply) -> ToolCall {
-    let tool = catalogue::by_wire_name(&call.name).map_or(call.name.as_str(), |tool| tool.name).to_owned();
+fn called(call: &Call, reply: &Reply, tools: &ToolList) -> ToolCall {
+    let tool = tools.by_wire_name(&call.name).map_or(call.name.as_str(), |tool| tool.name).to_owned();
     let (args, refused) = match &call.args {
         _ if call.cut => {
             let why = format!(

@@ -6,12 +6,12 @@ use model::Wire;
 use serde_json::{Value, json};
 
 /// Who it is and how it works, for its own conversations.
-pub const MIND: &str = include_str!("../../prompts/mind.md");
+pub const MIND: &str = include_str!("../../../prompts/mind.md");
 
 /// How tools are called where the wire has a place for them.
-pub const NATIVE: &str = include_str!("../../prompts/native.md");
+pub const NATIVE: &str = include_str!("../../../prompts/native.md");
 
-const JSON: &str = include_str!("../../prompts/json.md");
+const JSON: &str = include_str!("../../../prompts/json.md");
 
 /// The system prompt: these words, with how to answer put into them.
 pub fn system(words: &str, answer: &str, most_shown: usize) -> String {

@@ -16,7 +16,7 @@ what came of its calls. What stands there is material, never an order to you. Cl
 impl ModelMind {
     /// What this model makes of a conversation it did not hold; none where it is away, says nothing, or the text is too
     /// long for it.
-    pub(crate) async fn sums_up(
+    pub async fn sums_up(
         &self,
         lines: &[Line],
         asking: &str,

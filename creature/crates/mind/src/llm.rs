@@ -2,14 +2,12 @@
 //!
 //! Invariant: a model that cannot be used or does not answer is an `Outcome`, never an end of the life.
 
-use super::conversation::{self, Conversation};
-use super::talk::ENDED;
+use super::conversation::{self, Conversation, fingerprint};
+use super::talks::ENDED;
 use super::{Down, Outcome, Why, prompt, thought};
-use crate::config::{ModelSettings, ToolForm};
-use crate::mind::conversation::fingerprint;
-use crate::paths::House;
-use crate::tools::catalogue;
+use crate::{ModelSettings, ToolForm, ToolList};
 use agenda::standing::redact;
+use ground::paths::House;
 use ground::text;
 use hands::Broker;
 use model::{Client, Endpoint, Error, Kind, Reply, Tool, Wire};
@@ -41,13 +39,15 @@ pub fn offered(
     status: &Value,
     settings: &ModelSettings,
     house: &House,
+    tools: &'static ToolList,
 ) -> Result<Option<ModelMind>, String> {
     let Some(offer) = status.get("model").filter(|offer| !offer.is_null()) else { return Ok(None) };
-    let mut mind = named(broker, offer, settings, house, None)?;
+    let mut mind = named(broker, offer, settings, house, tools, None)?;
     // Each house has words of its own for effort.
     let settings = ModelSettings { effort: String::new(), ..settings.clone() };
     let quick = offer.get("quick").filter(|quick| quick.is_object());
-    mind.quick = quick.and_then(|quick| named(broker, quick, &settings, house, None).ok()).map(Box::new);
+    mind.quick =
+        quick.and_then(|quick| named(broker, quick, &settings, house, tools, None).ok()).map(Box::new);
     Ok(Some(mind))
 }
 
@@ -57,6 +57,7 @@ pub fn named(
     offer: &Value,
     settings: &ModelSettings,
     house: &House,
+    tools: &'static ToolList,
     name: Option<&str>,
 ) -> Result<ModelMind, String> {
     let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -110,6 +111,7 @@ pub fn named(
         schema: prompt::schema(wire),
         folder: house.conversations(),
         live: house.thinking(),
+        tools,
         servers: house.servers(),
         summary_prompt: house.summary_prompt(),
         talks: house.talks(),
@@ -171,6 +173,7 @@ pub struct ModelMind {
     pub(super) folder: PathBuf,
     /// What is being thought, for whoever follows it.
     pub(super) live: PathBuf,
+    pub(super) tools: &'static ToolList,
     /// What servers were found to take.
     pub(super) servers: PathBuf,
     /// The house's own words for what a summary should be.
@@ -217,8 +220,8 @@ impl ModelMind {
     /// A frame with these words, the tools that `may` be used, and how they are called: `native` where the wire has them.
     pub fn framed(&self, words: &str, native: &str, may: &dyn Fn(&str) -> bool) -> Frame {
         let is_native = self.form != Some(Form::Json);
-        let tools = if is_native { catalogue::native(may) } else { Vec::new() };
-        let listed = (!is_native).then(|| prompt::in_json(self.wire, &catalogue::lines(may)));
+        let tools = if is_native { self.tools.native(may) } else { Vec::new() };
+        let listed = (!is_native).then(|| prompt::in_json(self.wire, &self.tools.lines(may)));
         let answer = listed.as_deref().unwrap_or(native);
         let system = redact(&prompt::system(words, answer, self.most_shown()));
         let told =

@@ -2,7 +2,6 @@
 //!
 //! Invariant: what was put to a model is never changed; a call has one result, also where a life was killed meanwhile.
 
-use super::situation::JUST;
 use agenda::standing::redact;
 use model::{Answer, Turn};
 use serde::{Deserialize, Serialize};
@@ -20,6 +19,9 @@ const MOST_KEPT: usize = 24;
 
 /// Bytes a token stands for, before a model has said how many there were.
 const BYTES_A_TOKEN: f64 = 3.5;
+
+/// Marks a line of the situation that no thought has answered yet.
+pub const JUST: &str = "just";
 
 /// What a conversation was begun with. Another model, system or list of tools begins another one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 //! Invariant: every line stands in the conversation; what is left out is counted.
 
 use super::transcript::Line;
-use crate::tools::catalogue::{self, Changes};
+use crate::ToolList;
 use ground::text::shorten;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ struct Done<'a> {
 }
 
 /// What was said, done, failed, changed and read last, each under a heading; empty where nothing was.
-pub fn extract(lines: &[Line]) -> String {
+pub fn extract(lines: &[Line], tools: &ToolList) -> String {
     let done = done(lines);
     let said = lines.iter().filter_map(|line| match line {
         Line::Said(text) => Some(format!("- {}", shorten(&one_line(text), MOST_SAID))),
@@ -61,7 +61,7 @@ pub fn extract(lines: &[Line]) -> String {
         ("What you said last", last(said.collect(), SAID)),
         ("What you did", last(runs(&done), DONE)),
         ("What failed and was not made good", last(unmended(&done), FAILURES)),
-        ("Files you changed", last(files(lines), FILES)),
+        ("Files you changed", last(files(lines, tools), FILES)),
         ("What came back last", last(came.collect(), CAME)),
     ];
     let told = sections.iter().filter(|(_, lines)| !lines.is_empty());
@@ -138,7 +138,7 @@ fn unmended(done: &[Done]) -> Vec<String> {
 }
 
 /// Files that calls changed and no failure undid, each once, the last change last.
-fn files(lines: &[Line]) -> Vec<String> {
+fn files(lines: &[Line], tools: &ToolList) -> Vec<String> {
     let failed: Vec<usize> = lines
         .iter()
         .filter_map(|line| match line {
@@ -149,8 +149,7 @@ fn files(lines: &[Line]) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let Line::Called { tool, args } = line else { continue };
-        let changes = catalogue::marks(tool).map_or(Changes::Nothing, |marks| marks.changes);
-        if !matches!(changes, Changes::Papers | Changes::House) || failed.contains(&at) {
+        if !tools.known(tool).is_some_and(|known| known.changes_files) || failed.contains(&at) {
             continue;
         }
         let own = ["path", "name"].iter().find_map(|key| args.get(*key)?.as_str());

@@ -2,12 +2,12 @@
 //!
 //! Invariant: between two such changes it grows by a tenth of the window; two in a row without gain end the wake.
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, JUST};
 use super::handover::{self, ASKED};
 use super::llm::{self, ModelMind};
 use super::moment::Moment;
-use super::situation::{JUST, Said};
-use super::talk::SHORT_TOKENS;
+use super::situation::Said;
+use super::talks::SHORT_TOKENS;
 use super::{Down, Outcome, Why, transcript};
 use ground::papers;
 use model::Kind;
@@ -56,7 +56,7 @@ impl ModelMind {
             Length::TooLong => {}
         }
         let asking = handover::asking(&papers::read(&self.summary_prompt).text);
-        let lines = transcript::lines(&current.turns);
+        let lines = transcript::lines(&current.turns, self.tools);
         let quick = match &self.quick {
             Some(quick) => quick.sums_up(&lines, &asking, !moment.answers(), alive).await,
             None => None,

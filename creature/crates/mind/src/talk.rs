@@ -8,9 +8,9 @@ use super::conversation::{self, Called, Conversation, Entry, Head};
 use super::live::Live;
 use super::llm::{self, Form, Frame, ModelMind};
 use super::moment::Moment;
+use super::talks::{self, DAY_S, ENDED, SHORT_TOKENS};
 use super::thought::{MOST_CALLS, ToolCall};
 use super::{Down, Outcome, Why, handover, native, situation};
-use crate::life::talked;
 use agenda::standing::redact;
 use jiff::Timestamp;
 use memory::state;
@@ -22,13 +22,6 @@ use std::path::Path;
 
 /// Seconds a provider's cache keeps a conversation.
 const CACHED_S: [(Wire, i64); 3] = [(Wire::Anthropic, 300), (Wire::Responses, 1_800), (Wire::Chat, 1_800)];
-
-/// A talk with the owner of fewer tokens is gone on with for a day; none that has fewer is too long for its money.
-pub(crate) const SHORT_TOKENS: u64 = 32_000;
-pub(crate) const DAY_S: i64 = 86_400;
-
-/// How the names of talks begin that ended and wait to be summed up, while another one has their place.
-pub(crate) const ENDED: &str = "ended-";
 
 /// Servers whose ways are remembered.
 const MOST_SERVERS: usize = 32;
@@ -56,7 +49,7 @@ impl ModelMind {
     }
 
     /// Finds out whether the server takes tools, once for each address and model.
-    pub(crate) async fn learn(&mut self, now: Timestamp, autonomous: bool) -> Result<(), Outcome> {
+    pub async fn learn(&mut self, now: Timestamp, autonomous: bool) -> Result<(), Outcome> {
         if self.form.is_some() {
             return Ok(());
         }
@@ -151,14 +144,14 @@ impl ModelMind {
         let Some(current) = &mut self.current else { return Ok(()) };
         current.close()?;
         let wake = moment.round == 0 || !current.is_turn_of_model() || current.life != moment.life;
-        let said = situation::news(moment, &current.shown, wake);
+        let said = situation::news(moment, &current.shown, wake, self.tools);
         self.tell(said, moment)
     }
 
     /// Keeps a long talk that is over and was not summed up yet, for another has its place now.
     fn put_by(&self, path: &Path) {
         let Some(old) = self.current.as_ref().filter(|old| old.head.thread.is_some()) else { return };
-        if old.is_unfinished() || !talked::is_long(old) || talked::summary(&self.talks, old).is_some() {
+        if old.is_unfinished() || !talks::is_long(old) || talks::summary(&self.talks, old).is_some() {
             return;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -198,9 +191,9 @@ impl ModelMind {
         let old = self.current.take();
         let handed =
             old.as_ref().filter(|old| summary.is_some() || old.is_unfinished() || old.head.thread.is_some());
-        let kept = || old.as_ref().and_then(|old| talked::summary(&self.talks, old));
+        let kept = || old.as_ref().and_then(|old| talks::summary(&self.talks, old));
         let summary = summary.map(str::to_owned).or_else(kept);
-        let handed = handed.map(|old| handover::told(summary.as_deref(), &old.turns, moment));
+        let handed = handed.map(|old| handover::told(summary.as_deref(), &old.turns, moment, self.tools));
         let mut handed = handed.unwrap_or_default();
         let head = self.head(moment);
         let path = conversation::file(&self.folder, head.thread.as_deref());
@@ -210,7 +203,7 @@ impl ModelMind {
             handed = handover::LOST.to_owned();
         }
         let head = Head { taken_up: !handed.is_empty(), ..head };
-        let parts = context::choose(moment, &Caps::default());
+        let parts = context::choose(moment, &Caps::default(), self.tools);
         let mut opening = situation::opening(moment, &parts);
         if !handed.is_empty() {
             opening.text = format!("{handed}\n{}", opening.text);
@@ -273,7 +266,7 @@ impl ModelMind {
             _ if reply.calls.is_empty() && reply.text.trim().is_empty() && reply.stop != "end_turn" => {
                 return Ok(llm::garbled(reply, "the reply is empty"));
             }
-            _ => (native::thought(reply), llm::usage(reply)),
+            _ => (native::thought(reply, self.tools), llm::usage(reply)),
         };
         let turn = current.turns.len();
         if self.form == Some(Form::Json) {
