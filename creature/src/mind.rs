@@ -1,11 +1,9 @@
 //! The mind in use: instinct, which needs no model, or one that is a model.
 
-pub mod instinct;
-
+use ::instinct::Instinct;
 use ::mind::Outcome;
 use ::mind::llm::ModelMind;
 use ::mind::moment::Moment;
-use instinct::Instinct;
 use std::time::Duration;
 
 /// The mind in use.

@@ -7,9 +7,10 @@ use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Leaving;
 use crate::life::birth::birth;
-use crate::mind::instinct::Instinct;
+use crate::pace;
 use crate::store::caller::Caller;
 use crate::tools::catalogue::LIST;
+use instinct::Instinct;
 use mind::{Outcome, context, prompt, situation, thought};
 use model::Wire;
 use serde_json::{Value, json};
@@ -56,10 +57,10 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
     if LIST.native(&|_| true).is_empty() {
         return Err(Fault::new("there are no tools", "look at tools/catalogue.rs"));
     }
-    match Instinct::load(&house).think(&moment) {
+    match Instinct::load(&house, pace::BUILT).think(&moment) {
         Outcome::Thought { .. } => {}
         other => {
-            return Err(Fault::new(format!("instinct had no thought: {other:?}"), "look at mind/instinct"));
+            return Err(Fault::new(format!("instinct had no thought: {other:?}"), "look at crates/instinct"));
         }
     }
     let (canned, how) = thought::read(CANNED).map_err(|why| {

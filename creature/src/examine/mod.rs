@@ -2,15 +2,11 @@
 //!
 //! Invariant: nothing is told that no record shows; what was not read is said. Bounded in memory whatever the span.
 
-mod asked;
 mod offers;
-pub mod span;
 mod sums;
 mod told;
 
-pub use asked::{asked, span_asked};
 pub use offers::worth_looking_at;
-pub use span::Span;
 pub use sums::{Account, Sums};
 pub use told::{date, sentences};
 
@@ -19,6 +15,7 @@ use crate::paths::House;
 use crate::store::books;
 use agenda::Agenda;
 use agenda::goals::GoalStatus;
+use agenda::span::Span;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memory::since::since;

@@ -6,10 +6,11 @@ use crate::fault::Fault;
 use crate::life::outage::Outage;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
-use crate::mind::instinct::{self, Instinct};
+use crate::pace;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use ground::text;
+use instinct::Instinct;
 use mind::moment::Moment;
 use mind::thought::Thought;
 use mind::{Down, Outcome, Why};
@@ -94,7 +95,7 @@ impl Life {
         for round in 0..self.settings.agenda.rounds {
             let known = self.cursors.words.iter().find(|waiting| instinct::knows(&waiting.word.text));
             let Some(on) = known.map(|waiting| waiting.word.thread.clone()).or(thread.clone()) else { break };
-            let instinct = instinct.get_or_insert_with(|| Instinct::load(&self.told.house));
+            let instinct = instinct.get_or_insert_with(|| Instinct::load(&self.told.house, pace::BUILT));
             let moment = self.known_words(round, &on)?;
             let Outcome::Thought { thought, .. } = instinct.stand_in(&moment, round == 0) else { break };
             let goes_on = !thought.tool_calls.is_empty();

@@ -5,8 +5,9 @@
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::Mind;
-use crate::mind::instinct::Instinct;
+use crate::pace;
 use crate::tools::catalogue::LIST;
+use instinct::Instinct;
 use mind::ModelSettings;
 use mind::llm::ModelMind;
 use mind::{Down, llm};
@@ -52,7 +53,7 @@ impl Life {
         if offer == self.offer {
             return String::new();
         }
-        let instinct = || Mind::Instinct(Instinct::load(&self.told.house));
+        let instinct = || Mind::Instinct(Instinct::load(&self.told.house, pace::BUILT));
         let (mind, said) = match llm::offered(broker, &status, &self.settings.model, &self.told.house, &LIST)
         {
             Ok(Some(mind)) => (Mind::Model(mind), String::new()),

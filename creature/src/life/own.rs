@@ -5,8 +5,6 @@
 use crate::examine;
 use crate::life::Life;
 use crate::mind::Mind;
-use crate::mind::instinct::checklist;
-use crate::mind::instinct::text::uncommented;
 use crate::senses::budget;
 use crate::store::caller::Caller;
 use crate::tools::{catalogue, left};
@@ -14,9 +12,12 @@ use agenda::Change;
 use agenda::goals::GoalChange;
 use agenda::own::{Allowance, Kind, OwnChange, sketch};
 use agenda::sessions::{Mode, Origin, Request};
+use agenda::span;
 use agenda::stack::{Around, Category};
 use ground::papers;
 use ground::text;
+use instinct::checklist;
+use instinct::text::uncommented;
 use memory::state;
 use mind::thought::ToolCall;
 use serde_json::Value;
@@ -144,7 +145,7 @@ impl Life {
             return String::new();
         }
         let (now, zone) = (self.told.clock.now(), &self.store.rules.time_zone);
-        let Some(week) = examine::span::read("1w", now, zone) else { return String::new() };
+        let Some(week) = span::read("1w", now, zone) else { return String::new() };
         match examine::examine(&self.told.house, &self.store.agenda, week, zone) {
             Ok(week) => examine::worth_looking_at(&week.sums, zone).join("\n"),
             Err(fault) => format!("they cannot be read: {}", fault.error),

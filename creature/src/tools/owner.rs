@@ -4,12 +4,13 @@
 
 use super::Lent;
 use super::arguments::Arguments;
-use crate::examine::{examine, span};
+use crate::examine::examine;
 use crate::fault::Fault;
 use crate::store::Store;
 use agenda::Change;
 use agenda::outbox::{Delivery, Kind, OutboxChange, Week};
 use agenda::requests::RequestChange;
+use agenda::span;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
 use mind::moment::Word;

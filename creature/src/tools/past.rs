@@ -5,9 +5,10 @@
 use super::Lent;
 use super::arguments::Arguments;
 use super::page::{self, cut};
-use crate::examine::{self, Span, span};
+use crate::examine;
 use crate::fault::Fault;
 use crate::senses::budget;
+use agenda::span::{self, Span};
 use ground::papers;
 use ground::text::shorten;
 use jiff::Timestamp;

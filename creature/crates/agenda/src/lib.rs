@@ -20,6 +20,7 @@ pub mod requests;
 pub mod rest;
 pub mod sessions;
 mod set_back;
+pub mod span;
 pub mod spoken;
 pub mod stack;
 pub mod standing;

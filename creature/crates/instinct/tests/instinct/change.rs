@@ -1,29 +1,13 @@
 //! Self-change: one edit, for a reason with numbers, within bounds, told after the rebirth and measured.
 
 use super::world::{PACE, World, failing, said};
-use creature::mind::instinct::change::{Evidence, propose};
-use creature::mind::instinct::state::State;
-use creature::pace::{self, Pace};
+use instinct::Pace;
+use instinct::change::{Evidence, propose};
+use instinct::state::State;
 use serde_json::json;
 
 const IDLE: Evidence =
     Evidence { wakes: 15, idle: 13, eventful: 0, each_s: 80, failed_looks: 0, failing_s: 0 };
-
-#[test]
-fn the_lines_instinct_edits_stand_in_pace_rs_exactly_once() {
-    let source = include_str!("../../../src/pace.rs");
-    for (name, value, bounds) in [
-        ("IDLE_REST_S", pace::IDLE_REST_S, pace::IDLE_REST_BOUNDS_S),
-        ("SOURCE_BACKOFF_S", pace::SOURCE_BACKOFF_S, pace::SOURCE_BACKOFF_BOUNDS_S),
-    ] {
-        let line = format!("pub const {name}: u64 = {value};");
-        assert_eq!(source.lines().filter(|found| *found == line).count(), 1, "{line}");
-        assert_eq!(source.matches(&line).count(), 1, "{line}");
-        assert!(value >= bounds.0 && value <= bounds.1, "{name} is out of its bounds");
-    }
-    assert_eq!(Pace::BUILT.idle_rest_s, pace::IDLE_REST_S);
-    assert_eq!(Pace::BUILT.source_backoff_s, pace::SOURCE_BACKOFF_S);
-}
 
 #[test]
 fn an_idle_hour_leads_to_exactly_one_edit_with_a_reason_in_numbers() {
@@ -167,8 +151,8 @@ fn no_edit_soon_after_a_death_nor_in_the_first_wakes_of_a_life() {
 fn proposals_keep_to_the_bounds_and_name_their_numbers() {
     let with = |idle_rest_s: u64| Pace { idle_rest_s, ..PACE };
     let longer = propose(&IDLE, &with(200)).unwrap();
-    assert_eq!((longer.to, longer.more), (pace::IDLE_REST_BOUNDS_S.1, true));
-    assert_eq!(propose(&IDLE, &with(pace::IDLE_REST_BOUNDS_S.1)), None);
+    assert_eq!((longer.to, longer.more), (PACE.idle_rest_bounds_s.1, true));
+    assert_eq!(propose(&IDLE, &with(PACE.idle_rest_bounds_s.1)), None);
     assert_eq!(propose(&IDLE, &with(5000)), None, "beyond the bounds by another's hand: left alone");
     assert_eq!(propose(&Evidence { idle: 11, ..IDLE }, &PACE), None);
     assert_eq!(propose(&Evidence { wakes: 14, ..IDLE }, &PACE), None);
@@ -186,7 +170,7 @@ fn proposals_keep_to_the_bounds_and_name_their_numbers() {
         ("SOURCE_BACKOFF_S", 900, 1350, 1200)
     );
     assert!(wait.why.contains("6 looks at sources failed within 2 h"), "{}", wait.why);
-    let most = Pace { source_backoff_s: pace::SOURCE_BACKOFF_BOUNDS_S.1, ..PACE };
+    let most = Pace { source_backoff_s: PACE.source_backoff_bounds_s.1, ..PACE };
     assert_eq!(propose(&refused, &most), None);
 }
 

@@ -1,9 +1,9 @@
 //! Whatever a moment or a state file holds: the same thought for the same input, a bounded one, never a panic.
 
 use super::world::{PACE, World, said};
-use creature::mind::instinct::Instinct;
-use creature::mind::instinct::state::{Found, Source, State};
-use creature::paths::House;
+use ground::paths::House;
+use instinct::Instinct;
+use instinct::state::{Found, Source, State};
 use memory::Record;
 use mind::Outcome;
 use mind::moment::{Moment, Word};
@@ -42,7 +42,7 @@ fn a_garbage_state_file_is_a_fresh_start() {
 
 #[test]
 fn a_state_that_cannot_be_written_costs_no_thought() {
-    let mut mind = Instinct::paced(&House::new("/dev/null/none"), PACE);
+    let mut mind = Instinct::load(&House::new("/dev/null/none"), PACE);
     let moment = Moment { rest_s: (2, 300), ..Moment::default() };
     assert!(matches!(mind.think(&moment), Outcome::Thought { .. }));
 }
@@ -174,7 +174,7 @@ impl Dice {
 fn no_moment_makes_it_panic_or_ramble() {
     let mut dice = Dice(7);
     for _ in 0..60 {
-        let mut mind = Instinct::paced(&House::new("/dev/null/none"), PACE);
+        let mut mind = Instinct::load(&House::new("/dev/null/none"), PACE);
         let mut records: Vec<Record> = Vec::new();
         for _ in 0..25 {
             let words = (0..dice.roll(4))

@@ -1,11 +1,11 @@
 //! Sources: follows feeds and pages named in PURPOSE.md and HEARTBEAT.md, and notes what is new. Pure.
 
 use super::digest;
+use super::pace::Pace;
 use super::state::{Fate, Job, Link, Origin};
 use super::tasks::{self, failed, note};
 use super::text::{clip, host, number, span, uncommented, urls, word};
 use super::turn::Turn;
-use crate::pace::Pace;
 use serde_json::Value;
 
 pub const MOST_SOURCES: usize = 16;

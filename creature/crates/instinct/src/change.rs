@@ -1,15 +1,15 @@
 //! Self-change: edits its own pace for a reason found in its wakes, measures what came of it, and takes back what did not help. Pure.
 //!
-//! Invariant: at most one edit a life and 40 thoughts; within the bounds in `pace.rs`; none twice that failed. Taking one
+//! Invariant: at most one edit a life and 40 thoughts; within the bounds of its pace; none twice that failed. Taking one
 //! back waits for no more than the next quiet life, happens once, and is not measured in turn.
 
 pub use super::evidence::{Evidence, Wake};
 use super::evidence::{WINDOW, gather};
+use super::pace::Pace;
 use super::state::{Origin, Trial};
 use super::tasks::failed;
 use super::text::{clip, span, word};
 use super::turn::Turn;
-use crate::pace::{IDLE_REST_BOUNDS_S, Pace, SOURCE_BACKOFF_BOUNDS_S};
 use serde_json::{Value, json};
 
 /// Wakes of a window that make a reason.
@@ -53,7 +53,7 @@ pub fn propose(seen: &Evidence, pace: &Pace) -> Option<Trial> {
     } else {
         return None;
     };
-    let bounds = if name == BACKOFF { SOURCE_BACKOFF_BOUNDS_S } else { IDLE_REST_BOUNDS_S };
+    let bounds = if name == BACKOFF { pace.source_backoff_bounds_s } else { pace.idle_rest_bounds_s };
     let to = to.max(bounds.0).min(bounds.1);
     // A value the owner put beyond the bounds is not drawn back by a reason for the opposite.
     let wanted = if more { to > from } else { to < from };

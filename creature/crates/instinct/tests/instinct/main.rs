@@ -1,4 +1,5 @@
 //! Instinct as data: each drive in a world in memory, and what no moment and no state file may do to it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod agenda;
 mod change;
@@ -7,7 +8,7 @@ mod odd;
 mod reading;
 mod world;
 
-use creature::mind::instinct::checklist;
+use instinct::checklist;
 use serde_json::json;
 use world::{World, failing, said};
 

@@ -3,8 +3,7 @@
 use super::facts::Fact;
 use super::tasks::{self, Task};
 use super::text::urls;
-use super::{found, reminders};
-use crate::examine;
+use super::{asked, found, reminders};
 
 /// What may stand before words without changing what they ask for.
 const BEFORE: &str =
@@ -184,7 +183,7 @@ pub fn understand(said: &str) -> Option<Said> {
             };
             ABILITIES.iter().find_map(fits)
         })
-        .or_else(|| task(Task::Examine(examine::span_asked(said)?)))
+        .or_else(|| task(Task::Examine(asked::span_asked(said)?)))
 }
 
 /// A question that is none of these, as what its owner's notes may answer: its own words.

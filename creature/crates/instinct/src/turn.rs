@@ -1,8 +1,8 @@
 //! One thought in the making: the moment, the state, and what is said and called so far. Pure.
 
+use super::pace::Pace;
 use super::state::{Job, Origin, State};
 use super::text::{clip, number};
-use crate::pace::Pace;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use mind::moment::Moment;

@@ -1,9 +1,9 @@
 //! Sources and drafts: what is followed, noted, posted, and left alone for a while.
 
 use super::world::{START_S, World, failing, said};
-use creature::mind::instinct::sources::named;
-use creature::mind::instinct::state::{Note, State};
-use creature::mind::instinct::{drafts, text};
+use instinct::sources::named;
+use instinct::state::{Note, State};
+use instinct::{drafts, text};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,8 +1,8 @@
 //! A world for instinct to live in: a clock, papers, records and tools that answer as told, all in memory.
 
-use creature::mind::instinct::Instinct;
-use creature::pace::Pace;
-use creature::paths::House;
+use ground::paths::House;
+use instinct::Instinct;
+use instinct::Pace;
 use jiff::Timestamp;
 use memory::Record;
 use mind::Outcome;
@@ -12,8 +12,15 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A pace of the tests' own: the built one is the creature's to change.
-pub const PACE: Pace =
-    Pace { idle_rest_s: 40, source_backoff_s: 900, source_pace_s: 1800, draft_pace_s: 21_600 };
+pub const PACE: Pace = Pace {
+    idle_rest_s: 40,
+    source_backoff_s: 900,
+    source_pace_s: 1800,
+    draft_pace_s: 21_600,
+    morning_hour: 8,
+    idle_rest_bounds_s: (20, 240),
+    source_backoff_bounds_s: (300, 7200),
+};
 
 /// More than any test here waits for.
 const MOST_WAKES: u64 = 3_000;
@@ -57,7 +64,7 @@ impl World {
             ..Moment::default()
         };
         let mut world = World {
-            mind: Instinct::paced(&house, PACE),
+            mind: Instinct::load(&house, PACE),
             house,
             moment,
             clock_s: START_S,
@@ -95,7 +102,7 @@ impl World {
     /// Ends this life and begins the next one, with this pace.
     pub fn reborn(&mut self, pace: Pace) {
         self.moment.life += 1;
-        self.mind = Instinct::paced(&self.house, pace);
+        self.mind = Instinct::load(&self.house, pace);
     }
 
     pub fn record(&mut self, kind: &str, data: Value) {

@@ -2,7 +2,7 @@
 //!
 //! A day, night or week that is named is meant whole, as far as it is over; with `since` before it, it goes on until now.
 
-use agenda::spoken;
+use crate::spoken;
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};

@@ -2,7 +2,7 @@
 //!
 //! Whatever is left over of the words is no such question: a mind that reads would make more of it.
 
-use super::span::{self, Span};
+use agenda::span::{self, Span};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 

@@ -8,7 +8,6 @@ use super::state::{Fate, Found, Link, Origin};
 use super::tasks::failed;
 use super::text::{clip, host, span};
 use super::turn::Turn;
-use crate::pace::MORNING_HOUR;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -105,7 +104,8 @@ pub fn next_due(turn: &Turn) -> Option<i64> {
     let digest = &turn.state.digest;
     let zone = turn.zone();
     let today = zone.to_datetime(now).date();
-    let (morning_s, tomorrow_s) = (morning(today, &zone)?, morning(today.checked_add(1.day()).ok()?, &zone)?);
+    let morning = |day| morning(day, turn.pace.morning_hour, &zone);
+    let (morning_s, tomorrow_s) = (morning(today)?, morning(today.checked_add(1.day()).ok()?)?);
     // A clock that was set back leaves nothing in the future.
     let first_s = digest.found.iter().map(|found| found.at_s.min(turn.now_s)).min()?;
     let at_s = if told_on(today, turn) {
@@ -124,8 +124,8 @@ pub fn next_due(turn: &Turn) -> Option<i64> {
     Some(at_s.max(held_s.unwrap_or(0)).saturating_sub(turn.now_s).max(0))
 }
 
-fn morning(day: Date, zone: &TimeZone) -> Option<i64> {
-    let shown = day.to_datetime(Time::new(MORNING_HOUR, 0, 0, 0).ok()?);
+fn morning(day: Date, hour: i8, zone: &TimeZone) -> Option<i64> {
+    let shown = day.to_datetime(Time::new(hour, 0, 0, 0).ok()?);
     zone.to_ambiguous_zoned(shown).compatible().ok().map(|zoned| zoned.timestamp().as_second())
 }
 

@@ -1,8 +1,8 @@
 //! The digest and what is followed: told once a morning, never empty, counts that are right, and feeds offered once.
 
 use super::world::{PACE, World, failing};
-use creature::mind::instinct::state::State;
-use creature::mind::instinct::{digest, following, likeness, offer};
+use instinct::state::State;
+use instinct::{digest, following, likeness, offer};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -323,7 +323,7 @@ fn lines_of_sources_are_edited_and_nothing_else_is() {
 fn more_than_it_keeps_is_counted() {
     let mut state = State::default();
     for n in 0..100 {
-        state.digest.found.push(creature::mind::instinct::state::Found { at_s: n, ..Default::default() });
+        state.digest.found.push(instinct::state::Found { at_s: n, ..Default::default() });
     }
     state.bound();
     assert_eq!((state.digest.found.len(), state.digest.dropped, state.digest.found[0].at_s), (60, 40, 40));

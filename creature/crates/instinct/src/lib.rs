@@ -5,6 +5,7 @@
 
 mod abilities;
 mod agenda;
+pub mod asked;
 pub mod change;
 pub mod checklist;
 pub mod digest;
@@ -17,6 +18,7 @@ mod idle;
 pub mod likeness;
 mod news;
 pub mod offer;
+mod pace;
 mod reminders;
 pub mod sources;
 pub mod state;
@@ -25,12 +27,12 @@ pub mod text;
 mod turn;
 mod words;
 
-use crate::pace::Pace;
-use crate::paths::House;
 use abilities::Said;
+use ground::paths::House;
 use mind::Outcome;
 use mind::moment::Moment;
 use mind::thought::Thought;
+pub use pace::Pace;
 use serde_json::{Value, json};
 use state::{Origin, State};
 use std::path::PathBuf;
@@ -52,13 +54,8 @@ pub struct Instinct {
 }
 
 impl Instinct {
-    /// Instinct with the state this house keeps and the pace it was built with.
-    pub fn load(house: &House) -> Instinct {
-        Instinct::paced(house, Pace::BUILT)
-    }
-
-    /// The same with another pace.
-    pub fn paced(house: &House, pace: Pace) -> Instinct {
+    /// Instinct with the state this house keeps, at this pace.
+    pub fn load(house: &House, pace: Pace) -> Instinct {
         let path = house.instinct();
         let state = State::read(&path);
         let written = String::new();
