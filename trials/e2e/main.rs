@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::wildcard_enum_match_arm, clippy::disallowed_methods)]
 
-mod errand;
 #[path = "../../creature/tests/faithful/mod.rs"]
 mod faithful;
+mod job;
 mod own;
 mod probation;
 
@@ -223,7 +223,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// `pace`: what it rests when idle, and what it makes of that; none where it has edited itself on another errand.
+/// `pace`: what it rests when idle, and what it makes of that; none where it has edited itself on another job.
 fn lives_through_everything(house: &House, wire: &str, pace: Option<(u64, u64)>) {
     let run = Run::prepare(house, wire);
     let guardian = run.lives_reads_and_drafts();
@@ -251,7 +251,7 @@ fn lives_through_everything(house: &House, wire: &str, pace: Option<(u64, u64)>)
 fn the_six_criteria_over_both_wires() {
     let clone = Clone::new();
     lives_through_everything(&clone.house, "anthropic", Some((40, 55)));
-    errand::gives_itself_a_tool(&clone.house);
+    job::gives_itself_a_tool(&clone.house);
     lives_through_everything(&clone.house, "openai", None);
 }
 

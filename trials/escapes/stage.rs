@@ -139,7 +139,7 @@ impl Stage {
 
     /// As the guardian would start it, or as nothing stops it; all the names an attempt may need are in its environment.
     pub fn run(&self, spec: Option<&Spec>, attempt: &str) -> Output {
-        guardian::processes::prepare::prepare(&self.house, guardian::processes::child::Kind::Life);
+        guardian::processes::prepare::prepare(&self.house, guardian::processes::child::Occupant::Life);
         let mut command = match spec {
             Some(spec) => {
                 let mut command = Command::new(programs::guardian());

@@ -6,7 +6,7 @@
 
 use crate::act::build;
 use crate::act::executor::Executor;
-use crate::act::jobs::{Job, Kind};
+use crate::act::jobs::{Job, Task};
 use crate::act::reload::Watch;
 use crate::act::tokens::Tokens;
 use crate::decide::revival::{Act, Event, Revival};
@@ -108,7 +108,7 @@ impl BrokerProcess {
 
     /// Whether the creature may hope for it: it runs, will run again, or is being built.
     pub fn hoped_for(&self) -> bool {
-        self.revival.standing != crate::decide::revival::Standing::Without
+        self.revival.presence != crate::decide::revival::Presence::Without
             || self.job.as_ref().is_some_and(|job| job.builds())
     }
 
@@ -209,8 +209,8 @@ impl Executor {
         broker.build_tried = true;
         match broker.build(&self.house, true) {
             Ok(Some(pid)) => {
-                let kind = Kind::Build { was: files::mark(&broker.program) };
-                broker.job = Some(Job { pid, kind, since: self.clock.now() });
+                let task = Task::Build { was: files::mark(&broker.program) };
+                broker.job = Some(Job { pid, task, since: self.clock.now() });
             }
             Ok(None) => {}
             Err(error) => self.report.warn(&broker.not_built(&error)),
@@ -264,7 +264,7 @@ impl Executor {
             self.broker.restarts += 1;
             trusted::kill(pid);
             let asked =
-                !matches!(self.broker.revival.standing, crate::decide::revival::Standing::Running { .. });
+                !matches!(self.broker.revival.presence, crate::decide::revival::Presence::Running { .. });
             if !asked {
                 let cause = crate::act::ends::describe(status);
                 let said = files::tail(&self.house.broker_log(), 1_024);

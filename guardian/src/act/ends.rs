@@ -6,7 +6,7 @@ use crate::act::{controls, requests};
 use crate::decide::blame::{self, Control, Judgement};
 use crate::decide::vocabulary::{Blame, Event, Phase};
 use crate::limits::LOG_TAIL_BYTES;
-use crate::processes::child::{Kind, Tree};
+use crate::processes::child::{Occupant, Tree};
 use crate::processes::{hunt, trusted};
 use house::{bounds, clock, files};
 use nix::sys::wait::WaitStatus;
@@ -47,15 +47,15 @@ impl Executor {
             if let Some(life) = self.life.as_mut().filter(|life| life.tree.pid == *pid) {
                 life.exited = Some(life.tree.outcome(*status));
                 // Whatever of it still runs has no way out any more.
-                self.broker.tokens.revoke(&self.house, Kind::Life);
+                self.broker.tokens.revoke(&self.house, Occupant::Life);
             }
             if let Some(mut build) = self.build.take_if(|build| build.tree.pid == *pid) {
-                self.broker.tokens.revoke(&self.house, Kind::Build);
+                self.broker.tokens.revoke(&self.house, Occupant::Build);
                 let status = build.tree.outcome(*status);
                 self.build_ended(build, status);
             }
             if let Some(exam) = self.exam.take_if(|exam| exam.tree.pid == *pid) {
-                self.broker.tokens.revoke(&self.house, Kind::Build);
+                self.broker.tokens.revoke(&self.house, Occupant::Build);
                 self.exam_ended(exam, *status);
             }
             self.broker_ended(*pid, *status);
@@ -151,7 +151,7 @@ impl Executor {
     pub fn end_beside(&mut self, tree: &Tree) {
         let mut ended = Vec::new();
         tree.end(&self.spared_with_life(), &mut ended);
-        self.broker.tokens.revoke(&self.house, Kind::Build);
+        self.broker.tokens.revoke(&self.house, Occupant::Build);
         self.note_ends(&ended);
     }
 

@@ -20,18 +20,18 @@ const MISTAKE: i32 = 2;
 /// A short-lived process on the broker's behalf.
 pub struct Job {
     pub pid: Pid,
-    pub kind: Kind,
+    pub task: Task,
     pub since: Millis,
 }
 
 impl Job {
     pub fn builds(&self) -> bool {
-        matches!(self.kind, Kind::Build { .. })
+        matches!(self.task, Task::Build { .. })
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum Task {
     /// Brings its program up to date; the mark of the one that was there.
     Build { was: Option<Mark> },
     /// Judges what the owner changed.
@@ -93,7 +93,7 @@ impl BrokerProcess {
             return Ok(false);
         }
         let pid = self.check(house)?;
-        self.job = Some(Job { pid, kind: Kind::Check, since });
+        self.job = Some(Job { pid, task: Task::Check, since });
         Ok(true)
     }
 
@@ -172,8 +172,8 @@ fn does_not_build(house: &House) -> String {
 impl Executor {
     pub fn job_ended(&mut self, job: Job, status: WaitStatus) {
         let good = matches!(status, WaitStatus::Exited(_, 0));
-        match job.kind {
-            Kind::Build { was } => {
+        match job.task {
+            Task::Build { was } => {
                 let seconds = self.clock.now().saturating_sub(job.since) / 1_000;
                 if good && seconds > 1 {
                     self.report.say(&format!("the broker is built, {seconds} s"));
@@ -194,8 +194,8 @@ impl Executor {
                 }
                 self.publish();
             }
-            Kind::Check if good => self.take_over(),
-            Kind::Check => self.keep_settings(&checked(&self.house)),
+            Task::Check if good => self.take_over(),
+            Task::Check => self.keep_settings(&checked(&self.house)),
         }
     }
 }

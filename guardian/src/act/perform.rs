@@ -8,7 +8,7 @@ use crate::decide::vocabulary::{Action, Blame, Death, Event, Standing, Subject};
 use crate::git::repo::publish_last_good;
 use crate::git::tree::short;
 use crate::limits::LOG_TAIL_BYTES;
-use crate::processes::child::{self, Kind, Start};
+use crate::processes::child::{self, Occupant, Start};
 use crate::start;
 use anyhow::{Context, Result};
 use house::interrupt::Interrupted;
@@ -178,8 +178,8 @@ impl Executor {
         }
         self.heart.reset();
         self.request_seen = files::mark(&self.house.request());
-        let (kind, walls, stdout) = (Kind::Life, &self.walls, log.try_clone()?);
-        let start = Start { kind, program, args, extra, walls, broker, stdout, stderr: log };
+        let (occupant, walls, stdout) = (Occupant::Life, &self.walls, log.try_clone()?);
+        let start = Start { occupant, program, args, extra, walls, broker, stdout, stderr: log };
         let tree = child::start(&self.house, &self.bond, start)?;
         let (began, memory_kills) = (self.clock.now(), memory_kills());
         self.life = Some(Life {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a token is in the file before the process it is for is started, and out of it as soon as that process has ended.
 
-use crate::processes::child::Kind;
+use crate::processes::child::Occupant;
 use anyhow::{Context, Result};
 use house::{House, files};
 use serde_json::json;
@@ -35,10 +35,10 @@ impl Tokens {
     }
 
     /// The life or build is over: what is left of it has no way out.
-    pub fn revoke(&mut self, house: &House, kind: Kind) {
-        let there = match kind {
-            Kind::Life => self.life.take().is_some(),
-            Kind::Build => self.build.take().is_some(),
+    pub fn revoke(&mut self, house: &House, occupant: Occupant) {
+        let there = match occupant {
+            Occupant::Life => self.life.take().is_some(),
+            Occupant::Build => self.build.take().is_some(),
         };
         if there && let Err(error) = self.write(house) {
             tracing::error!("{error:#}; what is left of a life or build could still call the broker");

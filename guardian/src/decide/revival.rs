@@ -1,6 +1,6 @@
 //! When the broker process is started, started anew and ended: decided from what is known of it. Pure.
 //!
-//! Invariant: one of it at most; every event in every standing has an answer; it never rests longer than `LONGEST_MS`.
+//! Invariant: one of it at most; every event in every presence has an answer; it never rests longer than `LONGEST_MS`.
 //! Absent on purpose: files, processes, the clock, words for people.
 
 use house::clock::Millis;
@@ -14,7 +14,7 @@ pub const PROVEN_MS: Millis = 60_000;
 pub const GRACE_MS: Millis = 8_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Presence {
     /// There is no program to start: not built, not there.
     Without,
     /// Starts as soon as this time has come.
@@ -55,65 +55,65 @@ pub enum Act {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revival {
-    pub standing: Standing,
+    pub presence: Presence,
     /// How long it rests after its next end.
     rest_ms: Millis,
 }
 
 impl Default for Revival {
     fn default() -> Self {
-        Self { standing: Standing::Without, rest_ms: SHORTEST_MS }
+        Self { presence: Presence::Without, rest_ms: SHORTEST_MS }
     }
 }
 
 impl Revival {
     pub fn running(&self) -> bool {
-        matches!(self.standing, Standing::Running { .. } | Standing::Ending { .. })
+        matches!(self.presence, Presence::Running { .. } | Presence::Ending { .. })
     }
 
     /// When to tick at the latest, if nothing happens before.
     pub fn deadline(&self) -> Option<Millis> {
-        match self.standing {
-            Standing::Without | Standing::Running { .. } => None,
-            Standing::Due { at } => Some(at),
-            Standing::Ending { since } => Some(since + GRACE_MS),
+        match self.presence {
+            Presence::Without | Presence::Running { .. } => None,
+            Presence::Due { at } => Some(at),
+            Presence::Ending { since } => Some(since + GRACE_MS),
         }
     }
 
     pub fn step(&mut self, now: Millis, event: Event) -> Option<Act> {
-        let (standing, act) = match (&self.standing, event) {
-            (Standing::Without, Event::Found) => (Standing::Due { at: now }, Some(Act::Start)),
-            (Standing::Due { at }, Event::Tick) if now >= *at => {
-                (Standing::Due { at: *at }, Some(Act::Start))
+        let (presence, act) = match (&self.presence, event) {
+            (Presence::Without, Event::Found) => (Presence::Due { at: now }, Some(Act::Start)),
+            (Presence::Due { at }, Event::Tick) if now >= *at => {
+                (Presence::Due { at: *at }, Some(Act::Start))
             }
             // Whoever changed something wants to see it work, or fail, now.
-            (Standing::Due { .. }, Event::Reload | Event::Found) => {
-                (Standing::Due { at: now }, Some(Act::Start))
+            (Presence::Due { .. }, Event::Reload | Event::Found) => {
+                (Presence::Due { at: now }, Some(Act::Start))
             }
-            (Standing::Due { .. }, Event::Started) => (Standing::Running { since: now }, None),
-            (Standing::Due { .. }, Event::NotStarted) => (self.after_a_rest(now), None),
-            (Standing::Running { since }, Event::Ended) => {
+            (Presence::Due { .. }, Event::Started) => (Presence::Running { since: now }, None),
+            (Presence::Due { .. }, Event::NotStarted) => (self.after_a_rest(now), None),
+            (Presence::Running { since }, Event::Ended) => {
                 if now.saturating_sub(*since) >= PROVEN_MS {
                     self.rest_ms = SHORTEST_MS;
                 }
                 (self.after_a_rest(now), None)
             }
-            (Standing::Running { .. }, Event::Reload) => {
-                (Standing::Ending { since: now }, Some(Act::Terminate))
+            (Presence::Running { .. }, Event::Reload) => {
+                (Presence::Ending { since: now }, Some(Act::Terminate))
             }
-            (Standing::Ending { since }, Event::Tick) if now >= since + GRACE_MS => {
-                (Standing::Ending { since: now }, Some(Act::Kill))
+            (Presence::Ending { since }, Event::Tick) if now >= since + GRACE_MS => {
+                (Presence::Ending { since: now }, Some(Act::Kill))
             }
-            (Standing::Ending { .. }, Event::Ended) => (Standing::Due { at: now }, Some(Act::Start)),
-            (standing, _) => (standing.clone(), None),
+            (Presence::Ending { .. }, Event::Ended) => (Presence::Due { at: now }, Some(Act::Start)),
+            (presence, _) => (presence.clone(), None),
         };
-        self.standing = standing;
+        self.presence = presence;
         act
     }
 
-    fn after_a_rest(&mut self, now: Millis) -> Standing {
+    fn after_a_rest(&mut self, now: Millis) -> Presence {
         let at = now + self.rest_ms;
         self.rest_ms = (self.rest_ms * 2).min(LONGEST_MS);
-        Standing::Due { at }
+        Presence::Due { at }
     }
 }

@@ -54,7 +54,7 @@ impl Bond {
 
 /// What to start, and with what.
 pub struct Start<'a> {
-    pub kind: Kind,
+    pub occupant: Occupant,
     pub program: PathBuf,
     pub args: Vec<String>,
     /// On top of what is passed.
@@ -67,7 +67,7 @@ pub struct Start<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Occupant {
     Life,
     /// Gets no more of the broker than the proxy to cargo's registries.
     Build,
@@ -166,8 +166,8 @@ impl Tree {
 pub fn start(house: &House, bond: &Bond, start: Start) -> Result<Tree> {
     let program =
         find(&start.program).with_context(|| format!("failed to start {}", start.program.display()))?;
-    let given = prepare::prepare(house, start.kind);
-    let cage = start.walls.cage(if start.kind == Kind::Life { "life" } else { "build" })?;
+    let given = prepare::prepare(house, start.occupant);
+    let cage = start.walls.cage(if start.occupant == Occupant::Life { "life" } else { "build" })?;
     let (report, told) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
     let (gate, _opens) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
     let kept = kept(bond, &start);
@@ -187,8 +187,8 @@ pub fn start(house: &House, bond: &Bond, start: Start) -> Result<Tree> {
     };
     command.args(&start.args).current_dir(house.root());
     command.stdin(Stdio::null()).stdout(start.stdout).stderr(start.stderr);
-    equip(&mut command, house, start.kind, start.broker.as_ref());
-    if start.kind == Kind::Life {
+    equip(&mut command, house, start.occupant, start.broker.as_ref());
+    if start.occupant == Occupant::Life {
         command.env("FERAL_LIFELINE", bond.lifeline.as_raw_fd().to_string());
     }
     command.envs(start.extra);
@@ -208,7 +208,7 @@ pub fn start(house: &House, bond: &Bond, start: Start) -> Result<Tree> {
 
 /// The descriptors the program itself gets.
 fn kept(bond: &Bond, start: &Start) -> Vec<RawFd> {
-    let lifeline = (start.kind == Kind::Life).then(|| bond.lifeline.as_raw_fd());
+    let lifeline = (start.occupant == Occupant::Life).then(|| bond.lifeline.as_raw_fd());
     // Where an init holds the lock, nothing of the creature's need be known by it.
     let mark = (!start.walls.own_tree()).then(|| bond.mark.as_raw_fd());
     lifeline.into_iter().chain(mark).collect()
@@ -230,7 +230,7 @@ fn first_process(report: &mut File, launcher: Pid) -> Result<Pid> {
 }
 
 /// The environment of whatever the guardian starts, and nothing else.
-fn equip(command: &mut Command, house: &House, kind: Kind, broker: Option<&Door>) {
+fn equip(command: &mut Command, house: &House, occupant: Occupant, broker: Option<&Door>) {
     command.env_clear();
     for name in PASSED.split_whitespace() {
         if let Some(value) = std::env::var_os(name) {
@@ -247,7 +247,7 @@ fn equip(command: &mut Command, house: &House, kind: Kind, broker: Option<&Door>
     }
     let Some(Door { port, token }) = broker else { return };
     command.env("CARGO_HTTP_PROXY", format!("http://life:{token}@127.0.0.1:{port}"));
-    if kind == Kind::Life {
+    if occupant == Occupant::Life {
         command.env("FERAL_BROKER", format!("http://127.0.0.1:{port}")).env("FERAL_BROKER_TOKEN", token);
     }
 }

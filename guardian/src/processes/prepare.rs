@@ -1,6 +1,6 @@
 //! What must be there before the creature's processes begin: the files and folders its rules name, its purpose, Cargo's home.
 
-use crate::processes::child::Kind;
+use crate::processes::child::Occupant;
 use crate::processes::place::{CARGO_FILES, CreaturePlace, FILES, FOLDERS};
 use crate::settings::Settings;
 use anyhow::Result;
@@ -14,7 +14,7 @@ use walls::{Walls, cargo_home};
 
 /// What rules are written for must be there before a life begins. What cannot be made, the life will miss and say so.
 /// Inode numbers of the files a life may write to: those opened here, though the path may have another by now.
-pub fn prepare(house: &House, kind: Kind) -> Vec<Option<u64>> {
+pub fn prepare(house: &House, occupant: Occupant) -> Vec<Option<u64>> {
     let _ = std::fs::create_dir(house.root().join("target"));
     for path in FOLDERS.iter().map(Path::new).chain([Path::new("target/creature")]) {
         let Some(first) = path.components().next() else { continue };
@@ -38,9 +38,9 @@ pub fn prepare(house: &House, kind: Kind) -> Vec<Option<u64>> {
     let _ = copy_purpose(house);
     let (within, lock) = (house.root().join("target"), house.creature().join("Cargo.lock"));
     let home = cargo_home::Home { within: &within, path: Path::new("creature/cargo-home"), lock: &lock };
-    let seeded = match kind {
-        Kind::Build => cargo_home::prepare(home),
-        Kind::Life => cargo_home::prepare_once(home),
+    let seeded = match occupant {
+        Occupant::Build => cargo_home::prepare(home),
+        Occupant::Life => cargo_home::prepare_once(home),
     };
     if let Err(error) = seeded {
         tracing::warn!("{error:#}; the creature's builds may need the network");
@@ -73,7 +73,7 @@ pub fn lying(house: &House) -> Vec<Option<u64>> {
 
 /// The walls as far as they reach here, found out by trying. Who `joins` the group that counts processes is in it from here on.
 pub fn find_walls(house: &House, settings: &Settings, launcher: PathBuf, joins: bool) -> Result<Walls> {
-    prepare(house, Kind::Life);
+    prepare(house, Occupant::Life);
     let place = CreaturePlace { house: house.clone(), more: settings.sandbox.read.clone() };
     let limits = &settings.limits;
     let ceilings = Ceilings {

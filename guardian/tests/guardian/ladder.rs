@@ -325,3 +325,14 @@ fn whatever_dies_a_life_is_found_again_and_nothing_turns_in_circles() {
         assert!(lived && falls <= 1, "{falls} falls where all live, from {house:?}");
     }
 }
+
+#[test]
+fn what_condemns_is_only_what_the_code_did() {
+    for cause in [Cause::KnownBad, Cause::Environment, Cause::Owner, Cause::Acquitted] {
+        assert!(!cause.condemns());
+    }
+    let lived = [Cause::TriesSpent, Cause::CrashLoop, Cause::LateDeaths, Cause::LoopOfLoops];
+    for cause in lived.into_iter().chain([Cause::DoesNotBuild, Cause::TestsFailed]) {
+        assert!(cause.condemns());
+    }
+}

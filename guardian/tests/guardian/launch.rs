@@ -1,7 +1,7 @@
 //! The launcher of walls by itself: it ends as its program did, in whatever order the processes get to run.
 
 use guardian::processes::child;
-use guardian::processes::child::{Bond, Kind, Start, Tree};
+use guardian::processes::child::{Bond, Occupant, Start, Tree};
 use guardian::processes::prepare;
 use guardian::settings::Settings;
 use nix::errno::Errno;
@@ -99,7 +99,7 @@ fn start(house: &house::House, walls: &Walls, program: &str, args: &[&str]) -> T
     std::fs::create_dir_all(house.creature_lock().parent().unwrap()).unwrap();
     let bond = Bond::new(house, File::create(house.creature_lock()).unwrap()).unwrap();
     let start = Start {
-        kind: Kind::Life,
+        occupant: Occupant::Life,
         program: program.into(),
         args: args.iter().map(|arg| arg.to_string()).collect(),
         extra: vec![],

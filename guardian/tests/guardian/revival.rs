@@ -1,14 +1,14 @@
 //! The broker process's comings and goings as data: told the time and what happened, it says what to do.
 
 use guardian::decide::revival::{
-    Act, Event, GRACE_MS, LONGEST_MS, PROVEN_MS, Revival, SHORTEST_MS, Standing,
+    Act, Event, GRACE_MS, LONGEST_MS, PROVEN_MS, Presence, Revival, SHORTEST_MS,
 };
 
 fn running(now: u64) -> Revival {
     let mut revival = Revival::default();
     assert_eq!(revival.step(now, Event::Found), Some(Act::Start));
     assert_eq!(revival.step(now, Event::Started), None);
-    assert_eq!(revival.standing, Standing::Running { since: now });
+    assert_eq!(revival.presence, Presence::Running { since: now });
     revival
 }
 
@@ -16,7 +16,7 @@ fn running(now: u64) -> Revival {
 fn without_a_program_nothing_is_started() {
     let mut revival = Revival::default();
     for event in [Event::Tick, Event::Reload, Event::Ended, Event::Started, Event::NotStarted] {
-        assert_eq!((revival.step(5, event), &revival.standing), (None, &Standing::Without));
+        assert_eq!((revival.step(5, event), &revival.presence), (None, &Presence::Without));
     }
     assert_eq!(revival.deadline(), None);
 }
@@ -45,10 +45,10 @@ fn what_cannot_be_started_is_tried_again_after_a_rest() {
     let mut revival = Revival::default();
     revival.step(0, Event::Found);
     revival.step(0, Event::NotStarted);
-    assert_eq!(revival.standing, Standing::Due { at: SHORTEST_MS });
+    assert_eq!(revival.presence, Presence::Due { at: SHORTEST_MS });
     assert_eq!(revival.step(SHORTEST_MS, Event::Tick), Some(Act::Start));
     revival.step(SHORTEST_MS, Event::NotStarted);
-    assert_eq!(revival.standing, Standing::Due { at: 3 * SHORTEST_MS });
+    assert_eq!(revival.presence, Presence::Due { at: 3 * SHORTEST_MS });
 }
 
 #[test]

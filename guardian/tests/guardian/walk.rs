@@ -4,7 +4,7 @@ use crate::replies::answers;
 use guardian::decide::longevity::Lives;
 use guardian::decide::policy::Policy;
 use guardian::decide::vocabulary::{
-    Action, Blame, Cause, Event, Exam, Examined, Pending, Phase, Record, Standing, Subject, Want, Watch,
+    Action, Blame, Event, Exam, Examined, Pending, Phase, Record, Standing, Subject, Want, Watch,
 };
 use guardian::limits::Limits;
 use house::clock::Millis;
@@ -389,16 +389,5 @@ fn every_event_has_an_answer_in_every_reachable_state() {
                 assert!(actions.len() <= 4, "{event:?} in {world:?} asks for {actions:?}");
             }
         }
-    }
-}
-
-#[test]
-fn what_condemns_is_only_what_the_code_did() {
-    for cause in [Cause::KnownBad, Cause::Environment, Cause::Owner, Cause::Acquitted] {
-        assert!(!cause.condemns());
-    }
-    let lived = [Cause::TriesSpent, Cause::CrashLoop, Cause::LateDeaths, Cause::LoopOfLoops];
-    for cause in lived.into_iter().chain([Cause::DoesNotBuild, Cause::TestsFailed]) {
-        assert!(cause.condemns());
     }
 }

@@ -32,9 +32,6 @@ const SETTLED: [(&str, &str, Held); 14] = [
     ("way", "repair paths", Modules),
 ];
 
-/// Where some of them still stand: work under way. A row that is true no more is a complaint.
-const STILL: [&str; 3] = ["broker/", "creature/", "trials/e2e/"];
-
 /// A name as words: `last_words`, `LastWords` and `last-words` are all `last words`.
 fn words(name: &str) -> String {
     let mut words = String::new();
@@ -86,7 +83,7 @@ fn one_word_for_one_thing() {
     let data = |source: &Source| {
         source.path.contains("/golden/") || DATA.iter().any(|end| source.path.ends_with(end))
     };
-    let (mut bad, mut still) = (Vec::new(), [false; STILL.len()]);
+    let mut bad = Vec::new();
     for source in sources.iter().filter(|source| !data(source)) {
         let read = source.is_rust() || [".md", ".toml"].iter().any(|end| source.path.ends_with(end));
         for (gone, stays, held) in SETTLED {
@@ -95,19 +92,14 @@ fn one_word_for_one_thing() {
             if lines.is_empty() && !is_file_of(source, gone, held) {
                 continue;
             }
-            match STILL.iter().position(|still| source.path.starts_with(still)) {
-                Some(index) => still[index] = true,
-                None => bad.push(format!(
-                    "{}:{}: `{gone}` in its name or in {} lines; the word here is {stays}",
-                    source.path,
-                    lines.first().unwrap_or(&1),
-                    lines.len()
-                )),
-            }
+            bad.push(format!(
+                "{}:{}: `{gone}` in its name or in {} lines; the word here is {stays}",
+                source.path,
+                lines.first().unwrap_or(&1),
+                lines.len()
+            ));
         }
     }
-    let settled = STILL.iter().zip(still).filter(|(_, still)| !still);
-    bad.extend(settled.map(|(path, _)| format!("{path} has none of them any more: take it out of `STILL`")));
     none(bad);
 }
 

@@ -16,13 +16,13 @@ fn minute(minutes: i64) -> Timestamp {
     begin() + SignedDuration::from_mins(minutes)
 }
 
-struct Desk {
+struct Kept {
     agenda: Agenda,
     rules: Rules,
     now: Timestamp,
 }
 
-impl Desk {
+impl Kept {
     fn new() -> Self {
         let time_zone = TimeZone::get("Europe/Berlin").unwrap();
         Self { agenda: Agenda::default(), rules: Rules { time_zone, ..Rules::default() }, now: begin() }
@@ -72,19 +72,19 @@ fn chatter_is_refused_with_the_reason() {
         (Kind::Other, "I had a very interesting thought about swifts today."),
         (Kind::Answer, "Yes, I shall do it."),
     ];
-    let mut desk = Desk::new();
+    let mut kept = Kept::new();
     for (kind, text) in table {
-        let refused = desk.say(kind, text).unwrap_err();
+        let refused = kept.say(kind, text).unwrap_err();
         assert!(!refused.error.is_empty() && refused.hint.len() > 20, "{text}: {refused:?}");
     }
-    assert!(desk.say(Kind::Milestone, &"far too long ".repeat(100)).is_err());
+    assert!(kept.say(Kind::Milestone, &"far too long ".repeat(100)).is_err());
     for text in ["Earned $12", "disk full", "Still here after the crash: the shop lost two of its orders."] {
-        assert_eq!(desk.say(Kind::Broken, text).unwrap()["goes"], "now", "{text}");
-        desk.post();
+        assert_eq!(kept.say(Kind::Broken, text).unwrap()["goes"], "now", "{text}");
+        kept.post();
     }
-    assert!(desk.say(Kind::Revenue, "earned $12").unwrap_err().error.contains("same"));
-    desk.now = minute(25 * 60);
-    desk.say(Kind::Revenue, "earned $12").unwrap();
+    assert!(kept.say(Kind::Revenue, "earned $12").unwrap_err().error.contains("same"));
+    kept.now = minute(25 * 60);
+    kept.say(Kind::Revenue, "earned $12").unwrap();
     assert_eq!(Kind::named("weekly_summary"), Kind::WeeklySummary);
     assert_eq!(Kind::named("Weekly summary"), Kind::WeeklySummary);
     assert_eq!(Kind::named("gossip"), Kind::Other);
@@ -92,54 +92,54 @@ fn chatter_is_refused_with_the_reason() {
 
 #[test]
 fn what_finds_no_room_is_gathered_and_goes_when_there_is() {
-    let mut desk = Desk::new();
+    let mut kept = Kept::new();
     for at in 0..8 {
-        desk.now = minute(at);
-        let said = desk.say(Kind::Milestone, &format!("chapter {at} is done")).unwrap();
+        kept.now = minute(at);
+        let said = kept.say(Kind::Milestone, &format!("chapter {at} is done")).unwrap();
         assert_eq!(said["goes"] == "now", at < 5, "{said}");
-        assert_eq!(desk.post().len(), usize::from(at < 5));
+        assert_eq!(kept.post().len(), usize::from(at < 5));
     }
-    desk.now = minute(20);
-    desk.say(Kind::Approval, "may I buy the domain for 12 USD?").unwrap();
-    desk.now = minute(59);
-    assert!(desk.post().is_empty());
-    assert_eq!(desk.agenda.outbox.next_at(desk.now), Some(minute(60)));
-    desk.now = minute(60);
-    let gathered = desk.post();
+    kept.now = minute(20);
+    kept.say(Kind::Approval, "may I buy the domain for 12 USD?").unwrap();
+    kept.now = minute(59);
+    assert!(kept.post().is_empty());
+    assert_eq!(kept.agenda.outbox.next_at(kept.now), Some(minute(60)));
+    kept.now = minute(60);
+    let gathered = kept.post();
     assert_eq!((gathered.len(), gathered[0].kind), (1, Kind::Approval));
     let text = &gathered[0].text;
     assert!(text.starts_with("4 messages gathered:\n- approval: may I buy"), "{text}");
     assert!(text.contains("chapter 5") && text.contains("chapter 7"), "{text}");
-    assert!(desk.agenda.outbox.waiting.is_empty());
+    assert!(kept.agenda.outbox.waiting.is_empty());
 }
 
 #[test]
 fn what_the_owner_does_not_want_to_hear_is_kept_for_later() {
-    let mut desk = Desk::new();
-    desk.quiet(Some("money"));
-    assert_ne!(desk.say(Kind::Broken, "the disk is full").unwrap()["goes"], "now");
-    assert_eq!(desk.say(Kind::Revenue, "earned $12").unwrap()["goes"], "now");
-    assert_eq!(desk.post()[0].text, "earned $12");
-    desk.now = minute(600);
-    assert!(desk.post().is_empty());
-    desk.quiet(None);
-    assert_eq!(desk.post()[0].text, "the disk is full");
+    let mut kept = Kept::new();
+    kept.quiet(Some("money"));
+    assert_ne!(kept.say(Kind::Broken, "the disk is full").unwrap()["goes"], "now");
+    assert_eq!(kept.say(Kind::Revenue, "earned $12").unwrap()["goes"], "now");
+    assert_eq!(kept.post()[0].text, "earned $12");
+    kept.now = minute(600);
+    assert!(kept.post().is_empty());
+    kept.quiet(None);
+    assert_eq!(kept.post()[0].text, "the disk is full");
 }
 
 #[test]
 fn the_week_is_over_on_monday_morning_of_the_owners() {
-    let mut desk = Desk::new();
-    assert_eq!(desk.agenda.outbox.week(desk.now), Week::Unbegun);
-    desk.make(Change::Outbox(OutboxChange::WeekBegan)).unwrap();
+    let mut kept = Kept::new();
+    assert_eq!(kept.agenda.outbox.week(kept.now), Week::Unbegun);
+    kept.make(Change::Outbox(OutboxChange::WeekBegan)).unwrap();
     let monday: Timestamp = "2026-03-30T07:00:00Z".parse().unwrap();
-    assert_eq!(desk.agenda.next_at(desk.now), Some(monday), "nine o'clock of summer time");
-    desk.now = monday - SignedDuration::from_secs(1);
-    assert_eq!(desk.agenda.outbox.week(desk.now), Week::Running);
-    desk.now = monday;
-    assert_eq!(desk.agenda.outbox.week(desk.now), Week::Over);
-    desk.say(Kind::WeeklySummary, "It was a week of three chapters.").unwrap();
-    assert_eq!(desk.agenda.outbox.week(desk.now), Week::Running);
-    assert_eq!(desk.agenda.outbox.weekly_at, Some("2026-04-06T07:00:00Z".parse().unwrap()));
+    assert_eq!(kept.agenda.next_at(kept.now), Some(monday), "nine o'clock of summer time");
+    kept.now = monday - SignedDuration::from_secs(1);
+    assert_eq!(kept.agenda.outbox.week(kept.now), Week::Running);
+    kept.now = monday;
+    assert_eq!(kept.agenda.outbox.week(kept.now), Week::Over);
+    kept.say(Kind::WeeklySummary, "It was a week of three chapters.").unwrap();
+    assert_eq!(kept.agenda.outbox.week(kept.now), Week::Running);
+    assert_eq!(kept.agenda.outbox.weekly_at, Some("2026-04-06T07:00:00Z".parse().unwrap()));
 }
 
 #[derive(Clone, Debug)]
@@ -171,8 +171,8 @@ proptest! {
         steps in prop::collection::vec(step(), 1..300),
         most in 1..7_u32,
     ) {
-        let mut desk = Desk::new();
-        desk.rules.messages_per_hour = most;
+        let mut kept = Kept::new();
+        kept.rules.messages_per_hour = most;
         let (mut minutes, mut sent): (i64, Vec<i64>) = (0, Vec::new());
         // What the model holds to be on its way, and whether it may never be dropped.
         let mut owed: BTreeMap<String, (Kind, String)> = BTreeMap::new();
@@ -181,13 +181,13 @@ proptest! {
             match step {
                 Step::Say(kind, chars) => {
                     let text = format!("number {number} {}", "x".repeat(chars));
-                    if let Ok(said) = desk.say(kind, &text) {
+                    if let Ok(said) = kept.say(kind, &text) {
                         owed.insert(said["id"].as_str().unwrap().to_owned(), (kind, text));
                     }
                 }
                 Step::Post => {
-                    let quiet = desk.agenda.directives.quiet(desk.now).map(str::to_owned);
-                    for delivery in desk.post() {
+                    let quiet = kept.agenda.directives.quiet(kept.now).map(str::to_owned);
+                    for delivery in kept.post() {
                         sent.push(minutes);
                         prop_assert!(delivery.text.chars().count() <= 4_200);
                         for id in &delivery.ids {
@@ -203,23 +203,23 @@ proptest! {
                         }
                     }
                 }
-                Step::Lost => drop(desk.agenda.outbox.due(&desk.agenda.directives, &desk.rules, desk.now)),
-                Step::Quiet(topic) => desk.quiet(topic),
+                Step::Lost => drop(kept.agenda.outbox.due(&kept.agenda.directives, &kept.rules, kept.now)),
+                Step::Quiet(topic) => kept.quiet(topic),
                 Step::Wait(more) => minutes += more,
             }
-            desk.now = minute(minutes);
+            kept.now = minute(minutes);
             let last_hour = sent.iter().filter(|at| minutes - **at < 60).count();
             prop_assert!(last_hour <= most as usize, "{last_hour} within the hour");
-            prop_assert!(desk.agenda.outbox.waiting.len() <= 200);
+            prop_assert!(kept.agenda.outbox.waiting.len() <= 200);
         }
         // In the end everything urgent goes out.
-        desk.quiet(None);
-        while !desk.agenda.outbox.waiting.is_empty() {
-            let next = desk.agenda.outbox.next_at(desk.now);
-            let due = desk.post();
-            prop_assert!(!due.is_empty() || next.is_some_and(|next| next > desk.now));
+        kept.quiet(None);
+        while !kept.agenda.outbox.waiting.is_empty() {
+            let next = kept.agenda.outbox.next_at(kept.now);
+            let due = kept.post();
+            prop_assert!(!due.is_empty() || next.is_some_and(|next| next > kept.now));
             due.iter().flat_map(|delivery| &delivery.ids).for_each(|id| { owed.remove(id); told += 1; });
-            desk.now += SignedDuration::from_mins(1);
+            kept.now += SignedDuration::from_mins(1);
         }
         prop_assert!(owed.values().all(|(kind, _)| !kind.urgent()), "lost: {owed:?}");
         prop_assert!(told > 0 || owed.is_empty());
@@ -228,7 +228,7 @@ proptest! {
 
 #[test]
 fn with_urgent_ones_only_it_refuses_rather_than_drops() {
-    let mut desk = Desk::new();
-    let taken = (0..260).filter(|n| desk.say(Kind::Broken, &format!("wheel {n} broke")).is_ok()).count();
-    assert_eq!((taken, desk.agenda.outbox.waiting.len()), (200, 200));
+    let mut kept = Kept::new();
+    let taken = (0..260).filter(|n| kept.say(Kind::Broken, &format!("wheel {n} broke")).is_ok()).count();
+    assert_eq!((taken, kept.agenda.outbox.waiting.len()), (200, 200));
 }

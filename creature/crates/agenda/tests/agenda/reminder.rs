@@ -147,12 +147,12 @@ proptest! {
     }
 }
 
-struct Desk {
+struct Kept {
     agenda: Agenda,
     rules: Rules,
 }
 
-impl Desk {
+impl Kept {
     fn in_zone(name: &str) -> Self {
         Self { agenda: Agenda::default(), rules: Rules { time_zone: zone(name), ..Rules::default() } }
     }
@@ -186,49 +186,49 @@ impl Desk {
 
 #[test]
 fn a_day_is_a_day_when_clocks_change() {
-    let mut desk = Desk::in_zone("Europe/Berlin");
-    desk.add("daily 02:30", "2026-03-27T12:00:00Z").unwrap();
-    assert_eq!(desk.next(), "2026-03-28T01:30:00Z");
-    assert_eq!(desk.fire("2026-03-28T01:30:00Z").len(), 1);
-    assert_eq!(desk.next(), "2026-03-29T01:30:00Z", "02:30 is skipped and comes as 03:30");
-    desk.fire("2026-03-29T01:30:00Z");
-    assert_eq!(desk.next(), "2026-03-30T00:30:00Z");
-    let mut desk = Desk::in_zone("Europe/Berlin");
-    desk.add("daily 02:30", "2026-10-24T12:00:00Z").unwrap();
-    assert_eq!(desk.next(), "2026-10-25T00:30:00Z", "the first of two");
-    desk.fire("2026-10-25T00:30:00Z");
-    assert_eq!(desk.next(), "2026-10-26T01:30:00Z", "not the second");
+    let mut kept = Kept::in_zone("Europe/Berlin");
+    kept.add("daily 02:30", "2026-03-27T12:00:00Z").unwrap();
+    assert_eq!(kept.next(), "2026-03-28T01:30:00Z");
+    assert_eq!(kept.fire("2026-03-28T01:30:00Z").len(), 1);
+    assert_eq!(kept.next(), "2026-03-29T01:30:00Z", "02:30 is skipped and comes as 03:30");
+    kept.fire("2026-03-29T01:30:00Z");
+    assert_eq!(kept.next(), "2026-03-30T00:30:00Z");
+    let mut kept = Kept::in_zone("Europe/Berlin");
+    kept.add("daily 02:30", "2026-10-24T12:00:00Z").unwrap();
+    assert_eq!(kept.next(), "2026-10-25T00:30:00Z", "the first of two");
+    kept.fire("2026-10-25T00:30:00Z");
+    assert_eq!(kept.next(), "2026-10-26T01:30:00Z", "not the second");
 }
 
 #[test]
 fn what_was_missed_fires_once() {
-    let mut desk = Desk::in_zone("UTC");
-    desk.add("every 10 min", "2026-05-01T21:00:00Z").unwrap();
-    desk.add("in 20 min", "2026-05-01T21:00:00Z").unwrap();
-    assert_eq!(desk.fire("2026-05-01T23:00:00Z"), ["2026-05-01T21:20:00Z"]);
-    assert_eq!(desk.fire("2026-05-04T09:05:00Z"), ["2026-05-02T08:00:00Z"]);
-    assert_eq!(desk.fire("2026-05-04T09:05:00Z"), Vec::<String>::new());
-    assert_eq!(desk.next(), "2026-05-04T09:10:00Z");
-    assert_eq!(desk.fire("2026-05-04T20:00:01Z").len(), 1);
-    assert_eq!(desk.next(), "2026-05-05T08:00:00Z", "outside of its window it is silent");
-    assert_eq!(desk.agenda.reminders.open().count(), 1, "once is once");
+    let mut kept = Kept::in_zone("UTC");
+    kept.add("every 10 min", "2026-05-01T21:00:00Z").unwrap();
+    kept.add("in 20 min", "2026-05-01T21:00:00Z").unwrap();
+    assert_eq!(kept.fire("2026-05-01T23:00:00Z"), ["2026-05-01T21:20:00Z"]);
+    assert_eq!(kept.fire("2026-05-04T09:05:00Z"), ["2026-05-02T08:00:00Z"]);
+    assert_eq!(kept.fire("2026-05-04T09:05:00Z"), Vec::<String>::new());
+    assert_eq!(kept.next(), "2026-05-04T09:10:00Z");
+    assert_eq!(kept.fire("2026-05-04T20:00:01Z").len(), 1);
+    assert_eq!(kept.next(), "2026-05-05T08:00:00Z", "outside of its window it is silent");
+    assert_eq!(kept.agenda.reminders.open().count(), 1, "once is once");
 }
 
 #[test]
 fn a_clock_put_back_fires_nothing_twice() {
-    let mut desk = Desk::in_zone("UTC");
-    desk.add("daily 09:00", "2026-05-01T08:00:00Z").unwrap();
-    desk.fire("2026-05-01T09:00:00Z");
-    assert!(desk.fire("2026-05-01T08:30:00Z").is_empty() && desk.fire("2026-05-01T09:00:00Z").is_empty());
+    let mut kept = Kept::in_zone("UTC");
+    kept.add("daily 09:00", "2026-05-01T08:00:00Z").unwrap();
+    kept.fire("2026-05-01T09:00:00Z");
+    assert!(kept.fire("2026-05-01T08:30:00Z").is_empty() && kept.fire("2026-05-01T09:00:00Z").is_empty());
 }
 
 #[test]
 fn the_31st_is_the_last_day_of_a_short_month() {
-    let mut desk = Desk::in_zone("UTC");
-    desk.add("monthly 31 09:00", "2028-01-31T10:00:00Z").unwrap();
+    let mut kept = Kept::in_zone("UTC");
+    kept.add("monthly 31 09:00", "2028-01-31T10:00:00Z").unwrap();
     for at in ["2028-02-29T09:00:00Z", "2028-03-31T09:00:00Z", "2028-04-30T09:00:00Z"] {
-        assert_eq!(desk.next(), at);
-        desk.fire(at);
+        assert_eq!(kept.next(), at);
+        kept.fire(at);
     }
 }
 
@@ -290,26 +290,26 @@ fn a_few_words_say_when() {
 #[test]
 fn what_cannot_be_kept_is_refused_with_a_hint() {
     let now = "2026-03-25T09:30:00Z";
-    let mut desk = Desk::in_zone("UTC");
-    assert!(desk.add("2020-01-01 09:00", now).unwrap_err().hint.contains("2026-03-25 09:30"));
-    assert!(desk.add("monthly 32 09:00", now).is_err());
-    assert!(desk.add("every 3 days", now).unwrap_err().hint.contains("weekly"));
+    let mut kept = Kept::in_zone("UTC");
+    assert!(kept.add("2020-01-01 09:00", now).unwrap_err().hint.contains("2026-03-25 09:30"));
+    assert!(kept.add("monthly 32 09:00", now).is_err());
+    assert!(kept.add("every 3 days", now).unwrap_err().hint.contains("weekly"));
     let add = |text: &str, zone: Option<&str>| ReminderChange::Add {
         text: text.to_owned(),
         prompt: None,
         schedule: Schedule::Daily { time: Time::midnight() },
         zone: zone.map(str::to_owned),
     };
-    assert!(desk.make(add("water", Some("Mars/Olympus")), now).unwrap_err().error.contains("Mars"));
-    assert!(desk.make(add(" ", None), now).is_err());
-    assert!(desk.make(add("water", Some("Asia/Tokyo")), now).is_ok());
-    assert_eq!(desk.next(), "2026-03-25T15:00:00Z");
-    desk.make(ReminderChange::Cancel { id: "reminder-1".to_owned() }, now).unwrap();
-    assert!(desk.make(ReminderChange::Cancel { id: "reminder-1".to_owned() }, now).is_err());
+    assert!(kept.make(add("water", Some("Mars/Olympus")), now).unwrap_err().error.contains("Mars"));
+    assert!(kept.make(add(" ", None), now).is_err());
+    assert!(kept.make(add("water", Some("Asia/Tokyo")), now).is_ok());
+    assert_eq!(kept.next(), "2026-03-25T15:00:00Z");
+    kept.make(ReminderChange::Cancel { id: "reminder-1".to_owned() }, now).unwrap();
+    assert!(kept.make(ReminderChange::Cancel { id: "reminder-1".to_owned() }, now).is_err());
     for number in 0..1_100 {
-        let _ = desk.make(add(&format!("water plant {number}"), None), now);
+        let _ = kept.make(add(&format!("water plant {number}"), None), now);
     }
-    assert_eq!(desk.agenda.reminders.open().count(), 1_000);
+    assert_eq!(kept.agenda.reminders.open().count(), 1_000);
     let newer: Schedule = serde_json::from_str(r#"{"kind":"lunar","phase":"full"}"#).unwrap();
     assert_eq!(newer, Schedule::Other, "a newer self's schedule is carried, not guessed");
     assert_eq!(newer.next(now.parse().unwrap(), &TimeZone::UTC), None);

@@ -1,4 +1,4 @@
-//! An errand from the owner's word to the answer in the life after, by a mind that reads before it writes, and errs thrice.
+//! A job from the owner's word to the answer in the life after, by a mind that reads before it writes, and errs thrice.
 
 use super::faithful::{Faithful, Rules, Say, Seen, Shown, Wire};
 use super::{LIMITS, start, until, until_remembered};
@@ -195,7 +195,7 @@ pub fn gives_itself_a_tool(house: &House) {
     let before = lines(&house.path(".self/memory.jsonl")).len();
     house.say(ASKED);
     let guardian = start(house);
-    let answer = until_remembered(house, "the answer to the errand", |record| {
+    let answer = until_remembered(house, "the answer to the job", |record| {
         server.assert_no_violations();
         record["data"]["from"] == "creature"
             && record["data"]["text"].as_str().is_some_and(|text| text.contains("notes.txt has"))
@@ -214,7 +214,7 @@ pub fn gives_itself_a_tool(house: &House) {
     let first = records.iter().find(|record| record["kind"] == "thought").unwrap();
     let took = at(&answer).duration_since(at(first)).as_secs_f64();
     println!(
-        "the errand took {took:.1} s beside the model, from its first thought to the answer: {}",
+        "the job took {took:.1} s beside the model, from its first thought to the answer: {}",
         change["data"]["took"]
     );
     assert!(answer["life"].as_u64() > change["life"].as_u64(), "another life answers");
@@ -235,7 +235,7 @@ pub fn gives_itself_a_tool(house: &House) {
 
 /// Counted from the owner's word to the answer: each request goes on from the one before, and the next life from a handover.
 fn one_conversation(seen: &[Seen]) {
-    let errand: Vec<&Seen> = seen
+    let job: Vec<&Seen> = seen
         .iter()
         .filter(|seen| {
             let said = |text: &String| text.contains("# Your owner's words") && text.contains(ASKED);
@@ -245,16 +245,15 @@ fn one_conversation(seen: &[Seen]) {
                 .any(|part| matches!(part, Shown::Text(text) if said(text)))
         })
         .collect();
-    let answered =
-        errand.iter().position(|seen| !came(seen, "owner.message").is_empty()).unwrap_or(errand.len());
+    let answered = job.iter().position(|seen| !came(seen, "owner.message").is_empty()).unwrap_or(job.len());
     assert!((4..=MOST_THOUGHTS).contains(&answered), "{answered} thoughts");
     println!("{answered} thoughts from the owner's word to the answer");
-    let thoughts: Vec<usize> = errand[..answered].iter().map(|seen| seen.thoughts()).collect();
+    let thoughts: Vec<usize> = job[..answered].iter().map(|seen| seen.thoughts()).collect();
     let next = thoughts.iter().rposition(|at| *at == 0).unwrap();
     assert!(next > 0, "the life after begins anew: its tools are others");
     let expected: Vec<usize> = (0..next).chain(0..answered - next).collect();
     assert_eq!(thoughts, expected, "a conversation was dropped");
-    let handed: String = errand[next]
+    let handed: String = job[next]
         .messages
         .iter()
         .flat_map(|message| &message.parts)
