@@ -50,7 +50,6 @@ mod spoken;
 mod standing;
 mod subsessions;
 mod table;
-mod thought;
 mod tools;
 mod transcript;
 mod unfinished;
