@@ -10,7 +10,6 @@ use crate::heartbeat::Stage;
 use crate::life::act::{MOST_ARGS, args, patience};
 use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
-use crate::panic::guarded;
 use crate::store::caller::Caller;
 use crate::tools::{Done, Lent};
 use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
@@ -314,7 +313,7 @@ impl Life {
             let (own, facts) = (self.knows_checklist(call), self.facts());
             let (belt, store) = (&mut self.toolbox, &mut self.store);
             let mut tools = Lent { belt, store, caller, facts };
-            let calling = guarded(&call.tool, tools.call(call));
+            let calling = Done::guarded(&call.tool, tools.call(call));
             let done = tokio::select! {
                 biased;
                 () = leaving.asked() => None,

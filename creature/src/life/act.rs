@@ -4,10 +4,10 @@ use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
 use crate::mind::Mind;
-use crate::panic::guarded;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
-use crate::tools::catalogue::{self, Changes};
+use crate::tools::catalogue;
+use crate::tools::marks::Changes;
 use crate::tools::{Done, Lent};
 use ground::papers::{self, Paper};
 use ground::text;
@@ -52,7 +52,7 @@ impl Life {
                 let facts = self.facts();
                 let (belt, store, caller) = (&mut self.toolbox, &mut self.store, caller.clone());
                 let mut tools = Lent { belt, store, caller, facts };
-                let calling = guarded(&call.tool, tools.call(call));
+                let calling = Done::guarded(&call.tool, tools.call(call));
                 tokio::select! {
                     biased;
                     () = leaving.asked() => None,

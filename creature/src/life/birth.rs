@@ -15,6 +15,7 @@ use crate::senses::guardian::Standing;
 use crate::senses::watch::Watch;
 use crate::senses::{asks, born};
 use crate::store::{Store, books};
+use crate::tools::catalogue::MARKS;
 use crate::tools::{Toolbox, left, permission};
 use instinct::Instinct;
 use jiff::Timestamp;
@@ -85,7 +86,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     toolbox.broker = told.broker.clone();
     toolbox.permissions = settings.permissions.clone();
     toolbox.files = settings.files.clone();
-    odd.extend(permission::unknown(&settings.permissions).map(|said| ("settings", said)));
+    odd.extend(permission::unknown(&settings.permissions, &MARKS).map(|said| ("settings", said)));
     let (rules, complaint) = settings.rules();
     store.rules = rules;
     // Older selves kept the changes in memory.

@@ -237,7 +237,7 @@ impl Life {
         if catalogue::marks(&call.tool).is_some_and(|marks| marks.uses_what_it_finds) {
             named += &result.to_string();
         }
-        let left = left::by(call, result);
+        let left = left::by(catalogue::marks(&call.tool).and_then(|marks| marks.leaves), call, result);
         let is_left = |what: &str| left.as_ref().is_some_and(|(left, _)| left == what);
         let used = own.unused().filter(|what| !is_left(what) && names(&named, what)).map(str::to_owned);
         let (read, mut used): (Vec<String>, Vec<String>) =

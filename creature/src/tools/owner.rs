@@ -2,8 +2,8 @@
 //!
 //! Invariant: a message is remembered under its number before it is struck off; an end between the two costs nothing.
 
-use super::Lent;
 use super::arguments::Arguments;
+use super::lent::Lent;
 use crate::examine::examine;
 use crate::fault::Fault;
 use crate::store::Store;

@@ -2,8 +2,8 @@
 //!
 //! Invariant: nothing is remembered that is not in the files; what was not looked at is said.
 
-use super::Lent;
 use super::arguments::Arguments;
+use super::lent::Lent;
 use super::page::{self, cut};
 use crate::examine;
 use crate::fault::Fault;

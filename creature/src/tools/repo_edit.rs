@@ -1,8 +1,9 @@
 //! `repo.*` that change the creature: edits gather in the draft and are born by the protocol; commits and resets by the guardian.
 
 use super::arguments::Arguments;
+use super::lent::{Lent, Rebirth};
 use super::repo_run::workshop;
-use super::{Lent, Rebirth, new_packages, permission, repo_look};
+use super::{new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
 use crate::paths::House;

@@ -1,7 +1,7 @@
 //! `complete_run` and `rest`: how a thought ends its wake; the loop reads what they say.
 
-use super::Lent;
 use super::arguments::Arguments;
+use super::lent::Lent;
 use crate::fault::Fault;
 use serde_json::Value;
 

@@ -3,7 +3,8 @@
 use crate::yard::Yard;
 use agenda::Agenda;
 use creature::clock::Clock;
-use creature::tools::catalogue::{TOOLS, Tool};
+use creature::tools::catalogue::TOOLS;
+use creature::tools::tool::Tool;
 use memory::state;
 use serde_json::{Value, json};
 

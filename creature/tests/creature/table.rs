@@ -1,7 +1,8 @@
 //! Tests of the one table of tools: what is refused and what is taken of each kind, and the schemas made from it.
 
 use crate::yard::Yard;
-use creature::tools::catalogue::{LIST, TOOLS, wire_name};
+use creature::tools::catalogue::{LIST, TOOLS};
+use creature::tools::tool::wire_name;
 use serde_json::{Value, json};
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use crate::broker::{Answer, Asked, StandIn, loopback, refusal};
 use crate::yard::Yard;
-use creature::tools::catalogue::arg::Kind;
 use creature::tools::catalogue::{LIST, TOOLS};
+use creature::tools::tool::arg::Kind;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 

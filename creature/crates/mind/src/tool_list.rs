@@ -17,6 +17,14 @@ pub struct KnownTool {
 #[derive(Clone, Debug, Default)]
 pub struct ToolList(pub Vec<KnownTool>);
 
+impl Default for &'static ToolList {
+    /// No tools.
+    fn default() -> Self {
+        static NONE: ToolList = ToolList(Vec::new());
+        &NONE
+    }
+}
+
 impl ToolList {
     fn that<'a>(&'a self, may: &'a dyn Fn(&str) -> bool) -> impl Iterator<Item = &'a KnownTool> {
         self.0.iter().filter(|tool| may(tool.name))

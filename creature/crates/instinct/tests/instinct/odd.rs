@@ -214,23 +214,19 @@ fn no_moment_makes_it_panic_or_ramble() {
     }
 }
 
-mod probation {
-    use super::*;
-
-    #[test]
-    fn the_state_stays_bounded() {
-        let mut state = State::default();
-        for n in 0..5000_u64 {
-            state.seen.push(n);
-            state.handled.push(n);
-            state.sources.insert(n.to_string(), Source { next_s: n as i64, ..Source::default() });
-            state.change.refused.push(n.to_string());
-            state.digest.found.push(Found { url: n.to_string(), ..Found::default() });
-            state.offer.promised.push((n.to_string(), "main".to_owned()));
-        }
-        state.bound();
-        assert_eq!((state.seen.len(), state.seen.last()), (1000, Some(&4999)));
-        assert!(state.sources.len() <= 128 && state.sources.contains_key("4999"));
-        assert!(serde_json::to_string(&state).unwrap().len() < 64 * 1024);
+#[test]
+fn the_state_stays_bounded() {
+    let mut state = State::default();
+    for n in 0..5000_u64 {
+        state.seen.push(n);
+        state.handled.push(n);
+        state.sources.insert(n.to_string(), Source { next_s: n as i64, ..Source::default() });
+        state.change.refused.push(n.to_string());
+        state.digest.found.push(Found { url: n.to_string(), ..Found::default() });
+        state.offer.promised.push((n.to_string(), "main".to_owned()));
     }
+    state.bound();
+    assert_eq!((state.seen.len(), state.seen.last()), (1000, Some(&4999)));
+    assert!(state.sources.len() <= 128 && state.sources.contains_key("4999"));
+    assert!(serde_json::to_string(&state).unwrap().len() < 64 * 1024);
 }

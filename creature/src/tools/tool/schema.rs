@@ -1,6 +1,5 @@
 //! The tools as a wire has them: names without dots, and JSON schemas made from the one table. Pure.
 
-use super::Tool;
 use super::arg::{Arg, Kind};
 use serde_json::{Map, Value, json};
 
@@ -10,13 +9,9 @@ pub fn wire_name(name: &str) -> String {
 }
 
 /// The tool as a wire has it.
-pub fn native(tool: &Tool) -> model::Tool {
-    model::Tool {
-        name: wire_name(tool.name),
-        description: tool.meaning.to_owned(),
-        schema: object(tool.args, tool.marks.is_strict),
-        strict: tool.marks.is_strict,
-    }
+pub fn native(name: &str, meaning: &str, args: &[Arg], strict: bool) -> model::Tool {
+    let (name, description) = (wire_name(name), meaning.to_owned());
+    model::Tool { name, description, schema: object(args, strict), strict }
 }
 
 /// A closed object. A strict one has every property required, those that may be left out as null, and no bounds.
