@@ -10,6 +10,7 @@ pub mod birth;
 mod consent;
 mod course;
 mod draft;
+mod dreaming;
 pub mod due;
 mod emptied;
 pub mod end;

@@ -58,7 +58,7 @@ pub fn looked(house: &House, path: &str) {
 }
 
 /// What grew too long, as what it is and its characters.
-pub(super) fn lengths(store: &Store) -> [(&'static str, usize, usize); 3] {
+pub(crate) fn lengths(store: &Store) -> [(&'static str, usize, usize); 3] {
     let house = &store.house;
     let chars = |path: &Path| papers::read(path).text.chars().count();
     let skills = knowledge::papers(&house.skills()).iter().map(|path| chars(path)).sum();

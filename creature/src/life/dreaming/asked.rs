@@ -2,8 +2,8 @@
 //!
 //! Invariant: only the acts below, on what it was shown, and never more than half of it; anything else is refused and said.
 
-use super::night::Night;
-use super::{facts_text, keep_facts};
+use crate::dream::facts::{facts_text, keep_facts};
+use crate::dream::night::Night;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
@@ -25,7 +25,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const DREAM: &str = include_str!("../../prompts/dream.md");
+const DREAM: &str = include_str!("../../../prompts/dream.md");
 
 /// Characters of facts, of the pulse and of the snapshot that are shown.
 const MOST_FACTS: usize = 12_000;
