@@ -7,10 +7,10 @@ use crate::ground::hosts;
 use crate::ground::rate::Rate;
 use crate::ground::waking::{self, Waking};
 use anyhow::Result;
-use house::House;
 use house::settings::forms::{self, Form, Verdict as Judged, wrong};
 use house::settings::judge::Mistakes;
 use house::settings::{self, Reader, Settings};
+use house::{House, makers};
 use reqwest::Url;
 use std::ops::Deref;
 
@@ -30,17 +30,9 @@ impl Deref for Policy {
     }
 }
 
-/// Variables that hold secrets of the usual names.
-const USUAL: [&str; 8] = [
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "BRAVE_API_KEY",
-    "X_API_KEY",
-    "X_API_SECRET",
-    "X_ACCESS_TOKEN",
-    "X_ACCESS_TOKEN_SECRET",
-    "X_USER_TOKEN",
-];
+/// Variables that hold secrets of the usual names, beside those of models.
+const USUAL: [&str; 6] =
+    ["BRAVE_API_KEY", "X_API_KEY", "X_API_SECRET", "X_ACCESS_TOKEN", "X_ACCESS_TOKEN_SECRET", "X_USER_TOKEN"];
 
 impl Policy {
     /// Reads `owner.toml`; a missing file is all defaults.
@@ -69,7 +61,7 @@ impl Policy {
 
     /// Names of every variable that may hold a secret.
     pub fn key_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = USUAL.map(str::to_owned).to_vec();
+        let mut names: Vec<String> = makers::keys().chain(USUAL).map(str::to_owned).collect();
         names.extend([self.model.key_env.clone(), self.search.key_env.clone()]);
         names.extend(self.model.quick.iter().chain(&self.model.fallback).map(|model| model.key_env.clone()));
         for service in self.services.values() {

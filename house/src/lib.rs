@@ -10,6 +10,7 @@ pub mod files;
 pub mod instance;
 pub mod interrupt;
 pub mod lines;
+pub mod makers;
 pub mod minds;
 pub mod moments;
 pub mod openat;

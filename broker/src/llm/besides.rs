@@ -3,12 +3,10 @@
 use super::aliases::Aliases;
 use super::provider::Provider;
 use crate::policy::{Besides, Model};
-
-/// Makers by how their models' names begin.
-const MAKERS: [(&str, &str); 2] = [("claude", "anthropic"), ("gpt", "openai")];
+use house::makers::MAKERS;
 
 /// Its settings, as if it were the only one. One that names no place of its own is where the first is, unless its name
-/// is the other maker's and the first is at no address of the owner's.
+/// is another maker's and the first is at no address of the owner's.
 pub fn as_first(settings: &Model, first: &Provider, besides: &Besides, aliases: &Aliases) -> Model {
     let is_set = |text: &String| !text.trim().is_empty();
     let own = Model {
@@ -24,9 +22,9 @@ pub fn as_first(settings: &Model, first: &Provider, besides: &Besides, aliases: 
         return own;
     }
     let model = aliases.meant(besides.model.trim());
-    let maker = MAKERS.iter().find(|(beginning, _)| model.starts_with(beginning));
-    match maker.filter(|(_, maker)| !is_set(&settings.base_url) && *maker != first.name) {
-        Some((_, maker)) => Model { provider: (*maker).to_owned(), ..own },
+    let maker = MAKERS.iter().find(|maker| maker.makes(model));
+    match maker.filter(|maker| !is_set(&settings.base_url) && maker.name != first.name) {
+        Some(maker) => Model { provider: maker.name.to_owned(), ..own },
         None => Model {
             provider: first.name.to_owned(),
             base_url: settings.base_url.clone(),

@@ -6,15 +6,34 @@ use super::provider::{OPENAI_HOST, Provider};
 use super::wire::Wire;
 use crate::policy::{Besides, Model};
 use crate::secrets::keys::Keys;
+use house::makers::{self, Maker};
 use reqwest::Url;
 
-/// Used where neither owner nor environment names one.
-pub const ANTHROPIC_MODEL: &str = "claude-sonnet-5-5";
-pub const OPENAI_MODEL: &str = "gpt-6.1-terra";
+/// How a maker of the house's table is spoken to. Ollama is not here: it wants no key and has no usual model.
+struct Usual {
+    maker: &'static str,
+    /// Where the owner says nothing; a server of OpenAI's kind speaks `Wire::OpenAi`, which is chat.
+    wire: Wire,
+    address: &'static str,
+    /// Used where neither owner nor environment names one.
+    model: &'static str,
+}
 
-const ANTHROPIC: &str = "https://api.anthropic.com";
-const OPENAI: &str = "https://api.openai.com/v1";
-const OLLAMA: &str = "127.0.0.1:11434";
+const USUAL: &[Usual] = &[
+    Usual {
+        maker: "anthropic",
+        wire: Wire::Anthropic,
+        address: "https://api.anthropic.com",
+        model: "claude-sonnet-5-5",
+    },
+    Usual { maker: OPENAI, wire: Wire::OpenAi, address: "https://api.openai.com/v1", model: "gpt-6.1-terra" },
+];
+
+/// Whose an address or a variable is that the owner gives without a maker.
+const OPENAI: &str = "openai";
+pub const OLLAMA: &str = makers::OLLAMA.name;
+/// Where an Ollama is, where nothing else is said.
+const OLLAMA_PLACE: &str = "127.0.0.1:11434";
 
 /// Where the owner names an address.
 const PLACE: &str = "owner.toml [model] base_url";
@@ -85,45 +104,70 @@ pub fn pick(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
     chosen
 }
 
+/// A maker that wants a key, and how it is spoken to.
+struct Row {
+    maker: &'static Maker,
+    usual: &'static Usual,
+}
+
+/// In the order in which keys decide.
+fn rows() -> impl Iterator<Item = Row> {
+    makers::MAKERS.iter().filter_map(|maker| Some(Row { maker, usual: usual(maker.name)? }))
+}
+
+fn usual(maker: &str) -> Option<&'static Usual> {
+    USUAL.iter().find(|usual| usual.maker == maker)
+}
+
+/// The model a maker is asked for where nobody names one.
+pub fn usual_model(maker: &str) -> Option<&'static str> {
+    usual(maker).map(|usual| usual.model)
+}
+
+fn set(text: &str) -> Option<String> {
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
 /// The first, and one more wire where its key is there too.
 fn main(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
-    let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let env = |name: &str| env(name).and_then(|value| set(&value));
-    let has = |usual: &str| {
-        let name = set(&settings.key_env).unwrap_or(usual.to_owned());
+    let has = |row: &Row| {
+        let name = set(&settings.key_env).or_else(|| row.maker.key.map(str::to_owned))?;
         keys(&name).is_some_and(|key| !key.trim().is_empty()).then_some(name)
     };
-    let own = |wire| provider(wire, settings, &env, has(key_name(wire)));
-    let keyed = |wire: Wire| {
-        let given =
-            set(&settings.base_url).or_else(|| env("OPENAI_BASE_URL").filter(|_| wire == Wire::OpenAi));
-        if has(key_name(wire)).is_some() || given.is_some() {
-            return own(wire);
+    let own = |row: &Row| provider(row, settings, &env, has(row));
+    let keyed = |row: &Row| {
+        let given = || env(row.maker.address).filter(|_| row.usual.wire != Wire::Anthropic);
+        if has(row).is_some() || set(&settings.base_url).or_else(given).is_some() {
+            return own(row);
         }
-        let usual = key_name(wire);
+        let usual = row.maker.key.unwrap_or_default();
         Err(format!("owner.toml [model] names a provider, but no key is in {usual} or key_env: no model"))
     };
     let plain = Model::default();
-    let besides = |wire: Wire| {
-        let key = Some(key_name(wire).to_owned()).filter(|name| keys(name).is_some());
-        key.and_then(|key| provider(wire, &plain, &env, Some(key)).ok())
+    let besides = |row: &Row| {
+        let key = row.maker.key.filter(|name| keys(name).is_some())?;
+        provider(row, &plain, &env, Some(key.to_owned())).ok()
+    };
+    // A key or an address that the owner gives without a maker is for a server of OpenAI's kind.
+    let by_what_there_is = |row: &Row| match row.maker.name {
+        OPENAI => has(row).is_some() || set(&settings.base_url).is_some(),
+        _ => has(row).is_some() && set(&settings.key_env).is_none(),
     };
     let (first, other) = match settings.provider.trim() {
         "instinct" => return Chosen::default(),
-        "anthropic" => (keyed(Wire::Anthropic), None),
-        "openai" => (keyed(Wire::OpenAi), None),
-        "ollama" => (ollama(settings, &env), None),
-        "" if has("ANTHROPIC_API_KEY").is_some() && set(&settings.key_env).is_none() => {
-            (own(Wire::Anthropic), besides(Wire::OpenAi))
-        }
-        "" if has("OPENAI_API_KEY").is_some() || set(&settings.base_url).is_some() => {
-            (own(Wire::OpenAi), besides(Wire::Anthropic))
-        }
-        "" => (ollama(settings, &env), None),
-        other => {
-            let known = "instinct, anthropic, openai, ollama";
-            (Err(format!("owner.toml [model] provider = {other:?} is not one of {known}: no model")), None)
-        }
+        OLLAMA => (ollama(settings, &env), None),
+        "" => match rows().find(by_what_there_is) {
+            Some(row) => {
+                let mut others = rows().filter(|other| !other.usual.wire.is_beside(row.usual.wire));
+                (own(&row), others.find_map(|other| besides(&other)))
+            }
+            None => (ollama(settings, &env), None),
+        },
+        name => match rows().find(|row| row.maker.name == name) {
+            Some(row) => (keyed(&row), None),
+            None => (Err(unknown(name)), None),
+        },
     };
     match first {
         Ok(first) => Chosen { first: Some(first), other, ..Chosen::default() },
@@ -131,34 +175,28 @@ fn main(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
     }
 }
 
-fn key_name(wire: Wire) -> &'static str {
-    match wire {
-        Wire::Anthropic => "ANTHROPIC_API_KEY",
-        Wire::OpenAi | Wire::Responses => "OPENAI_API_KEY",
-    }
+fn unknown(name: &str) -> String {
+    let known: Vec<_> = makers::PROVIDERS.iter().copied().filter(|name| !name.is_empty()).collect();
+    format!("owner.toml [model] provider = {name:?} is not one of {}: no model", known.join(", "))
 }
 
 fn provider(
-    wire: Wire,
+    row: &Row,
     settings: &Model,
     env: &impl Fn(&str) -> Option<String>,
     key_env: Option<String>,
 ) -> Result<Provider, String> {
-    let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    let (base, model, usual_base, usual_model) = match wire {
-        Wire::Anthropic => ("ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", ANTHROPIC, ANTHROPIC_MODEL),
-        Wire::OpenAi | Wire::Responses => ("OPENAI_BASE_URL", "OPENAI_MODEL", OPENAI, OPENAI_MODEL),
-    };
-    let place = if set(&settings.base_url).is_some() { PLACE } else { base };
-    let base = set(&settings.base_url).or_else(|| env(base));
-    let model = set(&settings.model).or_else(|| env(model));
+    let Row { maker, usual } = row;
+    let place = if set(&settings.base_url).is_some() { PLACE } else { maker.address };
+    let base = set(&settings.base_url).or_else(|| env(maker.address));
+    let model = set(&settings.model).or_else(|| env(maker.model?));
     // Of somebody else's server of the OpenAI wire nobody knows what it offers.
-    let model = match (wire, &base) {
-        (Wire::OpenAi, Some(_)) => model,
-        _ => model.or_else(|| Some(usual_model.to_owned())),
+    let model = match (usual.wire, &base) {
+        (Wire::OpenAi | Wire::Responses, Some(_)) => model,
+        _ => model.or_else(|| Some(usual.model.to_owned())),
     };
-    let base = address(wire, &base.unwrap_or(usual_base.to_owned()), place)?;
-    Ok(made(wire.name(), settings, wire, base, model, key_env))
+    let base = address(usual.wire, &base.unwrap_or(usual.address.to_owned()), place)?;
+    Ok(made(maker.name, settings, usual.wire, base, model, key_env))
 }
 
 /// OpenAI's own address is offered in its own wire, others in chat, unless the owner says.
@@ -172,7 +210,7 @@ fn made(
 ) -> Provider {
     let wire = match (wire, settings.wire.as_str()) {
         (Wire::Anthropic, _) => Wire::Anthropic,
-        (_, "responses") => Wire::Responses,
+        (Wire::Responses, "") | (_, "responses") => Wire::Responses,
         (_, "") if base.host_str() == Some(OPENAI_HOST) => Wire::Responses,
         (_, _) => Wire::OpenAi,
     };
@@ -180,16 +218,15 @@ fn made(
 }
 
 fn ollama(settings: &Model, env: &impl Fn(&str) -> Option<String>) -> Result<Provider, String> {
-    let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    let place = if set(&settings.base_url).is_some() { PLACE } else { "OLLAMA_HOST" };
-    let base = set(&settings.base_url).unwrap_or_else(|| ollama_base(env("OLLAMA_HOST")));
+    let place = if set(&settings.base_url).is_some() { PLACE } else { makers::OLLAMA.address };
+    let base = set(&settings.base_url).unwrap_or_else(|| ollama_base(env(makers::OLLAMA.address)));
     let base = address(Wire::OpenAi, &base, place)?;
-    Ok(made("ollama", settings, Wire::OpenAi, base, set(&settings.model), None))
+    Ok(made(OLLAMA, settings, Wire::OpenAi, base, set(&settings.model), None))
 }
 
 /// `OLLAMA_HOST` as people write it: a host, a port, an address, or all with a scheme.
 fn ollama_base(host: Option<String>) -> String {
-    let host = host.unwrap_or(OLLAMA.to_owned());
+    let host = host.unwrap_or(OLLAMA_PLACE.to_owned());
     let (scheme, host) = host.split_once("://").unwrap_or(("http", &host));
     let (name, port) = host.trim_end_matches('/').rsplit_once(':').unwrap_or((host, "11434"));
     // What a server binds to is not an address to call.

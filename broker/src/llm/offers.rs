@@ -1,7 +1,7 @@
 //! What the providers of a house offer: which one a request goes to, and what `/status` says of each model.
 
 use super::aliases::{self, Aliases};
-use super::choice::{Chosen, OPENAI_MODEL};
+use super::choice::{self, Chosen, OLLAMA};
 use super::provider::Provider;
 use super::wire::Wire;
 use crate::ground::clock::Clock;
@@ -111,9 +111,13 @@ impl Providers {
         let key = provider.key_env.as_deref().and_then(key);
         let key = key.as_deref();
         let found = match (&provider.model, provider.name) {
-            (Some(model), "openai" | "anthropic") => Some(model.clone()),
-            (named, "ollama") => self.look(provider, None).await.map(|found| named.clone().unwrap_or(found)),
-            (_, _) => Some(self.look(provider, key).await.unwrap_or_else(|| OPENAI_MODEL.to_owned())),
+            // One that does not answer is as good as not there, whatever model is named.
+            (named, OLLAMA) => self.look(provider, None).await.map(|found| named.clone().unwrap_or(found)),
+            (Some(model), _) => Some(model.clone()),
+            (None, maker) => {
+                let usual = || choice::usual_model(maker).map(str::to_owned);
+                self.look(provider, key).await.or_else(usual)
+            }
         };
         let Some(name) = found else { return Value::Null };
         let said = self.said_of(provider, &name, key).await;
@@ -135,7 +139,7 @@ impl Providers {
         let tags = (format!("{}/api/tags", root(provider)), "models", "name");
         let models = (provider.url("/models"), "data", "id");
         // Each kind of server is asked for its own list first.
-        let lists = if provider.name == "ollama" { [tags, models] } else { [models, tags] };
+        let lists = if provider.name == OLLAMA { [tags, models] } else { [models, tags] };
         let mut found = None;
         for (url, list, name) in lists {
             let all = self.asked(&url, key, None).await.unwrap_or_default();
@@ -181,7 +185,7 @@ impl Providers {
         let root = root(provider);
         let show =
             async |key| self.asked(&format!("{root}/api/show"), key, Some(json!({"model": model}))).await;
-        if provider.name == "ollama" {
+        if provider.name == OLLAMA {
             return Some(of_ollama(&show(None).await?));
         }
         let listed = self.asked(&provider.url("/models"), key, None).await;

@@ -1,5 +1,6 @@
 //! A provider of models: where it is, how it is called, and what is known of it by its address.
 
+use super::choice::OLLAMA;
 use super::wire::Wire;
 use crate::net::outward::is_loopback;
 use reqwest::Url;
@@ -12,7 +13,7 @@ pub const OPENAI_HOST: &str = "api.openai.com";
 pub struct Provider {
     /// The wire it is offered in.
     pub wire: Wire,
-    /// `anthropic`, `openai` or `ollama`.
+    /// Its maker's, of `house::makers`.
     pub name: &'static str,
     /// The same, with its place where there are two of a name.
     pub label: String,
@@ -29,7 +30,7 @@ pub struct Provider {
 impl Provider {
     /// An Ollama on this machine costs nothing.
     pub fn is_free(&self) -> bool {
-        self.name == "ollama" && is_loopback(&self.base)
+        self.name == OLLAMA && is_loopback(&self.base)
     }
 
     /// Whether it is known to take `max_completion_tokens` for every model; elsewhere `max_tokens` is understood.
@@ -38,7 +39,7 @@ impl Provider {
         host == OPENAI_HOST || host.ends_with(".openai.azure.com")
     }
 
-    /// Whether it is at a maker's own address, where what it offers is known.
+    /// Whether it is at an address whose models' windows are in a table of ours; a maker that is not is asked.
     pub fn is_makers(&self) -> bool {
         matches!(self.base.host_str(), Some(ANTHROPIC_HOST | OPENAI_HOST))
     }

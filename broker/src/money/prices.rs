@@ -2,6 +2,7 @@
 
 use crate::ground::caps::Micros;
 use crate::policy::{Policy, Price};
+use house::makers::MAKERS;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -13,9 +14,6 @@ const TABLE: &str = include_str!("../prices.toml");
 const LONG_TOKENS: u64 = 200_000;
 /// What they are counted at then, for input and output; most providers take at most this.
 const LONG_TIMES: u64 = 2;
-
-/// What makers begin their models' names with: what follows is a family's name and a version.
-const MAKERS: [&str; 2] = ["claude", "gpt"];
 
 /// Tokens of one call, each counted in one place only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -269,8 +267,7 @@ fn is_named(model: &str, name: &str) -> bool {
 fn family(model: &str) -> Option<Vec<&str>> {
     let begins = |at: &usize| {
         let (before, rest) = model.split_at_checked(*at).unwrap_or_default();
-        !before.ends_with(|c: char| c.is_ascii_alphanumeric())
-            && MAKERS.iter().any(|maker| rest.starts_with(maker))
+        !before.ends_with(|c: char| c.is_ascii_alphanumeric()) && MAKERS.iter().any(|maker| maker.makes(rest))
     };
     let name = model.get((0..model.len()).find(begins)?..)?;
     let is_word = |part: &&str| !part.is_empty() && !part.starts_with(|c: char| c.is_ascii_digit());

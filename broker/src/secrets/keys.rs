@@ -8,7 +8,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use house::House;
+use house::{House, makers};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -42,10 +42,6 @@ struct Search {
     digits: AhoCorasick,
 }
 
-/// What of `.env` is an address or a name, and no secret.
-const PLAIN: [&str; 5] =
-    ["ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "OPENAI_BASE_URL", "OPENAI_MODEL", "OLLAMA_HOST"];
-
 impl std::fmt::Debug for Keys {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "Keys({} names)", self.values.len())
@@ -59,11 +55,12 @@ impl Keys {
         let value = |name: &String| {
             std::env::var(name).ok().filter(|value| !value.is_empty()).or_else(|| file.get(name).cloned())
         };
-        let names = named.iter().cloned().chain(PLAIN.map(str::to_owned));
+        let names = named.iter().cloned().chain(makers::plain().map(str::to_owned));
         let values = names.filter_map(|name| Some((value(&name)?.trim().to_owned(), name)));
         let values: BTreeMap<_, _> = values.map(|(value, name)| (name, value)).collect();
         // Whatever else `.env` holds is secret as well, used or not.
-        let secret = file.iter().chain(&values).filter(|(name, _)| !PLAIN.contains(&name.as_str()));
+        let secret =
+            file.iter().chain(&values).filter(|(name, _)| !makers::plain().any(|plain| plain == *name));
         let known = secret.map(|(_, value)| value.clone()).collect();
         let mut keys = Self { known, values, search: None };
         keys.prepare();

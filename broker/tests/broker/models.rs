@@ -68,6 +68,22 @@ fn models_besides_the_first_are_resolved_and_told() {
     }
 }
 
+/// Found: a maker had to be entered in eight lists, and one that was missing in some had its key or its model ignored.
+#[test]
+fn every_maker_of_the_table_is_chosen_by_its_name_and_its_key() {
+    for maker in house::makers::MAKERS {
+        let keys: Vec<&str> = maker.key.into_iter().collect();
+        let settings = format!("[model]\nprovider = \"{}\"\nmodel = \"m\"", maker.name);
+        for chosen in [chosen(&settings, &keys), chosen("[model]\nmodel = \"m\"", &keys)] {
+            let first = chosen.first.unwrap();
+            let found = (first.name, first.key_env.as_deref(), first.model.as_deref());
+            assert_eq!(found, (maker.name, maker.key, Some("m")));
+        }
+        let read = Policy::read("").unwrap().key_names();
+        assert!(keys.iter().all(|key| read.iter().any(|name| name == key)), "its key is read");
+    }
+}
+
 #[test]
 fn openais_own_address_is_offered_in_its_own_wire_unless_the_owner_says() {
     let wire = |settings: &str| {

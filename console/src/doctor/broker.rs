@@ -7,12 +7,9 @@ use crate::audit;
 use guardian::act::broker_process;
 use guardian::processes::trusted;
 use house::records::text;
-use house::{House, files, instance, minds, moments, own_time};
+use house::{House, files, instance, makers, minds, moments, own_time};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
-
-/// Keys a model can be reached with.
-const MODEL_KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
 
 /// The largest `.env` the broker reads, in bytes.
 const SECRETS_BYTES: u64 = 1 << 20;
@@ -75,8 +72,7 @@ fn keys(house: &House) -> Finding {
         };
         named.lines().any(of)
     };
-    let found: Vec<String> = MODEL_KEYS
-        .into_iter()
+    let found: Vec<String> = makers::keys()
         .filter_map(|name| {
             let set = std::env::var_os(name).is_some_and(|key| !key.is_empty());
             let place = if set {

@@ -5,6 +5,7 @@
 use super::forms::Form;
 use super::key::Shape::{Amount, Count, Flag, Kinds, List, Names, Needed, Table, Text, Word};
 use super::key::{Key, Shape, section};
+use crate::makers;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -23,8 +24,8 @@ const NEEDED_VARIABLE: Shape = Text(Form::NeededVariable);
 section! {
     /// Which provider is behind `/llm`.
     Model {
-        /// `instinct`, `anthropic`, `openai`, `ollama`; empty: found by keys, then on loopback
-        provider: String = String::new(), Word(&["", "instinct", "anthropic", "openai", "ollama"]);
+        /// `instinct`, {makers}; empty: found by keys, then on loopback
+        provider: String = String::new(), Word(makers::PROVIDERS);
         /// the model's name; empty: the provider's usual one; of an Ollama, the first it offers
         model: String = String::new(), Text(Form::Plain);
         /// address of the API; empty: the provider's own
@@ -59,7 +60,7 @@ section! {
     /// A model besides the first; what it leaves open is as with that.
     Besides {
         /// as in `[model]`
-        provider: String = String::new(), Word(&["", "anthropic", "openai", "ollama"]);
+        provider: String = String::new(), Word(makers::PROVIDERS_BESIDES);
         /// the model's name
         model: String = String::new(), Needed(&Text(Form::ModelName));
         /// as in `[model]`

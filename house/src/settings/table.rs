@@ -2,6 +2,7 @@
 
 use super::Settings;
 use super::key::{Key, Shape, WITHOUT_END};
+use crate::makers::MAKERS;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -71,9 +72,14 @@ fn rows(page: &mut String, keys: Vec<&Key>) {
     for key in keys {
         let default = if key.needed() { "*needed*".to_owned() } else { shown(&(key.default)(key.name)) };
         let bounds = bounds(inner(&key.shape));
-        let meaning = key.meaning.trim().replace('|', "\\|");
+        let meaning = key.meaning.trim().replace('|', "\\|").replace("{makers}", &makers());
         let _ = writeln!(page, "| `{}` | {default} | {meaning}{bounds} |", key.name);
     }
+}
+
+/// What stands for `{makers}` in a meaning.
+fn makers() -> String {
+    MAKERS.iter().map(|maker| format!("`{}`", maker.name)).collect::<Vec<_>>().join(", ")
 }
 
 fn bounds(shape: &Shape) -> String {
