@@ -3,11 +3,11 @@
 //! Invariant: a refusal stands in the ledger before its client hears of it.
 
 pub mod act;
-pub mod announce;
 pub mod answers;
 pub mod ask;
 pub mod ask_files;
 pub mod asks;
+pub mod journal;
 pub mod outcome;
 pub mod purpose;
 pub mod record;

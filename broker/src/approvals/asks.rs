@@ -3,9 +3,9 @@
 //! Invariant: an ask's state is on the disk before it counts. Deliberately absent: any way from time to a yes.
 
 use super::act::Act;
-use super::announce::Announcements;
 use super::ask::{Ask, State};
 use super::ask_files::AskFiles;
+use super::journal::Journal;
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ground::lock::lock;
@@ -41,7 +41,7 @@ pub struct Asks {
     house: House,
     clock: Clock,
     files: AskFiles,
-    announcements: Announcements,
+    journal: Journal,
     held: Mutex<BTreeMap<u64, Ask>>,
     /// Told when something begins to wait.
     pub stirred: Notify,
@@ -51,8 +51,8 @@ impl Asks {
     pub fn open(house: &House, clock: Clock) -> Result<Self> {
         let files = AskFiles::new(house);
         let held = Mutex::new(files.load()?);
-        let announcements = Announcements::open(house, clock.clone())?;
-        Ok(Self { house: house.clone(), clock, files, announcements, held, stirred: Notify::new() })
+        let journal = Journal::open(house, clock.clone())?;
+        Ok(Self { house: house.clone(), clock, files, journal, held, stirred: Notify::new() })
     }
 
     /// Waits until no other broker of this house is at work, then reads what it left. Held until dropped.
@@ -109,7 +109,7 @@ impl Asks {
             });
         }
         // An id is never given twice: an answer to the one must not reach the other.
-        let id = held.keys().next_back().map_or(1, |last| last + 1).max(self.announcements.highest() + 1);
+        let id = held.keys().next_back().map_or(1, |last| last + 1).max(self.journal.highest() + 1);
         let ask = Ask {
             id,
             at: self.clock.stamp(),
@@ -209,10 +209,10 @@ impl Asks {
         if ids.is_empty() {
             return;
         }
-        let announced = self.announcements.all();
+        let written = self.journal.all();
         for id in ids {
             let Some(ask) = held.get(&id) else { continue };
-            let last = announced.iter().rev().find(|(announced, _)| *announced == id);
+            let last = written.iter().rev().find(|(written, _)| *written == id);
             if last.is_some_and(|(_, state)| state == ask.state.name()) {
                 let told = Ask { told: Some(ask.state), ..ask.clone() };
                 if let Err(error) = self.files.write(&told) {
@@ -225,11 +225,11 @@ impl Asks {
         }
     }
 
-    /// Announces the state an ask is in; its file remembers that, so that none is announced twice.
+    /// Writes down the state an ask is in; its file remembers that, so that none is written twice.
     fn tell(&self, held: &mut BTreeMap<u64, Ask>, id: u64) {
         let untold = |ask: &&mut Ask| ask.state != State::Executing && ask.told != Some(ask.state);
         let Some(ask) = held.get_mut(&id).filter(untold) else { return };
-        if let Err(error) = self.announcements.announce(ask) {
+        if let Err(error) = self.journal.write(ask) {
             tracing::error!("the creature is told later: {error:#}");
             return;
         }

@@ -23,7 +23,12 @@ impl Executor {
             Action::Survey { tidy } => self.survey(tidy).map(Some),
             Action::Build => Ok(self.start_build(false)),
             Action::BuildBeside => Ok(if self.build.is_none() { self.start_build(true) } else { None }),
-            Action::StopBuild => Ok(self.stop_build()),
+            Action::StopBuild => {
+                if self.build.as_ref().is_some_and(|build| build.beside) {
+                    tracing::warn!("the build beside the blessed binary overstayed its deadline and is ended");
+                }
+                Ok(self.stop_build())
+            }
             Action::Spawn { kept, safe } => self.spawn(kept, safe).map(|()| None),
             Action::Examine => Ok(self.examine()),
             Action::StopExam => Ok(self.stop_exam()),

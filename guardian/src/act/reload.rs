@@ -8,14 +8,11 @@ use crate::settings;
 use house::clock::Millis;
 use house::files::{self, Mark};
 use house::settings::handed;
-use house::terminal::typed;
 use house::{House, records};
 use serde_json::json;
 
 /// A file that has not changed for so long is saved.
 const SAVED_MS: Millis = 100;
-/// Asks announced one by one at a look; of more only their number is told.
-const ASKS_TOLD: usize = 20;
 
 /// Over `owner.toml` and `.env`.
 pub struct Watch {
@@ -103,27 +100,6 @@ impl Executor {
     pub fn hand_over(&self) {
         if let Err(error) = handed::hand_over(&self.house, self.state.life, &self.settings.text) {
             tracing::warn!("the creature is not handed its settings: {error:#}");
-        }
-    }
-
-    fn look_at_asks(&mut self) {
-        let mark = files::mark(&self.house.asks());
-        if mark == self.broker.asks_mark {
-            return;
-        }
-        self.broker.asks_mark = mark;
-        let waiting = house::asks::waiting(&self.house);
-        let new = waiting.iter().filter(|ask| !self.broker.asks.contains(&ask.id));
-        for ask in new.clone().take(ASKS_TOLD) {
-            self.report.ask(&ask.id, &ask.line());
-        }
-        if let Some(more) = new.count().checked_sub(ASKS_TOLD).filter(|more| *more > 0) {
-            self.report.warn(&format!("{more} more wait for your word: {}", typed("asks")));
-        }
-        let asks = waiting.into_iter().map(|ask| ask.id).collect();
-        if self.broker.asks != asks {
-            self.broker.asks = asks;
-            self.publish();
         }
     }
 }

@@ -17,7 +17,7 @@ const FRAME_MS: Millis = 150;
 const BAR: usize = 24;
 
 pub struct Report {
-    screen: Screen,
+    pub(super) screen: Screen,
     building: Option<(String, usize, Millis)>,
     /// The last warning.
     said: String,
@@ -37,21 +37,7 @@ impl Report {
         if self.screen.is_terminal() { self.tell("warning", "33", text) } else { tracing::warn!("{text}") }
     }
 
-    /// What waits for the owner's yes or no: it stands by itself, and nothing else has its colour.
-    pub fn ask(&mut self, id: &str, line: &str) {
-        if self.screen.is_terminal() {
-            let commands = [("look", "asks"), ("yes", "approve"), ("no", "deny")];
-            let commands =
-                commands.map(|(word, command)| format!("{word}: {}", typed(&format!("{command} {id}"))));
-            self.screen.gap();
-            self.tell("ASKS YOU", "1;7;33", &format!("{line}\n{}", commands.join("\n")));
-            self.screen.gap();
-        } else {
-            tracing::warn!("ask {line} waits for your word: {}", typed(&format!("asks {id}")));
-        }
-    }
-
-    fn tell(&mut self, tag: &'static str, paint: &'static str, text: &str) {
+    pub(super) fn tell(&mut self, tag: &'static str, paint: &'static str, text: &str) {
         self.screen.show(&Row::now(tag, paint, &printable::without_codes(text)));
     }
 
