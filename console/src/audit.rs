@@ -2,7 +2,6 @@
 //!
 //! Invariant: only read; a line that cannot be read is counted and passed over, and the chain is said to be broken there.
 
-use crate::history::with_what;
 use guardian::act::state;
 use house::lines::{Lines, Next};
 use house::records::{self, text};
@@ -293,4 +292,11 @@ fn add(sum: &mut u64, more: u64) {
 
 fn dollars(micro: u64) -> f64 {
     micro as f64 / 1e6
+}
+
+pub fn with_what(what: &str, mut event: Value) -> Value {
+    if let Some(fields) = event.as_object_mut() {
+        fields.insert("what".into(), what.into());
+    }
+    event
 }

@@ -65,7 +65,9 @@ pub fn cargo_args(verb: &str) -> Vec<String> {
 pub fn made_into(house: &House) -> Option<(String, PathBuf)> {
     let me = std::env::current_exe().ok()?;
     let folder = me.parent()?;
-    let (profile, target) = (folder.file_name()?.to_string_lossy().into_owned(), folder.parent()?.to_owned());
+    let (name, target) = (folder.file_name()?.to_string_lossy().into_owned(), folder.parent()?.to_owned());
+    // The one profile whose folder has another name.
+    let profile = if name == "debug" { "dev".to_owned() } else { name };
     (target == house.root().join("target")).then_some((profile, target))
 }
 

@@ -43,7 +43,6 @@ impl BrokerProcess {
         let Some((profile, target)) = &self.made else { return Ok(None) };
         let path = house.broker_build_log();
         let log = files::create(&path).with_context(|| format!("failed to create {}", path.display()))?;
-        let profile = if profile == "debug" { "dev" } else { profile };
         let target = target.display().to_string();
         let args = [
             "build",

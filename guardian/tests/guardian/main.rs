@@ -14,6 +14,7 @@ mod blame;
 mod bounds;
 mod broker_process;
 mod commits;
+mod console_process;
 mod controls;
 mod exam;
 mod examined;

@@ -1,6 +1,9 @@
 //! Says what is missing or odd, and how to mend it.
 
-use crate::doctor_broker;
+mod broker;
+mod finding;
+
+use finding::{Finding, Grade};
 use guardian::act::state::State;
 use guardian::act::{build, heartbeat};
 use guardian::git::locks;
@@ -8,26 +11,11 @@ use guardian::git::repo::Repo;
 use guardian::limits::Limits;
 use guardian::processes::prepare;
 use guardian::start;
-use house::{House, files, instance, printable, terminal};
+use house::{House, files, instance, terminal};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// How a finding is to be taken.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Grade {
-    Good,
-    Odd,
-    Bad,
-}
-
-pub struct Finding {
-    grade: Grade,
-    about: &'static str,
-    found: String,
-    mend: &'static str,
-}
 
 /// Model servers on their usual loopback ports.
 const SERVERS: [(&str, u16); 3] = [("Ollama", 11_434), ("LM Studio", 1_234), ("llama.cpp", 8_080)];
@@ -43,7 +31,7 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     findings.extend(repository(house));
     findings.push(purpose(house));
     findings.extend(unfollowed(house));
-    findings.extend(doctor_broker::findings(house));
+    findings.extend(broker::findings(house));
     findings.extend(servers());
     // Each of the three that read it judges what is its own.
     let of_owner = |finding: &Finding| finding.about == "owner.toml";
@@ -81,26 +69,6 @@ fn walls(house: &House) -> Finding {
         }
         Ok(walls) => Finding::new(Grade::Odd, "walls", walls.level.told(), mend),
         Err(error) => Finding::new(Grade::Bad, "walls", format!("{error:#}"), mend),
-    }
-}
-
-impl Grade {
-    fn word(self) -> &'static str {
-        match self {
-            Grade::Good => "ok",
-            Grade::Odd => "odd",
-            Grade::Bad => "BAD",
-        }
-    }
-}
-
-impl Finding {
-    pub fn new(grade: Grade, about: &'static str, found: impl Into<String>, mend: &'static str) -> Self {
-        Self { grade, about, found: printable::without_codes(&found.into()), mend }
-    }
-
-    fn as_json(&self) -> Value {
-        json!({"grade": self.grade.word(), "about": self.about, "found": self.found, "mend": self.mend})
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Invariant: no value of a secret is ever shown, only where one is.
 
+use super::finding::{Finding, Grade};
 use crate::audit;
-use crate::doctor::{Finding, Grade};
 use guardian::act::broker_process;
 use guardian::processes::trusted;
 use house::records::text;
