@@ -16,7 +16,7 @@ mod emptied;
 pub mod end;
 mod hear;
 mod looks;
-mod minds;
+pub(crate) mod minds;
 pub mod outage;
 mod own;
 mod records;

@@ -120,6 +120,6 @@ async fn look(broker: &Broker, named: &Named) -> Result<Vec<(u64, String)>, Stri
         return Ok(feed.items.iter().map(item).collect());
     }
     let page = hands::fetch_text(broker, &named.url, 4_000).await.map_err(|error| error.message)?;
-    let gist = hands::summarise(&page.text, 2).join(" ");
+    let gist = ground::summary::summarise(&page.text, 2).join(" ");
     Ok(vec![(number(&page.text), format!("\"{}\" {}", shorten(&page.title, 140), shorten(&gist, 400)))])
 }
