@@ -3,7 +3,6 @@
 //! Invariant: nothing is written; an unreadable line is counted and skipped, and the chain is reported as broken
 //! there.
 
-use crate::history::with_what;
 use guardian::act::state;
 use house::lines::{Lines, Next};
 use house::records::{self, text};
@@ -294,4 +293,11 @@ fn add(sum: &mut u64, more: u64) {
 
 fn dollars(micro: u64) -> f64 {
     micro as f64 / 1e6
+}
+
+pub fn with_what(what: &str, mut event: Value) -> Value {
+    if let Some(fields) = event.as_object_mut() {
+        fields.insert("what".into(), what.into());
+    }
+    event
 }

@@ -1,6 +1,6 @@
 //! What happened since a time, from the guardian's records, the creature's memory and the broker's ledger.
 
-use crate::audit::{self, Audit};
+use crate::audit::{self, Audit, with_what};
 use crate::feed;
 use house::bounds::brief;
 use house::records::{self, text};
@@ -65,13 +65,6 @@ fn earliest<'a, 'b>(
     }
     let waiting = files.iter_mut().filter(|(next, _)| next.is_some());
     waiting.min_by(|(one, _), (other, _)| at(one).cmp(at(other))).map(|(next, go_on)| (next, go_on))
-}
-
-pub fn with_what(what: &str, mut event: Value) -> Value {
-    if let Some(fields) = event.as_object_mut() {
-        fields.insert("what".into(), what.into());
-    }
-    event
 }
 
 impl Spend {

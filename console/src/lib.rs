@@ -5,7 +5,6 @@
 pub mod asks;
 pub mod audit;
 pub mod doctor;
-pub mod doctor_broker;
 pub mod feed;
 pub mod help;
 pub mod history;

@@ -6,9 +6,10 @@
 use creature::config::Told;
 use creature::life::Life;
 use creature::life::birth::{LOOK_BACK, birth};
-use creature::mind::{context, situation};
 use creature::paths::House;
+use creature::tools::catalogue::LIST;
 use memory::{Log, Record, snapshot};
+use mind::{context, situation};
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::sys::statvfs::statvfs;
 use serde_json::json;
@@ -144,7 +145,7 @@ fn thoughts(small: &House, large: &House, name: &str, with_floor: bool) {
 fn assemble(life: &mut Life) {
     let moment = life.sense(0).unwrap();
     assert_eq!(moment.records.len().min(100), 100, "too little memory was read");
-    let parts = context::choose(&moment, &context::Caps::default());
+    let parts = context::choose(&moment, &context::Caps::default(), &LIST);
     let said = situation::standing(&parts).text + &situation::opening(&moment, &parts).text;
     assert!(said.len() > 10_000, "too little is said: {}", said.len());
 }

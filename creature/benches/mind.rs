@@ -8,11 +8,11 @@ use creature::clock::Clock;
 use creature::config::Told;
 use creature::life::birth::birth;
 use creature::life::{Leaving, Life};
-use creature::mind::{context, prompt, situation};
 use creature::paths::House;
-use creature::tools;
+use creature::tools::catalogue::LIST;
 use jiff::Timestamp;
 use memory::{Record, snapshot};
+use mind::{context, prompt, situation};
 use model::Wire;
 use serde_json::{Value, json};
 use std::fs;
@@ -129,13 +129,10 @@ fn measured(house: &House) -> Taken {
 fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
     let mut parts = Vec::new();
     let moment = timed("sense: papers, words, records, agenda, stack", &mut parts, || life.sense(0).unwrap());
-    let shown = timed("context", &mut parts, || context::choose(&moment, &context::Caps::default()));
+    let shown = timed("context", &mut parts, || context::choose(&moment, &context::Caps::default(), &LIST));
     let said = timed("prompt", &mut parts, || {
-        prompt::system(
-            prompt::MIND,
-            &prompt::in_json(Wire::Chat, &tools::catalogue::lines(&|_| true)),
-            35_000,
-        ) + &situation::standing(&shown).text
+        prompt::system(prompt::MIND, &prompt::in_json(Wire::Chat, &LIST.lines(&|_| true)), 35_000)
+            + &situation::standing(&shown).text
             + &situation::opening(&moment, &shown).text
     });
     assert!(said.len() > 10_000, "too little is said: {}", said.len());

@@ -8,9 +8,10 @@ mod tried;
 
 pub use standing::{ended, open as open_threads, purpose};
 
-use crate::mind::context::{failed, shorten};
-use crate::tools::catalogue::exists;
+use ground::text::shorten;
 use memory::Record;
+use mind::ToolList;
+use mind::context::failed;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -42,6 +43,8 @@ pub struct Facts {
     pub commit: String,
     pub thoughts: u64,
     pub mind: String,
+    /// A failure of a tool that is not among them is none any more.
+    pub tools: &'static ToolList,
     pub purpose: String,
     /// What stands on the agenda and what of the source is unfinished, a sentence each.
     pub open: Vec<String>,
@@ -146,7 +149,8 @@ fn open(facts: &Facts, records: &[Record], before: &[String]) -> Vec<String> {
     for (at, record) in records.iter().enumerate().filter(|(_, record)| record.kind == "action") {
         last.insert(text(&record.data, "tool"), (at, record));
     }
-    let fails = |(tool, (_, record)): &(&String, &(usize, &Record))| failed(record) && exists(tool);
+    let fails =
+        |(tool, (_, record)): &(&String, &(usize, &Record))| failed(record) && facts.tools.exists(tool);
     let mut failing: Vec<_> = last.iter().filter(fails).map(|(_, last)| last).collect();
     failing.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
     let failing = failing.iter().map(|(_, record)| shorten(&format!("{FAILING}{}", outcome(record)), LINE));
@@ -154,7 +158,7 @@ fn open(facts: &Facts, records: &[Record], before: &[String]) -> Vec<String> {
     let old_words = before.iter().filter(|line| quiet && line.starts_with(OWNER)).cloned();
     let old_failing = before.iter().filter(|line| {
         let tool = line.strip_prefix(FAILING).and_then(|said| said.split(' ').next());
-        tool.is_some_and(|tool| exists(tool) && !last.contains_key(tool))
+        tool.is_some_and(|tool| facts.tools.exists(tool) && !last.contains_key(tool))
     });
     let stands = facts.open.iter().map(|said| format!("- {said}"));
     let owners = intent.into_iter().chain(words).chain(old_words);

@@ -3,6 +3,8 @@
 //! Invariant: a constant instinct may rewrite stands alone on its line as `pub const NAME: u64 = N;`, for the
 //! edit is made on the text of this file. A test pins that form.
 
+use instinct::Pace;
+
 /// Rest after a wake that found nothing to do, in seconds. Longer is quieter; shorter sees a due look sooner.
 /// The owner's words and a saved purpose cut any rest short, so they never wait for this.
 pub const IDLE_REST_S: u64 = 40;
@@ -25,21 +27,13 @@ pub const IDLE_REST_BOUNDS_S: (u64, u64) = (20, 240);
 /// What instinct may make of `SOURCE_BACKOFF_S`.
 pub const SOURCE_BACKOFF_BOUNDS_S: (u64, u64) = (300, 7200);
 
-/// The constants as one value, so that what depends on them can be shown with others.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pace {
-    pub idle_rest_s: u64,
-    pub source_backoff_s: u64,
-    pub source_pace_s: u64,
-    pub draft_pace_s: u64,
-}
-
-impl Pace {
-    /// The pace this life was built with.
-    pub const BUILT: Pace = Pace {
-        idle_rest_s: IDLE_REST_S,
-        source_backoff_s: SOURCE_BACKOFF_S,
-        source_pace_s: SOURCE_PACE_S,
-        draft_pace_s: DRAFT_PACE_S,
-    };
-}
+/// The constants as one value: the pace this life was built with.
+pub const BUILT: Pace = Pace {
+    idle_rest_s: IDLE_REST_S,
+    source_backoff_s: SOURCE_BACKOFF_S,
+    source_pace_s: SOURCE_PACE_S,
+    draft_pace_s: DRAFT_PACE_S,
+    morning_hour: MORNING_HOUR,
+    idle_rest_bounds_s: IDLE_REST_BOUNDS_S,
+    source_backoff_bounds_s: SOURCE_BACKOFF_BOUNDS_S,
+};

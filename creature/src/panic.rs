@@ -4,7 +4,6 @@
 //! nothing half alive keeps beating. A tool that panics is a failed result, and the life goes on.
 
 use crate::fault::Fault;
-use crate::tools::Done;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::pin::pin;
@@ -45,11 +44,6 @@ fn sentence(panic: &PanicHookInfo) -> String {
         .unwrap_or("no message");
     let place = panic.location().map_or("an unknown place".to_owned(), ToString::to_string);
     format!("panicked at {place}: {}", what.replace('\n', " "))
-}
-
-/// Runs a tool call; a panic in it is its failed result.
-pub async fn guarded(tool: &str, call: impl Future<Output = Done>) -> Done {
-    caught(tool, call).await.unwrap_or_else(|fault| Done::failed(fault.error, fault.hint))
 }
 
 /// Runs what has this name; a panic in it is a fault.

@@ -7,10 +7,11 @@ use crate::config::Told;
 use crate::fault::Fault;
 use crate::life::Leaving;
 use crate::life::birth::birth;
-use crate::mind::instinct::Instinct;
-use crate::mind::{Outcome, context, prompt, situation, thought};
+use crate::pace;
 use crate::store::caller::Caller;
-use crate::tools::catalogue;
+use crate::tools::catalogue::LIST;
+use instinct::Instinct;
+use mind::{Outcome, context, prompt, situation, thought};
 use model::Wire;
 use serde_json::{Value, json};
 
@@ -41,26 +42,29 @@ pub async fn rehearse(told: Told) -> Result<(), Fault> {
     let house = told.house.clone();
     let mut life = birth(told).await?;
     let moment = life.sense(0)?;
-    let parts = context::choose(&moment, &context::Caps::default());
+    let parts = context::choose(&moment, &context::Caps::default(), &LIST);
     let said = situation::standing(&parts).text + &situation::opening(&moment, &parts).text;
-    let in_json = |wire| prompt::in_json(wire, &catalogue::lines(&|_| true));
+    let in_json = |wire| prompt::in_json(wire, &LIST.lines(&|_| true));
     for answer in [prompt::NATIVE.to_owned(), in_json(Wire::Anthropic), in_json(Wire::Chat)] {
         let system = prompt::system(prompt::MIND, &answer, life.toolbox.most_shown);
         if system.is_empty() || said.is_empty() {
-            return Err(Fault::new("the prompt is empty", "look at mind/prompt.rs and mind/situation.rs"));
+            return Err(Fault::new(
+                "the prompt is empty",
+                "look at prompt.rs and situation.rs of crates/mind",
+            ));
         }
     }
-    if catalogue::native(&|_| true).is_empty() {
+    if LIST.native(&|_| true).is_empty() {
         return Err(Fault::new("there are no tools", "look at tools/catalogue.rs"));
     }
-    match Instinct::load(&house).think(&moment) {
+    match Instinct::load(&house, pace::BUILT).think(&moment) {
         Outcome::Thought { .. } => {}
         other => {
-            return Err(Fault::new(format!("instinct had no thought: {other:?}"), "look at mind/instinct"));
+            return Err(Fault::new(format!("instinct had no thought: {other:?}"), "look at crates/instinct"));
         }
     }
     let (canned, how) = thought::read(CANNED).map_err(|why| {
-        Fault::new(format!("the canned reply cannot be read: {why}"), "look at mind/thought.rs")
+        Fault::new(format!("the canned reply cannot be read: {why}"), "look at crates/mind/src/thought.rs")
     })?;
     let calls = canned.tool_calls.len();
     life.thought(canned, json!({"repaired": how}), 0, Caller::own(), &mut Undisturbed).await?;

@@ -9,16 +9,15 @@ pub mod caller;
 pub mod feed;
 pub mod sessions;
 pub mod snapshot;
-pub mod state;
 
 use crate::clock::Clock;
 use crate::fault::Fault;
 use crate::paths::House;
-use crate::senses::papers;
 use ::agenda::sessions::Sessions;
 use ::agenda::{Agenda, Rules};
 use books::Books;
 use feed::Feed;
+use memory::state;
 use memory::{Log, Record};
 use serde_json::Value;
 
@@ -40,8 +39,8 @@ pub struct Store {
 impl Store {
     /// Reads what is kept in the house; a garbage file is set aside and told, and costs no life.
     pub fn open(house: House, memory: Log, life: u64, clock: Clock) -> Self {
-        let (agenda, odd) = papers::kept(&house.agenda());
-        let (sessions, lost) = papers::kept(&house.sessions());
+        let (agenda, odd) = state::kept(&house.agenda());
+        let (sessions, lost) = state::kept(&house.sessions());
         let odd: [Option<String>; 2] = [odd, lost];
         odd.iter().flatten().for_each(|said| tracing::warn!("{said}"));
         Self {

@@ -9,17 +9,17 @@ use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::{MOST_ARGS, args, patience};
 use crate::life::{Leaving, Life, Next};
-use crate::mind::context::shorten;
-use crate::mind::conversation::Conversation;
-use crate::mind::thought::{Thought, ToolCall};
-use crate::mind::{Down, Mind, Outcome};
-use crate::panic::guarded;
-use crate::senses::papers;
+use crate::mind::Mind;
 use crate::store::caller::Caller;
 use crate::tools::{Done, Lent};
 use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
+use ground::papers;
+use ground::text::shorten;
 use jiff::Timestamp;
 use memory::snapshot;
+use mind::conversation::Conversation;
+use mind::thought::{Thought, ToolCall};
+use mind::{Down, Outcome};
 use serde_json::{Value, json};
 use std::pin::Pin;
 use std::task::Poll;
@@ -313,7 +313,7 @@ impl Life {
             let (own, facts) = (self.knows_checklist(call), self.facts());
             let (belt, store) = (&mut self.toolbox, &mut self.store);
             let mut tools = Lent { belt, store, caller, facts };
-            let calling = guarded(&call.tool, tools.call(call));
+            let calling = Done::guarded(&call.tool, tools.call(call));
             let done = tokio::select! {
                 biased;
                 () = leaving.asked() => None,

@@ -1,8 +1,8 @@
 //! What a snapshot says of the purpose and of the agenda, in sentences. Pure.
 
-use crate::mind::context::shorten;
 use agenda::Agenda;
 use agenda::goals::{Goal, GoalStatus, Status};
+use ground::text::shorten;
 use jiff::Timestamp;
 
 /// Characters of the purpose, of a title and of a step or an outcome.

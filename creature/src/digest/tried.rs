@@ -1,8 +1,9 @@
 //! What was tried more than once and failed, and what of the agenda ended, as a snapshot says it. Pure.
 
 use super::{one_line, outcome_error, text};
-use crate::mind::context::{failed, shorten};
+use ground::text::shorten;
 use memory::Record;
+use mind::context::failed;
 
 /// Characters of an error.
 const MOST_ERROR: usize = 90;

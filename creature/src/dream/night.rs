@@ -4,7 +4,7 @@
 
 use crate::fault::Fault;
 use crate::paths::House;
-use crate::senses::papers;
+use ground::papers;
 use jiff::civil::Time;
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
 use serde::{Deserialize, Serialize};

@@ -2,13 +2,14 @@
 //!
 //! Invariant: undoing takes back what the dream did and nothing that came after it; done twice, it changes nothing more.
 
+use super::facts::{MOST_FACTS, facts_text, keep_facts};
 use super::night::{Came, UnderWay};
 use crate::fault::Fault;
 use crate::paths::House;
-use crate::senses::papers;
 use crate::store::Store;
-use crate::store::state;
+use ground::papers;
 use knowledge::facts;
+use memory::state;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -27,13 +28,13 @@ struct Report {
 }
 
 /// Keeps what a part finds, unless it was cut off before and found it then.
-pub(super) fn before(store: &Store, dream: &str, part: &str) -> Result<(), Fault> {
+pub(crate) fn before(store: &Store, dream: &str, part: &str) -> Result<(), Fault> {
     let folder = store.house.dreams().join(dream).join(part).join("before");
     if folder.join("agenda.json").exists() { Ok(()) } else { keep(store, &folder) }
 }
 
 /// Keeps what a part left; where that is what it found, nothing needs to be kept.
-pub(super) fn after(store: &Store, dream: &str, part: &str) -> Result<(), Fault> {
+pub(crate) fn after(store: &Store, dream: &str, part: &str) -> Result<(), Fault> {
     let folder = store.house.dreams().join(dream).join(part);
     keep(store, &folder.join("after"))?;
     if kept(&folder.join("before")) == kept(&folder.join("after")) {
@@ -54,7 +55,7 @@ fn keep(store: &Store, folder: &Path) -> Result<(), Fault> {
 }
 
 /// Writes down what came of a dream, and forgets the oldest.
-pub(super) fn end(house: &House, dream: &UnderWay) -> Result<(), Fault> {
+pub(crate) fn end(house: &House, dream: &UnderWay) -> Result<(), Fault> {
     write(house, &Report { name: dream.name.clone(), parts: dream.came.clone(), undone: false })?;
     let mut all = dreams(house);
     all.truncate(all.len().saturating_sub(MOST_DREAMS));
@@ -102,7 +103,7 @@ pub(crate) fn undo(store: &mut Store, name: Option<&str>) -> Result<(String, Vec
     if let Some(facts) = &facts_now
         && facts_now != facts_then
     {
-        super::keep_facts(&house, facts)?;
+        keep_facts(&house, facts)?;
         done.push("self/facts.md".to_owned());
     }
     if agenda_now != agenda_then {
@@ -119,12 +120,12 @@ pub(crate) fn undo(store: &mut Store, name: Option<&str>) -> Result<(String, Vec
 
 /// Facts and agenda as they are; facts that cannot be read are not changed by any part.
 fn now(store: &Store) -> (Option<String>, Option<Value>) {
-    (super::facts_text(&store.house).ok(), serde_json::to_value(&store.agenda).ok())
+    (facts_text(&store.house).ok(), serde_json::to_value(&store.agenda).ok())
 }
 
 /// Facts and agenda as they were kept.
 fn kept(folder: &Path) -> (Option<String>, Option<Value>) {
-    let facts = papers::head(&folder.join("facts.md"), 0, super::MOST_FACTS).ok();
+    let facts = papers::head(&folder.join("facts.md"), 0, MOST_FACTS).ok();
     let facts = facts.and_then(|(bytes, _)| String::from_utf8(bytes).ok());
     (facts, state::read(&folder.join("agenda.json")))
 }

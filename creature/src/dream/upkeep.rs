@@ -1,10 +1,10 @@
 //! Upkeep: which papers of knowledge changed by another's hand, and which have grown too long.
 
 use crate::paths::House;
-use crate::senses::papers;
 use crate::store::Store;
-use crate::store::state;
+use ground::papers;
 use knowledge::stamp;
+use memory::state;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub fn looked(house: &House, path: &str) {
 }
 
 /// What grew too long, as what it is and its characters.
-pub(super) fn lengths(store: &Store) -> [(&'static str, usize, usize); 3] {
+pub(crate) fn lengths(store: &Store) -> [(&'static str, usize, usize); 3] {
     let house = &store.house;
     let chars = |path: &Path| papers::read(path).text.chars().count();
     let skills = knowledge::papers(&house.skills()).iter().map(|path| chars(path)).sum();

@@ -2,15 +2,11 @@
 //!
 //! Invariant: nothing is told that no record shows; what was not read is said. Bounded in memory whatever the span.
 
-mod asked;
 mod offers;
-pub mod span;
 mod sums;
 mod told;
 
-pub use asked::{asked, span_asked};
 pub use offers::worth_looking_at;
-pub use span::Span;
 pub use sums::{Account, Sums};
 pub use told::{date, sentences};
 
@@ -19,6 +15,7 @@ use crate::paths::House;
 use crate::store::books;
 use agenda::Agenda;
 use agenda::goals::GoalStatus;
+use agenda::span::Span;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memory::since::since;
@@ -111,6 +108,6 @@ fn ended(agenda: &Agenda, since: Timestamp, until: Timestamp) -> Vec<String> {
     let mut all: Vec<(Timestamp, String)> =
         goals.chain(tasks).chain(leads).filter(|(at, _)| within(at)).collect();
     all.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-    let short = |told: &str| crate::mind::context::shorten(told.trim_end_matches([':', ' ']), 120);
+    let short = |told: &str| ground::text::shorten(told.trim_end_matches([':', ' ']), 120);
     all.iter().map(|(_, told)| short(told)).collect()
 }

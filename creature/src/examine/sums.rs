@@ -2,7 +2,7 @@
 //!
 //! Invariant: bounded, however many records it is shown; what is not listed is counted.
 
-use crate::mind::context::shorten;
+use ground::text::shorten;
 use jiff::Timestamp;
 use memory::Record;
 use serde_json::Value;
@@ -24,7 +24,7 @@ const MOST_USD: f64 = 10_000.0;
 /// Steps listed as the slowest.
 const MOST_SLOW: usize = 5;
 
-/// What instinct thinks of words it does not know, in `mind/instinct/words.rs`.
+/// What instinct thinks of words it does not know, in `crates/instinct/src/words.rs`.
 const NOT_UNDERSTOOD: &str = "I cannot understand that";
 
 /// On whose account a mind was asked.

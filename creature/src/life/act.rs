@@ -3,15 +3,16 @@
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
-use crate::mind::instinct::checklist;
-use crate::mind::thought::ToolCall;
-use crate::mind::{Mind, context};
-use crate::panic::guarded;
-use crate::senses::papers::{self, Paper};
+use crate::mind::Mind;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
-use crate::tools::catalogue::{self, Changes};
+use crate::tools::catalogue;
+use crate::tools::marks::Changes;
 use crate::tools::{Done, Lent};
+use ground::papers::{self, Paper};
+use ground::text;
+use instinct::checklist;
+use mind::thought::ToolCall;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -51,7 +52,7 @@ impl Life {
                 let facts = self.facts();
                 let (belt, store, caller) = (&mut self.toolbox, &mut self.store, caller.clone());
                 let mut tools = Lent { belt, store, caller, facts };
-                let calling = guarded(&call.tool, tools.call(call));
+                let calling = Done::guarded(&call.tool, tools.call(call));
                 tokio::select! {
                     biased;
                     () = leaving.asked() => None,
@@ -137,7 +138,7 @@ impl Life {
         }
         if !ok {
             let error = result.get("error").and_then(Value::as_str).unwrap_or("no reason given");
-            tracing::warn!("{} failed: {}", call.tool, context::shorten(error, 300));
+            tracing::warn!("{} failed: {}", call.tool, text::shorten(error, 300));
         }
         let about = args(call, 300);
         self.store
@@ -180,7 +181,7 @@ pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
     if text.chars().count() <= most {
         return Value::Object(call.args.clone());
     }
-    json!({"shortened": context::shorten(&text, most), "bytes": text.len()})
+    json!({"shortened": text::shorten(&text, most), "bytes": text.len()})
 }
 
 /// How long a call may take before the loop counts as hung; tools keep tighter deadlines themselves.

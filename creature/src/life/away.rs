@@ -5,12 +5,15 @@
 use crate::fault::Fault;
 use crate::life::outage::Outage;
 use crate::life::{Leaving, Life, Next};
-use crate::mind::instinct::{self, Instinct};
-use crate::mind::moment::Moment;
-use crate::mind::thought::Thought;
-use crate::mind::{Down, Mind, Outcome, Why, context};
+use crate::mind::Mind;
+use crate::pace;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
+use ground::text;
+use instinct::Instinct;
+use mind::moment::Moment;
+use mind::thought::Thought;
+use mind::{Down, Outcome, Why};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -92,7 +95,7 @@ impl Life {
         for round in 0..self.settings.agenda.rounds {
             let known = self.cursors.words.iter().find(|waiting| instinct::knows(&waiting.word.text));
             let Some(on) = known.map(|waiting| waiting.word.thread.clone()).or(thread.clone()) else { break };
-            let instinct = instinct.get_or_insert_with(|| Instinct::load(&self.told.house));
+            let instinct = instinct.get_or_insert_with(|| Instinct::load(&self.told.house, pace::BUILT));
             let moment = self.known_words(round, &on)?;
             let Outcome::Thought { thought, .. } = instinct.stand_in(&moment, round == 0) else { break };
             let goes_on = !thought.tool_calls.is_empty();
@@ -135,7 +138,7 @@ impl Life {
                 thought.tool_calls.iter().map(|call| json!({"tool": call.tool})).collect();
             let record = json!({
                 "mind": "instinct", "thought": number, "wake": self.cursors.wakes, "round": round,
-                "monologue": thought.monologue, "intent": context::shorten(&thought.intent, 200),
+                "monologue": thought.monologue, "intent": text::shorten(&thought.intent, 200),
                 "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": Value::Null,
                 "owner": true,
             });
@@ -157,7 +160,7 @@ impl Life {
 
     /// A reply that could not be read: remembered, and paid for with a rest.
     pub(crate) fn garbled(&mut self, error: &str, text: &str, usage: &Value) -> Result<Next, Fault> {
-        let error = context::shorten(error, MOST_CHARS);
+        let error = text::shorten(error, MOST_CHARS);
         tracing::warn!("garbled reply: {error}");
         self.store.feed.tell(Event::Error, json!({"about": "garbled reply", "text": error}));
         let (mind, number) = (self.mind.name(), self.cursors.thoughts.saturating_add(1));
@@ -165,7 +168,7 @@ impl Life {
             "thought",
             json!({
                 "mind": mind, "thought": number, "garbled": true, "error": error,
-                "text": context::shorten(text, 4_000), "usage": usage, "owner": self.caller.owner,
+                "text": text::shorten(text, 4_000), "usage": usage, "owner": self.caller.owner,
             }),
         )?;
         (self.course.overran, self.course.setback) = (1, true);
@@ -198,7 +201,7 @@ impl Life {
                 rest_s
             }
         };
-        tracing::warn!("the mind is down, next try in {rest_s} s: {}", context::shorten(error, MOST_CHARS));
+        tracing::warn!("the mind is down, next try in {rest_s} s: {}", text::shorten(error, MOST_CHARS));
         let span = jiff::SignedDuration::from_secs(rest_s.try_into().unwrap_or(i64::MAX));
         (self.course.overran, self.course.setback) = (1, true);
         let until = now.checked_add(span).unwrap_or(now);
@@ -209,7 +212,7 @@ impl Life {
     }
 
     fn tell_of_down(&mut self, down: &Down, rest_s: u64) -> Result<(), Fault> {
-        let text = format!("{} is down: {}", self.mind.name(), context::shorten(&down.error, 1_000));
+        let text = format!("{} is down: {}", self.mind.name(), text::shorten(&down.error, 1_000));
         self.store.feed.tell(Event::Error, json!({"about": "model", "text": text}));
         self.remember(
             "observation",

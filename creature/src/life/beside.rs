@@ -7,12 +7,11 @@ use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::patience;
 use crate::life::{Leaving, Life, Next};
-use crate::mind::thought::ToolCall;
-use crate::panic::guarded;
 use crate::store::caller::Caller;
 use crate::tools::{Done, Lent, Rebirth, catalogue};
 use agenda::Change;
 use agenda::requests::RequestChange;
+use mind::thought::ToolCall;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
@@ -42,7 +41,7 @@ impl Life {
         let (own, name, facts, known) = (call.clone(), caller.clone(), self.facts(), self.watch.known());
         let mut running = pin!(async move {
             let mut tools = Lent { belt: &mut belt, store: &mut store, caller: name, facts };
-            let done = guarded(&own.tool, tools.call(&own)).await;
+            let done = Done::guarded(&own.tool, tools.call(&own)).await;
             (done, belt)
         });
         let (done, belt) = loop {

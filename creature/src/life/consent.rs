@@ -4,9 +4,9 @@
 
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::mind::moment::Word;
 use crate::store::caller::Caller;
 use agenda::yes;
+use mind::moment::Word;
 use serde_json::json;
 
 impl Life {

@@ -6,9 +6,7 @@
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::mind::Mind;
-use crate::mind::context::shorten;
-use crate::mind::instinct::{self, checklist, sources};
-use crate::pace::Pace;
+use crate::pace;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use crate::subsessions::review;
@@ -19,6 +17,8 @@ use agenda::pulse::PulseChange;
 use agenda::reminder::{Due, ReminderChange};
 use agenda::sessions::{Origin, Request};
 use agenda::tasks::TaskChange;
+use ground::text::shorten;
+use instinct::{checklist, sources};
 use serde_json::{Value, json};
 
 /// Records looked back on for what was told already.
@@ -55,7 +55,7 @@ impl Life {
             ahead |= *at_s > most;
             *at_s = (*at_s).min(most);
         };
-        let longest_s = sources::backoff_s(Pace::BUILT, u32::MAX).max(Pace::BUILT.source_pace_s as i64);
+        let longest_s = sources::backoff_s(pace::BUILT, u32::MAX).max(pace::BUILT.source_pace_s as i64);
         self.scanned.sources.values_mut().for_each(|source| to(&mut source.next_s, longest_s));
         for (line, next_s) in &mut self.cursors.items {
             to(next_s, checklist::items(line).first().and_then(|item| item.every_s).unwrap_or(0));

@@ -1,9 +1,9 @@
 //! Empty answers: the same situation is no reason to ask again at once; it rests, longer each time, until something changes.
 
 use crate::life::{Life, Next};
-use crate::mind::thought::Thought;
 use agenda::waking;
 use jiff::{SignedDuration, Timestamp};
+use mind::thought::Thought;
 use std::time::Duration;
 
 /// The first span in which the same situation is not asked about again, in seconds; it doubles, up to the longest.

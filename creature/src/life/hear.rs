@@ -2,10 +2,10 @@
 
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::mind::context;
 use crate::senses::cursors::{Heard, Waiting};
 use crate::senses::{asks, inbox};
 use crate::tools::left;
+use ground::text;
 use serde_json::{Value, json};
 
 impl Life {
@@ -42,7 +42,7 @@ impl Life {
         for Waiting { word, id, .. } in new {
             let before = known.iter().find(|known| known.id == id);
             if before.is_none() {
-                tracing::info!("the owner says: {}", context::shorten(&word.text, 200));
+                tracing::info!("the owner says: {}", text::shorten(&word.text, 200));
                 let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread, "id": id});
                 self.remember("message", said)?;
                 self.used(left::MESSAGE);
@@ -81,7 +81,7 @@ impl Life {
         self.observe("asks", &odd)?;
         for outcome in outcomes {
             if self.cursors.first_telling(outcome.key) {
-                tracing::info!("{}", context::shorten(&outcome.told, 200));
+                tracing::info!("{}", text::shorten(&outcome.told, 200));
                 if outcome.record.get("event") == Some(&json!("executed")) {
                     self.used(&format!(
                         "ask {}",

@@ -2,8 +2,8 @@
 
 use crate::life::Life;
 use crate::mind::Mind;
-use crate::mind::thought::Thought;
 use jiff::Timestamp;
+use mind::thought::Thought;
 
 /// Seconds between two records of looks that found nothing.
 const TOLD_EVERY_S: i64 = 3_600;

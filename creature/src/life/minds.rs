@@ -2,12 +2,15 @@
 //!
 //! Invariant: a broker that is away or babbles changes nothing but what is observed; the mind in use stays.
 
-use crate::config::ModelSettings;
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::mind::instinct::Instinct;
-use crate::mind::llm::ModelMind;
-use crate::mind::{Down, Mind, llm};
+use crate::mind::Mind;
+use crate::pace;
+use crate::tools::catalogue::LIST;
+use instinct::Instinct;
+use mind::ModelSettings;
+use mind::llm::ModelMind;
+use mind::{Down, llm};
 use serde_json::{Value, json};
 
 impl Life {
@@ -50,8 +53,9 @@ impl Life {
         if offer == self.offer {
             return String::new();
         }
-        let instinct = || Mind::Instinct(Instinct::load(&self.told.house));
-        let (mind, said) = match llm::offered(broker, &status, &self.settings.model, &self.told.house) {
+        let instinct = || Mind::Instinct(Instinct::load(&self.told.house, pace::BUILT));
+        let (mind, said) = match llm::offered(broker, &status, &self.settings.model, &self.told.house, &LIST)
+        {
             Ok(Some(mind)) => (Mind::Model(mind), String::new()),
             Ok(None) => (instinct(), String::new()),
             Err(said) => (instinct(), said),
@@ -62,7 +66,7 @@ impl Life {
         let others = self.offer.get("fallback").and_then(Value::as_array).cloned().unwrap_or_default();
         // Each house has words of its own for effort.
         let settings = ModelSettings { effort: String::new(), ..self.settings.model.clone() };
-        let named = |offer: &Value| llm::named(broker, offer, &settings, &self.told.house, None);
+        let named = |offer: &Value| llm::named(broker, offer, &settings, &self.told.house, &LIST, None);
         self.others = others.iter().filter_map(|offer| named(offer).ok()).map(Mind::Model).collect();
         self.quick =
             self.offer.get("quick").filter(|quick| quick.is_object()).and_then(|quick| named(quick).ok());

@@ -1,9 +1,9 @@
 //! Outages: why the mind gives no answer, since when, and what the owner is told of it meanwhile. Pure.
 
-use crate::mind::context::shorten;
-use crate::mind::{Down, Why};
+use ground::text::shorten;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use mind::{Down, Why};
 
 /// Characters of what a server said.
 const MOST_CAUSE: usize = 240;

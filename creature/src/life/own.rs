@@ -4,19 +4,22 @@
 
 use crate::examine;
 use crate::life::Life;
-use crate::mind::instinct::checklist;
-use crate::mind::instinct::text::uncommented;
-use crate::mind::thought::ToolCall;
-use crate::mind::{Mind, context};
-use crate::senses::{budget, papers};
+use crate::mind::Mind;
+use crate::senses::budget;
 use crate::store::caller::Caller;
-use crate::store::state;
 use crate::tools::{catalogue, left};
 use agenda::Change;
 use agenda::goals::GoalChange;
 use agenda::own::{Allowance, Kind, OwnChange, sketch};
 use agenda::sessions::{Mode, Origin, Request};
+use agenda::span;
 use agenda::stack::{Around, Category};
+use ground::papers;
+use ground::text;
+use instinct::checklist;
+use instinct::text::uncommented;
+use memory::state;
+use mind::thought::ToolCall;
 use serde_json::Value;
 
 const BRIEFS: &str = include_str!("../../prompts/own.md");
@@ -112,7 +115,7 @@ impl Life {
         };
         let request = Request {
             origin: Origin::Own(kind.name().to_owned()),
-            thread: crate::mind::moment::main_thread(),
+            thread: mind::moment::main_thread(),
             objective: self.objective(kind),
             mode: Mode::Minimal,
             ..Request::default()
@@ -142,7 +145,7 @@ impl Life {
             return String::new();
         }
         let (now, zone) = (self.told.clock.now(), &self.store.rules.time_zone);
-        let Some(week) = examine::span::read("1w", now, zone) else { return String::new() };
+        let Some(week) = span::read("1w", now, zone) else { return String::new() };
         match examine::examine(&self.told.house, &self.store.agenda, week, zone) {
             Ok(week) => examine::worth_looking_at(&week.sums, zone).join("\n"),
             Err(fault) => format!("they cannot be read: {}", fault.error),
@@ -164,12 +167,12 @@ impl Life {
         let goals = self.store.agenda.goals.lines().join("; ");
         let (news, offers) = (self.news_for(kind), self.offers_for(kind));
         let mut text = brief(kind);
-        text += &format!("\n\nYour purpose: {}", context::head(&purpose, MOST_PURPOSE));
+        text += &format!("\n\nYour purpose: {}", text::head(&purpose, MOST_PURPOSE));
         for (what, facts, most) in
             [("Your goals", goals, MOST_GOALS), (NEWS, news, MOST_FACTS), (OFFERS, offers, MOST_FACTS)]
         {
             if !facts.is_empty() {
-                text += &format!("\n{what}: {}", context::head(&facts, most));
+                text += &format!("\n{what}: {}", text::head(&facts, most));
             }
         }
         text
@@ -187,7 +190,7 @@ impl Life {
         let facts = [(NEWS, self.news_for(kind)), (OFFERS, self.offers_for(kind))];
         let facts = facts.into_iter().filter(|(_, facts)| !facts.is_empty());
         let facts: String =
-            facts.map(|(what, facts)| format!("\n\n{what}: {}", context::head(&facts, MOST_NEWS))).collect();
+            facts.map(|(what, facts)| format!("\n\n{what}: {}", text::head(&facts, MOST_NEWS))).collect();
         format!("{general}\n\n{}{facts}\n\n{summary}", brief(kind))
     }
 
@@ -234,7 +237,7 @@ impl Life {
         if catalogue::marks(&call.tool).is_some_and(|marks| marks.uses_what_it_finds) {
             named += &result.to_string();
         }
-        let left = left::by(call, result);
+        let left = left::by(catalogue::marks(&call.tool).and_then(|marks| marks.leaves), call, result);
         let is_left = |what: &str| left.as_ref().is_some_and(|(left, _)| left == what);
         let used = own.unused().filter(|what| !is_left(what) && names(&named, what)).map(str::to_owned);
         let (read, mut used): (Vec<String>, Vec<String>) =

@@ -3,7 +3,8 @@
 use crate::digest::Facts;
 use crate::fault::Fault;
 use crate::life::Life;
-use crate::senses::papers;
+use crate::tools::catalogue::LIST;
+use ground::papers;
 use memory::Record;
 use serde_json::{Value, json};
 
@@ -15,6 +16,7 @@ impl Life {
             commit: self.told.commit.clone(),
             thoughts: self.cursors.thoughts,
             mind: self.mind.name(),
+            tools: &LIST,
             purpose: papers::read(&self.told.house.purpose()).text,
             ..Facts::default()
         }

@@ -2,15 +2,15 @@
 
 use crate::life::{Life, Next};
 use crate::mind::Mind;
-use crate::mind::instinct::checklist;
-use crate::mind::thought::Thought;
-use crate::senses::papers;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
 use agenda::rest::{self, Bounds, Situation};
 use agenda::stack::{self, Category};
 use agenda::waking::{self};
+use ground::papers;
+use instinct::checklist;
 use jiff::Timestamp;
+use mind::thought::Thought;
 use serde_json::json;
 use std::time::Duration;
 

@@ -6,14 +6,14 @@ use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::Life;
 use crate::mind::Mind;
-use crate::mind::context::shorten;
-use crate::mind::instinct::sources::{self, Named};
-use crate::mind::instinct::text::{host, number};
-use crate::pace::Pace;
-use crate::senses::papers;
-use crate::store::state;
+use crate::pace;
+use ground::papers;
+use ground::text::shorten;
 use hands::Broker;
+use instinct::sources::{self, Named};
+use instinct::text::{host, number};
 use jiff::Timestamp;
+use memory::state;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -108,7 +108,7 @@ impl Life {
             Ok(found) => found,
             Err(error) => {
                 source.fails = source.fails.saturating_add(1);
-                source.next_s = now_s.saturating_add(sources::backoff_s(Pace::BUILT, source.fails));
+                source.next_s = now_s.saturating_add(sources::backoff_s(pace::BUILT, source.fails));
                 let text = format!("{} could not be looked at: {}", named.url, shorten(&error, 300));
                 return match source.fails {
                     1 => self.remember("observation", json!({"about": "source", "text": text})),
@@ -116,7 +116,7 @@ impl Life {
                 };
             }
         };
-        (source.fails, source.next_s) = (0, now_s.saturating_add(Pace::BUILT.source_pace_s as i64));
+        (source.fails, source.next_s) = (0, now_s.saturating_add(pace::BUILT.source_pace_s as i64));
         let (numbers, said): (Vec<u64>, Vec<String>) =
             found.into_iter().filter(|item| !source.known.contains(&item.0)).unzip();
         if said.is_empty() {

@@ -3,16 +3,18 @@
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::life::birth::LOOK_BACK;
-use crate::mind::moment::Moment;
-use crate::mind::{context, standing};
+use crate::senses::budget;
 use crate::senses::cursors::Cursors;
-use crate::senses::{budget, papers};
 use crate::store::caller::Caller;
 use agenda::own::LONGEST_CHOSEN_S;
 use agenda::requests::Request;
 use agenda::waking;
+use ground::papers;
+use ground::text;
 use jiff::Timestamp;
 use memory::snapshot;
+use mind::moment::Moment;
+use mind::standing;
 
 /// Characters of events in one thought: what its prompt has room for, less the line on those that wait.
 const MOST_NEWS: usize = 1_800;
@@ -99,7 +101,7 @@ impl Life {
 
     fn requests(&self, now: Timestamp) -> Vec<String> {
         let line = |one: &Request| {
-            let (text, tools) = (context::shorten(&one.text, 60), one.tools.join(", "));
+            let (text, tools) = (text::shorten(&one.text, 60), one.tools.join(", "));
             format!("Open request {} of your owner's, \"{text}\": {tools} allowed for it.", one.id)
         };
         self.store.agenda.requests.standing(now).take(3).map(line).collect()

@@ -5,28 +5,23 @@
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::{Leaving, Life};
-use crate::mind::context::shorten;
-use crate::mind::conversation::Conversation;
-use crate::mind::thought::ToolCall;
-use crate::mind::{Mind, extract, talk, transcript};
-use crate::senses::papers;
-use crate::store::state;
-use serde::{Deserialize, Serialize};
+use crate::mind::Mind;
+use crate::tools::catalogue::LIST;
+use ground::papers;
+use ground::text::shorten;
+use memory::state;
+use mind::conversation::Conversation;
+use mind::talks::{ENDED, Known, Over, Talks, key, over};
+use mind::thought::ToolCall;
+use mind::{extract, transcript};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
 const ASKING: &str = include_str!("../../prompts/talked.md");
 
 /// Seconds between looks.
 const LOOK_S: i64 = 600;
-
-/// Seconds of silence after which a talk that is too long to be gone on with is over; a shorter one is after a day.
-const HOUR_S: i64 = 3_600;
-
-/// Tokens by which a talk grew, below which nothing is said of it.
-const LONG_TOKENS: u64 = 3_000;
 
 /// Characters of it that are read, the latest, and of what is kept of them.
 const MOST_READ: usize = 24_000;
@@ -37,65 +32,6 @@ const MOST_TRIES: u32 = 6;
 
 /// Records looked back on for one that a life before remembered and did not note.
 const LOOK_BACK: (usize, u64) = (400, 4 << 20);
-
-/// What is known of the talks, by their files.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct Talks {
-    next_s: i64,
-    files: BTreeMap<String, Known>,
-}
-
-/// One that is over.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct Known {
-    /// Of its file when it was looked at: what has grown since is another one.
-    bytes: u64,
-    key: String,
-    tries: u32,
-    done: bool,
-    /// Empty where it was too short to say anything of.
-    summary: String,
-}
-
-/// Whether a talk is over, and worth a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
-    GoesOn,
-    Short,
-    Long,
-}
-
-/// How a talk stands by now.
-pub fn over(talk: &Conversation, now_s: i64) -> Over {
-    let idle_s = now_s.saturating_sub(talk.at_s);
-    // One that a death or another thread cut off may be gone on with as long as a short one.
-    let soon = talk.tokens() >= talk::SHORT_TOKENS && !talk.is_unfinished();
-    match idle_s < if soon { HOUR_S } else { talk::DAY_S } {
-        true => Over::GoesOn,
-        false if is_long(talk) => Over::Long,
-        false => Over::Short,
-    }
-}
-
-/// Whether it grew by enough to be worth a summary.
-pub(crate) fn is_long(talk: &Conversation) -> bool {
-    talk.first_tokens().is_some_and(|first| talk.tokens() >= first.saturating_add(LONG_TOKENS))
-}
-
-/// The summary of a talk that is over, where one was made.
-pub(crate) fn summary(talks: &Path, talk: &Conversation) -> Option<String> {
-    let known: Talks = state::read(talks)?;
-    let key = key(talk);
-    let found = known.files.into_values().find(|known| known.key == key)?;
-    Some(found.summary).filter(|summary| !summary.is_empty())
-}
-
-/// The same for the same talk, whichever file it lies in.
-fn key(talk: &Conversation) -> String {
-    format!("{}@{}", talk.head.thread.as_deref().unwrap_or_default(), talk.at_s)
-}
 
 impl Life {
     /// Sums up one talk that is over, if there is one. A failure is told and costs nothing else.
@@ -121,7 +57,7 @@ impl Life {
                 if let Some(known) = talks.files.get_mut(&name) {
                     (known.done, known.summary) = (true, summary);
                 }
-                if name.starts_with(talk::ENDED) {
+                if name.starts_with(ENDED) {
                     let _ = std::fs::remove_file(self.told.house.conversations().join(&name));
                 }
             }
@@ -136,7 +72,7 @@ impl Life {
         let mut found = BTreeMap::new();
         for file in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let name = file.file_name().to_string_lossy().into_owned();
-            if name.starts_with("talk-") || name.starts_with(talk::ENDED) {
+            if name.starts_with("talk-") || name.starts_with(ENDED) {
                 found.insert(name, file.metadata().map_or(0, |found| found.len()));
             }
         }
@@ -150,7 +86,7 @@ impl Life {
             else {
                 continue;
             };
-            let over = if name.starts_with(talk::ENDED) { Over::Long } else { over(&read, now_s) };
+            let over = if name.starts_with(ENDED) { Over::Long } else { over(&read, now_s) };
             let key = key(&read);
             let tries =
                 talks.files.get(&name).filter(|known| known.key == key).map_or(0, |known| known.tries);
@@ -189,7 +125,8 @@ impl Life {
                     () = self.watch.word() => return Ok(None),
                     asked = self.ask_of(talk) => asked,
                 };
-                let plain = || last_try.then(|| extract::extract(&transcript::lines(&talk.turns)));
+                let plain =
+                    || last_try.then(|| extract::extract(&transcript::lines(&talk.turns, &LIST), &LIST));
                 let Some(said) = asked.or_else(plain) else { return Ok(None) };
                 let said = shorten(said.trim(), MOST_KEPT);
                 let data = json!({"about": "talk", "thread": thread, "talk": key, "text": said});
@@ -215,7 +152,7 @@ impl Life {
     /// What the quick model says of it, or else the first.
     async fn ask_of(&self, talk: &Conversation) -> Option<String> {
         let Mind::Model(mind) = &self.mind else { return None };
-        let lines = transcript::latest(transcript::lines(&talk.turns), MOST_READ);
+        let lines = transcript::latest(transcript::lines(&talk.turns, &LIST), MOST_READ);
         let (patience, heart) = (mind.patience() + Duration::from_secs(10), &self.heart);
         let alive = || heart.stage(Stage::Thinking, patience);
         alive();

@@ -4,12 +4,13 @@ use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::args;
 use crate::life::{Leaving, Life, Next};
-use crate::mind::llm::ModelMind;
-use crate::mind::thought::Thought;
-use crate::mind::{Outcome, context};
 use crate::store::caller::Caller;
 use crate::tools::Done;
 use agenda::repeat::Repeats;
+use ground::text;
+use mind::Outcome;
+use mind::llm::ModelMind;
+use mind::thought::Thought;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -158,11 +159,11 @@ impl Life {
             .iter()
             .map(|call| json!({"tool": call.tool, "args": args(call, 400)}))
             .collect();
-        tracing::info!("thought {number}: {}", context::shorten(&thought.intent, 200));
+        tracing::info!("thought {number}: {}", text::shorten(&thought.intent, 200));
         let record = json!({
             "mind": self.mind.name(), "thought": number, "wake": self.cursors.wakes, "round": round,
-            "monologue": context::shorten(&thought.monologue, MOST_MONOLOGUE),
-            "intent": context::shorten(&thought.intent, MOST_MONOLOGUE),
+            "monologue": text::shorten(&thought.monologue, MOST_MONOLOGUE),
+            "intent": text::shorten(&thought.intent, MOST_MONOLOGUE),
             "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": usage,
             "owner": caller.owner,
         });

@@ -6,9 +6,8 @@
 use crate::dream;
 use crate::fault::Fault;
 use crate::life::{Leaving, Life, Next};
-use crate::mind::instinct::checklist;
-use crate::mind::{Mind, context};
-use crate::senses::{budget, cursors::Interrupted, papers};
+use crate::mind::Mind;
+use crate::senses::{budget, cursors::Interrupted};
 use crate::store::Store;
 use crate::store::caller::Caller;
 use crate::store::feed::Event;
@@ -16,6 +15,9 @@ use agenda::outbox::Kind;
 use agenda::repeat::Repeats;
 use agenda::stack::{self, Category, Line};
 use agenda::waking::{self, Found};
+use ground::papers;
+use ground::text;
+use instinct::checklist;
 use jiff::Timestamp;
 use serde_json::json;
 use std::time::Duration;
@@ -90,7 +92,7 @@ impl Life {
             items_due: self.items_due(&paper.text, now),
             line: stack::ready(&self.stack(), now)
                 .next()
-                .map(|line| format!("{} {}", line.id, context::shorten(&line.title, 100))),
+                .map(|line| format!("{} {}", line.id, text::shorten(&line.title, 100))),
             draft: self.draft_due().filter(|(at, _)| *at <= now).map(|(_, line)| line),
             unfinished: self.course.overran > 0 || self.course.on.is_some(),
             paused: self.paused(),
@@ -139,7 +141,7 @@ impl Life {
         let due = |line: &str| self.cursors.items.get(line).is_none_or(|next_s| *next_s <= now.as_second());
         let items =
             checklist::open(checklist, self.reads()).into_iter().filter(|item| item.every_s.is_some());
-        items.filter(|item| due(&item.line)).map(|item| context::shorten(&item.text, 160)).collect()
+        items.filter(|item| due(&item.line)).map(|item| text::shorten(&item.text, 160)).collect()
     }
 
     /// A thought was completed: what it was shown is not told again. One that answers the owner leaves the rest be.
@@ -172,8 +174,8 @@ impl Life {
     /// The owner speaks: what was being done by itself waits, and is taken up again once the word is answered.
     pub(crate) fn interrupted(&mut self) -> Result<(), Fault> {
         let Some(what) = self.course.busy.take() else { return Ok(()) };
-        let said = self.cursors.words.iter().map(|waiting| context::shorten(&waiting.word.text, MOST_CHARS));
-        let (said, what) = (said.collect(), context::shorten(&what, MOST_CHARS));
+        let said = self.cursors.words.iter().map(|waiting| text::shorten(&waiting.word.text, MOST_CHARS));
+        let (said, what) = (said.collect(), text::shorten(&what, MOST_CHARS));
         self.store.feed.tell(Event::Paused, json!({"why": "the owner's word", "what": what}));
         self.cursors.interrupted = Some(Interrupted { at: self.told.clock.text(), what, said });
         self.save()

@@ -1,7 +1,7 @@
 //! What became of acts that needed the owner's yes: reads what is new in `.self/asks.jsonl`.
 
 use super::inbox::{InboxCursor, fresh};
-use crate::mind::context::shorten;
+use ground::text::shorten;
 use memory::Record;
 use serde_json::{Value, json};
 use std::path::Path;

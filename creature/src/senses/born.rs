@@ -1,8 +1,8 @@
 //! What a life was born with, as a diff: the change it came of, or the one that was put back.
 
-use crate::mind::context::shorten;
 use crate::paths::House;
 use git2::{DiffFormat, DiffOptions, Oid, Repository};
+use ground::text::shorten;
 
 /// Bytes of a patch that are told; its files are told whole.
 const MOST_PATCH: usize = 12_000;

@@ -1,8 +1,8 @@
 //! How the money stands: `.self/budget.json` of the broker in one line, and what of it is alarming.
 
-use super::papers;
-use crate::mind::context::shorten;
 use agenda::own::Allowance;
+use ground::papers;
+use ground::text::shorten;
 use serde_json::Value;
 use std::path::Path;
 

@@ -3,10 +3,10 @@
 //! Invariant: a lost or garbage file costs repetition at worst, never a life: counts come back from memory.
 
 use super::inbox::InboxCursor;
-use super::papers;
-use crate::mind::context::shorten;
-use crate::mind::moment::Word;
+use ground::papers;
+use ground::text::shorten;
 use memory::Record;
+use mind::moment::Word;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

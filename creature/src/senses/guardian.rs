@@ -1,6 +1,6 @@
 //! What the guardian says in `.self/guardian.json`: this life's standing, and what came before it.
 
-use super::papers;
+use ground::papers;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io;

@@ -3,8 +3,8 @@
 //! Invariant: a line is heard once, however the file is edited, saved anew or cut; the same line added again is another.
 //! What is not known any more, of a file that was gone for a while or an older self's, is rather heard twice than lost.
 
-use super::papers;
-use crate::mind::moment::{Word, main_thread};
+use ground::papers;
+use mind::moment::{Word, main_thread};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;

@@ -6,5 +6,4 @@ pub mod budget;
 pub mod cursors;
 pub mod guardian;
 pub mod inbox;
-pub mod papers;
 pub mod watch;

@@ -1,6 +1,6 @@
 //! The caller: in whose name something is done, and on which thread of talk.
 
-use crate::mind::moment::main_thread;
+use mind::moment::main_thread;
 
 /// Passed by value to what acts: nothing is set before a call and put back after it.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@
 use super::Store;
 use crate::digest::{Facts, digest, ended, fresh, open_threads};
 use crate::fault::Fault;
-use crate::senses::papers;
+use ground::papers;
 use memory::snapshot;
 use patch::draft::Draft;
 use serde_json::json;

@@ -3,8 +3,8 @@
 use crate::fault::Fault;
 use crate::store::Store;
 use crate::store::caller::Caller;
-use crate::tools::Lent;
-use crate::tools::catalogue::Tool;
+use crate::tools::lent::Lent;
+use crate::tools::marks::Marks;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
 use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
@@ -30,9 +30,9 @@ pub fn request(concern: &Concern) -> Request {
 }
 
 /// Whether a session may use a tool because it is a review: it ends the concern, or puts on the agenda what is to be done.
-pub fn may(session: &Session, tool: &Tool) -> bool {
+pub fn may(session: &Session, marks: &Marks) -> bool {
     let acts = !matches!(session.mode, Mode::None | Mode::BaseOnly);
-    matches!(session.origin, Origin::Pulse(_)) && acts && tool.marks.reviews
+    matches!(session.origin, Origin::Pulse(_)) && acts && marks.reviews
 }
 
 /// Refuses a sub-session other concerns than the one it reviews: what it read may have told it to.

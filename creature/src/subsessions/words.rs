@@ -3,9 +3,10 @@
 //! Invariant: what a mode's prompt lists is what its calls are held to.
 
 use super::review;
-use crate::mind::context::head;
-use crate::tools::catalogue::{self, Apart, TOOLS, Tool};
+use crate::tools::catalogue::{self, TOOLS};
+use crate::tools::tool::Tool;
 use agenda::sessions::{MOST_HOPS, Mode, NOTHING, Origin, Session};
+use ground::text::head;
 
 const BASE: &str = include_str!("../../prompts/sub_base.md");
 const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
@@ -16,14 +17,8 @@ const MOST_PURPOSE: usize = 4_000;
 const MOST_SNAPSHOT: usize = 4_000;
 
 /// Whether a session of this mode, held to these tools, may use one.
-pub fn allows(mode: Mode, held: &[String], tool: &Tool) -> bool {
-    let given = match mode {
-        Mode::None => false,
-        Mode::BaseOnly => tool.marks.apart <= Apart::Looks,
-        Mode::Minimal => tool.marks.apart <= Apart::Works,
-        Mode::Full => tool.marks.apart <= Apart::Full,
-    };
-    given && (held.is_empty() || held.iter().any(|held| held == tool.name))
+fn allows(mode: Mode, held: &[String], tool: &Tool) -> bool {
+    tool.marks.apart.is_given(mode) && (held.is_empty() || held.iter().any(|held| held == tool.name))
 }
 
 /// A session's part and how it works.
@@ -47,7 +42,7 @@ pub fn part(session: &Session) -> String {
 /// Whether a session may use a tool.
 pub fn may(session: &Session, tool: &str) -> bool {
     let may = |tool: &Tool| {
-        let allowed = allows(session.mode, &session.tools, tool) || review::may(session, tool);
+        let allowed = allows(session.mode, &session.tools, tool) || review::may(session, &tool.marks);
         allowed && (session.depth < 2 || !tool.marks.spawns)
     };
     catalogue::known(tool).is_some_and(may)

@@ -3,8 +3,8 @@
 //! Invariant: a call is a change of the agenda as memory keeps it, but for a few words that people and models
 //! write otherwise.
 
-use super::Lent;
 use super::arguments::Arguments;
+use super::lent::Lent;
 use crate::fault::Fault;
 use crate::store::feed::Event;
 use crate::subsessions::review;

@@ -1,33 +1,34 @@
 //! The arguments of a call, checked against the table of tools; every refusal names the tool and the argument.
 
-use super::catalogue::{Tool, arg};
+use super::tool::arg::{self, Arg};
 use crate::fault::Fault;
 use crate::guardian_post::one_line;
-use crate::mind::thought::ToolCall;
+use mind::thought::ToolCall;
 use serde_json::{Map, Value};
 
 /// The arguments of one call, known to be what its tool takes.
 pub struct Arguments {
-    tool: &'static Tool,
+    tool: &'static str,
+    takes: &'static [Arg],
     map: Map<String, Value>,
 }
 
 impl Arguments {
     /// Refuses arguments the tool does not take: a misspelt name must not pass for one left out.
-    pub fn of(call: &ToolCall, tool: &'static Tool) -> Result<Self, Fault> {
-        match arg::read(tool.args, &call.args, None) {
-            Ok(map) => Ok(Self { tool, map }),
-            Err(why) => Err(refusal(tool, why)),
+    pub fn of(call: &ToolCall, tool: &'static str, takes: &'static [Arg]) -> Result<Self, Fault> {
+        match arg::read(takes, &call.args, None) {
+            Ok(map) => Ok(Self { tool, takes, map }),
+            Err(why) => Err(refusal(tool, takes, why)),
         }
     }
 
     pub fn tool(&self) -> &'static str {
-        self.tool.name
+        self.tool
     }
 
     /// A fault of this call, with what the tool takes as the hint.
     pub fn fault(&self, why: impl std::fmt::Display) -> Fault {
-        refusal(self.tool, why)
+        refusal(self.tool, self.takes, why)
     }
 
     /// All that was given, as it was meant.
@@ -66,6 +67,6 @@ impl Arguments {
     }
 }
 
-fn refusal(tool: &Tool, why: impl std::fmt::Display) -> Fault {
-    Fault::new(format!("{} {why}", tool.name), format!("it takes {}", tool.takes()))
+fn refusal(tool: &str, takes: &[Arg], why: impl std::fmt::Display) -> Fault {
+    Fault::new(format!("{tool} {why}"), format!("it takes {}", arg::in_braces(takes)))
 }

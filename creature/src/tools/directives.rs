@@ -1,7 +1,7 @@
 //! `directive.*`: the owner's standing word, where plain words were not understood by themselves.
 
-use super::Lent;
 use super::arguments::Arguments;
+use super::lent::Lent;
 use crate::fault::Fault;
 use agenda::Change;
 use agenda::directive::{self, Directive};

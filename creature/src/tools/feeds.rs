@@ -1,8 +1,8 @@
 //! `feed.*`: the newest items of RSS and Atom feeds.
 
 use super::arguments::Arguments;
+use super::lent::{Lent, fault};
 use super::page::head;
-use super::{Lent, fault};
 use crate::fault::Fault;
 use serde_json::{Value, json};
 

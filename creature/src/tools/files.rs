@@ -2,8 +2,8 @@
 //!
 //! In risky mode the owner names another folder of the house in its place; what the house is made of is none.
 
-use super::Lent;
 use super::arguments::Arguments;
+use super::lent::Lent;
 use super::page::page;
 use super::papers::is_slug;
 use crate::fault::{self, Fault};

@@ -1,7 +1,7 @@
 //! `knowledge.*` and `fact.add`: notes to be found again, the search over all that is kept, and facts with their source.
 
-use super::Lent;
 use super::arguments::Arguments;
+use super::lent::Lent;
 use super::papers::{is_slug, keep};
 use crate::dream;
 use crate::fault::Fault;

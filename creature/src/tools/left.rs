@@ -1,8 +1,7 @@
 //! What a call leaves that somebody can use later: its name, by which later calls use it, and its text. Pure.
 
-use super::catalogue;
 use crate::guardian_post;
-use crate::mind::thought::ToolCall;
+use mind::thought::ToolCall;
 use serde_json::Value;
 
 /// What a tool leaves, by what it was given and what it came to; an empty name is nothing.
@@ -34,9 +33,8 @@ impl Call<'_> {
 }
 
 /// What this call left; none where it leaves nothing, or only a log.
-pub fn by(call: &ToolCall, result: &Value) -> Option<(String, String)> {
-    let leaves = catalogue::marks(&call.tool)?.leaves?;
-    let left = leaves(&Call { call, result });
+pub fn by(leaves: Option<Leaves>, call: &ToolCall, result: &Value) -> Option<(String, String)> {
+    let left = leaves?(&Call { call, result });
     Some(left).filter(|(what, _)| !what.is_empty() && !LOGS.contains(&what.as_str()))
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Invariant: nearest first where not all fits, and how much was left out is said. Links are named, never followed.
 
-use super::Lent;
 use super::arguments::Arguments;
 use super::files::{inside, root};
+use super::lent::Lent;
 use crate::fault::Fault;
 use jiff::Timestamp;
 use serde_json::{Value, json};

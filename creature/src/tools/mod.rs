@@ -12,7 +12,9 @@ mod feeds;
 mod files;
 mod knowledge;
 pub mod left;
+pub(crate) mod lent;
 mod listing;
+pub(crate) mod marks;
 mod new_packages;
 mod outline;
 mod owner;
@@ -32,93 +34,29 @@ pub mod show;
 mod skills;
 mod spawn;
 mod spill;
+pub mod tool;
 mod tree;
 pub(crate) mod wake;
 mod web;
 mod weekly;
 mod x;
 
-use crate::config::{FileSettings, Permission, SelfEditSettings};
-use crate::digest::Facts;
+pub use lent::{Done, Lent, Rebirth, Toolbox};
+
+use crate::config::{FileSettings, SelfEditSettings};
 use crate::dream;
 use crate::fault::Fault;
 use crate::guardian_post;
-use crate::mind::thought::ToolCall;
-use crate::store::Store;
-use crate::store::caller::Caller;
-use ::agenda::Change;
-use ::agenda::requests::RequestChange;
 use arguments::Arguments;
-use catalogue::{Run, Scope, Tool};
-use hands::{Broker, Held};
+use lent::{MOST_SHOWN, failure};
+use marks::Scope;
+use mind::thought::ToolCall;
 use patch::Limits;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
-
-/// What a mind is shown of one result unless its window says otherwise, in characters: 10,000 tokens.
-const MOST_SHOWN: usize = 35_000;
-
-/// What came of a call.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Done {
-    /// As it is remembered: `{"ok":true,…}` or `{"ok":false,"error":…,"hint":…}`, at most 6,000 characters.
-    pub result: Value,
-    /// As a mind reads it.
-    pub shown: String,
-}
-
-impl Done {
-    /// What came of a call that was not run.
-    pub fn failed(error: impl Into<String>, hint: impl Into<String>) -> Self {
-        let result = failure(error, hint);
-        Self { shown: show::shown(&result, &Map::new(), false, MOST_SHOWN), result }
-    }
-}
-
-/// What a life has to act with, and what tools ask of it. One per life; it owns nothing that is kept.
-pub struct Toolbox {
-    /// Only talking: memory and notes.
-    pub safe: bool,
-    /// Nothing outward happens: no network, no commands, no requests to the guardian.
-    pub rehearsal: bool,
-    /// Set by a self-edit that passed: the life asks for rebirth and ends politely once it is blessed.
-    pub rebirth: Option<Rebirth>,
-    /// Deadlines of a self-edit's steps.
-    pub limits: Limits,
-    /// Longest wait for the guardian's answer.
-    pub patience: Duration,
-    /// The one way out of the house; none where no broker runs.
-    pub broker: Option<Broker>,
-    /// Set by `complete_run`: the wake ends with this thought.
-    pub completed: bool,
-    /// When tools may be used, by name or family, where the owner said.
-    pub permissions: BTreeMap<String, Permission>,
-    /// Where the file tools work.
-    pub files: FileSettings,
-    /// Characters that a mind is shown of one result at most; by the window of its model.
-    pub most_shown: usize,
-    spills: Arc<AtomicU32>,
-    /// Tools of the owner's request that were used, while this works beside the life's own.
-    used: Option<Vec<String>>,
-}
-
-/// The toolbox in use: lent the store for a call, in a caller's name. Tools run one after another.
-pub struct Lent<'a> {
-    pub belt: &'a mut Toolbox,
-    pub store: &'a mut Store,
-    pub caller: Caller,
-    /// What a snapshot says of this life beside its records.
-    pub facts: Facts,
-}
-
-/// A self-edit that passed rehearsal and waits to be born.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rebirth {
-    pub summary: String,
-}
+use std::sync::atomic::Ordering;
+use tool::{Run, Tool};
 
 impl Toolbox {
     pub fn new(safe: bool, rehearsal: bool) -> Self {
@@ -135,26 +73,8 @@ impl Toolbox {
             most_shown: MOST_SHOWN,
             spills: Arc::default(),
             used: None,
+            marks: &catalogue::MARKS,
         }
-    }
-
-    /// Another one for a call that runs while this one is used.
-    pub fn beside(&self) -> Self {
-        Self {
-            rebirth: self.rebirth.clone(),
-            broker: self.broker.clone(),
-            permissions: self.permissions.clone(),
-            files: self.files.clone(),
-            spills: Arc::clone(&self.spills),
-            used: Some(Vec::new()),
-            ..*self
-        }
-    }
-
-    /// Takes over what came of such a call; the tools of the owner's request that it used.
-    pub fn take_over(&mut self, other: Self) -> Vec<String> {
-        self.rebirth = other.rebirth.or(self.rebirth.take());
-        other.used.unwrap_or_default()
     }
 }
 
@@ -188,7 +108,7 @@ impl Lent<'_> {
     }
 
     async fn allowed(&mut self, tool: &'static Tool, call: &ToolCall) -> Result<Value, Fault> {
-        let args = Arguments::of(call, tool)?;
+        let args = Arguments::of(call, tool.name, tool.args)?;
         if self.belt.safe && tool.scope != Scope::Talk {
             let error = format!("{} is locked: this life runs in safe mode", tool.name);
             return Err(Fault::new(
@@ -208,62 +128,6 @@ impl Lent<'_> {
             self.used(tool.name)?;
         }
         Ok(result)
-    }
-
-    /// Notes that a tool of the owner's did what the owner asked for.
-    fn used(&mut self, tool: &str) -> Result<(), Fault> {
-        if let Some(used) = &mut self.belt.used {
-            used.push(tool.to_owned());
-            return Ok(());
-        }
-        self.change(&Change::Request(RequestChange::Used { tool: tool.to_owned() })).map(drop)
-    }
-
-    fn way_out(&self) -> Result<&Broker, Fault> {
-        self.belt.broker.as_ref().ok_or_else(|| {
-            let hint = "the guardian starts a broker and gives its address as FERAL_BROKER; within the house all works";
-            Fault::new("there is no way out: this life has no broker", hint)
-        })
-    }
-
-    /// The service of this name as the broker shows it now; none where it has no such service.
-    async fn service(&self, name: &str) -> Result<Option<Value>, Fault> {
-        let status = self.way_out()?.status().await.map_err(fault)?;
-        let services = status.get("services").and_then(Value::as_array);
-        let named = |service: &&Value| service.get("name").and_then(Value::as_str) == Some(name);
-        Ok(services.into_iter().flatten().find(named).cloned())
-    }
-
-    /// Makes a change of the agenda; refused, nothing is changed.
-    pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
-        self.store.change(&self.caller, change)
-    }
-}
-
-/// A failed result: what failed, and what to do next.
-pub fn failure(error: impl Into<String>, hint: impl Into<String>) -> Value {
-    json!({"ok": false, "error": error.into(), "hint": hint.into()})
-}
-
-fn fault(error: hands::Error) -> Fault {
-    match error.status {
-        Some(status) if !error.message.contains(&status.to_string()) => {
-            Fault::new(format!("{} (status {status})", error.message), error.hint)
-        }
-        _ => Fault::new(error.message, error.hint),
-    }
-}
-
-/// An act that waits for the owner, or is kept as a draft, is no failure: the creature goes on.
-fn waits(error: hands::Error) -> Result<Value, Fault> {
-    match &error.held {
-        Some(Held::Draft(path)) => Ok(json!({"drafted": path, "path": path, "note": error.message})),
-        Some(Held::Asked(id)) => {
-            let note = "it waits for your owner, who decides; go on with something else, and do not ask again: \
-                the outcome will be told to you";
-            Ok(json!({"asked": id, "why": error.message, "note": note}))
-        }
-        None => Err(fault(error)),
     }
 }
 

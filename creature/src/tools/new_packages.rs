@@ -1,6 +1,7 @@
 //! New packages: a change that has cargo fetch what the last lock does not hold is judged as `repo.install_deps` is.
 
-use super::{Lent, permission, repo_look};
+use super::lent::Lent;
+use super::{permission, repo_look};
 use crate::fault::Fault;
 use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
 use patch::change::Change;

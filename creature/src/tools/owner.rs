@@ -2,17 +2,18 @@
 //!
 //! Invariant: a message is remembered under its number before it is struck off; an end between the two costs nothing.
 
-use super::Lent;
 use super::arguments::Arguments;
-use crate::examine::{examine, span};
+use super::lent::Lent;
+use crate::examine::examine;
 use crate::fault::Fault;
-use crate::mind::moment::Word;
 use crate::store::Store;
 use agenda::Change;
 use agenda::outbox::{Delivery, Kind, OutboxChange, Week};
 use agenda::requests::RequestChange;
+use agenda::span;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
+use mind::moment::Word;
 use serde_json::{Value, json};
 
 /// Records looked back on for what was asked, answered and delivered.

@@ -1,8 +1,8 @@
 //! `notes.*` and `purpose.rewrite`: the creature's papers, read and written whole.
 
 use super::arguments::Arguments;
+use super::lent::{Lent, waits};
 use super::page::{self, head};
-use super::{Lent, waits};
 use crate::fault::Fault;
 use patch::boundary;
 use serde_json::{Value, json};

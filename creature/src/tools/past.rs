@@ -2,13 +2,15 @@
 //!
 //! Invariant: nothing is remembered that is not in the files; what was not looked at is said.
 
-use super::Lent;
 use super::arguments::Arguments;
+use super::lent::Lent;
 use super::page::{self, cut};
-use crate::examine::{self, Span, span};
+use crate::examine;
 use crate::fault::Fault;
-use crate::mind::context::shorten;
-use crate::senses::{budget, papers};
+use crate::senses::budget;
+use agenda::span::{self, Span};
+use ground::papers;
+use ground::text::shorten;
 use jiff::Timestamp;
 use memory::Record;
 use serde_json::{Value, json};

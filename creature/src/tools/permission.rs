@@ -3,13 +3,14 @@
 //! Invariant: by itself the creature installs nothing, and does not change what it is (PURPOSE.md, its prompts) in a
 //! day in which it read what others wrote. What cannot be known counts as read.
 
-use super::catalogue::{self, TOOLS};
-use super::{Lent, asked, fault};
+use super::asked;
+use super::lent::{Lent, fault};
+use super::marks::{Marks, MarksByName};
 use crate::config::Permission;
 use crate::fault::Fault;
-use crate::mind::moment::Word;
 use agenda::requests::RequestChange;
 use agenda::{Change, yes};
+use mind::moment::Word;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ const PROMPTS: &str = "creature/prompts/";
 
 /// Refuses a tool that may not be used now; whether it may only because the owner asked for it.
 pub(super) fn permit(tools: &Lent<'_>, name: &str) -> Result<bool, Fault> {
-    match permission(&tools.belt.permissions, name) {
+    match permission(&tools.belt.permissions, name, tools.belt.marks(name)) {
         Permission::Always => Ok(false),
         Permission::Owner if tools.asked(name) => Ok(true),
         Permission::Owner => {
@@ -39,10 +40,10 @@ pub(super) fn permit(tools: &Lent<'_>, name: &str) -> Result<bool, Fault> {
 }
 
 /// When a tool may be used: by its name, else by its family, else as it is built.
-fn permission(said: &BTreeMap<String, Permission>, name: &str) -> Permission {
+fn permission(said: &BTreeMap<String, Permission>, name: &str, marks: Option<&Marks>) -> Permission {
     let family = name.split_once('.').map(|(family, _)| format!("{family}.*"));
     let found = said.get(name).or_else(|| family.and_then(|family| said.get(&family))).copied();
-    found.unwrap_or(if catalogue::marks(name).is_some_and(|marks| marks.is_owners) {
+    found.unwrap_or(if marks.is_some_and(|marks| marks.is_owners) {
         Permission::Owner
     } else {
         Permission::Always
@@ -67,8 +68,10 @@ impl Lent<'_> {
     /// Opens a request for the tools a word of the owner's asks for, or agrees to where it was asked for one.
     pub(crate) fn requested(&mut self, word: &Word) -> Result<(), Fault> {
         let said = &self.belt.permissions;
-        let owners = |name: &&str| *name == IDENTITY || permission(said, name) == Permission::Owner;
-        let of = TOOLS.iter().map(|tool| tool.name).filter(owners);
+        let owners = |(name, marks): &&(&str, Marks)| {
+            *name == IDENTITY || permission(said, name, Some(marks)) == Permission::Owner
+        };
+        let of = self.belt.marks.iter().filter(owners).map(|(name, _)| *name);
         let mut tools = asked::tools(&word.text, of.clone());
         if yes::understand(&word.text).is_some_and(|yes| yes.ids.is_empty()) {
             let named = asked::named(&self.store.asked_last(word), of);
@@ -91,20 +94,17 @@ impl Lent<'_> {
 }
 
 /// What of the owner's permissions names no tool, as a sentence.
-pub fn unknown(permissions: &BTreeMap<String, Permission>) -> Option<String> {
+pub fn unknown(permissions: &BTreeMap<String, Permission>, marks: MarksByName) -> Option<String> {
+    let names = || marks.iter().map(|(name, _)| *name);
     let known = |name: &str| {
         let family = name.strip_suffix('*').filter(|family| family.ends_with('.'));
-        TOOLS
-            .iter()
-            .any(|tool| tool.name == name || family.is_some_and(|family| tool.name.starts_with(family)))
+        names().any(|tool| tool == name || family.is_some_and(|family| tool.starts_with(family)))
     };
     let unknown: Vec<&str> = permissions.keys().map(String::as_str).filter(|name| !known(name)).collect();
     let first = unknown.first()?;
     // Its own family, else the tools of that name in another.
     let (family, own) = first.split_once('.').unwrap_or((first, first));
-    let of = |part: &str| {
-        TOOLS.iter().map(|tool| tool.name).filter(|name| name.split('.').any(|at| at == part)).collect()
-    };
+    let of = |part: &str| names().filter(|name| name.split('.').any(|at| at == part)).collect();
     let near: Vec<&str> =
         Some(of(family)).filter(|near: &Vec<_>| !near.is_empty()).unwrap_or_else(|| of(own));
     let near = if near.is_empty() { String::new() } else { format!("; there are {}", near.join(", ")) };

@@ -1,7 +1,8 @@
 //! `memory.*`: what a mind chooses to remember, beside what the loop records of it.
 
 use super::arguments::Arguments;
-use super::{Lent, owner};
+use super::lent::Lent;
+use super::owner;
 use crate::fault::Fault;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! `reminder.*`, `pulse.list`: what comes back at its time, be it words, a prompt of its own or a standing concern.
 
-use super::Lent;
 use super::arguments::Arguments;
+use super::lent::Lent;
 use crate::fault::Fault;
 use agenda::Change;
 use agenda::pulse::Concern;

@@ -1,12 +1,13 @@
 //! `repo.*` that change the creature: edits gather in the draft and are born by the protocol; commits and resets by the guardian.
 
 use super::arguments::Arguments;
+use super::lent::{Lent, Rebirth};
 use super::repo_run::workshop;
-use super::{Lent, Rebirth, new_packages, permission, repo_look};
+use super::{new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
-use crate::mind::context::shorten;
 use crate::paths::House;
+use ground::text::shorten;
 use patch::boundary::Area;
 use patch::change::{self, Change};
 use patch::draft::{self, Draft};

@@ -3,8 +3,8 @@
 //! Invariant: nothing of `.git` is written, and nothing that may hold secrets is shown. Where there is a draft, source is
 //! shown as it is there, and that is said.
 
-use super::Lent;
 use super::arguments::Arguments;
+use super::lent::Lent;
 use super::outline::{self, Item};
 use super::page::{self, head};
 use crate::fault::Fault;

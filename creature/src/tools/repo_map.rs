@@ -1,9 +1,10 @@
 //! `repo.map` and `repo.outline`: what there is, file by file and item by item, so that reading begins in the right place.
 
 use super::arguments::Arguments;
+use super::lent::Lent;
 use super::page::{self, head};
 use super::repo_look::{readable, text_of};
-use super::{Lent, outline, repo_look, tree};
+use super::{outline, repo_look, tree};
 use crate::fault::Fault;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

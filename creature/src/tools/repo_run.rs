@@ -1,12 +1,13 @@
 //! `repo.*` that run commands: cargo, and the shell, each with a deadline and its whole tree ended after it.
 
 use super::arguments::Arguments;
-use super::{Lent, new_packages, repo_edit, repo_look};
+use super::lent::Lent;
+use super::{new_packages, repo_edit, repo_look};
 use crate::config::SelfEditSettings;
 use crate::fault::Fault;
-use crate::mind::thought::Thought;
 use crate::process::{self, Job};
-use crate::senses::papers;
+use ground::papers;
+use mind::thought::Thought;
 use patch::draft::{self, Draft};
 use patch::proof::{self, Tested, Tree};
 use patch::{Limits, Workshop};

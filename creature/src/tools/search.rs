@@ -3,7 +3,8 @@
 //! Invariant: bounded in files, bytes and hits; what was passed over is said.
 
 use super::arguments::Arguments;
-use super::{Lent, files, page, repo_look, tree};
+use super::lent::Lent;
+use super::{files, page, repo_look, tree};
 use crate::fault::Fault;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! `service.*` and `janee.*`: the owner's services by name; the broker holds the keys and judges each call.
 
 use super::arguments::Arguments;
-use super::{Lent, fault, waits};
+use super::lent::{Lent, fault, waits};
 use crate::fault::Fault;
 use hands::{Error, Reply};
 use serde_json::{Map, Value, json};

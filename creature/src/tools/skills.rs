@@ -1,12 +1,12 @@
 //! `skill.*`: small documents on how to do things, written by the creature for itself and loaded by name.
 
-use super::Lent;
 use super::arguments::Arguments;
 use super::knowledge::paper;
+use super::lent::Lent;
 use super::page::head;
 use super::papers::replace;
 use crate::fault::Fault;
-use crate::senses::papers;
+use ground::papers;
 use serde_json::{Value, json};
 
 /// Characters of one skill, and how many there may be.

@@ -1,10 +1,8 @@
 //! `spawn` and `sessions.*`: work that runs apart, how far it is, and its end.
 
-use super::Lent;
 use super::arguments::Arguments;
-use super::catalogue;
+use super::lent::Lent;
 use crate::fault::Fault;
-use crate::subsessions::words;
 use agenda::sessions::{Origin, Request, Session, Spawned};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -79,7 +77,7 @@ fn request(tools: &Lent<'_>, args: &Arguments, mut asked: Value) -> Result<Reque
     let mut request: Request =
         serde_json::from_value(asked).map_err(|why| args.fault(format!("cannot be read: {why}")))?;
     let usable =
-        |tool: &String| catalogue::known(tool).is_some_and(|tool| words::allows(request.mode, &[], tool));
+        |tool: &String| tools.belt.marks(tool).is_some_and(|marks| marks.apart.is_given(request.mode));
     let (held, dropped): (Vec<String>, Vec<String>) = request.tools.into_iter().partition(usable);
     if held.is_empty() && !dropped.is_empty() {
         let error = format!("names no tool that a session of this mode has: {}", dropped.join(", "));

@@ -1,12 +1,9 @@
 //! `complete_run` and `rest`: how a thought ends its wake; the loop reads what they say.
 
-use super::Lent;
 use super::arguments::Arguments;
+use super::lent::Lent;
 use crate::fault::Fault;
 use serde_json::Value;
-
-/// A reply with calls of its wire says by this tool how long it rests.
-pub const REST: &str = "rest";
 
 pub fn complete(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     tools.belt.completed = true;

@@ -1,7 +1,7 @@
 //! `web.*`: pages as readable text, and searches where the owner chose a provider.
 
 use super::arguments::Arguments;
-use super::{Lent, fault};
+use super::lent::{Lent, fault};
 use crate::fault::Fault;
 use serde_json::{Value, json};
 

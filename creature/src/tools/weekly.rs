@@ -1,8 +1,8 @@
 //! The weekly summary: what the week came to, in a few sentences made without a model. Pure.
 
-use crate::mind::context::shorten;
 use agenda::Agenda;
 use agenda::goals::{GoalStatus, Goals};
+use ground::text::shorten;
 use jiff::{SignedDuration, Timestamp};
 
 const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24);

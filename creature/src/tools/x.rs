@@ -1,7 +1,8 @@
 //! `x.*`: posts on X where the broker has an account, drafts in `self/drafts/` where none is.
 
+use super::agenda;
 use super::arguments::Arguments;
-use super::{Lent, agenda, waits};
+use super::lent::{Lent, waits};
 use crate::fault::Fault;
 use hands::Broker;
 use hands::x::{self, Post};

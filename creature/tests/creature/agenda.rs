@@ -3,8 +3,9 @@
 use crate::yard::Yard;
 use agenda::Agenda;
 use creature::clock::Clock;
-use creature::senses::papers;
-use creature::tools::catalogue::{TOOLS, Tool};
+use creature::tools::catalogue::TOOLS;
+use creature::tools::tool::Tool;
+use memory::state;
 use serde_json::{Value, json};
 
 /// A yard whose clock stands still.
@@ -53,7 +54,7 @@ async fn a_goal_from_its_making_to_its_end() {
     let booked = yard.booked();
     assert_eq!(booked.last().unwrap().data["change"]["goal"]["do"], "close");
     assert_eq!((booked.len(), yard.kinds()), (5, Vec::new()), "every change is booked, nothing else");
-    let (kept, odd): (Agenda, _) = papers::kept(&yard.store.house.agenda());
+    let (kept, odd): (Agenda, _) = state::kept(&yard.store.house.agenda());
     assert_eq!((kept, odd), (yard.store.agenda.clone(), None), "and written down");
 }
 

@@ -2,11 +2,13 @@
 
 use agenda::stack::{Category, Line};
 use agenda::standing::Standing;
-use creature::mind::context::{Caps, Parts, choose, head, shorten};
-use creature::mind::moment::{Moment, Word};
-use creature::mind::{prompt, situation};
+use creature::tools::catalogue::LIST;
+use ground::text::{head, shorten};
 use jiff::Timestamp;
 use memory::Record;
+use mind::context::{Caps, Parts, choose};
+use mind::moment::{Moment, Word};
+use mind::{prompt, situation};
 use model::Wire;
 use serde_json::json;
 
@@ -22,7 +24,7 @@ fn action(tool: &str, ok: bool, size: usize) -> Record {
 fn the_latest_failure_stays_however_old_it_is() {
     let mut records = vec![action("web.search", false, 0), action("x.post", false, 0)];
     records.extend((0..400).map(|_| action("notes.read", true, 5_000)));
-    let parts = choose(&Moment { records, ..Moment::default() }, &Caps::default());
+    let parts = choose(&Moment { records, ..Moment::default() }, &Caps::default(), &LIST);
     assert!(parts.records.contains("latest failure") && parts.records.contains("the x.post broke"));
     assert!(parts.records.contains("older records left out"));
     assert!(parts.records.contains("still failing") && parts.records.contains("the web.search broke"));
@@ -33,7 +35,7 @@ fn the_latest_failure_stays_however_old_it_is() {
 fn a_tool_that_there_is_not_does_not_fail_for_ever() {
     let mut records = vec![action("count_file", false, 0), action("x.post", false, 0)];
     records.extend((0..400).map(|_| action("notes.read", true, 5_000)));
-    let parts = choose(&Moment { records, ..Moment::default() }, &Caps::default());
+    let parts = choose(&Moment { records, ..Moment::default() }, &Caps::default(), &LIST);
     assert!(parts.records.contains("the x.post broke") && !parts.records.contains("count_file"));
 }
 
@@ -42,7 +44,7 @@ fn what_works_again_no_longer_outlives_newer_records() {
     let mut records =
         vec![action("web.search", false, 0), action("web.search", true, 0), action("x.post", false, 0)];
     records.extend((0..400).map(|_| action("notes.read", true, 5_000)));
-    let parts = choose(&Moment { records, ..Moment::default() }, &Caps::default());
+    let parts = choose(&Moment { records, ..Moment::default() }, &Caps::default(), &LIST);
     assert!(parts.records.contains("the x.post broke") && !parts.records.contains("web.search"));
 }
 
@@ -52,7 +54,7 @@ fn the_newest_records_are_kept_and_oldest_come_first() {
     let moment = Moment { records, ..Moment::default() };
     let roomy = Caps { records: 60_000, ..Caps::default() };
     for (caps, most) in [(Caps::default(), 199), (roomy, 200)] {
-        let text = choose(&moment, &caps).records;
+        let text = choose(&moment, &caps, &LIST).records;
         let shown: Vec<usize> = (0..300).filter(|n| text.contains(&format!("tool-{n}-"))).collect();
         let left = 300 - shown.len();
         assert_eq!(shown, (left..300).collect::<Vec<_>>(), "the newest, none between missing");
@@ -65,7 +67,9 @@ fn the_newest_records_are_kept_and_oldest_come_first() {
         assert!(text.contains(&format!("({left} older records left out)")), "{}", head(&text, 100));
     }
     assert!(
-        choose(&moment, &Caps { records: 60_000, ..Caps::default() }).records.contains("(100 older records")
+        choose(&moment, &Caps { records: 60_000, ..Caps::default() }, &LIST)
+            .records
+            .contains("(100 older records")
     );
 }
 
@@ -88,7 +92,7 @@ fn the_stack_shows_the_owners_word_and_the_first_by_rank() {
         sessions: vec!["sub-2: read three pages".to_owned()],
         ..Moment::default()
     };
-    let text = choose(&moment, &Caps::default()).stack;
+    let text = choose(&moment, &Caps::default(), &LIST).stack;
     assert!(
         text.starts_with("- your owner's word: focus on revenue until Friday\n1. goal-0 (goals)"),
         "{text}"
@@ -104,12 +108,12 @@ fn the_stack_shows_the_owners_word_and_the_first_by_rank() {
 fn the_state_never_stands_in_a_thought_that_answers_the_owner() {
     let standing = Standing { text: "mode continue".to_owned(), ..Standing::default() };
     let alone = Moment { standing: Some(standing), ..Moment::default() };
-    assert_eq!(choose(&alone, &Caps::default()).state, "mode continue");
+    assert_eq!(choose(&alone, &Caps::default(), &LIST).state, "mode continue");
     let asked = Moment { owner: true, ..alone.clone() };
-    assert_eq!(choose(&asked, &Caps::default()).state, "");
+    assert_eq!(choose(&asked, &Caps::default(), &LIST).state, "");
     let word = Word { at: String::new(), text: "hello".to_owned(), thread: "main".to_owned() };
     let spoken = Moment { words: vec![word], ..alone };
-    assert_eq!(choose(&spoken, &Caps::default()).state, "");
+    assert_eq!(choose(&spoken, &Caps::default(), &LIST).state, "");
 }
 
 #[test]
@@ -146,7 +150,7 @@ fn the_prompt_speaks_each_wire() {
         reasons: vec!["goal-7 is ready".to_owned()],
         ..Moment::default()
     };
-    let text = situation::opening(&moment, &choose(&moment, &Caps::default())).text;
+    let text = situation::opening(&moment, &choose(&moment, &Caps::default(), &LIST)).text;
     for part in
         ["safe mode", "PURPOSE.md changed", "commit 0123456,", "round 1 of 8", "Awake for: goal-7 is ready"]
     {
@@ -167,7 +171,7 @@ fn what_the_money_forbids_is_said_when_it_changes_and_not_with_every_figure() {
         ("", Some("as it should be again")),
         ("", None),
     ] {
-        let news = situation::news(&moment(alarm), &known, false);
+        let news = situation::news(&moment(alarm), &known, false, &LIST);
         match said {
             Some(said) => assert!(news.text.contains("# Money") && news.text.contains(said), "{}", news.text),
             None => assert!(!news.text.contains("# Money"), "{alarm}: {}", news.text),

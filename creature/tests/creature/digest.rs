@@ -4,6 +4,7 @@ use agenda::goals::GoalChange;
 use agenda::tasks::TaskChange;
 use agenda::{Agenda, Change, Rules, When};
 use creature::digest::{Facts, MOST_CHARS, digest, ended, fresh, open_threads, purpose};
+use creature::tools::catalogue::LIST;
 use jiff::Timestamp;
 use memory::Record;
 use serde_json::{Value, json};
@@ -14,6 +15,7 @@ fn facts() -> Facts {
         commit: "0123456789abcdef".to_owned(),
         thoughts: 50,
         mind: "instinct".to_owned(),
+        tools: &LIST,
         purpose: "# Purpose\n\nBe curious.".to_owned(),
         ..Facts::default()
     }

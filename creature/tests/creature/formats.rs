@@ -5,10 +5,11 @@ use agenda::Change;
 use creature::digest::{Facts, digest};
 use creature::guardian_post::{Kind, answer, write_request};
 use creature::heartbeat::{Heart, Stage};
-use creature::mind::context;
 use creature::paths::House;
 use creature::senses::guardian::{End, Fall, Standing};
+use creature::tools::catalogue::LIST;
 use memory::{Log, tail};
+use mind::context;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,7 +44,7 @@ fn memory_is_read_and_written_byte_for_byte() {
         let change: Change = serde_json::from_value(record.data["change"].clone()).unwrap();
         assert_eq!(serde_json::to_value(&change).unwrap(), record.data["change"]);
     }
-    let said = digest(&Facts { life: 7, ..Facts::default() }, &found.records[..11], None);
+    let said = digest(&Facts { life: 7, tools: &LIST, ..Facts::default() }, &found.records[..11], None);
     for part in [
         "x.post",
         "nowhere.rs",

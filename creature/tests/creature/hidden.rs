@@ -6,8 +6,8 @@ use crate::lived::Lived;
 use agenda::Change;
 use agenda::goals::GoalChange;
 use agenda::sessions::{Origin, Request};
-use creature::mind::prompt;
-use creature::tools::catalogue::lines;
+use creature::tools::catalogue::LIST;
+use mind::prompt;
 use serde_json::json;
 
 /// A password and a key of its own for each place.
@@ -83,7 +83,7 @@ async fn a_secret_in_any_part_of_a_request_is_not_sent() {
 #[test]
 fn what_a_mind_is_told_of_its_tools_passes_as_it_is() {
     for wire in [model::Wire::Anthropic, model::Wire::Chat] {
-        let system = prompt::system(prompt::MIND, &prompt::in_json(wire, &lines(&|_| true)), 35_000);
+        let system = prompt::system(prompt::MIND, &prompt::in_json(wire, &LIST.lines(&|_| true)), 35_000);
         assert_eq!(agenda::standing::redact(&system), system);
     }
 }

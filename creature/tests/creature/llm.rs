@@ -1,15 +1,16 @@
 //! Which mind the broker offers, and what cannot be used of an offer.
 
-use creature::config::ModelSettings;
-use creature::mind::llm::offered;
 use creature::paths::House;
+use creature::tools::catalogue::LIST;
 use hands::Broker;
+use mind::ModelSettings;
+use mind::llm::offered;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 fn mind(model: Value, settings: &ModelSettings) -> Result<Option<(String, Duration)>, String> {
     let broker = Broker::new("http://127.0.0.1:9/", "a-token-of-this-life").unwrap();
-    let mind = offered(&broker, &json!({"model": model}), settings, &House::new("/nowhere"))?;
+    let mind = offered(&broker, &json!({"model": model}), settings, &House::new("/nowhere"), &LIST)?;
     Ok(mind.map(|mind| (mind.name(), mind.patience())))
 }
 

@@ -158,7 +158,7 @@ async fn reminders_concerns_and_directives_by_their_tools() {
 #[test]
 fn the_catalogue_says_it_in_few_words() {
     let mine = ["owner.", "reminder.", "pulse.", "directive."];
-    let lines = creature::tools::catalogue::lines(&|_| true);
+    let lines = creature::tools::catalogue::LIST.lines(&|_| true);
     let chars: usize = lines
         .lines()
         .filter(|line| mine.iter().any(|family| line[2..].starts_with(family)))

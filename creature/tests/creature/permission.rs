@@ -78,7 +78,7 @@ fn a_permission_for_a_tool_there_is_not_is_said() {
     let (settings, _) =
         Settings::read("[permissions]\n\"repo.*\" = \"owner\"\n\"notes.wirte\" = \"never\"\n");
     assert_eq!(settings.permissions["repo.*"], Permission::Owner);
-    let said = permission::unknown(&settings.permissions).unwrap();
+    let said = permission::unknown(&settings.permissions, &creature::tools::catalogue::MARKS).unwrap();
     assert!(
         said.contains("there is no tool notes.wirte; there are notes.") && said.contains("notes.write"),
         "{said}"

@@ -1,7 +1,7 @@
 //! Tests of the protocol on a throwaway creature without dependencies: passes, and every way to fail puts all files back.
 
 use crate::yard::Yard;
-use creature::mind::thought::ToolCall;
+use mind::thought::ToolCall;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

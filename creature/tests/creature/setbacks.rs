@@ -2,7 +2,8 @@
 
 use creature::config::RestSettings;
 use creature::life::setbacks::Setbacks;
-use creature::panic::{caught, guarded, install};
+use creature::panic::{caught, install};
+use creature::tools::Done;
 use serde_json::json;
 
 #[test]
@@ -64,7 +65,7 @@ fn hours_of_an_outage_cost_a_handful_of_calls() {
 fn a_tool_that_panics_is_a_failed_result() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let result = guarded("bad.tool", async {
+        let result = Done::guarded("bad.tool", async {
             tokio::task::yield_now().await;
             panic!("on purpose")
         });
@@ -112,8 +113,8 @@ fn alone_with_a_panicking_tool() {
     install();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for (line, result) in [
-        (line!(), runtime.block_on(guarded("bad.tool", async { panic!("on\npurpose") }))),
-        (line!(), runtime.block_on(guarded("bad.tool", async { panic!("on {}", "purpose") }))),
+        (line!(), runtime.block_on(Done::guarded("bad.tool", async { panic!("on\npurpose") }))),
+        (line!(), runtime.block_on(Done::guarded("bad.tool", async { panic!("on {}", "purpose") }))),
     ] {
         let said = result.result["error"].as_str().unwrap();
         assert!(said.starts_with("bad.tool panicked at tests/creature/setbacks.rs:"), "{said}");

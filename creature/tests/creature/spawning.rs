@@ -2,7 +2,7 @@
 
 use crate::yard::Yard;
 use agenda::sessions::Sessions;
-use creature::senses::papers;
+use memory::state;
 use serde_json::{Value, json};
 
 async fn refused(yard: &mut Yard, args: Value, why: &str) {
@@ -74,10 +74,10 @@ fn what_is_kept_is_read_back_and_garbage_is_set_aside() {
         ".self/mind/sessions.json",
         r#"{"next":3,"all":[{"id":"session-3","newer":1}],"later":{"a":1}}"#,
     );
-    let (sessions, odd): (Sessions, _) = papers::kept(&yard.store.house.sessions());
+    let (sessions, odd): (Sessions, _) = state::kept(&yard.store.house.sessions());
     assert!(odd.is_none() && sessions.all.len() == 1 && sessions.newer.contains_key("later"));
     yard.put(".self/mind/sessions.json", "{]");
-    let (sessions, odd): (Sessions, _) = papers::kept(&yard.store.house.sessions());
+    let (sessions, odd): (Sessions, _) = state::kept(&yard.store.house.sessions());
     assert!(sessions.all.is_empty() && odd.unwrap().contains("set aside"));
 }
 

@@ -5,10 +5,10 @@ use crate::house::{Script, TempHouse, thought};
 use crate::probation::context_caps::moment;
 use agenda::stack::{Category, Line};
 use agenda::standing::{Mode, Standing};
-use creature::mind::moment::{Moment, Word};
-use creature::mind::standing::{gather, standing};
 use jiff::Timestamp;
 use memory::Record;
+use mind::moment::{Moment, Word};
+use mind::standing::{gather, standing};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,7 +1,8 @@
 //! Tests of the one table of tools: what is refused and what is taken of each kind, and the schemas made from it.
 
 use crate::yard::Yard;
-use creature::tools::catalogue::{TOOLS, by_wire_name, native, wire_name};
+use creature::tools::catalogue::{LIST, TOOLS};
+use creature::tools::tool::wire_name;
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -85,7 +86,7 @@ async fn what_is_meant_beyond_doubt_is_taken() {
 
 #[test]
 fn every_tool_has_a_name_and_a_closed_schema_for_the_wire() {
-    let native = native(&|_| true);
+    let native = LIST.native(&|_| true);
     assert_eq!(native.len(), TOOLS.len());
     let mut names = std::collections::BTreeSet::new();
     for (wire, tool) in native.iter().zip(TOOLS.iter()) {
@@ -93,8 +94,8 @@ fn every_tool_has_a_name_and_a_closed_schema_for_the_wire() {
         assert!((1..=64).contains(&wire.name.len()) && wire.name.chars().all(plain), "{}", wire.name);
         assert!(names.insert(wire.name.clone()), "{} stands twice", wire.name);
         assert_eq!(wire.name, wire_name(tool.name));
-        assert_eq!(by_wire_name(&wire.name).map(|tool| tool.name), Some(tool.name));
-        assert_eq!(by_wire_name(tool.name).map(|tool| tool.name), Some(tool.name));
+        assert_eq!(LIST.by_wire_name(&wire.name).map(|tool| tool.name), Some(tool.name));
+        assert_eq!(LIST.by_wire_name(tool.name).map(|tool| tool.name), Some(tool.name));
         assert!(!wire.description.trim().is_empty(), "{}", wire.name);
         closed(&wire.schema, wire.strict, &wire.name);
     }

@@ -2,8 +2,8 @@
 
 use crate::broker::{Answer, Asked, StandIn, loopback, refusal};
 use crate::yard::Yard;
-use creature::tools::catalogue::arg::Kind;
-use creature::tools::{catalogue::TOOLS, catalogue::lines};
+use creature::tools::catalogue::{LIST, TOOLS};
+use creature::tools::tool::arg::Kind;
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 
@@ -100,7 +100,7 @@ async fn every_listed_tool_is_built_and_listed_once() {
         let args = tool.args.iter().map(|arg| (arg.name.to_owned(), fitting(arg.kind)));
         let result = yard.call(tool.name, Value::Object(args.collect())).await;
         assert!(!result.to_string().contains("not built"), "{}: {result}", tool.name);
-        assert!(lines(&|_| true).contains(&format!("- {} {{", tool.name)), "{}", tool.name);
+        assert!(LIST.lines(&|_| true).contains(&format!("- {} {{", tool.name)), "{}", tool.name);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Conversations as text and what plain code makes of them, of every wire.
 
-use creature::mind::extract::extract;
-use creature::mind::transcript::{Line, lines, text};
+use creature::tools::catalogue::LIST;
+use mind::extract::extract;
+use mind::transcript::{Line, lines, text};
 use model::{Answer, Turn};
 use serde_json::{Value, json};
 
@@ -55,7 +56,7 @@ fn every_wire_reads_as_the_same_lines() {
             ),
             false => came("c", "fn a() {}\n## not a tool\nend", false),
         };
-        let read = lines(&[told("look at a"), Turn::Thought { raw: raw.clone() }, answer]);
+        let read = lines(&[told("look at a"), Turn::Thought { raw: raw.clone() }, answer], &LIST);
         let Value::Object(args) = args.clone() else { panic!() };
         let expected = vec![
             Line::Told("look at a".to_owned()),
@@ -87,7 +88,7 @@ fn plain_code_says_what_was_done_what_failed_and_which_files_changed() {
     let cut =
         steps("Now the last thing.", "web.fetch_text", &json!({"url": "https://a.example"})).remove(0).0;
     turns.push(Turn::Thought { raw: cut });
-    let said = extract(&lines(&turns));
+    let said = extract(&lines(&turns, &LIST), &LIST);
     for part in [
         "- repo.read ×3: creature/src/0.rs; creature/src/1.rs; creature/src/2.rs",
         "- repo.edit: creature/src/lost.rs (failed)",
@@ -98,7 +99,7 @@ fn plain_code_says_what_was_done_what_failed_and_which_files_changed() {
     ] {
         assert!(said.contains(part), "{part:?} is not in:\n{said}");
     }
-    assert_eq!(extract(&[]), "");
+    assert_eq!(extract(&[], &LIST), "");
     let long: Vec<Turn> = turns.iter().cycle().take(4_000).cloned().collect();
-    assert!(extract(&lines(&long)).chars().count() < 24_000);
+    assert!(extract(&lines(&long, &LIST), &LIST).chars().count() < 24_000);
 }

@@ -3,12 +3,13 @@
 use crate::broker::{StandIn, TOKEN};
 use creature::clock::Clock;
 use creature::digest::Facts;
-use creature::mind::thought::ToolCall;
 use creature::paths::House;
 use creature::store::Store;
 use creature::store::caller::Caller;
+use creature::tools::catalogue::LIST;
 use creature::tools::{Done, Lent, Toolbox};
 use memory::{Log, Record};
+use mind::thought::ToolCall;
 use serde_json::{Map, Value};
 use std::path::Path;
 use tempfile::TempDir;
@@ -32,7 +33,7 @@ impl Yard {
         let house = House::new(dir.path());
         let (log, _) = Log::open(&house.memory()).unwrap();
         let store = Store::open(house, log, 7, Clock::default());
-        let facts = Facts { life: 7, ..Facts::default() };
+        let facts = Facts { life: 7, tools: &LIST, ..Facts::default() };
         Self { dir, store, tools: Toolbox::new(safe, rehearsal), caller: Caller::own(), facts }
     }
 

@@ -3,7 +3,7 @@
 use crate::house::TempHouse;
 use crate::outside::Ask;
 use crate::world::time;
-use creature::tools::catalogue::lines;
+use creature::tools::catalogue::LIST;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub fn context_within_caps(asks: &[Ask]) {
             let shown = count(ask.section(title)).max(count(ask.fresh(title)));
             assert!(shown <= most, "{title}: {shown} of {most} characters at {}", ask.at);
         }
-        let mind = count(&ask.system.replace(lines(&|_| true).trim_end(), ""));
+        let mind = count(&ask.system.replace(LIST.lines(&|_| true).trim_end(), ""));
         assert!(mind <= MIND, "the mind's prompt: {mind} of {MIND} characters");
         let state = ask.section("Where you stand");
         assert!(ask.words().is_empty() || state.is_empty(), "a state beside the owner's words: {}", ask.text);

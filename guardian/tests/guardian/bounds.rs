@@ -121,7 +121,7 @@ fn what_is_read_back_with_a_cap_is_never_written_beyond_it() {
     // What the broker writes and we read, by no smaller measure than its own.
     assert_eq!(cap("console/src/audit.rs", "ANCHOR_BYTES"), brokers, "anchor.json");
     assert_eq!(
-        cap("console/src/doctor_broker.rs", "SECRETS_BYTES"),
+        cap("console/src/doctor/broker.rs", "SECRETS_BYTES"),
         cap("broker/src/secrets/keys.rs", "MOST_FILE_BYTES"),
         ".env"
     );

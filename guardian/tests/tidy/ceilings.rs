@@ -1,7 +1,7 @@
 //! Ceilings of folders: growth is a decision, made in the commit that needs it.
 
 use crate::none;
-use crate::sources::{root, sources};
+use crate::sources::{is_lived_in, root, sources};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -28,7 +28,12 @@ fn ceilings() -> BTreeMap<String, usize> {
 
 #[test]
 fn growth_is_a_decision() {
-    let (lines, ceilings) = (lines(), ceilings());
+    let (mut lines, mut ceilings) = (lines(), ceilings());
+    if is_lived_in() {
+        let stable = |folder: &String, _: &mut usize| !folder.starts_with("creature/");
+        lines.retain(stable);
+        ceilings.retain(stable);
+    }
     let mut bad = Vec::new();
     for (folder, lines) in &lines {
         match ceilings.get(folder) {

@@ -34,6 +34,13 @@ impl Source {
     }
 }
 
+/// Whether the creature has rewritten itself here: then its folders are its own affair, and only the stable workspace's are held.
+pub fn is_lived_in() -> bool {
+    let args = ["log", "--format=%h", "--grep=^self: ", "-n", "1", "--", "creature"];
+    let log = std::process::Command::new("git").args(args).current_dir(root()).output();
+    log.is_ok_and(|log| log.status.success() && !log.stdout.is_empty())
+}
+
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }

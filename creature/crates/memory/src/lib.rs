@@ -7,8 +7,10 @@ mod error;
 mod log;
 mod record;
 mod replace;
+mod salvage;
 pub mod since;
 pub mod snapshot;
+pub mod state;
 mod tail;
 
 pub use error::Error;

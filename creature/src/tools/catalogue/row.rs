@@ -1,9 +1,12 @@
 //! What rows of the table are written with: arguments that several tools take, and the words of a row.
 
-pub(super) use super::Run::{Later, Now};
-pub(super) use super::Scope::{House, Outward, Talk};
-pub(super) use super::arg::{Arg, Kind, amount, flag, json_of, list, number, object, one_of, text, words};
-pub(super) use super::{Apart, Changes, Marks, Tool, tool};
+pub(super) use crate::tools::marks::Scope::{House, Outward, Talk};
+pub(super) use crate::tools::marks::{Apart, Changes, Marks};
+pub(super) use crate::tools::tool::Run::{Later, Now};
+pub(super) use crate::tools::tool::arg::{
+    Arg, Kind, amount, flag, json_of, list, number, object, one_of, text, words,
+};
+pub(super) use crate::tools::tool::{Tool, tool};
 
 pub const TEN_YEARS_S: u64 = 3_650 * 86_400;
 pub const WEEK_S: u64 = 604_800;

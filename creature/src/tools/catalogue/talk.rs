@@ -1,10 +1,8 @@
 //! Tools for talking, and for what the owner said: messages, reminders, concerns, directives.
 
 use super::row::*;
-use crate::tools::{
-    agenda, directives, left, owner, remember, reminders,
-    wake::{self, REST},
-};
+use crate::tools::{agenda, directives, left, owner, remember, reminders, wake};
+use mind::thought::REST;
 
 const WHEN: Arg = words("when").about("`2026-12-01 09:00`, `in 20 min`, `daily 09:00`, `weekly mon,thu 09:00`, `monthly 31 09:00`, `every 45 min 08:00-20:00`");
 const DIRECTIVE: Arg = text("text").about(

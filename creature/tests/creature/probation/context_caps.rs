@@ -3,12 +3,12 @@
 use agenda::stack::{Category, Line};
 use agenda::standing::Standing;
 use agenda::waking;
-use creature::mind::context::{self, Caps, choose};
-use creature::mind::moment::{Moment, Word};
-use creature::mind::{prompt, situation};
-use creature::tools;
+use creature::tools::catalogue::LIST;
 use jiff::Timestamp;
 use memory::Record;
+use mind::context::{self, Caps, choose};
+use mind::moment::{Moment, Word};
+use mind::{prompt, situation};
 use model::Wire;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ proptest! {
 
     #[test]
     fn every_part_keeps_its_cap(moment in moment(), caps in caps()) {
-        let parts = choose(&moment, &caps);
+        let parts = choose(&moment, &caps, &LIST);
         for (what, text, most) in [
             ("purpose", &parts.purpose, caps.purpose),
             ("snapshot", &parts.snapshot, caps.snapshot),
@@ -150,13 +150,13 @@ proptest! {
             let size = text.chars().count();
             prop_assert!(size <= most, "{what} has {size} of {most}");
         }
-        prop_assert_eq!(&choose(&moment, &caps), &parts, "another text for the same moment");
+        prop_assert_eq!(&choose(&moment, &caps, &LIST), &parts, "another text for the same moment");
     }
 
     #[test]
     fn a_thought_keeps_the_sum_and_shows_its_latest_failure(moment in moment()) {
         let caps = Caps::default();
-        let parts = choose(&moment, &caps);
+        let parts = choose(&moment, &caps, &LIST);
         // Events have a cap where they are taken off their queue; the owner's words are shown whole.
         let said = situation::opening(&moment, &parts).text;
         for word in &moment.words {
@@ -183,7 +183,7 @@ proptest! {
             goals: texts.join("\n"),
             ..Moment::default()
         };
-        let parts = choose(&moment, &Caps::default());
+        let parts = choose(&moment, &Caps::default(), &LIST);
         let all = 0..texts.len();
         for (text, newest) in [(&parts.records, true), (&parts.goals, false)] {
             let shown: Vec<usize> = all.clone().filter(|n| text.contains(&format!("<{n}>"))).collect();
@@ -202,7 +202,7 @@ proptest! {
         prop_assert!(shown > 0, "it would wait for ever");
         let news = news[news.len() - shown..].to_vec();
         let moment = Moment { news, ..Moment::default() };
-        let text = situation::opening(&moment, &choose(&moment, &Caps::default())).text;
+        let text = situation::opening(&moment, &choose(&moment, &Caps::default(), &LIST)).text;
         for news in &moment.news {
             prop_assert!(text.contains(&format!("- {news}")), "{news} is not in {text}");
         }
@@ -220,7 +220,7 @@ fn the_caps_are_what_the_owner_was_promised() {
 fn the_standing_words_and_the_list_of_tools_keep_their_caps() {
     let words = include_str!("../../../prompts/mind.md");
     assert!(words.chars().count() <= 4_000, "mind.md has {} characters", words.chars().count());
-    let tools = tools::catalogue::lines(&|_| true);
+    let tools = LIST.lines(&|_| true);
     assert!(tools.chars().count() <= 10_000, "the list of tools has {} characters", tools.chars().count());
     for wire in [Wire::Anthropic, Wire::Chat] {
         assert!(

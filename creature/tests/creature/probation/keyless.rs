@@ -3,7 +3,7 @@
 use crate::broker::{self, Answer, Asked, StandIn, loopback};
 use crate::house::TempHouse;
 use crate::lived::Lived;
-use creature::mind::instinct::offer::OFFERED;
+use instinct::offer::OFFERED;
 use jiff::Timestamp;
 use memory::Record;
 use serde_json::{Value, json};

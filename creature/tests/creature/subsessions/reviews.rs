@@ -4,7 +4,7 @@ use super::{After, Scene, calls, says, work_off};
 use crate::broker::loopback;
 use agenda::sessions::{Origin, Session};
 use creature::life::Life;
-use creature::mind::thought::ToolCall;
+use mind::thought::ToolCall;
 use serde_json::{Value, json};
 
 async fn concern(life: &mut Life, text: &str) {

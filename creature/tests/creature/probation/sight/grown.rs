@@ -4,7 +4,7 @@ use super::course::ways;
 use super::world::{NATIVE, World};
 use crate::broker::loopback;
 use crate::faithful::{Rules, Say, Seen, Wire};
-use creature::mind::grown::{Length, length};
+use mind::grown::{Length, length};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

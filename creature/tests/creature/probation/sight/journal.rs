@@ -6,12 +6,12 @@ use crate::faithful::{Rules, Say, Seen, Wire};
 use crate::house::TempHouse;
 use crate::lived::Lived;
 use creature::config::Settings;
-use creature::mind::Outcome;
-use creature::mind::conversation::{Conversation, Entry};
-use creature::mind::llm::{ModelMind, offered};
-use creature::mind::moment::{Moment, Word};
 use creature::paths::House;
 use hands::Broker;
+use mind::Outcome;
+use mind::conversation::{Conversation, Entry};
+use mind::llm::{ModelMind, offered};
+use mind::moment::{Moment, Word};
 use model::Turn;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -71,7 +71,9 @@ fn reborn(world: &World) -> ModelMind {
     let broker = Broker::new(world.house.broker.as_ref().unwrap(), TOKEN).unwrap();
     let house = House::new(world.house.path(""));
     let settings = Settings::load(&house, 0).0.model;
-    offered(&broker, &world.door.status.lock().unwrap(), &settings, &house).unwrap().unwrap()
+    offered(&broker, &world.door.status.lock().unwrap(), &settings, &house, &creature::tools::catalogue::LIST)
+        .unwrap()
+        .unwrap()
 }
 
 async fn goes_on(world: &World) -> Seen {

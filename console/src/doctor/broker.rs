@@ -1,0 +1,175 @@
+//! The doctor's findings about the broker: keys, budget, ledger, and secrets in places where they should not be.
+//!
+//! Invariant: the value of a secret is never shown, only where it is.
+
+use super::finding::{Finding, Grade};
+use crate::audit;
+use guardian::act::broker_process;
+use guardian::processes::trusted;
+use house::records::text;
+use house::{House, files, instance, minds, moments, own_time};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+
+/// Variables with keys of model providers.
+const MODEL_KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
+
+/// Largest `.env` the broker reads, in bytes.
+const SECRETS_BYTES: u64 = 1 << 20;
+
+pub fn findings(house: &House) -> Vec<Finding> {
+    let mut findings = vec![broker(house), keys(house)];
+    findings.extend(judged(house));
+    findings.extend(open_secrets(house));
+    findings.extend(addresses(house));
+    findings.extend(budget(house));
+    findings.push(ledger(house));
+    findings
+}
+
+fn broker(house: &House) -> Finding {
+    let mend = "cargo build -p broker, or start the guardian with `cargo run -p guardian`, which builds it";
+    let there = broker_process::program().is_some_and(|program| program.is_file());
+    match (there, instance::running(house).is_some(), instance::broker_runs(house)) {
+        (_, _, true) => Finding::new(Grade::Good, "broker", "running", mend),
+        (_, true, false) => {
+            let mend = "see .self/log/broker.log and .self/log/broker-build.log";
+            Finding::new(
+                Grade::Odd,
+                "broker",
+                "the guardian runs without it: the creature has no way out",
+                mend,
+            )
+        }
+        (true, false, _) => Finding::new(Grade::Good, "broker", "built, not running", mend),
+        (false, false, _) => Finding::new(Grade::Odd, "broker", "not built yet", mend),
+    }
+}
+
+/// The broker's mistakes in its sections of `owner.toml`, else the model they and the keys select.
+fn judged(house: &House) -> Option<Finding> {
+    let program = broker_process::program().filter(|program| program.is_file())?;
+    let root = house.root().to_str()?;
+    let output = trusted::output(&program, &["--check", "--house", root]).ok()?;
+    let last = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().last().unwrap_or_default().to_owned();
+    if output.status.code() == Some(2) {
+        let mend =
+            "mend the line; until then the guardian does not start, or goes on with what was valid before";
+        return Some(Finding::new(Grade::Bad, "owner.toml", last(&output.stderr), mend));
+    }
+    let said = last(&output.stdout);
+    let mend = "put a key into .env, or mend what it says: without a model it lives on instinct";
+    let grade = if minds::is_none(&said) { Grade::Bad } else { Grade::Good };
+    (!said.is_empty()).then(|| Finding::new(grade, "mind", said, mend))
+}
+
+fn keys(house: &House) -> Finding {
+    let named = files::read_most(&house.secrets(), SECRETS_BYTES).ok().flatten().unwrap_or_default();
+    let named = String::from_utf8_lossy(&named).into_owned();
+    let in_file = |name: &str| {
+        let of = |line: &str| {
+            line.trim_start()
+                .trim_start_matches("export ")
+                .split_once('=')
+                .is_some_and(|(key, _)| key.trim() == name)
+        };
+        named.lines().any(of)
+    };
+    let found: Vec<String> = MODEL_KEYS
+        .into_iter()
+        .filter_map(|name| {
+            let set = std::env::var_os(name).is_some_and(|key| !key.is_empty());
+            let place = if set {
+                "environment"
+            } else if in_file(name) {
+                ".env"
+            } else {
+                return None;
+            };
+            Some(format!("{name} ({place})"))
+        })
+        .collect();
+    let found = match found.is_empty() {
+        true => "no model key of the usual names in the environment or .env: it may live on instinct".into(),
+        false => found.join(", "),
+    };
+    Finding::new(Grade::Good, "keys", found, "")
+}
+
+fn open_secrets(house: &House) -> Option<Finding> {
+    let mode = std::fs::metadata(house.secrets()).ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then(|| {
+        let found = format!(".env can be read by others (mode {mode:o})");
+        Finding::new(Grade::Odd, ".env", found, "chmod 600 .env")
+    })
+}
+
+/// Entries of `.git/config` that hold credentials: the creature can read `.git`.
+fn addresses(house: &House) -> Vec<Finding> {
+    let Ok(config) = git2::Config::open(&house.root().join(".git/config")) else { return vec![] };
+    let mut found = Vec::new();
+    let listed = config.entries(None).map(|entries| {
+        entries.for_each(|entry| {
+            let (Ok(name), Ok(value)) = (entry.name(), entry.value()) else { return };
+            let authority =
+                value.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or_default());
+            let user = authority.and_then(|authority| authority.rsplit_once('@')).map(|(user, _)| user);
+            let alone = user.is_some_and(|user| !user.is_empty() && user != "git");
+            if alone || name.ends_with("extraheader") || name.ends_with(".helper") && value.contains("store")
+            {
+                found.push(name.to_owned());
+            }
+        })
+    });
+    let mend = "take the secret out of .git/config (git remote set-url, a credential helper outside the house): the creature can read it";
+    let _ = listed;
+    found
+        .into_iter()
+        .map(|name| Finding::new(Grade::Odd, ".git/config", format!("{name} holds credentials"), mend))
+        .collect()
+}
+
+fn budget(house: &House) -> Vec<Finding> {
+    let bytes = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
+    let Ok(budget) = serde_json::from_slice::<Value>(&bytes) else { return vec![] };
+    let mut findings = Vec::new();
+    if instance::broker_runs(house) {
+        let mend = "nothing, if its server comes back: it is asked again by itself; else the key, the address or the model in owner.toml";
+        let down = minds::down(&budget).into_iter();
+        findings.extend(down.map(|told| Finding::new(Grade::Bad, "model", told, mend)));
+    }
+    let closed = text(&budget, "closed");
+    if !closed.is_empty() {
+        let mend = "the broker lets nothing out until its ledger can be read; see .self/log/broker.log";
+        findings.push(Finding::new(Grade::Bad, "budget", format!("closed: {closed}"), mend));
+    }
+    let price = text(&budget, "price");
+    if !price.is_empty() {
+        let mend = "give the model its price in owner.toml";
+        findings.push(Finding::new(Grade::Odd, "price", price, mend));
+    }
+    if let Some(told) = own_time::line(&budget, moments::now()).filter(|_| instance::broker_runs(house)) {
+        let never = own_time::never(&budget);
+        let mend =
+            "give it more in owner.toml, [autonomy] or [budget], or a cheaper model there, [model.quick]";
+        findings.push(Finding::new(if never { Grade::Odd } else { Grade::Good }, "own time", told, mend));
+    }
+    if let Some(stopped) = budget.get("stopped").filter(|stopped| stopped.is_object()) {
+        let status = stopped.get("status").map(Value::to_string).unwrap_or_default();
+        let found = format!("{} answered {status}; {}", text(stopped, "provider"), text(stopped, "hint"));
+        let mend = "mend the key or the account, then save .env or owner.toml, or start the guardian anew";
+        findings.push(Finding::new(Grade::Bad, "budget", found, mend));
+    }
+    findings
+}
+
+fn ledger(house: &House) -> Finding {
+    // No line is that late, so only the chain is checked.
+    let broken = audit::read(house, "9999").broken;
+    let mend = "somebody changed .self/ledger.jsonl: look what (git does not have it), then move it aside with .self/broker/anchor.json";
+    match broken {
+        Some(why) => Finding::new(Grade::Bad, "ledger", format!("its chain is broken: {why}"), mend),
+        None if house.ledger().exists() => Finding::new(Grade::Good, "ledger", "whole", mend),
+        None => Finding::new(Grade::Good, "ledger", "nothing went out yet", mend),
+    }
+}

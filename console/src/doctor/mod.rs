@@ -1,0 +1,241 @@
+//! The doctor: examines the house, and says what is missing or odd and how to mend it.
+
+mod broker;
+mod finding;
+
+use finding::{Finding, Grade};
+use guardian::act::state::State;
+use guardian::act::{build, heartbeat};
+use guardian::git::locks;
+use guardian::git::repo::Repo;
+use guardian::limits::Limits;
+use guardian::processes::prepare;
+use guardian::start;
+use house::{House, files, instance, terminal};
+use serde_json::{Value, json};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Model servers on their usual loopback ports.
+const SERVERS: [(&str, u16); 3] = [("Ollama", 11_434), ("LM Studio", 1_234), ("llama.cpp", 8_080)];
+/// Disk space a first build takes, in MiB.
+const BUILD_MIB: u64 = 2_048;
+
+/// Prints every finding; exit status 1 if something essential is missing.
+pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
+    let mut findings =
+        vec![compiler(), cargo(), disk(house, limits), stale_locks(house), instance(house), settings(house)];
+    findings.push(walls(house));
+    findings.push(start(house));
+    findings.extend(repository(house));
+    findings.push(purpose(house));
+    findings.extend(unfollowed(house));
+    findings.extend(broker::findings(house));
+    findings.extend(servers());
+    // Guardian, broker and creature each check their own part of the file.
+    let of_owner = |finding: &Finding| finding.about == "owner.toml";
+    if findings.iter().any(|finding| of_owner(finding) && finding.grade != Grade::Good) {
+        findings.retain(|finding| !of_owner(finding) || finding.grade != Grade::Good);
+    }
+    let bad = findings.iter().any(|finding| finding.grade == Grade::Bad);
+    if as_json {
+        let list: Vec<Value> = findings.iter().map(Finding::as_json).collect();
+        terminal::json(&json!({"ok": !bad, "findings": list}));
+    } else {
+        for finding in &findings {
+            let (word, found) = (finding.grade.word(), finding.found.replace('\n', " "));
+            terminal::line(&format!("{word:<4} {:<12} {found}", finding.about));
+            if finding.grade != Grade::Good {
+                terminal::line(&format!("     {:<12} {}", "", finding.mend));
+            }
+        }
+    }
+    u8::from(bad)
+}
+
+/// The walls a start would find, by trying.
+fn walls(house: &House) -> Finding {
+    let mend = "a newer kernel, user namespaces, or root mend what is missing; walls = \"required\" starts with nothing less";
+    let settings = guardian::settings::load(house).unwrap_or_default();
+    // The launcher is a stage of the guardian's program, which is in this program's folder.
+    let guardian = std::env::current_exe().unwrap_or_default().with_file_name("guardian");
+    match prepare::find_walls(house, &settings, guardian, false) {
+        Ok(walls) if let Some(why) = start::too_little(settings.walls, &walls) => {
+            Finding::new(Grade::Bad, "walls", why, mend)
+        }
+        Ok(walls) if walls.stand() && walls.level.missing().is_empty() => {
+            Finding::new(Grade::Good, "walls", walls.level.told(), mend)
+        }
+        Ok(walls) => Finding::new(Grade::Odd, "walls", walls.level.told(), mend),
+        Err(error) => Finding::new(Grade::Bad, "walls", format!("{error:#}"), mend),
+    }
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+fn compiler() -> Finding {
+    let mend = "install a C compiler (Debian: apt-get install gcc; Fedora: dnf install gcc)";
+    match on_path("cc").or_else(|| on_path("gcc")).or_else(|| on_path("clang")) {
+        Some(path) => Finding::new(Grade::Good, "C compiler", path.display().to_string(), mend),
+        None => Finding::new(Grade::Bad, "C compiler", "none on PATH", mend),
+    }
+}
+
+fn cargo() -> Finding {
+    let mend = "install Rust with rustup, and start the guardian with `cargo run -p guardian`";
+    let cargo = build::cargo();
+    let there = cargo.is_absolute().then(|| cargo.clone()).or_else(|| on_path(&cargo.to_string_lossy()));
+    match there.filter(|path| path.is_file()) {
+        Some(path) => Finding::new(Grade::Good, "cargo", path.display().to_string(), mend),
+        None => Finding::new(Grade::Bad, "cargo", format!("{} is not there", cargo.display()), mend),
+    }
+}
+
+fn disk(house: &House, limits: &Limits) -> Finding {
+    let free = fs2::available_space(house.root()).map_or(0, |bytes| bytes >> 20);
+    let grade = if free < limits.disk_free_mib {
+        Grade::Bad
+    } else if free < BUILD_MIB {
+        Grade::Odd
+    } else {
+        Grade::Good
+    };
+    Finding::new(
+        grade,
+        "disk",
+        format!("{free} MiB free"),
+        "free some space: a first build takes about 2 GiB under target/",
+    )
+}
+
+fn stale_locks(house: &House) -> Finding {
+    let mend = "if no git is at work, the guardian moves them aside when it needs to; or remove them by hand";
+    let found = locks::find(&house.root().join(".git"));
+    let names: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();
+    if names.is_empty() {
+        Finding::new(Grade::Good, "git locks", "none left behind", mend)
+    } else {
+        Finding::new(Grade::Odd, "git locks", names.join(", "), mend)
+    }
+}
+
+fn instance(house: &House) -> Finding {
+    match instance::holder(house) {
+        Some(Some(pid)) => Finding::new(Grade::Good, "guardian", format!("running as process {pid}"), ""),
+        Some(None) => Finding::new(
+            Grade::Bad,
+            "guardian",
+            start::held(house, None),
+            "end what holds it: none starts until then",
+        ),
+        None => Finding::new(Grade::Good, "guardian", "not running", ""),
+    }
+}
+
+/// Why a start would refuse over the repository; while a guardian runs, edits are its creature's.
+fn start(house: &House) -> Finding {
+    let mend = "do what it says: no life begins until then";
+    let found = |grade, found: &str| Finding::new(grade, "start", found, mend);
+    let repo = match Repo::open(house) {
+        Ok(repo) => repo,
+        Err(error) => return found(Grade::Bad, &format!("{error:#}")),
+    };
+    if instance::running(house).is_some() {
+        let unfit = start::unfit(&repo);
+        return found(
+            if unfit.is_some() { Grade::Bad } else { Grade::Good },
+            &unfit.unwrap_or("started".into()),
+        );
+    }
+    let (state, odd) = match State::read(house) {
+        Ok(state) => (state.unwrap_or_else(|| State::rebuilt(house)), None),
+        Err(error) => {
+            (State::rebuilt(house), Some(format!("the guardian's state cannot be read: {error:#}")))
+        }
+    };
+    match (start::refusal(house, &repo, &state), odd) {
+        (Some(why), _) => found(Grade::Bad, &why),
+        (None, Some(odd)) => {
+            Finding::new(Grade::Odd, "start", odd, "a start keeps it aside and rebuilds what it needs")
+        }
+        (None, None) => found(Grade::Good, "nothing in the repository keeps it from starting"),
+    }
+}
+
+fn settings(house: &House) -> Finding {
+    let mend = "mend the line; every setting is optional and docs/owner-toml.md lists them";
+    match guardian::settings::load(house) {
+        Ok(_) if house.owner_settings().exists() => {
+            Finding::new(Grade::Good, "owner.toml", "reads well", mend)
+        }
+        Ok(_) => Finding::new(Grade::Good, "owner.toml", "not there; every default is safe", mend),
+        Err(error) => Finding::new(Grade::Bad, "owner.toml", format!("{error:#}"), mend),
+    }
+}
+
+fn purpose(house: &House) -> Finding {
+    let mend = "mend PURPOSE.md; what it said before counts until then, for a new creature nothing";
+    match files::read_small(&house.purpose()) {
+        Ok(Some(text)) => Finding::new(Grade::Good, "purpose", format!("{} bytes", text.len()), mend),
+        Ok(None) => {
+            Finding::new(Grade::Odd, "purpose", "there is no PURPOSE.md", "write what it shall live for")
+        }
+        Err(error) => Finding::new(Grade::Bad, "purpose", format!("{error:#}"), mend),
+    }
+}
+
+/// What the living creature cannot follow of its settings; only it knows its tools.
+fn unfollowed(house: &House) -> Option<Finding> {
+    instance::running(house)?;
+    let claim = heartbeat::read(&house.heartbeat()).filter(|claim| !claim.odd.is_empty())?;
+    Some(Finding::new(Grade::Odd, "owner.toml", format!("the creature says: {}", claim.odd), "mend the line"))
+}
+
+fn repository(house: &House) -> Vec<Finding> {
+    let Ok(git) = git2::Repository::open(house.root()) else {
+        return vec![Finding::new(
+            Grade::Bad,
+            "git",
+            "not a git repository",
+            "the guardian needs a clone: git clone …, and start it in there",
+        )];
+    };
+    let name = git.config().and_then(|mut config| config.snapshot()?.get_string("user.name"));
+    let mend = "git config --global user.name and user.email; the guardian's own commits do not need it";
+    let identity = match name {
+        Ok(name) => Finding::new(Grade::Good, "identity", name, mend),
+        Err(_) => Finding::new(Grade::Odd, "identity", "git does not know who you are", mend),
+    };
+    let mend = "git switch main, if this is not where you meant the creature to live";
+    let branch = match git.head_detached() {
+        Ok(false) => Finding::new(
+            Grade::Good,
+            "branch",
+            git.head().ok().and_then(|head| head.shorthand().ok().map(str::to_owned)).unwrap_or_default(),
+            mend,
+        ),
+        _ => Finding::new(Grade::Odd, "branch", "HEAD is detached or unborn: commits are easily lost", mend),
+    };
+    vec![identity, branch]
+}
+
+fn servers() -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (name, port) in SERVERS {
+        if TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), Duration::from_millis(200))
+            .is_ok()
+        {
+            findings.push(Finding::new(
+                Grade::Good,
+                "model server",
+                format!("{name}'s usual port {port} answers on loopback"),
+                "",
+            ));
+        }
+    }
+    findings
+}

@@ -1,0 +1,89 @@
+//! Reads papers (PURPOSE.md, the checklist, scratch) and the heads of files: whatever is in a file's place.
+
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::Duration;
+
+/// Bytes read of any paper; beyond that nothing is a purpose or a checklist.
+const MOST_BYTES: u64 = 64 * 1024;
+
+/// How often the guardian's copy of a paper is looked for, and how long between two looks.
+const COPY_LOOKS: u32 = 40;
+const COPY_LOOK: Duration = Duration::from_millis(50);
+
+/// What stands in a paper.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Paper {
+    /// Its head; empty when it is missing, unreadable or not text.
+    pub text: String,
+    /// Why there is no text, or less than all of it, for the record; empty when all is well.
+    pub odd: String,
+}
+
+impl Paper {
+    /// A short mark of what it says, the same for the same text.
+    pub fn mark(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        self.text.hash(&mut hasher);
+        self.odd.hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
+}
+
+/// Reads at most the first 64 KiB of a paper; a missing one is empty and not odd.
+pub fn read(path: &Path) -> Paper {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let odd = |why: String| Paper { text: String::new(), odd: format!("{name} {why}") };
+    let read = match head(path, 0, MOST_BYTES) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => copy(path).map_err(|_| error),
+        read => read,
+    };
+    let (bytes, size) = match read {
+        Ok(read) => read,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Paper::default(),
+        Err(error) => return odd(format!("cannot be read: {error}")),
+    };
+    if bytes.contains(&0) {
+        return odd(format!("is not text ({size} bytes)"));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    // A cut in the middle of a character leaves a mark of replacement that nobody wrote.
+    let text = if size > MOST_BYTES { text.trim_end_matches('\u{fffd}') } else { &text };
+    let odd = match size > MOST_BYTES {
+        true => format!("{name} is {size} bytes long; only its first {MOST_BYTES} are read"),
+        false => String::new(),
+    };
+    Paper { text: text.to_owned(), odd }
+}
+
+/// What the guardian copied of a paper. The walls know files, not names: what the owner's editor put in the place of
+/// PURPOSE.md can be read from the next life on, and until then as `.self/purpose.md`, about a second later.
+fn copy(path: &Path) -> io::Result<(Vec<u8>, u64)> {
+    let name = path.file_name().unwrap_or_default().to_ascii_lowercase();
+    let copy = path.with_file_name(".self").join(name);
+    let written = std::fs::metadata(path)?.modified()?;
+    for _ in 0..COPY_LOOKS {
+        if std::fs::metadata(&copy)?.modified()? >= written {
+            break;
+        }
+        std::thread::sleep(COPY_LOOK);
+    }
+    head(&copy, 0, MOST_BYTES)
+}
+
+/// At most `most` bytes of a regular file from `offset` on, and the file's whole size.
+pub fn head(path: &Path, offset: u64, most: u64) -> io::Result<(Vec<u8>, u64)> {
+    use std::io::Seek;
+    // Asked before opening: opening a pipe would wait for ever.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    file.seek(io::SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok((bytes, size))
+}

@@ -1,0 +1,215 @@
+//! Self-change: edits its own pace for a reason found in its wakes, measures what came of it, and takes back what did not help. Pure.
+//!
+//! Invariant: at most one edit a life and 40 thoughts; within the bounds of its pace; none twice that failed. Taking one
+//! back waits for no more than the next quiet life, happens once, and is not measured in turn.
+
+pub use super::evidence::{Evidence, Wake};
+use super::evidence::{WINDOW, gather};
+use super::pace::Pace;
+use super::state::{Origin, Trial};
+use super::tasks::failed;
+use super::text::{clip, span, word};
+use super::turn::Turn;
+use serde_json::{Value, json};
+
+/// Wakes of a window that make a reason.
+const ENOUGH: usize = 12;
+
+/// Failed looks that make a reason.
+const ENOUGH_FAILURES: u32 = 6;
+
+/// Thoughts from one edit to the next.
+const COOLING: u64 = 40;
+
+/// Wakes a life must have had: before, it is hardly blessed.
+const SETTLED_WAKES: usize = 3;
+
+/// Records that must hold no death.
+const QUIET_RECORDS: usize = 20;
+
+/// An idle rest below this is not worth shortening, in seconds.
+const LONG_REST_S: u64 = 60;
+
+const IDLE_REST: &str = "IDLE_REST_S";
+const BACKOFF: &str = "SOURCE_BACKOFF_S";
+
+/// The edit the evidence asks for; none where it asks for none, or the bounds are reached.
+pub fn propose(seen: &Evidence, pace: &Pace) -> Option<Trial> {
+    let (wakes, each_s, fails) = (seen.wakes, seen.each_s, seen.failed_looks);
+    let (rest, wait) = (pace.idle_rest_s, pace.source_backoff_s);
+    let of_the_last = |n: usize| format!("{n} of the last {wakes} wakes");
+    let (name, from, to, before_s, more, why) = if wakes >= WINDOW && seen.idle >= ENOUGH {
+        let idle = of_the_last(seen.idle);
+        let why = format!("{idle} found nothing to do, one every {each_s} s");
+        (IDLE_REST, rest, rest.saturating_mul(3) / 2, each_s, true, why)
+    } else if wakes >= WINDOW && seen.eventful >= ENOUGH && rest > LONG_REST_S {
+        let eventful = of_the_last(seen.eventful);
+        let why = format!("{eventful} brought something, one every {each_s} s");
+        (IDLE_REST, rest, rest / 3 * 2, each_s, false, why)
+    } else if fails >= ENOUGH_FAILURES {
+        let why = format!("{fails} looks at sources failed within {}", span(seen.failing_s));
+        let each_s = seen.failing_s / i64::from(fails);
+        (BACKOFF, wait, wait.saturating_mul(3) / 2, each_s, true, why)
+    } else {
+        return None;
+    };
+    let bounds = if name == BACKOFF { pace.source_backoff_bounds_s } else { pace.idle_rest_bounds_s };
+    let to = to.max(bounds.0).min(bounds.1);
+    // A value the owner put beyond the bounds is not drawn back by a reason for the opposite.
+    let wanted = if more { to > from } else { to < from };
+    let name = name.to_owned();
+    wanted.then(|| Trial { name, from, to, why, before_s, more, ..Trial::default() })
+}
+
+pub fn drive(turn: &mut Turn) {
+    if turn.moment.round != 0 || !is_calm(turn) {
+        return;
+    }
+    let back = turn.state.change.back.take().filter(|back| runs(&back.name, &turn.pace) == back.from);
+    let proposed = back.or_else(|| cooled(turn).then(|| propose(&gather(turn), &turn.pace)).flatten());
+    let Some(mut trial) = proposed else { return };
+    let edit = trial.edit();
+    if turn.state.change.refused.contains(&edit) || failed_before(turn, &edit) {
+        return;
+    }
+    trial.life = turn.moment.life;
+    let line = |value: u64| format!("pub const {}: u64 = {value};", trial.name);
+    let (old, new) = (line(trial.from), line(trial.to));
+    let edits = json!([{"path": "creature/src/pace.rs", "old": old, "new": new}]);
+    let summary = format!("{edit}: {}", trial.why);
+    turn.intend(format!("edit my own source: {edit}"));
+    turn.say(format!("I edit my own source, for {}: {edit}.", trial.why));
+    let longest = turn.moment.rest_s.1;
+    if trial.name == IDLE_REST && longest <= trial.from {
+        turn.say(format!("The owner's longest rest, {longest} s, still goes first."));
+    }
+    turn.state.change.last_life = Some(turn.moment.life);
+    turn.state.change.last_thought = Some(turn.moment.thoughts_before);
+    turn.state.change.trial = Some(trial);
+    let args = json!({"edits": edits, "summary": summary});
+    turn.ask(Origin::Change, "repo.edit", args, "creature/src/pace.rs");
+}
+
+/// What this life was built with.
+fn runs(name: &str, pace: &Pace) -> u64 {
+    if name == IDLE_REST { pace.idle_rest_s } else { pace.source_backoff_s }
+}
+
+fn cooled(turn: &Turn) -> bool {
+    let since = |last: u64| turn.moment.thoughts_before.abs_diff(last);
+    turn.state.change.last_thought.is_none_or(|last| since(last) >= COOLING)
+}
+
+/// A life that has settled, has not edited itself and mourns nothing.
+fn is_calm(turn: &Turn) -> bool {
+    let (moment, change) = (turn.moment, &turn.state.change);
+    let here = change.wakes.iter().filter(|wake| wake.life == moment.life).count();
+    let mut newest = moment.records.iter().rev().take(QUIET_RECORDS);
+    let quiet = moment.news.is_empty() && newest.all(|record| record.kind != "death");
+    // The state may have been lost; memory knows of this life's edits as well.
+    let tried = moment.records.iter().any(|record| {
+        let own = record.kind == "self_change" && record.life == moment.life;
+        own && word(&record.data, "stage") != "born"
+    });
+    let tried = tried || change.last_life == Some(moment.life) || change.trial.is_some();
+    // A draft is another mind's work, unfinished.
+    quiet && !tried && here >= SETTLED_WAKES && moment.draft.is_empty()
+}
+
+fn failed_before(turn: &Turn, edit: &str) -> bool {
+    turn.moment.records.iter().any(|record| {
+        record.kind == "self_change"
+            && record.data.get("ok").and_then(Value::as_bool) == Some(false)
+            && word(&record.data, "summary").contains(edit)
+    })
+}
+
+/// What came of the edit in the life that made it: a rebirth to come, or a lesson.
+pub fn settled(result: &Value, turn: &mut Turn) {
+    let Some(trial) = turn.state.change.trial.clone() else {
+        return;
+    };
+    let (edit, here) = (trial.edit(), trial.life == turn.moment.life);
+    let Some(error) = failed(result) else {
+        if here {
+            turn.say(format!("My edit passed its rehearsal; my next life runs {edit}."));
+        }
+        return;
+    };
+    turn.state.change.trial = None;
+    turn.intend("write down why my edit failed");
+    // It mends nothing: another edit begins anew.
+    turn.call("repo.drop", json!({}));
+    turn.say(format!("My edit, {edit}, failed: {error}."));
+    turn.diary(&format!("- I tried {edit}, for {}. It failed: {error}", trial.why));
+    // Cut off by an end of the life, it has proven nothing against itself.
+    if here {
+        turn.state.change.refused.push(edit);
+    }
+}
+
+/// After the rebirth says what was changed and why; some wakes later says what came of it.
+pub fn follow_up(turn: &mut Turn) {
+    let Some(mut trial) = turn.state.change.trial.take() else {
+        return;
+    };
+    let mut cut_off = turn.state.jobs.iter().filter(|job| job.origin == Origin::Change);
+    if trial.life == turn.moment.life || cut_off.any(|job| turn.result(job).is_none()) {
+        turn.state.change.trial = Some(trial);
+        return;
+    }
+    let edit = trial.edit();
+    if runs(&trial.name, &turn.pace) != trial.to {
+        turn.say(format!("My edit, {edit}, is not in what I run: it did not live."));
+        turn.diary(&format!("- My edit, {edit}, did not live. I do not repeat it."));
+        return turn.state.change.refused.push(edit);
+    }
+    if trial.back {
+        turn.intend("say what I took back");
+        turn.say(format!("I took my edit back: {edit}, for {}.", trial.why));
+        turn.diary(&format!("- I took an edit of mine back: {edit}, for {}.", trial.why));
+        return;
+    }
+    let Some(born_at_s) = trial.born_at_s else {
+        turn.intend("say what I changed in myself");
+        let told = clip(&format!("I changed myself, {edit}, for {}", trial.why), 400);
+        turn.say(format!("{told}. The next {WINDOW} wakes show whether it helps."));
+        turn.diary(&format!("- {told}. I measure the next {WINDOW} wakes."));
+        trial.born_at_s = Some(turn.now_s);
+        turn.state.change.failed_looks = 0;
+        turn.state.change.trial = Some(trial);
+        return;
+    };
+    trial.wakes = trial.wakes.saturating_add(u64::from(turn.moment.round == 0));
+    if trial.wakes < WINDOW as u64 {
+        turn.state.change.trial = Some(trial);
+        return;
+    }
+    verdict(&trial, turn.now_s.saturating_sub(born_at_s), turn);
+}
+
+/// A tenth either way is noise.
+fn verdict(trial: &Trial, took_s: i64, turn: &mut Turn) {
+    let (count, what) = match trial.name.as_str() {
+        IDLE_REST => (WINDOW as i64, "wake to wake"),
+        _ => (i64::from(turn.state.change.failed_looks.max(1)), "failure to failure"),
+    };
+    let (before_s, after_s) = (trial.before_s, took_s / count);
+    let (less, more) = if trial.more { (before_s, after_s) } else { (after_s, before_s) };
+    let helped = more.saturating_mul(10) >= less.saturating_mul(11) && more > less;
+    let edit = trial.edit();
+    let verdict = if helped { "it did" } else { "it did not do" };
+    let told =
+        format!("{edit}: from {what} {before_s} s before, {after_s} s since: {verdict} what it was for");
+    turn.intend("write down what my edit came to");
+    turn.say(format!("I measured my edit {told}."));
+    turn.diary(&format!("- I measured my edit {told}."));
+    if !helped {
+        let why = format!("{edit} was measured: {after_s} s {what} after {before_s} s did not help");
+        let Trial { name, from, to, more, .. } = trial.clone();
+        let back = Trial { name, from: to, to: from, why, more: !more, back: true, ..Trial::default() };
+        turn.state.change.back = Some(back);
+        turn.say("I take it back with my next edit.");
+        turn.state.change.refused.push(edit);
+    }
+}

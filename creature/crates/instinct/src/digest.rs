@@ -1,0 +1,261 @@
+//! The digest: what is new at the sources since the last one, kept as a paper and told once a day in the morning. Pure.
+//!
+//! Invariant: told unasked at most once a day, and never empty; what is told is forgotten once its paper is written.
+
+use super::likeness;
+use super::sources;
+use super::state::{Fate, Found, Link, Origin};
+use super::tasks::failed;
+use super::text::{clip, host, span};
+use super::turn::Turn;
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use serde_json::json;
+
+/// New things, or seconds since the first of them, that make the first digest of a house worth it.
+const ENOUGH: usize = 5;
+const A_WHILE_S: i64 = 3_600;
+
+/// Characters of a message; what does not fit stands in the paper.
+const LONGEST_MESSAGE: usize = 3_000;
+const LONGEST_SENTENCE: usize = 160;
+
+/// Words that ask for it.
+const ASKS: [&str; 11] = [
+    "digest",
+    "the digest",
+    "a digest",
+    "whats new",
+    "what is new",
+    "anything new",
+    "any news",
+    "news",
+    "what have you read",
+    "what did you read",
+    "what did you find",
+];
+
+/// Keeps a new thing for the next digest.
+pub fn found(link: &Link, turn: &mut Turn) {
+    let sentence = hands::summarise(&link.summary, 1).into_iter().next().unwrap_or_default();
+    let (url, title, source) = (link.url.clone(), link.title.clone(), link.source.clone());
+    let (sentence, at_s) = (clip(&sentence, LONGEST_SENTENCE), turn.now_s);
+    turn.state.digest.found.push(Found { title, url, source, sentence, at_s, ..Found::default() });
+}
+
+/// Notes how far it was read, with the sentence of the note just taken.
+pub fn read(url: &str, fate: Fate, turn: &mut Turn) {
+    let noted = turn.state.fresh.last().filter(|note| fate == Fate::Read && note.url == url);
+    let sentence = noted.map(|note| clip(&note.sentence, LONGEST_SENTENCE));
+    let Some(found) = turn.state.digest.found.iter_mut().rfind(|found| found.url == url) else { return };
+    found.fate = fate;
+    found.sentence = sentence.unwrap_or(std::mem::take(&mut found.sentence));
+}
+
+/// Whether these words ask for what is new.
+pub fn asks(said: &str) -> bool {
+    let plain = said.to_lowercase().replace(['\'', '’'], "");
+    let words: Vec<&str> =
+        plain.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words = words.strip_suffix(&["please"]).unwrap_or(&words);
+    let words = words.strip_prefix(&["show", "me"]).or(words.strip_prefix(&["tell", "me"])).unwrap_or(words);
+    ASKS.contains(&words.join(" ").as_str())
+}
+
+/// Answers the owner who asks for it; false where these words do not.
+pub fn answer(said: &str, turn: &mut Turn) -> bool {
+    if asks(said) {
+        turn.say("I tell what is new.");
+        let text = now(turn);
+        turn.tell_owner(&text);
+    }
+    asks(said)
+}
+
+/// What is new since the last digest, for the owner who asks: it is kept as a paper and not told again.
+pub fn now(turn: &mut Turn) -> String {
+    if turn.state.digest.found.is_empty() {
+        let next = match sources::next_due(turn) {
+            Some((due_s, host)) => format!("I look at {host} in {}.", span(due_s)),
+            None => "I follow no sources: say `follow <link>`.".to_owned(),
+        };
+        return format!("I found nothing since the last digest. {next}");
+    }
+    if turn.state.digest.paper.is_none() {
+        keep(turn, false);
+    }
+    message(turn)
+}
+
+/// Writes the paper when it is time; the message follows once that is done.
+pub fn drive(turn: &mut Turn) {
+    let due = next_due(turn).is_some_and(|wait_s| wait_s == 0);
+    if due && turn.state.digest.paper.is_none() {
+        turn.intend("tell what is new");
+        turn.say("It is time for a digest.");
+        keep(turn, true);
+    }
+}
+
+/// Seconds until it is to be told; none where there is nothing to tell.
+pub fn next_due(turn: &Turn) -> Option<i64> {
+    let now = Timestamp::from_second(turn.now_s).ok()?;
+    let digest = &turn.state.digest;
+    let zone = turn.zone();
+    let today = zone.to_datetime(now).date();
+    let morning = |day| morning(day, turn.pace.morning_hour, &zone);
+    let (morning_s, tomorrow_s) = (morning(today)?, morning(today.checked_add(1.day()).ok()?)?);
+    // A clock that was set back leaves nothing in the future.
+    let first_s = digest.found.iter().map(|found| found.at_s.min(turn.now_s)).min()?;
+    let at_s = if told_on(today, turn) {
+        tomorrow_s
+    } else if first_s <= morning_s {
+        morning_s
+    } else if digest.begun {
+        tomorrow_s
+    } else if digest.found.len() >= ENOUGH {
+        turn.now_s
+    } else {
+        first_s.saturating_add(A_WHILE_S)
+    };
+    // After a failure it is tried again within the hour, whatever the clock did meanwhile.
+    let held_s = Some(digest.next_s).filter(|next_s| next_s.saturating_sub(turn.now_s) <= A_WHILE_S);
+    Some(at_s.max(held_s.unwrap_or(0)).saturating_sub(turn.now_s).max(0))
+}
+
+fn morning(day: Date, hour: i8, zone: &TimeZone) -> Option<i64> {
+    let shown = day.to_datetime(Time::new(hour, 0, 0, 0).ok()?);
+    zone.to_ambiguous_zoned(shown).compatible().ok().map(|zoned| zoned.timestamp().as_second())
+}
+
+/// Whether one was told on this day of the owner's; memory knows it where the state was lost.
+fn told_on(day: Date, turn: &Turn) -> bool {
+    let zone = turn.zone();
+    let on_it = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| zone.to_datetime(at).date() == day);
+    turn.state.digest.told_day == day.to_string()
+        || turn.moment.records.iter().rev().any(|record| {
+            record.kind == "message" && record.data.get("kind") == Some(&json!("digest")) && on_it(&record.at)
+        })
+}
+
+/// Begins the paper of all that was found.
+fn keep(turn: &mut Turn, tells: bool) {
+    turn.state.digest.found.iter_mut().for_each(|found| found.told = true);
+    let at = Timestamp::from_second(turn.now_s).unwrap_or_default();
+    let at = turn.zone().to_datetime(at).strftime("%Y-%m-%d %H:%M").to_string();
+    let text = format!("\n## Digest, {at}\n\n{}\n{}\n", head(turn), lines(turn).join("\n"));
+    let args = json!({"name": paper(turn), "text": text});
+    let job = turn.job(Origin::default(), "notes.append", &args, "digest");
+    (turn.state.digest.paper, turn.state.digest.tells) = (Some(job), tells);
+    turn.call("notes.append", args);
+}
+
+fn paper(turn: &Turn) -> String {
+    let at = Timestamp::from_second(turn.now_s).unwrap_or_default();
+    format!("notes/digest-{}", turn.zone().to_datetime(at).date())
+}
+
+/// Once the paper is written: tells it where nobody had asked, and forgets it.
+pub fn settled(turn: &mut Turn) {
+    let Some(job) = turn.state.digest.paper.take() else { return };
+    let lost = json!({"ok": false, "error": "I was cut off before it was written"});
+    if let Some(error) = failed(turn.result(&job).unwrap_or(&lost)) {
+        turn.say(format!("The digest could not be kept: {error}. I try again later."));
+        turn.state.digest.found.iter_mut().for_each(|found| found.told = false);
+        // Cut off by an end of the life, there is no reason to wait.
+        let wait_s = if turn.result(&job).is_some() { A_WHILE_S } else { 0 };
+        turn.state.digest.next_s = turn.now_s.saturating_add(wait_s);
+        return;
+    }
+    if turn.state.digest.tells {
+        let text = message(turn);
+        turn.intend("tell my owner what is new");
+        turn.say("The digest is kept; I tell my owner.");
+        turn.call("owner.message", json!({"kind": "digest", "text": text}));
+        let at = Timestamp::from_second(turn.now_s).unwrap_or_default();
+        turn.state.digest.told_day = turn.zone().to_datetime(at).date().to_string();
+    }
+    let digest = &mut turn.state.digest;
+    (digest.begun, digest.dropped) = (true, 0);
+    digest.found.retain(|found| !found.told);
+}
+
+fn told<'a>(turn: &'a Turn<'_>) -> Vec<&'a Found> {
+    turn.state.digest.found.iter().filter(|found| found.told).collect()
+}
+
+/// `12 new at 2 sources: 9 read, 3 could not be read`.
+fn head(turn: &Turn) -> String {
+    let found = told(turn);
+    let of = |fate: Fate| found.iter().filter(|found| found.fate == fate).count();
+    let mut hosts: Vec<&str> = found.iter().map(|found| host(&found.source)).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let sources = if hosts.len() == 1 { hosts.concat() } else { format!("{} sources", hosts.len()) };
+    let mut head = format!("{} new at {sources}: {} read", found.len(), of(Fate::Read));
+    for (fate, what) in [(Fate::Unreadable, "could not be read"), (Fate::Listed, "by title only")] {
+        if of(fate) > 0 {
+            head += &format!(", {} {what}", of(fate));
+        }
+    }
+    if turn.state.digest.dropped > 0 {
+        head += &format!("; {} older ones were more than I keep", turn.state.digest.dropped);
+    }
+    head + "."
+}
+
+/// A line for each new thing, by source, and within it by likeness.
+fn lines(turn: &Turn) -> Vec<String> {
+    let found = told(turn);
+    let mut hosts: Vec<&str> = Vec::new();
+    for host in found.iter().map(|found| host(&found.source)) {
+        if !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    let mut lines = silent(turn);
+    for name in hosts {
+        let here: Vec<&Found> = found.iter().copied().filter(|found| host(&found.source) == name).collect();
+        lines.push(format!("\n{name}, {} new:", here.len()));
+        for (about, alike) in likeness::grouped(here, |found| &found.title) {
+            let alone = about.is_empty();
+            if !alone {
+                lines.push(format!("- {} on {about}:", alike.len()));
+            }
+            let indent = if alone { "" } else { "  " };
+            lines.extend(alike.into_iter().map(|found| format!("{indent}- {}", line(found))));
+        }
+    }
+    lines
+}
+
+/// A line for each followed source that does not answer.
+fn silent(turn: &Turn) -> Vec<String> {
+    let all = sources::named(&turn.moment.purpose, &turn.moment.checklist);
+    let fails = |url: &str| turn.state.sources.get(url).map_or(0, |known| known.fails);
+    let silent =
+        all.iter().map(|named| (host(&named.url), fails(&named.url))).filter(|(_, fails)| *fails > 0);
+    silent.map(|(host, fails)| format!("{host} did not answer, {fails} times in a row.")).collect()
+}
+
+/// Title, one sentence, link.
+fn line(found: &Found) -> String {
+    let title = clip(if found.title.is_empty() { &found.url } else { &found.title }, 120);
+    let sentence = if found.sentence.is_empty() { String::new() } else { format!(": {}", found.sentence) };
+    let unread = if found.fate == Fate::Unreadable { " (could not be read)" } else { "" };
+    format!("{title}{sentence}{unread} {}", found.url)
+}
+
+/// As much of it as a message holds, and where the rest is.
+fn message(turn: &Turn) -> String {
+    let (lines, place) = (lines(turn), format!("self/{}.md", paper(turn)));
+    let mut text = format!("Digest: {}", head(turn));
+    for (at, line) in lines.iter().enumerate() {
+        if text.chars().count() + line.chars().count() > LONGEST_MESSAGE {
+            return format!("{text}\n\nAnd {} lines more in {place}.", lines.len() - at);
+        }
+        text += &format!("\n{line}");
+    }
+    format!("{text}\n\nKept in {place}.")
+}

@@ -1,0 +1,177 @@
+//! Instinct: the mind that needs no model; of its ranked drives the first that wants to act gives the thought.
+//!
+//! Invariant: it decides from the moment and its own state alone; the same two give the same thought.
+//! Absent on purpose: chance, feelings, and any claim to understand what it reads.
+
+mod abilities;
+mod agenda;
+pub mod asked;
+pub mod change;
+pub mod checklist;
+pub mod digest;
+pub mod drafts;
+mod evidence;
+mod facts;
+pub mod following;
+mod found;
+mod idle;
+pub mod likeness;
+mod news;
+pub mod offer;
+mod pace;
+mod reminders;
+pub mod sources;
+pub mod state;
+mod tasks;
+pub mod text;
+mod turn;
+mod words;
+
+use abilities::Said;
+use ground::paths::House;
+use mind::Outcome;
+use mind::moment::Moment;
+use mind::thought::Thought;
+pub use pace::Pace;
+use serde_json::{Value, json};
+use state::{Origin, State};
+use std::path::PathBuf;
+use turn::Turn;
+
+/// A drive adds to the thought what it wants; the first that leaves something to do is the last asked.
+type Drive = fn(&mut Turn);
+
+/// By rank. News, results of earlier calls and the owner's words come before any of them.
+const DRIVES: [Drive; 6] =
+    [checklist::drive, agenda::drive, sources::drive, digest::drive, drafts::drive, change::drive];
+
+pub struct Instinct {
+    path: PathBuf,
+    pace: Pace,
+    state: State,
+    /// What the file holds, so that an unchanged state costs no write.
+    written: String,
+}
+
+impl Instinct {
+    /// Instinct with the state this house keeps, at this pace.
+    pub fn load(house: &House, pace: Pace) -> Instinct {
+        let path = house.instinct();
+        let state = State::read(&path);
+        let written = String::new();
+        Instinct { path, pace, state, written }
+    }
+
+    /// Decides, then keeps its state; a state that cannot be kept costs repetition, not the thought.
+    pub fn think(&mut self, moment: &Moment) -> Outcome {
+        let thought = decide(Turn::new(moment, self.pace, &mut self.state));
+        self.kept(thought)
+    }
+
+    /// In the place of a mind that is away: the owner's words and nothing else.
+    pub fn stand_in(&mut self, moment: &Moment, first: bool) -> Outcome {
+        if first {
+            // Dealt with by a life that ended before it acted.
+            self.state.dealt_with.clear();
+        }
+        let thought = stand_in(Turn::new(moment, self.pace, &mut self.state));
+        self.kept(thought)
+    }
+
+    fn kept(&mut self, thought: Thought) -> Outcome {
+        self.state.bound();
+        let text = serde_json::to_string(&self.state).unwrap_or_default();
+        if text != self.written {
+            match memory::replace(&self.path, text.as_bytes()) {
+                Ok(()) => self.written = text,
+                Err(error) => tracing::warn!("failed to {error}"),
+            }
+        }
+        let usage = Value::Null;
+        Outcome::Thought { thought, usage }
+    }
+}
+
+/// Whether it knows by name what is asked, all of it; the rest is for a mind that reads.
+pub fn knows(said: &str) -> bool {
+    if offer::knows(said) || digest::asks(said) {
+        return true;
+    }
+    match abilities::understand(said) {
+        Some(Said::Do(task)) => task.is_all_of(said),
+        Some(Said::Tell(fact)) => !fact.is_of_talk(),
+        None => false,
+    }
+}
+
+/// Whether it can do this when it comes due.
+pub fn can_do(what: &str) -> bool {
+    tasks::parse(what).is_some()
+}
+
+fn stand_in(mut turn: Turn) -> Thought {
+    if !turn.moment.safe {
+        settle(&mut turn, |origin| matches!(origin, Origin::Owner));
+    }
+    words::drive(&mut turn);
+    turn.into_thought(1)
+}
+
+/// One thought. Pure.
+fn decide(mut turn: Turn) -> Thought {
+    let (moment, safe) = (turn.moment, turn.moment.safe);
+    // What is no longer shown may come again: it need not be remembered as dealt with.
+    let mut shown = words::numbers(moment);
+    shown.extend(moment.news.iter().map(|told| text::number(told)));
+    turn.state.dealt_with.retain(|number| shown.contains(number));
+    if moment.purpose_changed {
+        let first = moment.purpose.lines().find(|line| !line.trim().is_empty());
+        let first = text::clip(first.unwrap_or("nothing"), 160);
+        turn.say(format!("PURPOSE.md changed; it now begins: \"{first}\"."));
+        turn.state.idle_wakes = 0;
+    }
+    news::drive(&mut turn);
+    if !safe {
+        change::follow_up(&mut turn);
+        settle(&mut turn, |_| true);
+        digest::settled(&mut turn);
+        offer::kept(&mut turn);
+    }
+    words::drive(&mut turn);
+    if !safe {
+        offer::greet(&mut turn);
+    }
+    for drive in DRIVES {
+        if !safe && !turn.acts() {
+            drive(&mut turn);
+        }
+    }
+    evidence::count(&mut turn);
+    if turn.acts() {
+        turn.state.idle_wakes = 0;
+        return turn.into_thought(moment.rest_s.0.max(1));
+    }
+    let rest_s = idle::rest(&mut turn);
+    turn.into_thought(rest_s)
+}
+
+/// Gives the results of earlier calls to whom they were for. A call without one was cut off by an end.
+fn settle(turn: &mut Turn, mine: impl Fn(&Origin) -> bool) {
+    let cut_off = json!({"ok": false, "error": "I was cut off before it came to an end"});
+    for job in std::mem::take(&mut turn.state.jobs) {
+        if turn.full() || !mine(&job.origin) {
+            turn.state.jobs.push(job);
+            continue;
+        }
+        let result = turn.result(&job).unwrap_or(&cut_off);
+        match &job.origin {
+            Origin::Owner => words::settled(&job, result, turn),
+            Origin::Item(line) => checklist::settled(line, &job, result, turn),
+            Origin::Line(id) => agenda::settled(id, &job, result, turn),
+            Origin::Source(url) => sources::settled(url, &job, result, turn),
+            Origin::Link(link) => sources::settled_link(link, result, turn),
+            Origin::Draft => drafts::settled(result, turn),
+            Origin::Change => change::settled(result, turn),
+        }
+    }
+}

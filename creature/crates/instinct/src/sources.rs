@@ -1,0 +1,204 @@
+//! Sources: follows feeds and pages named in PURPOSE.md and HEARTBEAT.md, and notes what is new. Pure.
+
+use super::digest;
+use super::pace::Pace;
+use super::state::{Fate, Job, Link, Origin};
+use super::tasks::{self, failed, note};
+use super::text::{clip, host, number, span, uncommented, urls, word};
+use super::turn::Turn;
+use serde_json::Value;
+
+pub const MOST_SOURCES: usize = 16;
+
+/// New items of one look at a feed that are read; the others count as seen: a first look is no flood.
+const MOST_NEW: usize = 3;
+
+/// Longest wait for a source that fails, in seconds.
+const A_DAY_S: i64 = 86_400;
+
+/// Something to follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named {
+    pub url: String,
+    pub feed: bool,
+}
+
+/// What two papers name: `feed: <url>`, `page: <url>`, and links under a heading of sources or follow.
+pub fn named(purpose: &str, checklist: &str) -> Vec<Named> {
+    let mut all: Vec<Named> = Vec::new();
+    for paper in [purpose, checklist] {
+        let mut listed = false;
+        for line in uncommented(paper).lines() {
+            let start = line.trim_start_matches(['-', '*', '`', ' ']).to_lowercase();
+            if start.starts_with('#') {
+                listed = start.contains("source") || start.contains("follow");
+            }
+            let (feed, page) = (start.starts_with("feed:"), start.starts_with("page:"));
+            // A checklist item names its link to do something with it.
+            let item = ["[ ]", "[x]", "[X]"].iter().any(|box_| start.starts_with(box_));
+            if item || !(feed || page || listed) {
+                continue;
+            }
+            for url in urls(line) {
+                let feed = feed || (!page && looks_like_feed(&url));
+                if all.len() < MOST_SOURCES && !all.iter().any(|old| old.url == url) {
+                    all.push(Named { url, feed });
+                }
+            }
+        }
+    }
+    all
+}
+
+pub fn looks_like_feed(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or("").to_lowercase();
+    let path = path.split_once("://").map_or("", |(_, path)| path).trim_end_matches('/');
+    let ends = [".xml", ".rss", ".atom"].iter().any(|end| path.ends_with(end));
+    ends || path.split('/').skip(1).any(|part| matches!(part, "feed" | "feeds" | "rss" | "atom"))
+}
+
+/// Reads what was found, as much as fits one thought; else looks at the sources that are due, the longest waiting first.
+pub fn drive(turn: &mut Turn) {
+    while !turn.full() && !turn.state.queue.is_empty() {
+        let link = turn.state.queue.remove(0);
+        let (url, title) = (link.url.clone(), clip(&link.title, 100));
+        turn.intend(format!("read {url}"));
+        turn.say(format!("I read \"{title}\", found at {}.", host(&link.source)));
+        let args = tasks::page(&url);
+        turn.ask(Origin::Link(link), "web.fetch_text", args, &url);
+    }
+    if turn.acts() {
+        return;
+    }
+    let longest_s = turn.pace.source_pace_s as i64;
+    let mut due = named(&turn.moment.purpose, &turn.moment.checklist);
+    due.retain(|source| turn.state.is_due(&source.url, turn.now_s, longest_s));
+    due.sort_by_key(|named| turn.state.sources.get(&named.url).map(|known| known.next_s));
+    for Named { url, feed } in due {
+        if turn.full() {
+            break;
+        }
+        turn.intend(format!("look at {url}"));
+        turn.say(format!("It is time to look at {}.", host(&url)));
+        let (tool, args) = match feed {
+            true => ("feed.read", tasks::feed(&url)),
+            false => ("web.fetch_text", tasks::page(&url)),
+        };
+        turn.ask(Origin::Source(url.clone()), tool, args, &url);
+    }
+}
+
+/// Takes in a look at a source: new links are queued, a changed page is noted, a failure is paced.
+pub fn settled(url: &str, job: &Job, result: &Value, turn: &mut Turn) {
+    if let Some(error) = failed(result) {
+        return failing(url, &error, turn);
+    }
+    let source = turn.state.sources.entry(url.to_owned()).or_default();
+    source.next_s = turn.now_s.saturating_add(turn.pace.source_pace_s as i64);
+    let mended = std::mem::take(&mut source.fails) > 0;
+    let text = number(word(result, "text"));
+    let same = std::mem::replace(&mut source.text, text) == text;
+    if mended {
+        turn.say(format!("{} answers again.", host(url)));
+    }
+    if job.tool == "feed.read" {
+        return new_items(url, result, turn);
+    }
+    if same {
+        return;
+    }
+    turn.intend("note what a page says now");
+    turn.say(format!("{} says something new; I note it.", host(url)));
+    let title = clip(word(result, "title"), 140);
+    let args = note(url, &title, word(result, "text"), "", turn);
+    turn.call("notes.append", args);
+    let link = Link { url: url.to_owned(), title, source: url.to_owned(), ..Link::default() };
+    digest::found(&link, turn);
+    digest::read(url, Fate::Read, turn);
+}
+
+fn new_items(url: &str, result: &Value, turn: &mut Turn) {
+    let items = result.get("items").and_then(Value::as_array);
+    let mut new = 0;
+    for item in items.into_iter().flatten() {
+        // One link, or none that can be followed.
+        let links = urls(word(item, "url"));
+        let Some(link) = links.first() else { continue };
+        if turn.state.seen.contains(&number(link)) {
+            continue;
+        }
+        turn.state.seen.push(number(link));
+        new += 1;
+        let link = Link {
+            url: link.clone(),
+            title: clip(word(item, "title"), 140),
+            summary: clip(word(item, "summary"), 600),
+            source: url.to_owned(),
+        };
+        digest::found(&link, turn);
+        if new <= MOST_NEW {
+            turn.state.queue.push(link);
+        }
+    }
+    // A look that brings nothing is not worth a word.
+    if new > 0 {
+        let read = new.min(MOST_NEW);
+        turn.say(format!("{} lists {new} new items; I read {read}.", host(url)));
+    }
+}
+
+/// Said once; after that the source is only waited for.
+fn failing(url: &str, error: &str, turn: &mut Turn) {
+    let source = turn.state.sources.entry(url.to_owned()).or_default();
+    source.fails = source.fails.saturating_add(1);
+    let (fails, wait_s) = (source.fails, backoff_s(turn.pace, source.fails));
+    source.next_s = turn.now_s.saturating_add(wait_s);
+    let change = &mut turn.state.change;
+    if change.failed_looks == 0 {
+        change.failing_since_s = turn.now_s;
+    }
+    change.failed_looks = change.failed_looks.saturating_add(1);
+    if fails == 1 {
+        let (host, wait) = (host(url), span(wait_s));
+        turn.say(format!("{host} failed: {error}. Next look in {wait}, then ever later."));
+    }
+}
+
+/// Wait after so many failures in a row, in seconds: doubling, up to a day.
+pub fn backoff_s(pace: Pace, fails: u32) -> i64 {
+    let doubled = 1_i64 << fails.saturating_sub(1).min(20);
+    doubled.saturating_mul(pace.source_backoff_s as i64).clamp(1, A_DAY_S)
+}
+
+/// Notes a page a feed led to; where it cannot be read, the feed's own words on it.
+pub fn settled_link(link: &Link, result: &Value, turn: &mut Turn) {
+    let mut remark = format!(" · found at {}", host(&link.source));
+    let mut text = word(result, "text");
+    if let Some(error) = failed(result) {
+        turn.say(format!("{} could not be read: {error}.", host(&link.url)));
+        digest::read(&link.url, Fate::Unreadable, turn);
+        if link.summary.is_empty() {
+            return;
+        }
+        remark += "; the page could not be read, these are the feed's words";
+        text = &link.summary;
+    }
+    turn.intend("note what I read");
+    turn.say(format!("I note \"{}\".", clip(&link.title, 100)));
+    let args = note(&link.url, &link.title, text, &remark, turn);
+    turn.call("notes.append", args);
+    if failed(result).is_none() {
+        digest::read(&link.url, Fate::Read, turn);
+    }
+}
+
+/// Seconds until the next source is due, and which.
+pub fn next_due(turn: &Turn) -> Option<(i64, String)> {
+    let named = named(&turn.moment.purpose, &turn.moment.checklist);
+    let due = named.into_iter().map(|source| {
+        let next_s = turn.state.sources.get(&source.url).map_or(0, |known| known.next_s);
+        let wait_s = next_s.saturating_sub(turn.now_s).max(0);
+        (wait_s, host(&source.url).to_owned())
+    });
+    due.min()
+}

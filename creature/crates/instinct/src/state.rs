@@ -1,0 +1,273 @@
+//! What instinct keeps from thought to thought: jobs under way, sources, links seen, notes not yet used, one trial.
+//!
+//! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
+
+use super::evidence::{WINDOW, Wake};
+use ground::papers;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A state file larger than this was not written by instinct; it starts afresh.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// New things kept for a digest.
+const MOST_FOUND: usize = 60;
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// Wakes in a row that found nothing to do.
+    pub idle_wakes: u64,
+    /// Words and news dealt with in this wake, by number: later rounds may be shown them again.
+    pub dealt_with: Vec<u64>,
+    /// The owner's words that wait for their turn: the loop forgets them with the first answer.
+    pub unanswered: Vec<String>,
+    /// The threads of talk of those that are not on the usual one, by their number.
+    pub threads: BTreeMap<u64, String>,
+    /// When the owner was last told of all that it can do.
+    pub helped_at_s: i64,
+    /// Calls made whose results are not read yet.
+    pub jobs: Vec<Job>,
+    /// Sources and recurring items by link or line: when next, and how it goes.
+    pub sources: BTreeMap<String, Source>,
+    /// Checklist lines that are done or given up, by number, until the file shows it.
+    pub handled: Vec<u64>,
+    /// Links seen, by number, oldest first.
+    pub seen: Vec<u64>,
+    /// Links found and not read yet.
+    pub queue: Vec<Link>,
+    /// Notes taken since the last post nobody asked for.
+    pub fresh: Vec<Note>,
+    pub notes: u64,
+    pub drafted_at_s: i64,
+    pub digest: DigestState,
+    pub offer: OfferState,
+    pub change: ChangeState,
+    /// What a newer self keeps here; carried, so that a rollback does not lose it.
+    #[serde(flatten)]
+    pub newer: BTreeMap<String, Value>,
+}
+
+/// A call made, and whom its result is for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    pub origin: Origin,
+    pub tool: String,
+    /// Number of the arguments, to tell two calls of one tool apart.
+    pub args: u64,
+    /// What the call is about, for whoever reports on it: a link, a name.
+    pub about: String,
+    pub asked_at: String,
+    /// The thread of talk it was asked on.
+    #[serde(default)]
+    pub thread: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Origin {
+    #[default]
+    Owner,
+    /// A line of the checklist, as it stands there.
+    Item(String),
+    /// A line of the stack, by its item.
+    Line(String),
+    /// A source, by its link.
+    Source(String),
+    /// A link from the queue.
+    Link(Link),
+    Draft,
+    Change,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Source {
+    pub next_s: i64,
+    /// Failures in a row.
+    pub fails: u32,
+    /// Number of the page's text when it was last read.
+    pub text: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Link {
+    pub url: String,
+    pub title: String,
+    /// The feed's own words on it, should the page not be readable.
+    pub summary: String,
+    pub source: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Note {
+    pub title: String,
+    pub url: String,
+    pub sentence: String,
+}
+
+/// What was found at the sources, until a digest has told it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DigestState {
+    /// Oldest first.
+    pub found: Vec<Found>,
+    /// How many more there were than are kept.
+    pub dropped: u64,
+    /// A digest was given in this house.
+    pub begun: bool,
+    /// The owner's day on which one was last told unasked.
+    pub told_day: String,
+    /// The paper under way, and whether its outcome is told unasked.
+    pub paper: Option<Job>,
+    pub tells: bool,
+    /// After a failure none is begun before.
+    pub next_s: i64,
+}
+
+/// One new thing at a source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Found {
+    pub title: String,
+    pub url: String,
+    pub source: String,
+    pub sentence: String,
+    pub fate: Fate,
+    pub at_s: i64,
+    /// It stands in the paper under way.
+    pub told: bool,
+}
+
+/// How far a new thing was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fate {
+    Read,
+    Unreadable,
+    #[default]
+    #[serde(other)]
+    Listed,
+}
+
+/// Whether it greeted and offered feeds, and what it shall follow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OfferState {
+    pub greeted: bool,
+    /// When feeds were offered, until the owner has said yes or no.
+    pub open_since_s: Option<i64>,
+    /// Links the owner was promised, until the checklist is seen to name them; and the thread each was promised on.
+    pub promised: Vec<(String, String)>,
+}
+
+/// What is known about its own edits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChangeState {
+    pub last_life: Option<u64>,
+    pub last_thought: Option<u64>,
+    /// Edits that failed, fell, or did not do what they were for.
+    pub refused: Vec<String>,
+    pub failed_looks: u32,
+    /// The first of `failed_looks`.
+    pub failing_since_s: i64,
+    pub trial: Option<Trial>,
+    /// The edit that takes back one that did not help.
+    pub back: Option<Trial>,
+    /// The last wakes, oldest first.
+    pub wakes: Vec<Wake>,
+}
+
+/// An edit of its own under way: asked for, then born, then measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trial {
+    pub name: String,
+    pub from: u64,
+    pub to: u64,
+    pub why: String,
+    /// The life that asked for it.
+    pub life: u64,
+    /// Seconds from wake to wake, or from failure to failure, before.
+    pub before_s: i64,
+    /// True when those seconds were to become more.
+    pub more: bool,
+    /// It takes another back: it is not measured.
+    pub back: bool,
+    /// Set in the first thought of the life that was born with it.
+    pub born_at_s: Option<i64>,
+    pub wakes: u64,
+}
+
+impl State {
+    /// The state in `path`; a fresh one where it is missing or cannot be read.
+    pub fn read(path: &Path) -> State {
+        let (bytes, size) = papers::head(path, 0, LARGEST_FILE).unwrap_or_default();
+        // A list would be read as fields in order.
+        let object = size <= LARGEST_FILE && bytes.first() == Some(&b'{');
+        let Some(mut state) = serde_json::from_slice::<State>(&bytes).ok().filter(|_| object) else {
+            // Jobs and notes may be told from it yet; the next thought writes a new one.
+            let _ = memory::set_aside(path);
+            return State::default();
+        };
+        state.bound();
+        state
+    }
+
+    /// Forgets the oldest of everything there is too much of.
+    pub fn bound(&mut self) {
+        keep_last(&mut self.dealt_with, 64);
+        keep_last(&mut self.unanswered, 50);
+        let waits = |number: &u64| self.unanswered.iter().any(|said| super::text::number(said) == *number);
+        self.threads.retain(|number, _| waits(number));
+        keep_last(&mut self.jobs, 16);
+        keep_last(&mut self.handled, 256);
+        keep_last(&mut self.seen, 1000);
+        keep_last(&mut self.queue, 24);
+        keep_last(&mut self.fresh, 12);
+        keep_last(&mut self.change.refused, 16);
+        keep_last(&mut self.change.wakes, WINDOW);
+        keep_last(&mut self.offer.promised, 16);
+        self.digest.dropped =
+            self.digest.dropped.saturating_add(self.digest.found.len().saturating_sub(MOST_FOUND) as u64);
+        keep_last(&mut self.digest.found, MOST_FOUND);
+        while self.sources.len() > 128 {
+            let Some(oldest) = self.sources.iter().min_by_key(|(_, source)| source.next_s) else {
+                break;
+            };
+            let key = oldest.0.clone();
+            self.sources.remove(&key);
+        }
+    }
+
+    /// Whether a source or item may be looked at now. A next time further off than it can have been set means that
+    /// the clock was turned back.
+    pub fn is_due(&self, key: &str, now_s: i64, longest_s: i64) -> bool {
+        let next_s = self.sources.get(key).map_or(0, |source| source.next_s);
+        next_s <= now_s || next_s.saturating_sub(now_s) > longest_s.max(86_400)
+    }
+
+    /// Says that the thing with this number is dealt with in this wake; false if it already was.
+    pub fn deal_with(&mut self, number: u64) -> bool {
+        let new = !self.dealt_with.contains(&number);
+        if new {
+            self.dealt_with.push(number);
+        }
+        new
+    }
+}
+
+impl Trial {
+    /// Its name: what is compared, and what the summary begins with.
+    pub fn edit(&self) -> String {
+        format!("{} from {} to {}", self.name, self.from, self.to)
+    }
+}
+
+fn keep_last<T>(list: &mut Vec<T>, most: usize) {
+    let over = list.len().saturating_sub(most);
+    list.drain(..over);
+}

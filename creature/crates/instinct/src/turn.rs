@@ -1,0 +1,200 @@
+//! One thought in the making: the moment, the state, and what is said and called so far. Pure.
+
+use super::pace::Pace;
+use super::state::{Job, Origin, State};
+use super::text::{clip, number};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use mind::moment::Moment;
+use mind::thought::{Thought, ToolCall};
+use serde_json::{Value, json};
+
+/// Calls of one thought; more work waits for the next round.
+const MOST_CALLS: usize = 8;
+const LONGEST_MONOLOGUE: usize = 2000;
+
+/// Rounds end here whatever a mind wants.
+const LAST_ROUND: u32 = 7;
+
+pub struct Turn<'a> {
+    pub moment: &'a Moment,
+    pub pace: Pace,
+    /// Seconds since 1970; 0 where `now` cannot be read.
+    pub now_s: i64,
+    /// Date and minute of now, for papers.
+    pub date: String,
+    pub state: &'a mut State,
+    /// The thread of talk that is answered.
+    pub thread: String,
+    /// The checklist as it shall be written.
+    pub checklist: Option<String>,
+    /// The first word to the owner, said before anything else is done and beside it.
+    pub greeting: Option<Value>,
+    /// It found nothing at all.
+    pub idle: bool,
+    says: Vec<String>,
+    intent: String,
+    calls: Vec<ToolCall>,
+}
+
+impl<'a> Turn<'a> {
+    pub fn new(moment: &'a Moment, pace: Pace, state: &'a mut State) -> Self {
+        let now = moment.now.parse::<Timestamp>().ok();
+        let date = now.map(|now| now.strftime("%Y-%m-%d %H:%M").to_string());
+        Turn {
+            moment,
+            pace,
+            now_s: now.map_or(0, |now| now.as_second()),
+            date: date.unwrap_or_else(|| "undated".to_owned()),
+            state,
+            thread: moment.thread.clone(),
+            checklist: None,
+            greeting: None,
+            idle: false,
+            says: Vec::new(),
+            intent: String::new(),
+            calls: Vec::new(),
+        }
+    }
+
+    pub fn say(&mut self, sentence: impl Into<String>) {
+        self.says.push(sentence.into());
+    }
+
+    /// The first intent stands: drives come in order of rank.
+    pub fn intend(&mut self, intent: impl Into<String>) {
+        if self.intent.is_empty() {
+            self.intent = intent.into();
+        }
+    }
+
+    /// The tools called so far.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.calls.iter().map(|call| call.tool.as_str())
+    }
+
+    pub fn call(&mut self, tool: &str, args: Value) {
+        let Value::Object(args) = args else { return };
+        let tool = tool.to_owned();
+        self.calls.push(ToolCall { tool, args, ..ToolCall::default() });
+    }
+
+    /// Makes a call whose result is read in the next round.
+    pub fn ask(&mut self, origin: Origin, tool: &str, args: Value, about: &str) {
+        let job = self.job(origin, tool, &args, about);
+        self.state.jobs.push(job);
+        self.call(tool, args);
+    }
+
+    /// What finds the result of a call made now.
+    pub fn job(&self, origin: Origin, tool: &str, args: &Value, about: &str) -> Job {
+        Job {
+            origin,
+            tool: tool.to_owned(),
+            args: number(&args.to_string()),
+            about: about.to_owned(),
+            asked_at: self.moment.now.clone(),
+            thread: self.thread.clone(),
+        }
+    }
+
+    /// The owner's time zone.
+    pub fn zone(&self) -> TimeZone {
+        self.moment.time_zone.clone().unwrap_or(TimeZone::UTC)
+    }
+
+    /// Nothing was said, meant or done yet.
+    pub fn is_empty(&self) -> bool {
+        self.says.is_empty() && !self.acts()
+    }
+
+    /// Answers the owner, in memory where the feed shows it.
+    pub fn tell_owner(&mut self, text: &str) {
+        let thread = self.thread.clone();
+        self.tell(text, &thread);
+    }
+
+    /// The same on the thread it belongs to, whichever is worked on now.
+    pub fn tell(&mut self, text: &str, thread: &str) {
+        let data = json!({"from": "creature", "text": text, "at": self.moment.now, "thread": thread});
+        self.call("memory.append", json!({"kind": "message", "data": data}));
+    }
+
+    pub fn diary(&mut self, text: &str) {
+        let (life, commit) = (self.moment.life, self.commit());
+        let text = format!("\n## {}, life {life}, commit {commit}\n\n{text}\n", self.date);
+        self.call("notes.append", json!({"name": "diary", "text": text}));
+    }
+
+    /// The first seven digits of the commit this life runs.
+    pub fn commit(&self) -> &'a str {
+        let commit = &self.moment.commit;
+        commit.get(..7).unwrap_or(commit)
+    }
+
+    /// True when something is to be done.
+    pub fn acts(&self) -> bool {
+        !self.calls.is_empty() || self.checklist.is_some()
+    }
+
+    /// No more calls fit into this thought.
+    pub fn full(&self) -> bool {
+        self.calls.len() + 2 > MOST_CALLS
+    }
+
+    /// What came of a call made earlier.
+    pub fn result(&self, job: &Job) -> Option<&'a Value> {
+        let time = |at: &str| at.parse::<Timestamp>().ok();
+        let asked = time(&job.asked_at);
+        let found = self.moment.records.iter().rev().find(|record| {
+            // Long arguments are remembered shortened.
+            let args =
+                |args: &Value| args.get("shortened").is_some() || number(&args.to_string()) == job.args;
+            record.kind == "action"
+                && record.data.get("tool").and_then(Value::as_str) == Some(&job.tool)
+                && record.data.get("args").is_some_and(args)
+                && time(&record.at) >= asked
+        });
+        found.and_then(|record| record.data.get("result"))
+    }
+
+    /// Leaves only what may be done here: talking in safe mode, nothing outward in a rehearsal.
+    fn confine(&mut self) {
+        let (safe, before) = (self.moment.safe, self.calls.len());
+        if !safe && !self.moment.rehearsal {
+            return;
+        }
+        self.calls.retain(|call| {
+            let talks = matches!(call.tool.as_str(), "memory.append" | "notes.append");
+            talks || (!safe && call.tool.starts_with("notes."))
+        });
+        let why = if safe { "safe mode" } else { "a rehearsal" };
+        let left_out = before - self.calls.len();
+        self.say(format!("This is {why}: {left_out} calls left out."));
+    }
+
+    /// The thought, with `rest_s` where no other round follows.
+    pub fn into_thought(mut self, rest_s: u64) -> Thought {
+        if let Some(text) = self.checklist.take() {
+            self.call("notes.write", json!({"name": "heartbeat", "text": text}));
+        }
+        if let Some(Value::Object(args)) = self.greeting.take() {
+            let tool = "owner.message".to_owned();
+            self.calls.insert(0, ToolCall { tool, args, ..ToolCall::default() });
+        }
+        self.confine();
+        self.calls.truncate(MOST_CALLS);
+        let again = !self.calls.is_empty() && self.moment.round < LAST_ROUND;
+        let said = format!("instinct: {}", self.says.join(" "));
+        self.intend("rest");
+        Thought {
+            monologue: clip(&said, LONGEST_MONOLOGUE),
+            intent: clip(&self.intent, 200),
+            tool_calls: self.calls,
+            sleep_s: if again { 0 } else { rest_s },
+            said: true,
+            idle: self.idle,
+            ..Thought::default()
+        }
+    }
+}

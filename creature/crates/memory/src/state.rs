@@ -1,0 +1,51 @@
+//! Files of state: JSON that is read whole or not at all, and replaced whole.
+
+use crate::salvage::salvage;
+use crate::{replace, set_aside};
+use ground::papers::head;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io;
+use std::path::Path;
+
+/// Bytes read of a file of state; everything it may hold at its longest fits.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// What the file holds; none where it is missing or garbage.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let (bytes, _) = head(path, 0, MOST_BYTES).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
+/// Writes it down; failing to is told and survived, for losing it costs a look more.
+pub fn keep(path: &Path, state: &impl Serialize) {
+    let text = serde_json::to_vec(state).unwrap_or_default();
+    if let Err(error) = replace(path, &text) {
+        tracing::warn!("failed to {error}");
+    }
+}
+
+/// What is kept in a JSON file: the default where it is missing or garbage, and what is wrong with it as a sentence.
+/// A record of a newer self, or one that was damaged, costs itself and not the others.
+pub fn kept<T: DeserializeOwned + Serialize + Default>(path: &Path) -> (T, Option<String>) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let bytes = match head(path, 0, MOST_BYTES) {
+        Ok((bytes, _)) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return (T::default(), None),
+        Err(error) => {
+            // The next save replaces the file; a failure to keep this one costs no life.
+            let _ = set_aside(path);
+            return (T::default(), Some(format!("{name} cannot be read, set aside: {error}")));
+        }
+    };
+    match serde_json::from_slice(&bytes) {
+        Ok(kept) => (kept, None),
+        Err(error) => {
+            let _ = set_aside(path);
+            let kept: T = salvage(&bytes).unwrap_or_default();
+            let _ = replace(path, &serde_json::to_vec(&kept).unwrap_or_default());
+            let said = "is garbage, set aside; what of it can be read is kept";
+            (kept, Some(format!("{name} {said}: {error}")))
+        }
+    }
+}

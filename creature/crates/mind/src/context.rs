@@ -1,0 +1,225 @@
+//! Context: what of a moment a model is shown, each part within its cap. Pure.
+//!
+//! Invariant: whatever the moment holds, the text is at most the sum of the caps, says what it left
+//! out, is the same for the same moment, and holds the latest failure. What is left out is the oldest
+//! or lowest in rank; what still fails outlives what is settled.
+
+use super::moment::Moment;
+use super::runtime::runtime;
+use crate::ToolList;
+use agenda::stack::Line;
+use ground::text::{NOTE, count, head, shorten};
+use memory::Record;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Caps in characters; what one thought costs at most.
+#[derive(Clone, Debug)]
+pub struct Caps {
+    pub purpose: usize,
+    pub snapshot: usize,
+    pub checklist: usize,
+    pub scratch: usize,
+    pub goals: usize,
+    /// The owner's directives and the sub-sessions at work included.
+    pub stack: usize,
+    pub state: usize,
+    pub runtime: usize,
+    pub records: usize,
+    pub record: usize,
+    pub most_records: usize,
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self {
+            purpose: 6_000,
+            snapshot: 4_000,
+            checklist: 2_000,
+            scratch: 4_000,
+            goals: 4_000,
+            stack: 2_000,
+            state: 1_500,
+            runtime: 500,
+            records: 12_000,
+            record: 600,
+            most_records: 200,
+        }
+    }
+}
+
+/// The parts of a context, each within its cap; empty where there is nothing to show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parts {
+    pub purpose: String,
+    pub snapshot: String,
+    pub checklist: String,
+    pub scratch: String,
+    pub goals: String,
+    pub stack: String,
+    pub state: String,
+    pub runtime: String,
+    pub records: String,
+}
+
+/// Chooses what is shown of a moment; a failure of a tool that is not among `tools` is none any more.
+pub fn choose(moment: &Moment, caps: &Caps, tools: &ToolList) -> Parts {
+    // The owner is answered with full attention: the state is for a creature that acts by itself.
+    let state =
+        moment.standing.as_ref().filter(|_| !moment.answers()).map_or("", |standing| standing.text.as_str());
+    Parts {
+        purpose: head(&moment.purpose, caps.purpose),
+        snapshot: head(moment.snapshot.as_deref().unwrap_or_default(), caps.snapshot),
+        checklist: head(&moment.checklist, caps.checklist),
+        scratch: head(&moment.scratch, caps.scratch),
+        goals: goals(&moment.goals, caps.goals),
+        stack: stack(moment, caps.stack),
+        state: head(state, caps.state),
+        runtime: runtime(moment, caps.runtime),
+        records: records(&moment.records, caps, tools),
+    }
+}
+
+/// By rank, open before ended; a goal of many checkpoints leaves room for the next.
+fn goals(goals: &str, most: usize) -> String {
+    let lines: Vec<String> = goals.lines().map(|line| one_line(line, most / 3)).collect();
+    first(&lines, lines.len(), most, "goals of lower rank")
+}
+
+/// The owner's directives, the lines by rank, and what is at work beside.
+fn stack(moment: &Moment, most: usize) -> String {
+    let said = |what: &str, lines: &[String]| -> Vec<String> {
+        lines.iter().map(|line| one_line(&format!("- {what}: {line}"), 300)).collect()
+    };
+    let directives = said("your owner's word", &moment.directives);
+    let directives = first(&directives, directives.len(), most / 3, "older directives");
+    let sessions = newest(&said("at work apart", &moment.sessions), most / 5, "others at work");
+    let room = most.saturating_sub(count(&directives) + count(&sessions) + 2);
+    // More never fit, however many there are.
+    let ranked: Vec<String> =
+        moment.stack.iter().take(60).enumerate().map(|(at, line)| rank(at, line)).collect();
+    let mut parts =
+        vec![directives, first(&ranked, moment.stack.len(), room, "lines of lower rank"), sessions];
+    parts.retain(|part| !part.is_empty());
+    head(&parts.join("\n"), most)
+}
+
+fn rank(at: usize, line: &Line) -> String {
+    let Line { id, why, next, ready_at, .. } = line;
+    let (kind, title) = (format!("{:?}", line.category).to_lowercase(), one_line(&line.title, 90));
+    one_line(&format!("{}. {id} ({kind}) {title}: {why}; from {ready_at:.0}; next: {next}", at + 1), 360)
+}
+
+/// The text in one line of at most `most` characters.
+fn one_line(text: &str, most: usize) -> String {
+    shorten(text, most).replace(['\n', '\r'], " ")
+}
+
+/// The newest records that fit, oldest first; the latest failure and what still fails even where they do not.
+fn records(records: &[Record], caps: &Caps, tools: &ToolList) -> String {
+    let over = records.len().saturating_sub(caps.most_records);
+    let shown = records.get(over..).unwrap_or_default();
+    let lines: Vec<String> = shown.iter().map(|record| line(record, caps.record)).collect();
+    let mut failures = Vec::new();
+    for (at, what, record) in still_failing(records, tools) {
+        // The latest as whole as any record; of the others the gist.
+        let most = if failures.is_empty() { caps.record } else { caps.record / 3 };
+        failures.push((at, format!("{what}: {}\n", line(record, most))));
+    }
+    // Their room is set aside first, or a long newest line could push them out.
+    let reserve: usize = failures.iter().map(|(_, line)| count(line)).sum();
+    let dropped = records.len() - fitting(lines.iter().rev(), caps.records.saturating_sub(reserve + NOTE));
+    let mut text = String::new();
+    if dropped > 0 {
+        text += &format!("({dropped} older records left out)\n");
+    }
+    text.extend(failures.into_iter().filter(|(at, _)| *at < dropped).map(|(_, line)| line));
+    let kept = lines.get(dropped - over..).unwrap_or_default();
+    head(&(text + &kept.join("\n")), caps.records)
+}
+
+/// The latest failure, and the newest of those that nothing has settled since, with where they stand.
+fn still_failing<'a>(records: &'a [Record], tools: &ToolList) -> Vec<(usize, &'static str, &'a Record)> {
+    let (mut found, mut settled) = (Vec::new(), BTreeSet::new());
+    for (at, record) in records.iter().enumerate().rev() {
+        let tool = record.data.get("tool").and_then(Value::as_str);
+        if failed(record) {
+            let open = tool.is_some_and(|tool| !settled.contains(tool) && tools.exists(tool));
+            if found.is_empty() {
+                found.push((at, "latest failure", record));
+            } else if open && found.len() < MOST_FAILING {
+                found.push((at, "still failing", record));
+            }
+        }
+        settled.extend(tool.filter(|_| record.kind == "action"));
+    }
+    found
+}
+
+/// Failures that outlive newer records, the latest included.
+const MOST_FAILING: usize = 4;
+
+/// Whether a record tells of something that did not work.
+pub fn failed(record: &Record) -> bool {
+    let not_ok = |value: Option<&Value>| value.and_then(|v| v.get("ok")) == Some(&Value::Bool(false));
+    match record.kind.as_str() {
+        "action" => not_ok(record.data.get("result")),
+        "self_change" => not_ok(Some(&record.data)),
+        "death" => true,
+        "thought" => record.data.get("garbled") == Some(&Value::Bool(true)),
+        _ => false,
+    }
+}
+
+/// One record in one line of at most `most` characters.
+pub fn line(record: &Record, most: usize) -> String {
+    let text = |key: &str| match record.data.get(key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Null) | None => String::new(),
+        Some(other) => other.to_string(),
+    };
+    let said = match record.kind.as_str() {
+        "thought" if failed(record) => format!("garbled reply: {}", text("error")),
+        "thought" => format!("{} → {}", text("monologue"), text("intent")),
+        "action" => {
+            let args = shorten(&text("args"), most / 3);
+            format!("{} {args} → {}", text("tool"), text("result"))
+        }
+        "observation" => format!("{}: {}", text("about"), text("text")),
+        "message" => format!("{}: {}", text("from"), text("text")),
+        "death" => text("told"),
+        _ => record.data.to_string(),
+    };
+    let at = record.at.get(..19).unwrap_or(&record.at);
+    let line = format!("{at} life {} {}: {said}", record.life, record.kind);
+    shorten(&line, most).replace(['\n', '\r'], " ")
+}
+
+/// The newest lines within `most` characters, with a note on what was left out.
+fn newest(lines: &[String], most: usize, what: &str) -> String {
+    let dropped = lines.len() - fitting(lines.iter().rev(), most.saturating_sub(NOTE));
+    let mut text = lines.get(dropped..).unwrap_or_default().join("\n");
+    if dropped > 0 {
+        text = format!("({dropped} {what} left out)\n{text}");
+    }
+    head(&text, most)
+}
+
+/// The first lines within `most` characters, with a note on what of `total` was left out.
+fn first(lines: &[String], total: usize, most: usize, what: &str) -> String {
+    let shown = fitting(lines.iter(), most.saturating_sub(NOTE));
+    let kept = lines.get(..shown).unwrap_or_default();
+    let left = total.saturating_sub(shown);
+    let note = if left > 0 { format!("\n({left} {what} left out)") } else { String::new() };
+    head((kept.join("\n") + &note).trim_start_matches('\n'), most)
+}
+
+/// How many of these lines, in this order, fit into `room`.
+fn fitting<'a>(lines: impl Iterator<Item = &'a String>, room: usize) -> usize {
+    let mut used = 0;
+    let fits = |line: &&String| {
+        used += count(line) + 1;
+        used <= room
+    };
+    lines.take_while(fits).count()
+}

@@ -1,0 +1,379 @@
+//! A conversation with a model: what was said, thought and done, append-only in one file, whole after any end.
+//!
+//! Invariant: what was put to a model is never changed; a call has one result, also where a life was killed meanwhile.
+
+use agenda::standing::redact;
+use model::{Answer, Turn};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a file; a conversation that is longer is begun anew.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// Conversations kept; the one that is longest silent goes first.
+const MOST_KEPT: usize = 24;
+
+/// Bytes a token stands for, before a model has said how many there were.
+const BYTES_A_TOKEN: f64 = 3.5;
+
+/// Marks a line of the situation that no thought has answered yet.
+pub const JUST: &str = "just";
+
+/// What a conversation was begun with. Another model, system or list of tools begins another one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Head {
+    /// Of the owner's talk; none for the creature's own work.
+    pub thread: Option<String>,
+    pub model: String,
+    /// Hash of wire, model, system and tools.
+    pub fingerprint: String,
+    /// Bytes of system and tools.
+    #[serde(default)]
+    pub head_bytes: u64,
+    /// It took up another one.
+    #[serde(default)]
+    pub taken_up: bool,
+    /// Calls travel in a JSON thought, and their results in plain words.
+    #[serde(default)]
+    pub json: bool,
+}
+
+/// One line of the file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum Entry {
+    Head {
+        head: Head,
+    },
+    /// Words of ours, with what of the situation they showed, by title.
+    Said {
+        text: String,
+        life: u64,
+        at_s: i64,
+        #[serde(default)]
+        shown: BTreeMap<String, String>,
+    },
+    /// What the model gave, as it gave it; the tokens of all up to its end.
+    Thought {
+        raw: Value,
+        calls: Vec<Called>,
+        tokens: u64,
+        at_s: i64,
+    },
+    /// A call begins: killed from here on, nobody knows what it came to.
+    Began {
+        id: String,
+    },
+    Done {
+        id: String,
+        text: String,
+        failed: bool,
+    },
+    /// It rested: nothing it began waits for it.
+    Rested,
+}
+
+/// A call as its conversation knows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Called {
+    pub id: String,
+    pub tool: String,
+}
+
+/// A call that waits for its result.
+#[derive(Clone, Debug)]
+struct Open {
+    call: Called,
+    began: bool,
+    done: Option<Answer>,
+}
+
+/// One conversation, as its file has it.
+#[derive(Debug)]
+pub struct Conversation {
+    path: PathBuf,
+    pub head: Head,
+    pub turns: Vec<Turn>,
+    /// What was last shown of each part of the situation, as a hash.
+    pub shown: BTreeMap<String, String>,
+    open: Vec<Open>,
+    /// Tokens up to the first thought.
+    first_tokens: Option<u64>,
+    /// Tokens up to the last thought, and bytes since.
+    tokens: u64,
+    bytes_since: u64,
+    /// When something was last put to the model, and by which life.
+    pub at_s: i64,
+    pub life: u64,
+    rested: bool,
+    /// The results of its last thought are there, and no thought has followed.
+    returned: bool,
+    /// What the owner should know of the server that answered last.
+    pub odd: String,
+    /// Said with the last result that is waited for.
+    pub note: String,
+}
+
+impl Conversation {
+    /// Begins one in place of what the file held, with all that is said first in one write.
+    pub fn begin(path: PathBuf, head: Head, first: Vec<Entry>) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            clear(folder, fs::Metadata::is_dir)?;
+            fs::create_dir_all(folder)?;
+            clear(&path, fs::Metadata::is_file)?;
+            prune(folder, &path);
+        }
+        let mut new = Self::empty(path, head.clone());
+        let mut lines = line(&Entry::Head { head })?;
+        for entry in first {
+            lines.extend(line(&entry)?);
+            new.take(entry).ok_or_else(odd)?;
+        }
+        memory::replace(&new.path, &lines).map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(new)
+    }
+
+    fn empty(path: PathBuf, head: Head) -> Self {
+        let bytes_since = head.head_bytes;
+        Self {
+            path,
+            head,
+            turns: Vec::new(),
+            shown: BTreeMap::new(),
+            open: Vec::new(),
+            first_tokens: None,
+            tokens: 0,
+            bytes_since,
+            at_s: 0,
+            life: 0,
+            rested: true,
+            returned: false,
+            odd: String::new(),
+            note: String::new(),
+        }
+    }
+
+    /// Reads one; a torn last line is cut off. None where there is none, or none that can be gone on with.
+    pub fn load(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok()?;
+        // A pipe would be waited for, a device read without end.
+        if !found.is_file() || found.len() > MOST_BYTES {
+            return None;
+        }
+        let bytes = fs::read(path).ok()?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let mut lines = bytes.get(..whole)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let Ok(Entry::Head { head }) = serde_json::from_slice(lines.next()?) else { return None };
+        let mut read = Self::empty(path.to_path_buf(), head);
+        for line in lines {
+            read.take(serde_json::from_slice(line).ok()?)?;
+        }
+        if whole < bytes.len() {
+            OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(whole as u64)).ok()?;
+        }
+        Some(read)
+    }
+
+    /// Writes an entry down that follows from those before; after an error neither file nor conversation has it.
+    pub fn add(&mut self, entry: Entry) -> io::Result<()> {
+        let line = line(&entry)?;
+        let mut file = OpenOptions::new().append(true).open(&self.path)?;
+        let before = file.metadata()?.len();
+        let written = file.write_all(&line).and_then(|()| file.sync_data());
+        let kept = written.and_then(|()| self.take(entry).ok_or_else(odd));
+        if kept.is_err() {
+            // Half a line would make the whole file unreadable with the next one.
+            let _ = file.set_len(before);
+        }
+        kept
+    }
+
+    /// What an entry changes; none, and nothing is changed, where it cannot stand here.
+    fn take(&mut self, entry: Entry) -> Option<()> {
+        match entry {
+            Entry::Head { .. } => return None,
+            Entry::Said { text, life, at_s, shown } => {
+                if !self.open.is_empty() {
+                    return None;
+                }
+                self.bytes_since += text.len() as u64;
+                (self.life, self.at_s, self.rested) = (life, at_s, false);
+                self.shown.extend(shown);
+                self.turns.push(Turn::Said { text });
+            }
+            Entry::Thought { raw, calls, tokens, at_s } => {
+                if !self.open.is_empty() || self.turns.is_empty() {
+                    return None;
+                }
+                self.open = calls.into_iter().map(|call| Open { call, began: false, done: None }).collect();
+                self.first_tokens.get_or_insert(tokens);
+                (self.tokens, self.bytes_since, self.at_s, self.returned) = (tokens, 0, at_s, false);
+                // What was said is answered: the same words, said again, are new.
+                self.shown.values_mut().filter(|mark| *mark == JUST).for_each(String::clear);
+                self.turns.push(Turn::Thought { raw });
+            }
+            Entry::Began { id } => self.open.iter_mut().find(|open| open.call.id == id)?.began = true,
+            Entry::Done { id, text, failed } => {
+                let open = self.open.iter_mut().find(|open| open.call.id == id && open.done.is_none())?;
+                self.bytes_since += text.len() as u64;
+                open.done = Some(Answer { id, text, failed });
+                if self.open.iter().all(|open| open.done.is_some()) {
+                    let open = std::mem::take(&mut self.open);
+                    self.turns.push(match self.head.json {
+                        true => Turn::Said { text: in_words(&open) },
+                        false => {
+                            Turn::Results { results: open.into_iter().filter_map(|open| open.done).collect() }
+                        }
+                    });
+                    self.returned = true;
+                }
+            }
+            Entry::Rested => self.rested = true,
+        }
+        Some(())
+    }
+
+    /// A call begins; nothing where none of that name waits.
+    pub fn began(&mut self, id: &str) -> io::Result<()> {
+        if self.waits(id) { self.add(Entry::Began { id: id.to_owned() }) } else { Ok(()) }
+    }
+
+    /// What came of a call, as the mind reads it, without what looks like a secret.
+    pub fn done(&mut self, id: &str, shown: &str, failed: bool) -> io::Result<()> {
+        if !self.waits(id) {
+            return Ok(());
+        }
+        let mut text = redact(shown.trim_end());
+        if self.open.iter().filter(|open| open.done.is_none()).count() == 1 {
+            text += &std::mem::take(&mut self.note);
+        }
+        if text.is_empty() {
+            text = "(nothing)".to_owned();
+        }
+        self.add(Entry::Done { id: id.to_owned(), text, failed })
+    }
+
+    /// Gives the calls that a life before left open their results: what is not known is said to be so.
+    pub fn close(&mut self) -> io::Result<()> {
+        let left: Vec<(String, bool)> = self
+            .open
+            .iter()
+            .filter(|open| open.done.is_none())
+            .map(|open| (open.call.id.clone(), open.began))
+            .collect();
+        for (id, began) in left {
+            let text = match began {
+                true => {
+                    "outcome unknown: the life that made this call ended while it ran. Look at what is there before you do it again."
+                }
+                false => {
+                    "not run: something ended before it was its turn. Call it again if it is still needed."
+                }
+            };
+            self.add(Entry::Done { id, text: text.to_owned(), failed: true })?;
+        }
+        Ok(())
+    }
+
+    /// Whether a call waits for its result.
+    pub fn waits(&self, id: &str) -> bool {
+        self.open.iter().any(|open| open.call.id == id && open.done.is_none())
+    }
+
+    /// Whether its last thought wanted to go on.
+    pub fn is_unfinished(&self) -> bool {
+        !self.rested && (!self.open.is_empty() || self.returned)
+    }
+
+    /// Whether the model has something to answer to.
+    pub fn is_turn_of_model(&self) -> bool {
+        self.open.is_empty() && matches!(self.turns.last(), Some(Turn::Said { .. } | Turn::Results { .. }))
+    }
+
+    /// Tokens up to its first thought; none before that.
+    pub fn first_tokens(&self) -> Option<u64> {
+        self.first_tokens
+    }
+
+    /// Tokens of the next request, as far as is known.
+    pub fn tokens(&self) -> u64 {
+        self.tokens + estimate(self.bytes_since)
+    }
+}
+
+/// What came of calls, under their names.
+fn in_words(open: &[Open]) -> String {
+    let told = |open: &Open| {
+        let text = open.done.as_ref().map(|done| done.text.as_str()).unwrap_or_default();
+        format!("## {}\n{text}\n\n", open.call.tool)
+    };
+    format!("{CAME}\n\n{}", open.iter().map(told).collect::<String>())
+}
+
+/// Heads the results of calls that travel in a JSON thought.
+pub const CAME: &str = "# What came of your calls, in their order";
+
+/// Tokens of so many bytes, as far as is known before a model has counted them.
+pub fn estimate(bytes: u64) -> u64 {
+    // Far below what a float holds exactly.
+    (bytes as f64 / BYTES_A_TOKEN).ceil() as u64
+}
+
+fn odd() -> io::Error {
+    io::Error::other("an entry that does not follow from those before")
+}
+
+fn line(entry: &Entry) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(entry)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// The file of a thread's conversation; of the creature's own work where there is none.
+pub fn file(folder: &Path, thread: Option<&str>) -> PathBuf {
+    let Some(thread) = thread else { return folder.join("work.jsonl") };
+    let plain: String = thread.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
+    let exact = plain == thread && thread.chars().all(|letter| !letter.is_ascii_uppercase());
+    let mark = if exact { String::new() } else { format!("-{}", fingerprint(&[thread])) };
+    folder.join(format!("talk-{plain}{mark}.jsonl"))
+}
+
+/// A short hash of texts and where one ends.
+pub fn fingerprint(texts: &[&str]) -> String {
+    // FNV-1a: the same in every life and build.
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for text in texts {
+        for byte in text.bytes().chain([0xff]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}
+
+/// Moves aside what stands in the way and is not what should be there.
+fn clear(path: &Path, is_right: impl Fn(&fs::Metadata) -> bool) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !is_right(&found) => memory::set_aside(path),
+        _ => Ok(()),
+    }
+}
+
+/// The oldest conversations go, but for the one that begins.
+fn prune(folder: &Path, spared: &Path) {
+    let mut found: Vec<_> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path() != spared)
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    found.sort();
+    let over = (found.len() + 1).saturating_sub(MOST_KEPT);
+    for (_, path) in found.into_iter().take(over) {
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+    }
+}

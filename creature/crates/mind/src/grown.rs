@@ -1,0 +1,118 @@
+//! A conversation that has grown too long: when it has, and how the next one begins from what it came to.
+//!
+//! Invariant: between two such changes it grows by a tenth of the window; two in a row without gain end the wake.
+
+use super::conversation::{Conversation, JUST};
+use super::handover::{self, ASKED};
+use super::llm::{self, ModelMind};
+use super::moment::Moment;
+use super::situation::Said;
+use super::talks::SHORT_TOKENS;
+use super::{Down, Outcome, Why, transcript};
+use ground::papers;
+use model::Kind;
+use std::collections::BTreeMap;
+use std::io;
+
+/// What a handover is taken for, in tokens, before it is written.
+const HANDOVER_TOKENS: u64 = 4_000;
+
+/// How a conversation's length stands to the model's window and to the day's money.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    Fits,
+    /// A shorter one is to go on from its summary.
+    TooLong,
+    /// Nothing was said yet that could be left out.
+    Hopeless,
+}
+
+/// `now` and `first`: tokens of the next request, and of the first one. `round`: tokens whose reading costs a fiftieth of
+/// the day's money.
+pub fn length(now: u64, first: Option<u64>, window: u64, round: Option<u64>) -> Length {
+    let Some(first) = first else {
+        return if now > window / 10 * 9 { Length::Hopeless } else { Length::Fits };
+    };
+    let most = most(window, round);
+    if now > most && now >= first.saturating_add(window / 10) { Length::TooLong } else { Length::Fits }
+}
+
+fn most(window: u64, round: Option<u64>) -> u64 {
+    (window / 10 * 7).min(round.map_or(u64::MAX, |round| round.max(SHORT_TOKENS)))
+}
+
+impl ModelMind {
+    /// Goes on in a shorter conversation where this one has grown too long. An outcome ends the wake.
+    pub(super) async fn shortened(
+        &mut self,
+        moment: &Moment,
+        alive: &(dyn Fn() + Sync),
+    ) -> io::Result<Option<Outcome>> {
+        let Some(current) = &self.current else { return Ok(None) };
+        let before = current.tokens();
+        match length(before, current.first_tokens(), self.window, self.round_tokens) {
+            Length::Fits => return Ok(None),
+            Length::Hopeless => return Ok(Some(self.unfit(before))),
+            Length::TooLong => {}
+        }
+        let asking = handover::asking(&papers::read(&self.summary_prompt).text);
+        let lines = transcript::lines(&current.turns, self.tools);
+        let quick = match &self.quick {
+            Some(quick) => quick.sums_up(&lines, &asking, !moment.answers(), alive).await,
+            None => None,
+        };
+        let summary = match quick {
+            Some(summary) => summary,
+            None => match self.sums_itself_up(moment, asking, alive).await? {
+                Ok(summary) => summary,
+                Err(outcome) => return Ok(Some(outcome)),
+            },
+        };
+        self.begin(moment, Some(&summary))?;
+        let after = self.current.as_ref().map_or(0, Conversation::tokens);
+        let gained = after < most(self.window, self.round_tokens).min(before);
+        self.gainless = if gained { 0 } else { self.gainless + 1 };
+        Ok((self.gainless > 1).then(|| self.unfit(after)))
+    }
+
+    /// Its own summary, within the conversation; empty where its end is to be handed over instead.
+    async fn sums_itself_up(
+        &mut self,
+        moment: &Moment,
+        asking: String,
+        alive: &(dyn Fn() + Sync),
+    ) -> io::Result<Result<String, Outcome>> {
+        let asked = self.current.as_ref().and_then(|current| current.shown.get(ASKED));
+        if asked.is_none_or(|mark| mark != JUST) {
+            let shown = BTreeMap::from([(ASKED.to_owned(), JUST.to_owned())]);
+            self.tell(Said { text: asking, shown }, moment)?;
+        }
+        let turns = self.current.as_ref().map_or(&[][..], |current| &current.turns);
+        let live = (alive, Some(self.live.as_path()));
+        Ok(match self.ask(&self.frame, turns, !moment.answers(), false, live).await {
+            Ok(reply) => Ok(reply.text),
+            Err(error) => match error.kind {
+                // Its end is handed over instead.
+                Kind::TooLong | Kind::Signature | Kind::BadRequest | Kind::Garbled => Ok(String::new()),
+                Kind::Withheld if self.would_fit(error.fits_tokens) => Ok(String::new()),
+                _ => Err(llm::failed(&error)),
+            },
+        })
+    }
+
+    /// Whether one that is begun anew would be shorter, and of a size the broker has money for.
+    pub(super) fn would_fit(&self, fits_tokens: Option<u64>) -> bool {
+        let sizes = fits_tokens.zip(self.current.as_ref());
+        sizes.is_some_and(|(fits, current)| {
+            let anew = current.first_tokens().unwrap_or(u64::MAX).saturating_add(HANDOVER_TOKENS);
+            anew <= fits && anew < current.tokens()
+        })
+    }
+
+    fn unfit(&self, need: u64) -> Outcome {
+        let error =
+            format!("failed to fit into the window of {}: {need} tokens of {}", self.name(), self.window);
+        let hint = "use a model with a larger window, or set [model] context_tokens in owner.toml".to_owned();
+        Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 600, reset_s: None })
+    }
+}

@@ -1,0 +1,66 @@
+//! From one conversation to the next: what is asked for at the end of the old one, and what the new one is told. Pure.
+
+use super::moment::Moment;
+use super::{extract, transcript};
+use crate::ToolList;
+use ground::text::{head, shorten};
+use model::Turn;
+use serde_json::Value;
+
+/// Characters of a summary, and of what the owner wants one to be.
+const MOST_SUMMARY: usize = 24_000;
+const MOST_PROMPT: usize = 4_000;
+
+/// What a summary should be, unless `self/prompts/summary.md` says.
+const SUMMARY: &str = include_str!("../../../prompts/summary.md");
+
+/// Under which a conversation knows that it was asked to sum up.
+pub const ASKED: &str = "asked to sum up";
+
+/// Put to the model at the end of a conversation that has grown too long. `own`: the house's words for what is wanted.
+pub fn asking(own: &str) -> String {
+    let wanted = if own.trim().is_empty() { SUMMARY.to_owned() } else { head(own, MOST_PROMPT) };
+    format!("This conversation has grown too long and ends here. Call no tool. {}", wanted.trim())
+}
+
+/// Told where the one before cannot be read.
+pub const LOST: &str = "# Your last conversation is lost: its file cannot be read\n\nWhat you did stands in your records. \
+Look at what is there before you do it again.\n";
+
+/// What a new conversation is told of the one before: its summary, or its last words where there is none.
+pub fn told(summary: Option<&str>, turns: &[Turn], moment: &Moment, tools: &ToolList) -> String {
+    let mut text = match summary.filter(|summary| !summary.trim().is_empty()) {
+        Some(summary) => {
+            format!("# Handover of your last conversation\n\n{}\n\n", shorten(summary.trim(), MOST_SUMMARY))
+        }
+        None => {
+            let extract = extract::extract(&transcript::lines(turns, tools), tools);
+            if extract.is_empty() {
+                return String::new();
+            }
+            format!("# How your last conversation ended, oldest first\n\n{extract}")
+        }
+    };
+    let words = spoken(moment);
+    if !words.is_empty() {
+        text += &format!("# Your owner's words in it, word for word\n\n{}\n\n", words.join("\n"));
+    }
+    text + "Go on from there; do not do again what is done.\n"
+}
+
+/// The owner's latest words on this thread, whole.
+fn spoken(moment: &Moment) -> Vec<String> {
+    let thread = if moment.thread.is_empty() { "main" } else { moment.thread.as_str() };
+    let text = |data: &Value, key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut words: Vec<String> = moment
+        .records
+        .iter()
+        .rev()
+        .filter(|record| record.kind == "message" && text(&record.data, "from") == "owner")
+        .filter(|record| [thread, ""].contains(&text(&record.data, "thread").as_str()))
+        .take(8)
+        .map(|record| format!("- {} {}", record.at, text(&record.data, "text")))
+        .collect();
+    words.reverse();
+    words
+}

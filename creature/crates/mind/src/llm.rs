@@ -1,0 +1,336 @@
+//! Minds that are models: the one the broker offers, how it is spoken to, and one question without a conversation.
+//!
+//! Invariant: a model that cannot be used or does not answer is an `Outcome`, never an end of the life.
+
+use super::conversation::{self, Conversation, fingerprint};
+use super::talks::ENDED;
+use super::{Down, Outcome, Why, prompt, thought};
+use crate::{ModelSettings, ToolForm, ToolList};
+use agenda::standing::redact;
+use ground::paths::House;
+use ground::text;
+use hands::Broker;
+use model::{Client, Endpoint, Error, Kind, Reply, Tool, Wire};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// For connecting and for a probe, in seconds.
+const DEADLINE_S: u64 = 120;
+
+/// Seconds without a byte of a reply; its length has no limit.
+const SILENCE_S: u64 = 300;
+
+/// Tokens of a reply: thinking and a patch of a few hundred lines fit.
+const MAX_TOKENS: u64 = 8_192;
+
+/// Tokens that are taken for a model's window where nobody knows it.
+const USUAL_WINDOW: u64 = 32_000;
+
+/// Characters kept of a reply that could not be read.
+const MOST_GARBLED: usize = 2_000;
+
+/// The longest rest at a budget's end, in seconds; then it looks again.
+const HOUR_S: u64 = 3_600;
+
+/// The model of the broker's status; none where it offers none, an error where it cannot be used.
+pub fn offered(
+    broker: &Broker,
+    status: &Value,
+    settings: &ModelSettings,
+    house: &House,
+    tools: &'static ToolList,
+) -> Result<Option<ModelMind>, String> {
+    let Some(offer) = status.get("model").filter(|offer| !offer.is_null()) else { return Ok(None) };
+    let mut mind = named(broker, offer, settings, house, tools, None)?;
+    // Each house has words of its own for effort.
+    let settings = ModelSettings { effort: String::new(), ..settings.clone() };
+    let quick = offer.get("quick").filter(|quick| quick.is_object());
+    mind.quick =
+        quick.and_then(|quick| named(broker, quick, &settings, house, tools, None).ok()).map(Box::new);
+    Ok(Some(mind))
+}
+
+/// The model of an offer, or another one of this name that is reached in the same way.
+pub fn named(
+    broker: &Broker,
+    offer: &Value,
+    settings: &ModelSettings,
+    house: &House,
+    tools: &'static ToolList,
+    name: Option<&str>,
+) -> Result<ModelMind, String> {
+    let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
+    let number =
+        |pointer: &str| offer.pointer(pointer).and_then(Value::as_f64).filter(|number| *number > 0.0);
+    let wire = match word("wire") {
+        "anthropic" => Wire::Anthropic,
+        "responses" => Wire::Responses,
+        "openai" => Wire::Chat,
+        other => {
+            let other: String = other.chars().take(40).collect();
+            return Err(format!("the broker offers a model in the wire `{other}`, which I do not speak"));
+        }
+    };
+    let deadline = Duration::from_secs(settings.deadline_s.unwrap_or(DEADLINE_S).clamp(5, 1_800));
+    let silence = settings.deadline_s.map_or(Duration::from_secs(SILENCE_S), |_| deadline);
+    let known = offer.pointer("/window").and_then(Value::as_u64).filter(|window| *window > 0);
+    let window = settings.context_tokens.or(known).unwrap_or(USUAL_WINDOW);
+    let endpoint = Endpoint {
+        wire,
+        base_url: format!("{}{}", broker.base(), word("path")),
+        model: name.unwrap_or(word("name")).to_owned(),
+        token: broker.token().to_owned(),
+        deadline,
+        silence,
+        max_tokens: most_tokens(settings, window),
+        effort: if settings.effort.is_empty() { word("effort") } else { &settings.effort }.to_owned(),
+    };
+    let effort = endpoint.effort.clone();
+    let round_tokens = number("/cap_usd").zip(number("/prices/cache_read"));
+    let client = Client::new(endpoint).map_err(|error| format!("failed to {error} ({})", error.hint))?;
+    let form = match (settings.tools, wire) {
+        (ToolForm::Native, _) | (ToolForm::Auto, Wire::Anthropic | Wire::Responses) => Some(Form::Native),
+        (ToolForm::Json, _) => Some(Form::Json),
+        (ToolForm::Auto, Wire::Chat) => None,
+    };
+    Ok(ModelMind {
+        client,
+        wire,
+        silence,
+        window,
+        round_tokens: round_tokens.map(|(cap, read)| (cap / 50.0 / read * 1e6) as u64),
+        prices: number("/prices/input")
+            .and_then(|input| Some([input, number("/prices/cache_read")?, number("/prices/output")?])),
+        address: word("address").to_owned(),
+        build: word("build").to_owned(),
+        effort,
+        form,
+        auto: settings.tools == ToolForm::Auto,
+        frame: Frame::default(),
+        schema: prompt::schema(wire),
+        folder: house.conversations(),
+        live: house.thinking(),
+        tools,
+        servers: house.servers(),
+        summary_prompt: house.summary_prompt(),
+        talks: house.talks(),
+        quick: None,
+        current: None,
+        odd: String::new(),
+        begun: false,
+        gainless: 0,
+    }
+    .formed())
+}
+
+/// Tokens of a reply; a quarter of the window at most.
+fn most_tokens(settings: &ModelSettings, window: u64) -> u64 {
+    settings.max_tokens.filter(|most| *most > 0).unwrap_or(MAX_TOKENS).min(window / 4).max(256)
+}
+
+/// How calls travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As the wire has them.
+    Native,
+    /// As one JSON object, the thought.
+    Json,
+}
+
+/// What is put before every conversation of a kind; a cache holds it for all of them.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    pub(super) system: String,
+    pub(super) tools: Vec<Tool>,
+    /// Hash of wire, model, effort, system and tools.
+    pub(super) fingerprint: String,
+    /// Bytes of system and tools.
+    pub(super) bytes: u64,
+}
+
+/// A model and how it is spoken to.
+pub struct ModelMind {
+    pub(super) client: Client,
+    pub(super) wire: Wire,
+    pub(super) silence: Duration,
+    /// Tokens.
+    pub(super) window: u64,
+    /// Tokens of a conversation whose reading costs a fiftieth of the day's cap.
+    pub(super) round_tokens: Option<u64>,
+    /// USD per million tokens: input, read from a cache, output.
+    prices: Option<[f64; 3]>,
+    pub(super) address: String,
+    /// Of the server, where it says so.
+    pub(super) build: String,
+    effort: String,
+    /// None until the server was asked what it can.
+    pub(super) form: Option<Form>,
+    pub(super) auto: bool,
+    /// Of its own conversations.
+    pub frame: Frame,
+    pub(super) schema: Value,
+    pub(super) folder: PathBuf,
+    /// What is being thought, for whoever follows it.
+    pub(super) live: PathBuf,
+    pub(super) tools: &'static ToolList,
+    /// What servers were found to take.
+    pub(super) servers: PathBuf,
+    /// The house's own words for what a summary should be.
+    pub(super) summary_prompt: PathBuf,
+    /// What talks that are over came to.
+    pub(super) talks: PathBuf,
+    /// For what is small: it sums up what this one held.
+    pub(super) quick: Option<Box<ModelMind>>,
+    pub(super) current: Option<Conversation>,
+    /// What the owner should know of the server.
+    pub(super) odd: String,
+    /// A conversation was begun that nobody has heard of.
+    pub(super) begun: bool,
+    /// Conversations in a row that began from a summary and are no shorter for it.
+    pub(super) gainless: u32,
+}
+
+impl ModelMind {
+    /// Wire and model.
+    pub fn name(&self) -> String {
+        self.client.name()
+    }
+
+    /// How long a reply may be silent.
+    pub fn patience(&self) -> Duration {
+        self.silence
+    }
+
+    /// The wire it is spoken to in; prompts differ by it.
+    pub fn wire(&self) -> Wire {
+        self.wire
+    }
+
+    /// The same with the system prompt and tools of its form.
+    pub(super) fn formed(mut self) -> Self {
+        self.form();
+        self
+    }
+
+    pub(super) fn form(&mut self) {
+        self.frame = self.framed(prompt::MIND, prompt::NATIVE, &|_| true);
+    }
+
+    /// A frame with these words, the tools that `may` be used, and how they are called: `native` where the wire has them.
+    pub fn framed(&self, words: &str, native: &str, may: &dyn Fn(&str) -> bool) -> Frame {
+        let is_native = self.form != Some(Form::Json);
+        let tools = if is_native { self.tools.native(may) } else { Vec::new() };
+        let listed = (!is_native).then(|| prompt::in_json(self.wire, &self.tools.lines(may)));
+        let answer = listed.as_deref().unwrap_or(native);
+        let system = redact(&prompt::system(words, answer, self.most_shown()));
+        let told =
+            |tool: &Tool| format!("{}\n{}\n{}\n{}\n", tool.name, tool.description, tool.schema, tool.strict);
+        let listed: String = tools.iter().map(told).collect();
+        let form = if is_native { "native" } else { "json" };
+        let fingerprint = fingerprint(&[&self.name(), &self.address, &self.effort, form, &system, &listed]);
+        Frame { bytes: (system.len() + listed.len()) as u64, system, tools, fingerprint }
+    }
+
+    /// Characters of one result: a quarter of the window, and 10,000 tokens at most.
+    pub fn most_shown(&self) -> usize {
+        let tokens = (self.window / 4).min(10_000);
+        usize::try_from(tokens).unwrap_or(10_000) * 7 / 2
+    }
+
+    /// Talks and own work that a life before left unfinished; none is the own work.
+    pub fn unfinished(&self) -> Vec<Option<String>> {
+        let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let own = files.filter(|file| {
+            ["apart-", ENDED].iter().all(|other| !file.file_name().to_string_lossy().starts_with(other))
+        });
+        let read = own.filter_map(|file| Conversation::load(&file.path()));
+        read.filter(Conversation::is_unfinished).map(|left| left.head.thread).collect()
+    }
+
+    /// What came of a reply, with what it cost by the list: a write to a cache costs a quarter more than input.
+    pub(super) fn priced(&self, mut outcome: Outcome) -> Outcome {
+        let (Outcome::Thought { usage, .. } | Outcome::Garbled { usage, .. }) = &mut outcome else {
+            return outcome;
+        };
+        if let (Some([input, read, output]), Value::Object(usage)) = (self.prices, usage) {
+            let tokens = |key: &str| usage.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+            let cost = (tokens("input_tokens") + tokens("cache_write_tokens") * 1.25) * input
+                + tokens("cache_read_tokens") * read
+                + tokens("output_tokens") * output;
+            // To the millionth.
+            usage.insert("cost_usd".to_owned(), json!(cost.round() / 1e6));
+        }
+        outcome
+    }
+}
+
+/// A reply as the JSON thought it is.
+pub(super) fn read(reply: &Reply) -> Outcome {
+    let mut usage = usage(reply);
+    match thought::read(&reply.text) {
+        Ok((thought, how)) => {
+            if let (Value::Object(usage), true) = (&mut usage, how != "strict") {
+                usage.insert("repaired".to_owned(), json!(how));
+            }
+            Outcome::Thought { thought, usage }
+        }
+        Err(error) => garbled(reply, &error),
+    }
+}
+
+pub(super) fn garbled(reply: &Reply, error: &str) -> Outcome {
+    let error = match reply.stop.as_str() {
+        "max_tokens" => format!("{error} (the reply was cut short at max_tokens)"),
+        "refusal" => format!("{error} (the model refused)"),
+        _ => error.to_owned(),
+    };
+    Outcome::Garbled { error, text: text::shorten(&reply.text, MOST_GARBLED), usage: usage(reply) }
+}
+
+pub(super) fn usage(reply: &Reply) -> Value {
+    let mut usage = serde_json::to_value(reply.usage).unwrap_or(Value::Null);
+    if let Value::Object(usage) = &mut usage {
+        usage.insert("model".to_owned(), json!(reply.model));
+        usage.insert("attempts".to_owned(), json!(reply.attempts));
+        if !matches!(reply.stop.as_str(), "end_turn" | "tool_use") {
+            usage.insert("stop".to_owned(), json!(reply.stop));
+        }
+    }
+    usage
+}
+
+/// How long to leave a model alone after an error, in seconds; the loop doubles it while the outage lasts.
+pub(super) fn failed(error: &Error) -> Outcome {
+    let asked_s = error.retry_after.map(|wait| wait.as_secs() + 1);
+    let (why, rest_s) = match error.kind {
+        Kind::Garbled => {
+            let text = error.hint.clone();
+            return Outcome::Garbled { error: error.message.clone(), text, usage: Value::Null };
+        }
+        // An hour, or until the budget resets if that is sooner: asking again before would be refused again.
+        Kind::Withheld => (Why::Budget, asked_s.unwrap_or(HOUR_S).min(HOUR_S)),
+        Kind::Stopped => (Why::Stopped, asked_s.unwrap_or(HOUR_S).min(HOUR_S)),
+        // A token of another life is nothing the owner could mend.
+        Kind::Refused if error.message.contains("does not know this life") => (Why::Away, HOUR_S),
+        Kind::Refused => (Why::Key, HOUR_S.max(asked_s.unwrap_or(0))),
+        Kind::OutOfMoney => (Why::Money, HOUR_S.max(asked_s.unwrap_or(0))),
+        Kind::Settings => (Why::Unfit, HOUR_S.max(asked_s.unwrap_or(0))),
+        Kind::BadRequest | Kind::Signature | Kind::TooLong => (Why::Unfit, 600.max(asked_s.unwrap_or(0))),
+        Kind::Busy | Kind::Unreachable | Kind::Deadline => (Why::Away, asked_s.unwrap_or(60)),
+    };
+    let (error, hint, cause) =
+        (format!("failed to {}", error.message), error.hint.clone(), error.cause.clone());
+    Outcome::Down(Down { error, hint, why, cause, rest_s, reset_s: asked_s })
+}
+
+/// The tokens of a reply and of all that was put to the model before it; by bytes where the server does not say.
+pub(super) fn tokens(reply: &Reply, before: u64) -> u64 {
+    let usage = &reply.usage;
+    let prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+    let raw = conversation::estimate(reply.raw.to_string().len() as u64);
+    match prompt {
+        0 => before + raw,
+        prompt => prompt + usage.output_tokens.min(raw.max(1)),
+    }
+}

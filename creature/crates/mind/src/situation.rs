@@ -1,0 +1,136 @@
+//! What a conversation is told next: all of a moment when it begins, and later only what is new in it. Pure.
+//!
+//! Invariant: a part that stands in the conversation as it is now is not said again; what changes least comes first.
+
+use super::context::{self, Caps, Parts};
+use super::conversation::{JUST, fingerprint};
+use super::moment::{Moment, Word};
+use crate::ToolList;
+use std::cell::LazyCell;
+use std::collections::BTreeMap;
+
+const CHECKLIST: &str = "Checklist (self/HEARTBEAT.md)";
+
+/// What is said, and what of the situation it showed: a hash of each part by its title.
+#[derive(Debug, Default, PartialEq)]
+pub struct Said {
+    pub text: String,
+    pub shown: BTreeMap<String, String>,
+}
+
+impl Said {
+    /// A part under its title, unless it was shown as it is.
+    fn part(&mut self, known: &BTreeMap<String, String>, title: &str, body: &str) {
+        let (body, mark) = (body.trim(), fingerprint(&[body.trim()]));
+        if known.get(title).is_some_and(|known| *known == mark) {
+            return;
+        }
+        let first = !known.contains_key(title);
+        self.shown.insert(title.to_owned(), mark);
+        match (body.is_empty(), first) {
+            (true, true) => {}
+            (true, false) => self.text += &format!("# {title}\n\n(nothing any more)\n\n"),
+            (false, _) => self.text += &format!("# {title}\n\n{body}\n\n"),
+        }
+    }
+
+    /// What the money forbids, said when that changes; its figures change with every call and are no news.
+    fn money(&mut self, known: &BTreeMap<String, String>, alarm: &str) {
+        let (title, plain) = ("Money", alarm.replace(|c: char| c.is_ascii_digit(), ""));
+        let mark = if plain.is_empty() { String::new() } else { fingerprint(&[&plain]) };
+        if known.get(title).map_or("", String::as_str) == mark {
+            return;
+        }
+        let said = if alarm.is_empty() { "it is as it should be again" } else { alarm };
+        self.text += &format!("# {title}\n\n{said}\n\n");
+        self.shown.insert(title.to_owned(), mark);
+    }
+
+    /// Those of the lines that were not said before; from `unseen` on they are new, whatever was once said alike.
+    fn lines(&mut self, known: &BTreeMap<String, String>, title: &str, lines: &[String], unseen: usize) {
+        let mut new = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            let mark = fingerprint(&[title, line]);
+            if known.get(&mark).is_none_or(|mark| at >= unseen && mark != JUST) {
+                self.shown.insert(mark, JUST.to_owned());
+                new.push(line.as_str());
+            }
+        }
+        if !new.is_empty() {
+            self.text += &format!("# {title}\n\n{}\n\n", new.join("\n"));
+        }
+    }
+}
+
+/// What stands for many thoughts; the same for every conversation, so that a cache holds it for all.
+pub fn standing(parts: &Parts) -> Said {
+    let (mut said, known) = (Said::default(), BTreeMap::new());
+    said.part(&known, "PURPOSE.md", or(&parts.purpose, "(missing: ask your owner, or write one)"));
+    said.part(&known, CHECKLIST, &parts.checklist);
+    said.part(&known, "What you remember (last snapshot)", &parts.snapshot);
+    said.part(&known, "Scratch (self/scratch.md)", &parts.scratch);
+    said.part(&known, "Goals", &parts.goals);
+    said
+}
+
+/// What is so now where a conversation begins.
+pub fn opening(moment: &Moment, parts: &Parts) -> Said {
+    let (mut said, known) = (Said::default(), BTreeMap::new());
+    said.part(&known, "Latest records, oldest first, in short", or(&parts.records, "(none yet)"));
+    said.part(&known, "What this life was born with", &moment.born);
+    situation(&mut said, &known, moment, parts);
+    said
+}
+
+/// What is new since; `wake`: a new wake begins, and is told the hour and its reasons.
+pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool, tools: &ToolList) -> Said {
+    let mut said = Said::default();
+    let parts = LazyCell::new(|| context::choose(moment, &Caps::default(), tools));
+    if moment.purpose_changed || !known.contains_key("PURPOSE.md") {
+        said.part(known, "PURPOSE.md", &parts.purpose);
+    }
+    said.part(known, "What this life was born with", &moment.born);
+    if wake && known.contains_key(CHECKLIST) {
+        said.part(known, CHECKLIST, &parts.checklist);
+    }
+    match wake {
+        true => situation(&mut said, known, moment, &parts),
+        false => happened(&mut said, known, moment),
+    }
+    said
+}
+
+fn situation(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment, parts: &Parts) {
+    said.part(known, "Where you stand with your owner and your work", &parts.state);
+    said.part(known, "What there is to do, by rank", &parts.stack);
+    happened(said, known, moment);
+    if !moment.own.is_empty() {
+        said.text += &format!("# Time of your own\n\n{}\n\n", moment.own);
+    }
+    said.text += &format!("# Now\n\n{}\n", parts.runtime);
+}
+
+/// Events are taken off their queue by the thought that is shown them: each is new.
+fn happened(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment) {
+    said.money(known, &moment.alarm);
+    said.lines(known, "Events", &events(moment), 0);
+    let (words, unseen) = (words(moment), moment.words.len().saturating_sub(moment.unseen));
+    said.lines(known, "Your owner's words, not yet answered", &words, unseen);
+}
+
+fn events(moment: &Moment) -> Vec<String> {
+    moment.news.iter().map(|news| format!("- {news}")).collect()
+}
+
+/// The owner's words, whole.
+fn words(moment: &Moment) -> Vec<String> {
+    let line = |word: &Word| match word.at.is_empty() {
+        true => format!("- {}", word.text),
+        false => format!("- {} {}", word.at, word.text),
+    };
+    moment.words.iter().map(line).collect()
+}
+
+fn or<'a>(text: &'a str, missing: &'a str) -> &'a str {
+    if text.trim().is_empty() { missing } else { text }
+}

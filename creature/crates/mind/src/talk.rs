@@ -1,0 +1,377 @@
+//! One thought within a conversation: it is gone on with or begun, told what is new, and what the model gives is kept.
+//!
+//! Invariant: nothing is put to a model that does not stand in the conversation's file; a thought is written down before
+//! any of its calls is made.
+
+use super::context::{self, Caps};
+use super::conversation::{self, Called, Conversation, Entry, Head};
+use super::live::Live;
+use super::llm::{self, Form, Frame, ModelMind};
+use super::moment::Moment;
+use super::talks::{self, DAY_S, ENDED, SHORT_TOKENS};
+use super::thought::{MOST_CALLS, ToolCall};
+use super::{Down, Outcome, Why, handover, native, situation};
+use agenda::standing::redact;
+use jiff::Timestamp;
+use memory::state;
+use model::{Error, Kind, Reply, Talk, Turn, Wire};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+/// Seconds a provider's cache keeps a conversation.
+const CACHED_S: [(Wire, i64); 3] = [(Wire::Anthropic, 300), (Wire::Responses, 1_800), (Wire::Chat, 1_800)];
+
+/// Servers whose ways are remembered.
+const MOST_SERVERS: usize = 32;
+
+/// What a server was found to take.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Server {
+    takes_tools: bool,
+    found_at: String,
+}
+
+impl ModelMind {
+    /// One thought. `alive` is called with every sign of life of the model.
+    pub async fn think(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> Outcome {
+        if let Err(outcome) = self.learn(now(moment), !moment.answers()).await {
+            return outcome;
+        }
+        match self.thought(moment, alive).await {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                self.current = None;
+                unkept(&error)
+            }
+        }
+    }
+
+    /// Finds out whether the server takes tools, once for each address and model.
+    pub async fn learn(&mut self, now: Timestamp, autonomous: bool) -> Result<(), Outcome> {
+        if self.form.is_some() {
+            return Ok(());
+        }
+        let mut known: BTreeMap<String, Server> = state::read(&self.servers).unwrap_or_default();
+        let key = self.server();
+        let takes_tools = match known.get(&key) {
+            Some(server) => server.takes_tools,
+            None => {
+                let (found_at, word) =
+                    (now.to_string(), conversation::fingerprint(&[&now.to_string(), &key]));
+                let takes_tools = self.client.takes_tools(&word, autonomous).await;
+                let takes_tools = takes_tools.map_err(|error| llm::failed(&error))?;
+                while known.len() >= MOST_SERVERS {
+                    known.pop_first();
+                }
+                known.insert(key, Server { takes_tools, found_at });
+                state::keep(&self.servers, &known);
+                takes_tools
+            }
+        };
+        self.form = Some(if takes_tools { Form::Native } else { Form::Json });
+        self.form();
+        Ok(())
+    }
+
+    fn server(&self) -> String {
+        format!("{} {} {}", self.address, self.name(), self.build).trim_end().to_owned()
+    }
+
+    /// A server that refuses a request is another one than it was: it is asked again what it takes.
+    fn unlearn(&mut self) {
+        if !self.auto || self.wire != Wire::Chat {
+            return;
+        }
+        let mut known: BTreeMap<String, Server> = state::read(&self.servers).unwrap_or_default();
+        known.remove(&self.server());
+        state::keep(&self.servers, &known);
+        self.form = None;
+    }
+
+    async fn thought(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> io::Result<Outcome> {
+        self.ready(moment)?;
+        if let Some(outcome) = self.shortened(moment, alive).await? {
+            return Ok(outcome);
+        }
+        let (mut bare, mut anew) = (false, false);
+        loop {
+            let Some(mut current) = self.current.take() else { return Err(io::Error::other("it is gone")) };
+            let live = (alive, Some(self.live.as_path()));
+            let asked = self.ask(&self.frame, &current.turns, !moment.answers(), bare, live).await;
+            let taken = asked
+                .map(|reply| self.took(&mut current, &reply, now_s(moment)).map(|came| self.priced(came)));
+            self.odd = taken.as_ref().map_or(String::new(), |_| current.odd.clone());
+            self.current = Some(current);
+            let error = match taken {
+                Ok(outcome) => return outcome,
+                Err(error) => error,
+            };
+            match error.kind {
+                // The thinking of old is bound to what is no more: once without it.
+                Kind::Signature if !bare => bare = true,
+                Kind::Signature | Kind::TooLong if !anew => {
+                    (bare, anew) = (false, true);
+                    self.begin(moment, None)?;
+                }
+                Kind::Withheld if !anew && self.would_fit(error.fits_tokens) => {
+                    anew = true;
+                    self.begin(moment, None)?;
+                }
+                kind => {
+                    if kind == Kind::BadRequest {
+                        self.unlearn();
+                    }
+                    return Ok(llm::failed(&error));
+                }
+            }
+        }
+    }
+
+    /// Goes on with this moment's conversation or begins it, and tells it what is new.
+    fn ready(&mut self, moment: &Moment) -> io::Result<()> {
+        let head = self.head(moment);
+        let path = conversation::file(&self.folder, head.thread.as_deref());
+        if self.current.as_ref().is_none_or(|current| current.head.thread != head.thread) {
+            self.current = Conversation::load(&path);
+        }
+        let goes_on = self.current.as_ref().is_some_and(|kept| self.goes_on(kept, &head, moment));
+        if !goes_on {
+            self.put_by(&path);
+            return self.begin(moment, None);
+        }
+        let Some(current) = &mut self.current else { return Ok(()) };
+        current.close()?;
+        let wake = moment.round == 0 || !current.is_turn_of_model() || current.life != moment.life;
+        let said = situation::news(moment, &current.shown, wake, self.tools);
+        self.tell(said, moment)
+    }
+
+    /// Keeps a long talk that is over and was not summed up yet, for another has its place now.
+    fn put_by(&self, path: &Path) {
+        let Some(old) = self.current.as_ref().filter(|old| old.head.thread.is_some()) else { return };
+        if old.is_unfinished() || !talks::is_long(old) || talks::summary(&self.talks, old).is_some() {
+            return;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let kept = self.folder.join(format!("{ENDED}{}-{name}", old.at_s));
+        let copied = std::fs::copy(path, &kept);
+        let _ = copied.inspect_err(|error| tracing::warn!("failed to keep {}: {error}", path.display()));
+    }
+
+    fn head(&self, moment: &Moment) -> Head {
+        let thread = if moment.thread.is_empty() { "main" } else { moment.thread.as_str() };
+        let thread = moment.answers().then(|| thread.to_owned());
+        self.head_of(thread, &self.frame)
+    }
+
+    pub(super) fn head_of(&self, thread: Option<String>, frame: &Frame) -> Head {
+        Head {
+            thread,
+            model: self.name(),
+            fingerprint: frame.fingerprint.clone(),
+            head_bytes: frame.bytes,
+            taken_up: false,
+            json: self.form == Some(Form::Json),
+        }
+    }
+
+    fn goes_on(&self, kept: &Conversation, head: &Head, moment: &Moment) -> bool {
+        let idle_s = now_s(moment).saturating_sub(kept.at_s);
+        let cached_s =
+            CACHED_S.iter().find(|(wire, _)| *wire == self.wire).map_or(0, |(_, cached_s)| *cached_s);
+        let fresh = (0..cached_s).contains(&idle_s);
+        let talk = head.thread.is_some() && kept.tokens() < SHORT_TOKENS && (0..DAY_S).contains(&idle_s);
+        kept.head.fingerprint == head.fingerprint && (fresh || talk || kept.is_unfinished())
+    }
+
+    /// Begins this moment's conversation anew; what the one before came to is handed over.
+    pub(super) fn begin(&mut self, moment: &Moment, summary: Option<&str>) -> io::Result<()> {
+        let old = self.current.take();
+        let handed =
+            old.as_ref().filter(|old| summary.is_some() || old.is_unfinished() || old.head.thread.is_some());
+        let kept = || old.as_ref().and_then(|old| talks::summary(&self.talks, old));
+        let summary = summary.map(str::to_owned).or_else(kept);
+        let handed = handed.map(|old| handover::told(summary.as_deref(), &old.turns, moment, self.tools));
+        let mut handed = handed.unwrap_or_default();
+        let head = self.head(moment);
+        let path = conversation::file(&self.folder, head.thread.as_deref());
+        let none = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        if old.is_none() && !path.symlink_metadata().is_err_and(none) {
+            tracing::warn!("{} cannot be gone on with: a conversation begins anew", path.display());
+            handed = handover::LOST.to_owned();
+        }
+        let head = Head { taken_up: !handed.is_empty(), ..head };
+        let parts = context::choose(moment, &Caps::default(), self.tools);
+        let mut opening = situation::opening(moment, &parts);
+        if !handed.is_empty() {
+            opening.text = format!("{handed}\n{}", opening.text);
+        }
+        // Two turns: the first is the same for every conversation, and is read from the cache for all.
+        let first = [situation::standing(&parts), opening].into_iter().filter_map(|said| put(said, moment));
+        self.current = Some(Conversation::begin(path, head, first.collect())?);
+        self.begun = true;
+        Ok(())
+    }
+
+    pub(super) fn tell(&mut self, said: situation::Said, moment: &Moment) -> io::Result<()> {
+        match (&mut self.current, put(said, moment)) {
+            (Some(current), Some(entry)) => current.add(entry),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) async fn ask(
+        &self,
+        frame: &Frame,
+        turns: &[Turn],
+        autonomous: bool,
+        bare: bool,
+        (alive, live): (&(dyn Fn() + Sync), Option<&Path>),
+    ) -> Result<Reply, Error> {
+        let schema = (self.form == Some(Form::Json)).then_some(&self.schema);
+        let Frame { system, tools, .. } = frame;
+        let talk = Talk { system, tools, turns, schema, autonomous, bare };
+        let mut live = Live::begin(live);
+        self.client
+            .say(&talk, &mut |heard| {
+                alive();
+                live.take(heard);
+            })
+            .await
+    }
+
+    /// Keeps what the model gave, and reads it as a thought.
+    pub(super) fn took(&self, current: &mut Conversation, reply: &Reply, now_s: i64) -> io::Result<Outcome> {
+        let before = current.tokens();
+        let prompt =
+            reply.usage.input_tokens + reply.usage.cache_read_tokens + reply.usage.cache_write_tokens;
+        current.odd = match prompt > 0 && before > 6_000 && prompt < before / 3 {
+            true => format!(
+                "{} counted {prompt} tokens where about {before} were sent: it cuts what does not fit its window; \
+                 set its context, or [model] context_tokens in owner.toml",
+                self.client.name()
+            ),
+            false => String::new(),
+        };
+        let (mut thought, usage) = match self.form {
+            Some(Form::Json) => match llm::read(reply) {
+                Outcome::Thought { thought, usage } => (thought, usage),
+                other => {
+                    misread(current, reply, &other, now_s)?;
+                    return Ok(other);
+                }
+            },
+            _ if reply.calls.is_empty() && reply.text.trim().is_empty() && reply.stop != "end_turn" => {
+                return Ok(llm::garbled(reply, "the reply is empty"));
+            }
+            _ => (native::thought(reply, self.tools), llm::usage(reply)),
+        };
+        let turn = current.turns.len();
+        if self.form == Some(Form::Json) {
+            for (at, call) in thought.tool_calls.iter_mut().enumerate() {
+                call.id = format!("{}#{turn}.{}", call.tool, at + 1);
+            }
+        }
+        current.note = thought.not_run().map(|not_run| format!("\n\n({not_run})")).unwrap_or_default();
+        let called = |call: &ToolCall| Called { id: call.id.clone(), tool: call.tool.clone() };
+        let mut calls: Vec<Called> = thought.tool_calls.iter().map(called).collect();
+        let over = reply.calls.iter().skip(MOST_CALLS);
+        calls.extend(over.map(|call| Called { id: call.id.clone(), tool: call.name.clone() }));
+        let (raw, tokens) = (reply.raw.clone(), llm::tokens(reply, before));
+        // A turn without words or calls cannot be sent again: the next words of ours follow those before it.
+        if !(calls.is_empty() && reply.text.trim().is_empty()) {
+            current.add(Entry::Thought { raw, calls, tokens, at_s: now_s })?;
+        }
+        for call in reply.calls.iter().skip(MOST_CALLS) {
+            let text = format!("not run: {MOST_CALLS} calls are run at once; call it again");
+            current.add(Entry::Done { id: call.id.clone(), text, failed: true })?;
+        }
+        thought.delivers = self.form == Some(Form::Native) && thought.tool_calls.is_empty();
+        Ok(Outcome::Thought { thought, usage })
+    }
+
+    /// Writes into the conversation; one that cannot be written is read anew, its call of unknown outcome.
+    fn keep(&mut self, write: impl FnOnce(&mut Conversation) -> io::Result<()>) {
+        if let Some(Err(error)) = self.current.as_mut().map(write) {
+            tracing::warn!("failed to keep a conversation: {error}");
+            self.current = None;
+        }
+    }
+
+    /// A call begins.
+    pub fn began(&mut self, id: &str) {
+        self.keep(|talk| talk.began(id));
+    }
+
+    /// What came of a call, as the mind reads it.
+    pub fn done(&mut self, id: &str, shown: &str, failed: bool) {
+        self.keep(|talk| talk.done(id, shown, failed));
+    }
+
+    /// Its last thought rests: nothing waits to be gone on with.
+    pub fn rested(&mut self) {
+        self.keep(|talk| talk.add(Entry::Rested));
+    }
+
+    /// Puts the conversation aside while another is held; `take_up` goes on with it.
+    pub fn park(&mut self) -> Option<Conversation> {
+        self.current.take()
+    }
+
+    pub fn take_up(&mut self, parked: Option<Conversation>) {
+        self.current = parked;
+    }
+
+    /// Another mind goes on: what stands in the files is read anew before this one does.
+    pub fn let_go(&mut self) {
+        self.current = None;
+    }
+
+    /// Whether a conversation was begun since this was last asked: what was shown before is out of sight.
+    pub fn take_begun(&mut self) -> bool {
+        std::mem::take(&mut self.begun)
+    }
+
+    /// What the owner should know of the server; empty where all is well.
+    pub fn odd(&self) -> &str {
+        &self.odd
+    }
+}
+
+/// Words of ours, without what looks like a secret; none where there is nothing to say.
+fn put(said: situation::Said, moment: &Moment) -> Option<Entry> {
+    let text = redact(said.text.trim_end());
+    let (life, at_s, shown) = (moment.life, now_s(moment), said.shown);
+    Some(Entry::Said { text, life, at_s, shown }).filter(|_| !said.text.trim().is_empty())
+}
+
+/// A reply that cannot be read stays as it came, and is told what it should have been.
+fn misread(talk: &mut Conversation, reply: &Reply, outcome: &Outcome, now_s: i64) -> io::Result<()> {
+    let Outcome::Garbled { error, .. } = outcome else { return Ok(()) };
+    if reply.text.trim().is_empty() {
+        return Ok(());
+    }
+    let tokens = llm::tokens(reply, talk.tokens());
+    talk.add(Entry::Thought { raw: reply.raw.clone(), calls: Vec::new(), tokens, at_s: now_s })?;
+    let text = format!(
+        "Your last reply could not be read, and nothing of it was done: {error}. Answer one JSON object."
+    );
+    let life = talk.life;
+    talk.add(Entry::Said { text, life, at_s: now_s, shown: BTreeMap::new() })
+}
+
+pub(super) fn unkept(error: &io::Error) -> Outcome {
+    let error = format!("failed to keep the conversation: {error}");
+    let hint = "is the disk full, or .self/mind not writable?".to_owned();
+    Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 60, reset_s: None })
+}
+
+fn now(moment: &Moment) -> Timestamp {
+    moment.now.parse().unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+fn now_s(moment: &Moment) -> i64 {
+    now(moment).as_second()
+}

@@ -1,0 +1,184 @@
+//! A conversation as lines anybody can read, whichever wire and model it was held with. Pure.
+
+use super::conversation::CAME;
+use super::thought;
+use crate::ToolList;
+use ground::text::shorten;
+use model::Turn;
+use serde_json::{Map, Value};
+
+/// Characters kept of what was said to the model, said by it, of one call's arguments and of one result.
+const MOST_TOLD: usize = 3_000;
+const MOST_SAID: usize = 4_000;
+const MOST_ARGS: usize = 1_500;
+const MOST_CAME: usize = 3_000;
+
+/// One thing that happened in a conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Line {
+    /// Words of ours.
+    Told(String),
+    /// Words of the model's; thinking is not among them.
+    Said(String),
+    Called {
+        tool: String,
+        args: Map<String, Value>,
+    },
+    /// What came of the call of this place among those before it.
+    Came {
+        call: usize,
+        text: String,
+        failed: bool,
+    },
+}
+
+/// All lines of a conversation, oldest first; those of a call know its place in the answer.
+pub fn lines(turns: &[Turn], tools: &ToolList) -> Vec<Line> {
+    let (mut lines, mut calls) = (Vec::new(), Vec::new());
+    for turn in turns {
+        match turn {
+            Turn::Said { text } if text.starts_with(CAME) => came_in_words(text, &mut calls, &mut lines),
+            Turn::Said { text } => lines.push(Line::Told(text.clone())),
+            Turn::Thought { raw } => {
+                calls.clear();
+                for (id, line) in said(raw, tools) {
+                    if matches!(line, Line::Called { .. }) {
+                        calls.push((id, lines.len()));
+                    }
+                    lines.push(line);
+                }
+            }
+            Turn::Results { results } => {
+                for answer in results {
+                    let call =
+                        calls.iter().find(|(id, _)| *id == answer.id).map_or(usize::MAX, |(_, at)| *at);
+                    lines.push(Line::Came { call, text: answer.text.clone(), failed: answer.failed });
+                }
+            }
+        }
+    }
+    lines
+}
+
+/// Results of calls that travelled in a JSON thought: under the names of their tools, in the order of the calls.
+fn came_in_words(text: &str, calls: &mut Vec<(String, usize)>, lines: &mut Vec<Line>) {
+    let mut calls = std::mem::take(calls).into_iter();
+    let mut next = calls.next();
+    let mut body = String::new();
+    let mut open: Option<usize> = None;
+    let mut close = |open: &mut Option<usize>, body: &mut String| {
+        if let Some(call) = open.take() {
+            let text = std::mem::take(body).trim().to_owned();
+            lines.push(Line::Came { call, failed: text.starts_with("failed:"), text });
+        }
+    };
+    for line in text.lines().skip(1) {
+        // A heading within a result is none of ours unless it names the tool whose turn it is.
+        let begins = next.as_ref().filter(|(tool, _)| line.strip_prefix("## ") == Some(tool.as_str()));
+        match begins.map(|(_, at)| *at) {
+            Some(at) => {
+                close(&mut open, &mut body);
+                (open, next) = (Some(at), calls.next());
+            }
+            None => body = body + line + "\n",
+        }
+    }
+    close(&mut open, &mut body);
+}
+
+/// The words and calls of a thought with their names in its wire; a JSON thought is read as what it says.
+fn said(raw: &Value, tools: &ToolList) -> Vec<(String, Line)> {
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let called = |id, tool, args| called(id, tool, args, tools);
+    let mut all = Vec::new();
+    let items: Vec<&Value> = match raw {
+        Value::Array(items) => items.iter().collect(),
+        other => vec![other],
+    };
+    for item in items {
+        match text(item, "type").as_deref() {
+            Some("tool_use") => all.push(called(text(item, "id"), text(item, "name"), item.get("input"))),
+            Some("function_call") => {
+                all.push(called(text(item, "call_id"), text(item, "name"), item.get("arguments")));
+            }
+            Some("thinking" | "redacted_thinking" | "reasoning") => {}
+            _ => {
+                let parts = match item.get("content") {
+                    Some(Value::Array(parts)) => parts.iter().filter_map(|part| text(part, "text")).collect(),
+                    Some(Value::String(said)) => vec![said.clone()],
+                    _ => Vec::new(),
+                };
+                let words = text(item, "text").into_iter().chain(parts);
+                words.filter(|words| !words.trim().is_empty()).for_each(|words| all.extend(spoken(words)));
+                for call in item.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+                    let function = call.get("function").unwrap_or(call);
+                    all.push(called(text(call, "id"), text(function, "name"), function.get("arguments")));
+                }
+            }
+        }
+    }
+    all
+}
+
+fn called(
+    id: Option<String>,
+    tool: Option<String>,
+    args: Option<&Value>,
+    tools: &ToolList,
+) -> (String, Line) {
+    let args = match args {
+        Some(Value::Object(args)) => args.clone(),
+        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
+        _ => Map::new(),
+    };
+    let tool = tool.unwrap_or_default();
+    let tool = tools.by_wire_name(&tool).map_or(tool.as_str(), |known| known.name).to_owned();
+    (id.unwrap_or_default(), Line::Called { tool, args })
+}
+
+/// Words as they are, or the JSON thought that they are; its calls are known by their tools.
+fn spoken(words: String) -> Vec<(String, Line)> {
+    let json = words.trim_start().starts_with('{').then(|| thought::read(&words).ok()).flatten();
+    let Some((thought, _)) = json else { return vec![(String::new(), Line::Said(words))] };
+    let said = [thought.monologue, thought.intent].join(" ").trim().to_owned();
+    let mut all: Vec<(String, Line)> = Some(said)
+        .filter(|said| !said.is_empty())
+        .map(|said| (String::new(), Line::Said(said)))
+        .into_iter()
+        .collect();
+    all.extend(
+        thought
+            .tool_calls
+            .into_iter()
+            .map(|call| (call.tool.clone(), Line::Called { tool: call.tool, args: call.args })),
+    );
+    all
+}
+
+/// The last lines, as many as fit into a text of so many characters.
+pub fn latest(mut lines: Vec<Line>, most: usize) -> Vec<Line> {
+    let mut chars = 0;
+    let fits = |line: &&Line| {
+        chars += text(std::slice::from_ref(line)).chars().count() + 1;
+        chars <= most
+    };
+    let kept = lines.iter().rev().take_while(fits).count();
+    lines.drain(..lines.len() - kept);
+    lines
+}
+
+/// The conversation as one text for another reader.
+pub fn text(lines: &[Line]) -> String {
+    let part = |line: &Line| match line {
+        Line::Told(text) => format!("== told ==\n{}\n", shorten(text.trim(), MOST_TOLD)),
+        Line::Said(text) => format!("== said ==\n{}\n", shorten(text.trim(), MOST_SAID)),
+        Line::Called { tool, args } => {
+            format!("== called ==\n{tool} {}\n", shorten(&Value::Object(args.clone()).to_string(), MOST_ARGS))
+        }
+        Line::Came { text, failed, .. } => {
+            let how = if *failed { "failed" } else { "came back" };
+            format!("== {how} ==\n{}\n", shorten(text.trim(), MOST_CAME))
+        }
+    };
+    lines.iter().map(part).collect::<Vec<_>>().join("\n")
+}

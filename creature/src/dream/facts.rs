@@ -1,0 +1,53 @@
+//! The facts, `self/facts.md`: read whole, kept whole; and where knowledge is looked for.
+
+use super::upkeep;
+use crate::fault::Fault;
+use crate::paths::House;
+use ground::papers;
+use knowledge::{Kind, Places};
+use patch::boundary;
+use std::error::Error;
+use std::io;
+
+/// Bytes of the facts; as much as any paper.
+pub(crate) const MOST_FACTS: u64 = 256 * 1024;
+
+/// The facts, whole; what cannot be read whole is not to be rewritten.
+pub(crate) fn facts_text(house: &House) -> Result<String, Fault> {
+    let whole = "make self/facts.md plain text of at most 256 KiB";
+    let unread = |cause: &dyn Error| Fault::caused("read self/facts.md", cause, whole);
+    match papers::head(&house.facts(), 0, MOST_FACTS) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(unread(&error)),
+        Ok((_, size)) if size > MOST_FACTS => {
+            Err(Fault::new(format!("self/facts.md is too long: {size} bytes"), whole))
+        }
+        Ok((bytes, _)) => String::from_utf8(bytes).map_err(|cause| unread(&cause)),
+    }
+}
+
+pub(crate) fn keep_facts(house: &House, text: &str) -> Result<(), Fault> {
+    let path = "self/facts.md";
+    boundary::no_links(house.root(), path)?;
+    let hint = "is the disk full, or the file not writable?";
+    memory::replace(&house.facts(), text.as_bytes())
+        .map_err(|cause| Fault::caused("write self/facts.md", &cause, hint))?;
+    upkeep::looked(house, path);
+    Ok(())
+}
+
+/// Where knowledge is.
+pub(crate) fn places(house: &House) -> Places {
+    Places {
+        root: house.root().to_owned(),
+        papers: vec![
+            (Kind::Note, house.papers().join("notes")),
+            (Kind::Note, house.papers().join("diary.md")),
+            (Kind::Note, house.papers().join("scratch.md")),
+            (Kind::Skill, house.skills()),
+            (Kind::Fact, house.facts()),
+            (Kind::Snapshot, house.snapshots()),
+        ],
+        memory: house.memory(),
+    }
+}

@@ -1,0 +1,239 @@
+//! The dream: nightly, facts are merged, the pulse is tended and what is long finished forgotten; it can be undone.
+//!
+//! Invariant: each part is by itself: one that fails, or panics, is what came of it, and the next begins.
+//! Invariant: whatever ends the life in the middle, the next one ends the dream; doing a part again does no harm.
+
+mod asked;
+
+use crate::dream::facts::{facts_text, keep_facts, places};
+use crate::dream::night::{Came, Night, UnderWay};
+use crate::dream::{undoing, upkeep};
+use crate::fault::Fault;
+use crate::heartbeat::Stage;
+use crate::life::{Leaving, Life};
+use crate::panic::caught;
+use crate::paths::House;
+use crate::store::Store;
+use crate::store::caller::Caller;
+use crate::store::feed::Event;
+use agenda::pulse::PulseChange;
+use agenda::{Change, When};
+use jiff::{Timestamp, ToSpan};
+use knowledge::facts::{self, Fact};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// In this order; the parts that change something come before those that look at what there is then.
+const PARTS: [&str; 7] = ["facts", "thought", "pulse", "purge", "snapshot", "index", "upkeep"];
+
+/// Parts whose before and after are kept.
+const KEPT: [&str; 4] = ["facts", "thought", "pulse", "purge"];
+
+/// Hours after which what is finished is forgotten: thirty days.
+const FINISHED_H: i64 = 30 * 24;
+
+/// Bytes of memory that a dream indexes between looks at whether to leave, about a second's work, and how many times.
+const INDEX_STEP: u64 = 16 << 20;
+const INDEX_STEPS: usize = 10;
+
+impl Life {
+    /// When the next dream comes; never in safe mode or a rehearsal.
+    pub fn next_dream(&self, now: Timestamp) -> Timestamp {
+        if self.told.safe || self.told.rehearsal {
+            return Timestamp::MAX;
+        }
+        Night::load(&self.told.house).next(&self.settings.dream.at, now)
+    }
+
+    /// Dreams if it is time, or ends the dream that was cut off. Asked to leave, it leaves the rest to the next life.
+    pub async fn dream_if_due(&mut self, leaving: &mut impl Leaving) -> Result<(), Fault> {
+        if self.told.safe || self.told.rehearsal {
+            return Ok(());
+        }
+        let now = self.told.clock.now();
+        let mut night = Night::load(&self.told.house);
+        let due = night.next(&self.settings.dream.at, now) <= now;
+        if !due && night.since.is_some() {
+            return Ok(());
+        }
+        night.since = Some(now);
+        if due && night.under_way.is_none() {
+            let name = now.strftime("%Y%m%dT%H%M%S.%3fZ").to_string();
+            night.under_way = Some(UnderWay { name, at: now, ..UnderWay::default() });
+            night.wanted = false;
+        }
+        // What cannot be written down would come again at each wake.
+        if self.keep_night(&night)? && due { self.dream(night, leaving).await } else { Ok(()) }
+    }
+
+    /// Whether it could be written down.
+    fn keep_night(&mut self, night: &Night) -> Result<bool, Fault> {
+        match night.save(&self.told.house) {
+            Ok(()) => Ok(true),
+            Err(fault) => self.observe("dream", &fault.error).map(|()| false),
+        }
+    }
+
+    async fn dream(&mut self, mut night: Night, leaving: &mut impl Leaving) -> Result<(), Fault> {
+        let Some(mut under) = night.under_way.take() else { return Ok(()) };
+        tracing::info!("dreaming {}", under.name);
+        for part in PARTS {
+            if !under.begin(part) {
+                continue;
+            }
+            night.under_way = Some(under.clone());
+            if !self.keep_night(&night)? {
+                return Ok(());
+            }
+            let came = caught(part, self.part(part, &under.name, &mut night, leaving)).await;
+            let (ok, said) = match came.and_then(|came| came) {
+                Ok(Some(said)) => (true, said),
+                // Asked to leave: this part was not tried.
+                Ok(None) => {
+                    under.begun.remove(part);
+                    night.under_way = Some(under);
+                    return self.keep_night(&night).map(|_| ());
+                }
+                Err(fault) => (false, fault.error),
+            };
+            if !ok {
+                tracing::warn!("dreaming, {part}: {said}");
+            }
+            under.came.push(Came { part: part.to_owned(), ok, said });
+        }
+        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        if let Err(fault) = undoing::end(&self.told.house, &under) {
+            self.observe("dream", &fault.error)?;
+        }
+        let told = json!({"name": under.name, "parts": under.came});
+        self.remember("dream", told.clone())?;
+        self.store.feed.tell(Event::Action, json!({"dream": told}));
+        night.under_way = None;
+        self.keep_night(&night).map(|_| ())
+    }
+
+    /// One part; none where the life was asked to leave before it was done.
+    async fn part(
+        &mut self,
+        part: &str,
+        dream: &str,
+        night: &mut Night,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<String>, Fault> {
+        let patience = if part == "index" { 180 } else { 60 };
+        self.heart.stage(Stage::Remembering, Duration::from_secs(patience));
+        if KEPT.contains(&part) {
+            undoing::before(&self.store, dream, part)?;
+        }
+        let said = match part {
+            "facts" => Some(merged(&self.told.house)?),
+            "thought" => self.asked(dream, night, leaving).await?,
+            "pulse" => Some(closed(&mut self.store, &self.caller)?),
+            "purge" => Some(self.purged()?),
+            "snapshot" => {
+                let facts = self.facts();
+                let (path, _) = self.store.keep_snapshot(&facts, None)?;
+                self.cursors.snapshot_at = self.cursors.thoughts;
+                Some(path)
+            }
+            "index" => self.indexed(leaving).await?,
+            _ => {
+                let said = self.kept_up(night);
+                self.save()?;
+                Some(said)
+            }
+        };
+        if said.is_some() && KEPT.contains(&part) {
+            undoing::after(&self.store, dream, part)?;
+        }
+        Ok(said)
+    }
+
+    /// Reads on where the index stands, for a while; none where the life was asked to leave.
+    async fn indexed(&mut self, leaving: &mut impl Leaving) -> Result<Option<String>, Fault> {
+        let house = &self.told.house;
+        let mut waiting_bytes = 0;
+        for _ in 0..INDEX_STEPS {
+            waiting_bytes = knowledge::tend(&house.index(), &places(house), INDEX_STEP)
+                .map_err(|cause| Fault::caused("tend the index", &cause, "is the disk full?"))?;
+            tokio::select! {
+                biased;
+                () = leaving.asked() => return Ok(None),
+                () = std::future::ready(()) => {}
+            }
+            if waiting_bytes == 0 {
+                break;
+            }
+        }
+        Ok(Some(format!("{} KiB of memory are not indexed yet", waiting_bytes >> 10)))
+    }
+
+    fn purged(&mut self) -> Result<String, Fault> {
+        let now = self.told.clock.now();
+        let before = now.checked_sub(FINISHED_H.hours()).unwrap_or(Timestamp::MIN);
+        let change = Change::Purge { before };
+        // Nothing to forget is no change: memory and the agenda stay as they are.
+        let when = When { now, thread: "main", owner: false, rules: &self.store.rules };
+        if self
+            .store
+            .agenda
+            .clone()
+            .apply(&change, when)
+            .is_ok_and(|done| done.get("purged") == Some(&json!(0)))
+        {
+            return Ok("0 forgotten".to_owned());
+        }
+        let done = self.change(&change)?;
+        Ok(format!("{} forgotten", done.get("purged").unwrap_or(&Value::Null)))
+    }
+
+    /// Says what grew too long, once until it is condensed or a quarter longer.
+    fn kept_up(&mut self, night: &mut Night) -> String {
+        let mut long = Vec::new();
+        for (what, chars, most) in upkeep::lengths(&self.store) {
+            if chars <= most {
+                night.told.remove(what);
+                continue;
+            }
+            if night.told.get(what).is_none_or(|said| chars > said + said / 4) {
+                night.told.insert(what.to_owned(), chars);
+                let text = format!("Upkeep: {what} has {chars} characters; condense it to less than {most}.");
+                self.cursors.tell(text);
+            }
+            long.push(what);
+        }
+        if long.is_empty() {
+            return "all is short enough".to_owned();
+        }
+        format!("too long: {}", long.join(", "))
+    }
+}
+
+fn merged(house: &House) -> Result<String, Fault> {
+    let text = facts_text(house)?;
+    let merged = facts::merge(&text);
+    let gone = facts::list(&text).len() - facts::list(&merged).len();
+    if gone == 0 {
+        return Ok("no two facts are the same".to_owned());
+    }
+    keep_facts(house, &merged)?;
+    Ok(format!("{gone} facts merged"))
+}
+
+/// Of concerns that say the same for the same thread, the older one stays.
+fn closed(store: &mut Store, caller: &Caller) -> Result<String, Fault> {
+    let open: Vec<_> = store.agenda.pulse.open().cloned().collect();
+    let mut first: BTreeMap<(String, Vec<String>), String> = BTreeMap::new();
+    let mut closed = 0;
+    for concern in open {
+        let sense = (concern.thread, Fact::new(&concern.text, "", "").sense());
+        let older = first.entry(sense).or_insert_with(|| concern.id.clone());
+        if *older != concern.id {
+            let why = format!("it says the same as {older}");
+            store.change(caller, &Change::Pulse(PulseChange::Close { id: concern.id, why }))?;
+            closed += 1;
+        }
+    }
+    Ok(format!("{closed} concerns closed"))
+}

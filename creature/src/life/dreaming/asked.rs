@@ -1,0 +1,259 @@
+//! A model in a dream: one question about facts and pulse, and what of its answer is done.
+//!
+//! Invariant: only the acts below, on what it was shown, and never more than half of it; anything else is refused and said.
+
+use crate::dream::facts::{facts_text, keep_facts};
+use crate::dream::night::Night;
+use crate::fault::Fault;
+use crate::heartbeat::Stage;
+use crate::life::{Leaving, Life};
+use crate::mind::Mind;
+use crate::store::Store;
+use crate::store::caller::Caller;
+use crate::tools::catalogue::LIST;
+use agenda::Change;
+use agenda::pulse::{Concern, PulseChange};
+use ground::text;
+use instinct::text::number;
+use knowledge::facts::{self, Fact};
+use memory::snapshot;
+use mind::ModelSettings;
+use mind::llm;
+use mind::thought::{Thought, ToolCall};
+use mind::{Down, Outcome, prompt, thought};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const DREAM: &str = include_str!("../../../prompts/dream.md");
+
+/// Characters of facts, of the pulse and of the snapshot that are shown.
+const MOST_FACTS: usize = 12_000;
+const MOST_PULSE: usize = 6_000;
+const MOST_SNAPSHOT: usize = 4_000;
+
+/// What may be done in a dream; the names are those of tools, as a thought calls them.
+#[derive(Deserialize)]
+#[serde(tag = "tool", content = "args", deny_unknown_fields)]
+enum Act {
+    /// Several facts become one.
+    #[serde(rename = "facts.merge")]
+    Merge { facts: Vec<usize>, text: String },
+    #[serde(rename = "pulse.update")]
+    Update { id: String, text: String },
+    #[serde(rename = "pulse.close")]
+    Close { id: String, why: String },
+}
+
+impl Life {
+    /// Asks the model, and does what it says; none where the life was asked to leave meanwhile.
+    pub(super) async fn asked(
+        &mut self,
+        dream: &str,
+        night: &mut Night,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<String>, Fault> {
+        if !matches!(self.mind, Mind::Model(_)) {
+            return Ok(Some("no model: instinct dreams without words".to_owned()));
+        }
+        let (text, pulse) = (facts_text(&self.told.house)?, open(&self.store));
+        let facts = facts::list(&text);
+        if facts.len() < 2 && pulse.is_empty() {
+            return Ok(Some("nothing to ask about".to_owned()));
+        }
+        let said = shown(&facts, &pulse);
+        if mark(&said) == night.asked {
+            return Ok(Some("nothing changed since it was last asked".to_owned()));
+        }
+        let Some((thought, usage)) = self.tidied(dream, &said, leaving).await? else { return Ok(None) };
+        let (done, mut refused) = act(&mut self.store, &self.caller, &facts, &pulse, &thought.tool_calls)?;
+        refused.extend(thought.not_run());
+        let monologue = text::shorten(&thought.monologue, 2_000);
+        let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
+        self.remember("dream", told)?;
+        let facts = facts::list(&facts_text(&self.told.house)?);
+        night.asked = mark(&shown(&facts, &open(&self.store)));
+        Ok(Some(format!("{} acts done, {} refused", done.len(), refused.len())))
+    }
+
+    /// What the owner's model for dreams, the quick one or its own thinks of what is shown; none where the life was asked
+    /// to leave meanwhile.
+    async fn tidied(
+        &mut self,
+        dream: &str,
+        said: &str,
+        leaving: &mut impl Leaving,
+    ) -> Result<Option<(Thought, Value)>, Fault> {
+        let now = self.told.clock.now();
+        let mut other = match (&self.settings.dream.model, &self.told.broker) {
+            (Some(name), Some(broker)) => {
+                let settings = ModelSettings { effort: String::new(), ..self.settings.model.clone() };
+                let named = llm::named(broker, &self.offer, &settings, &self.told.house, &LIST, Some(name));
+                Some(named.map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?)
+            }
+            _ => None,
+        };
+        let (own, mind) = match (other.as_mut().or(self.quick.as_mut()), &mut self.mind) {
+            (Some(mind), _) => (true, mind),
+            (None, Mind::Model(mind)) => (false, mind),
+            (None, Mind::Instinct(_)) => return Ok(None),
+        };
+        if let Err(outcome) = mind.learn(now, true).await {
+            return Err(unanswered(outcome));
+        }
+        let words = DREAM.replace("{{shape}}", &prompt::shape(mind.wire()));
+        // The mind's own model reads its part within its own frame, which a cache holds.
+        let (frame, part) = match own {
+            true => (mind.framed(&words, "", &|_| false), String::new()),
+            false => (mind.frame.clone(), words + "\n"),
+        };
+        let latest = snapshot::latest(&self.told.house.snapshots()).ok().flatten();
+        let remembered = latest.map_or(String::new(), |found| text::shorten(&found.text, MOST_SNAPSHOT));
+        let opening = || format!("{part}# What you remember\n\n{remembered}\n");
+        let mut talk = mind
+            .apart(&frame, &format!("dream-{dream}"), None, opening, said, (self.told.life, now))
+            .map_err(|cause| {
+                Fault::caused("keep the conversation of a dream", &cause, "is the disk full?")
+            })?;
+        let (heart, patience) = (&self.heart, mind.patience() + Duration::from_secs(10));
+        let alive = || heart.stage(Stage::Thinking, patience);
+        alive();
+        let outcome = tokio::select! {
+            biased;
+            () = leaving.asked() => return Ok(None),
+            outcome = mind.turn(&frame, &mut talk, true, now, &alive) => outcome,
+        };
+        self.heart.stage(Stage::Remembering, Duration::from_secs(60));
+        match in_json(outcome) {
+            Outcome::Thought { thought, usage } => Ok(Some((thought, usage))),
+            other => {
+                if let Outcome::Garbled { error, usage, .. } = &other {
+                    self.remember("dream", json!({"garbled": error, "usage": usage}))?;
+                }
+                Err(unanswered(other))
+            }
+        }
+    }
+}
+
+/// A thought whose words are the JSON thought that was asked for, as that.
+fn in_json(outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::Thought { thought, usage } if thought.tool_calls.is_empty() && thought.delivers => {
+            match thought::read(&thought.monologue) {
+                Ok((thought, _)) => Outcome::Thought { thought, usage },
+                Err(error) => Outcome::Garbled { error, text: thought.monologue, usage },
+            }
+        }
+        other => other,
+    }
+}
+
+fn unanswered(outcome: Outcome) -> Fault {
+    match outcome {
+        Outcome::Down(Down { error, hint, .. }) => Fault::new(error, hint),
+        Outcome::Garbled { error, .. } => {
+            Fault::new(format!("read the model's answer: {error}"), "the next night asks again")
+        }
+        Outcome::Thought { .. } => Fault::new("ask the model", "the next night asks again"),
+    }
+}
+
+/// Does acts on the facts and concerns that were shown; what was done, and what was refused and why.
+fn act(
+    store: &mut Store,
+    caller: &Caller,
+    shown: &[Fact],
+    pulse: &[Concern],
+    calls: &[ToolCall],
+) -> Result<(Vec<String>, Vec<String>), Fault> {
+    let before = facts_text(&store.house)?;
+    let mut text = before.clone();
+    let (mut fewer, mut closed) = (shown.len() / 2, pulse.len().div_ceil(2));
+    let (mut done, mut refused) = (Vec::new(), Vec::new());
+    for call in calls {
+        let act = serde_json::from_value(json!({"tool": call.tool, "args": call.args}));
+        let act = act.map_err(|error| format!("{}: {error}", call.tool));
+        let came: Result<String, String> = act.and_then(|act| match act {
+            Act::Merge { facts: numbers, .. } if numbers.len() > fewer + 1 => {
+                Err("half of the facts are merged: the rest is for another night".to_owned())
+            }
+            Act::Merge { facts: numbers, text: words } => {
+                text = merge(&text, shown, &numbers, &words)?;
+                fewer -= numbers.len() - 1;
+                Ok(format!("facts {numbers:?} are one"))
+            }
+            Act::Update { id, .. } | Act::Close { id, .. } if pulse.iter().all(|shown| shown.id != id) => {
+                Err(format!("no {id} was shown"))
+            }
+            Act::Update { id, text } => {
+                let done = format!("{id} updated");
+                changed(store, caller, PulseChange::Update { id, text: Some(text), every_s: None })
+                    .map(|()| done)
+            }
+            Act::Close { .. } if closed == 0 => Err("half of the concerns are closed".to_owned()),
+            Act::Close { id, why } => {
+                let done = format!("{id} closed");
+                changed(store, caller, PulseChange::Close { id, why })?;
+                closed -= 1;
+                Ok(done)
+            }
+        });
+        match came {
+            Ok(said) => done.push(said),
+            Err(why) => refused.push(text::shorten(&why, 300)),
+        }
+    }
+    if text != before {
+        keep_facts(&store.house, &text)?;
+    }
+    Ok((done, refused))
+}
+
+fn changed(store: &mut Store, caller: &Caller, change: PulseChange) -> Result<(), String> {
+    store.change(caller, &Change::Pulse(change)).map(|_| ()).map_err(|fault| fault.error)
+}
+
+fn open(store: &Store) -> Vec<Concern> {
+    store.agenda.pulse.open().cloned().collect()
+}
+
+/// Numbers are of the facts as they were shown; an earlier merge may have moved them, or taken one away.
+fn merge(text: &str, shown: &[Fact], numbers: &[usize], words: &str) -> Result<String, String> {
+    let now = facts::list(text);
+    let place = |number: &usize| {
+        let fact = shown.get(number.checked_sub(1)?)?;
+        now.iter().position(|other| other == fact).map(|at| at + 1)
+    };
+    let places: Option<Vec<usize>> = numbers.iter().map(place).collect();
+    let places = places.ok_or_else(|| format!("{numbers:?} are not all there"))?;
+    facts::unite(text, &places, words)
+}
+
+fn shown(facts: &[Fact], pulse: &[Concern]) -> String {
+    let numbered =
+        facts.iter().enumerate().map(|(at, fact)| format!("{}. {} [{}]", at + 1, fact.text, fact.date));
+    let concerns = pulse.iter().map(|it| format!("- {} (thread {}): {}", it.id, it.thread, it.text));
+    format!(
+        "# Facts, by number\n\n{}\n# Pulse, by id\n\n{}\nAnswer with the one JSON object.",
+        newest(numbered.collect(), MOST_FACTS),
+        newest(concerns.collect(), MOST_PULSE)
+    )
+}
+
+/// The same for the same text.
+fn mark(text: &str) -> String {
+    number(text).to_string()
+}
+
+/// The last lines that fit, and how many did not.
+fn newest(lines: Vec<String>, most: usize) -> String {
+    let mut chars = 0;
+    let fits = |line: &&String| {
+        chars += line.chars().count() + 1;
+        chars <= most
+    };
+    let left = lines.len() - lines.iter().rev().take_while(fits).count();
+    let note = if left > 0 { format!("({left} older ones are not shown)\n") } else { String::new() };
+    note + &lines.get(left..).unwrap_or_default().join("\n") + "\n"
+}

@@ -1,0 +1,49 @@
+//! The mind in use: instinct, which needs no model, or one that is a model.
+
+use ::instinct::Instinct;
+use ::mind::Outcome;
+use ::mind::llm::ModelMind;
+use ::mind::moment::Moment;
+use std::time::Duration;
+
+/// The mind in use.
+#[allow(clippy::large_enum_variant)] // There is one.
+pub enum Mind {
+    Instinct(Instinct),
+    Model(ModelMind),
+}
+
+impl Mind {
+    /// What the owner is told: `instinct`, or wire and model name.
+    pub fn name(&self) -> String {
+        match self {
+            Mind::Instinct(_) => "instinct".to_owned(),
+            Mind::Model(mind) => mind.name(),
+        }
+    }
+
+    /// How long one thought of it may take.
+    pub fn patience(&self) -> Duration {
+        match self {
+            // Deciding takes milliseconds; the rest is for a disk that is slow to keep its state.
+            Mind::Instinct(_) => Duration::from_secs(60),
+            Mind::Model(mind) => mind.patience(),
+        }
+    }
+
+    /// One thought; `alive` is called with every sign of life of whoever thinks.
+    pub async fn think(&mut self, moment: &Moment, alive: &(dyn Fn() + Sync)) -> Outcome {
+        match self {
+            Mind::Instinct(mind) => mind.think(moment),
+            Mind::Model(mind) => mind.think(moment, alive).await,
+        }
+    }
+
+    /// Its conversation, where it has one.
+    pub fn talk(&mut self) -> Option<&mut ModelMind> {
+        match self {
+            Mind::Instinct(_) => None,
+            Mind::Model(mind) => Some(mind),
+        }
+    }
+}

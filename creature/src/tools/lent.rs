@@ -1,0 +1,172 @@
+//! What tools act with: the toolbox of a life, lent the store for a call, and what comes of one.
+
+use super::marks::{Marks, MarksByName};
+use super::show;
+use crate::config::{FileSettings, Permission};
+use crate::digest::Facts;
+use crate::fault::Fault;
+use crate::panic::caught;
+use crate::store::Store;
+use crate::store::caller::Caller;
+use agenda::Change;
+use agenda::requests::RequestChange;
+use hands::{Broker, Held};
+use patch::Limits;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+/// What a mind is shown of one result unless its window says otherwise, in characters: 10,000 tokens.
+pub(super) const MOST_SHOWN: usize = 35_000;
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    /// As it is remembered: `{"ok":true,…}` or `{"ok":false,"error":…,"hint":…}`, at most 6,000 characters.
+    pub result: Value,
+    /// As a mind reads it.
+    pub shown: String,
+}
+
+impl Done {
+    /// What came of a call that was not run.
+    pub fn failed(error: impl Into<String>, hint: impl Into<String>) -> Self {
+        let result = failure(error, hint);
+        Self { shown: show::shown(&result, &Map::new(), false, MOST_SHOWN), result }
+    }
+
+    /// What comes of a call that is run; a panic in it is its failed result.
+    pub async fn guarded(tool: &str, call: impl Future<Output = Done>) -> Done {
+        caught(tool, call).await.unwrap_or_else(|fault| Done::failed(fault.error, fault.hint))
+    }
+}
+
+/// What a life has to act with, and what tools ask of it. One per life; it owns nothing that is kept.
+pub struct Toolbox {
+    /// Only talking: memory and notes.
+    pub safe: bool,
+    /// Nothing outward happens: no network, no commands, no requests to the guardian.
+    pub rehearsal: bool,
+    /// Set by a self-edit that passed: the life asks for rebirth and ends politely once it is blessed.
+    pub rebirth: Option<Rebirth>,
+    /// Deadlines of a self-edit's steps.
+    pub limits: Limits,
+    /// Longest wait for the guardian's answer.
+    pub patience: Duration,
+    /// The one way out of the house; none where no broker runs.
+    pub broker: Option<Broker>,
+    /// Set by `complete_run`: the wake ends with this thought.
+    pub completed: bool,
+    /// What is known of each tool.
+    pub(super) marks: MarksByName,
+    /// When tools may be used, by name or family, where the owner said.
+    pub permissions: BTreeMap<String, Permission>,
+    /// Where the file tools work.
+    pub files: FileSettings,
+    /// Characters that a mind is shown of one result at most; by the window of its model.
+    pub most_shown: usize,
+    pub(super) spills: Arc<AtomicU32>,
+    /// Tools of the owner's request that were used, while this works beside the life's own.
+    pub(super) used: Option<Vec<String>>,
+}
+
+/// The toolbox in use: lent the store for a call, in a caller's name. Tools run one after another.
+pub struct Lent<'a> {
+    pub belt: &'a mut Toolbox,
+    pub store: &'a mut Store,
+    pub caller: Caller,
+    /// What a snapshot says of this life beside its records.
+    pub facts: Facts,
+}
+
+/// A self-edit that passed rehearsal and waits to be born.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rebirth {
+    pub summary: String,
+}
+
+impl Toolbox {
+    /// Another one for a call that runs while this one is used.
+    pub fn beside(&self) -> Self {
+        Self {
+            rebirth: self.rebirth.clone(),
+            broker: self.broker.clone(),
+            permissions: self.permissions.clone(),
+            files: self.files.clone(),
+            spills: Arc::clone(&self.spills),
+            used: Some(Vec::new()),
+            ..*self
+        }
+    }
+
+    /// Takes over what came of such a call; the tools of the owner's request that it used.
+    pub fn take_over(&mut self, other: Self) -> Vec<String> {
+        self.rebirth = other.rebirth.or(self.rebirth.take());
+        other.used.unwrap_or_default()
+    }
+
+    /// What is known of the tool of this name; of one that there is not, nothing.
+    pub(super) fn marks(&self, name: &str) -> Option<&'static Marks> {
+        self.marks.iter().find(|(known, _)| *known == name).map(|(_, marks)| marks)
+    }
+}
+
+impl Lent<'_> {
+    /// Notes that a tool of the owner's did what the owner asked for.
+    pub(super) fn used(&mut self, tool: &str) -> Result<(), Fault> {
+        if let Some(used) = &mut self.belt.used {
+            used.push(tool.to_owned());
+            return Ok(());
+        }
+        self.change(&Change::Request(RequestChange::Used { tool: tool.to_owned() })).map(drop)
+    }
+
+    pub(super) fn way_out(&self) -> Result<&Broker, Fault> {
+        self.belt.broker.as_ref().ok_or_else(|| {
+            let hint = "the guardian starts a broker and gives its address as FERAL_BROKER; within the house all works";
+            Fault::new("there is no way out: this life has no broker", hint)
+        })
+    }
+
+    /// The service of this name as the broker shows it now; none where it has no such service.
+    pub(super) async fn service(&self, name: &str) -> Result<Option<Value>, Fault> {
+        let status = self.way_out()?.status().await.map_err(fault)?;
+        let services = status.get("services").and_then(Value::as_array);
+        let named = |service: &&Value| service.get("name").and_then(Value::as_str) == Some(name);
+        Ok(services.into_iter().flatten().find(named).cloned())
+    }
+
+    /// Makes a change of the agenda; refused, nothing is changed.
+    pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
+        self.store.change(&self.caller, change)
+    }
+}
+
+/// A failed result: what failed, and what to do next.
+pub fn failure(error: impl Into<String>, hint: impl Into<String>) -> Value {
+    json!({"ok": false, "error": error.into(), "hint": hint.into()})
+}
+
+pub(super) fn fault(error: hands::Error) -> Fault {
+    match error.status {
+        Some(status) if !error.message.contains(&status.to_string()) => {
+            Fault::new(format!("{} (status {status})", error.message), error.hint)
+        }
+        _ => Fault::new(error.message, error.hint),
+    }
+}
+
+/// An act that waits for the owner, or is kept as a draft, is no failure: the creature goes on.
+pub(super) fn waits(error: hands::Error) -> Result<Value, Fault> {
+    match &error.held {
+        Some(Held::Draft(path)) => Ok(json!({"drafted": path, "path": path, "note": error.message})),
+        Some(Held::Asked(id)) => {
+            let note = "it waits for your owner, who decides; go on with something else, and do not ask again: \
+                the outcome will be told to you";
+            Ok(json!({"asked": id, "why": error.message, "note": note}))
+        }
+        None => Err(fault(error)),
+    }
+}

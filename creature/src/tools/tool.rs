@@ -1,0 +1,75 @@
+//! One tool: its row in the table, and the words and schemas made from it.
+
+pub mod arg;
+mod schema;
+
+pub use schema::wire_name;
+
+use super::arguments::Arguments;
+use super::lent::Lent;
+use super::marks::{Changes, Marks, Scope};
+use crate::fault::Fault;
+use arg::Arg;
+use mind::KnownTool;
+use serde_json::Value;
+use std::fmt::Write;
+use std::pin::Pin;
+
+/// What came of a tool that is waited for.
+pub type Coming<'a> = Pin<Box<dyn Future<Output = Result<Value, Fault>> + 'a>>;
+
+/// The function of a tool.
+#[derive(Clone, Copy, Debug)]
+pub enum Run {
+    Now(fn(&mut Lent<'_>, &Arguments) -> Result<Value, Fault>),
+    Later(for<'a, 'b> fn(&'a mut Lent<'b>, &'a Arguments) -> Coming<'a>),
+}
+
+/// One tool.
+#[derive(Clone, Copy, Debug)]
+pub struct Tool {
+    pub name: &'static str,
+    pub args: &'static [Arg],
+    pub scope: Scope,
+    pub run: Run,
+    pub marks: Marks,
+    pub meaning: &'static str,
+}
+
+pub const fn tool(
+    name: &'static str,
+    args: &'static [Arg],
+    scope: Scope,
+    run: Run,
+    marks: Marks,
+    meaning: &'static str,
+) -> Tool {
+    Tool { name, args, scope, run, marks, meaning }
+}
+
+impl Tool {
+    /// As a mind knows it.
+    pub fn known(&self) -> KnownTool {
+        let changes_files = matches!(self.marks.changes, Changes::Papers | Changes::House);
+        KnownTool {
+            name: self.name,
+            line: self.line(),
+            native: schema::native(self.name, self.meaning, self.args, self.marks.is_strict),
+            changes_files,
+        }
+    }
+
+    /// Its arguments in braces; what may be left out has a `?`.
+    pub fn takes(&self) -> String {
+        arg::in_braces(self.args)
+    }
+
+    /// Its line in a prompt.
+    pub fn line(&self) -> String {
+        let mut line = format!("- {} {}: {}", self.name, self.takes(), self.meaning);
+        for arg in self.args.iter().filter(|arg| !arg.about.is_empty()) {
+            let _ = write!(line, "; {}: {}", arg.name, arg.about);
+        }
+        line + "\n"
+    }
+}
