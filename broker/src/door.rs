@@ -44,7 +44,7 @@ const MOST_LARGE: usize = 8;
 /// Most bytes buffered for a connection; no request's headers are longer.
 const MOST_HELD_BYTES: usize = 128 << 10;
 /// Longest time for running requests to end after the broker was asked to.
-const PARTING: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Answers proxy requests, whose token is in another header.
 pub type Proxy =
@@ -93,7 +93,7 @@ impl Door {
                 }
             }
         }
-        connections.finish(PARTING).await;
+        connections.finish(GRACE).await;
     }
 
     async fn converse(self, stream: TcpStream, connection: Connection) {

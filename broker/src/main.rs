@@ -111,9 +111,9 @@ fn accept_ledger(house: &House) -> ExitCode {
 }
 
 fn run(house: House) -> Result<()> {
-    shut_the_blinds()?;
+    hide_this_process()?;
     keep_descriptors();
-    close_the_folder(&house)?;
+    make_folder_private(&house)?;
     let told = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
     let filter: Targets =
         told.and_then(|text| text.parse().ok()).unwrap_or(Targets::new().with_default(LevelFilter::INFO));
@@ -143,7 +143,7 @@ fn told_to_end() -> Result<impl Future<Output = ()>> {
 }
 
 /// Makes the broker's folder private to this user.
-fn close_the_folder(house: &House) -> Result<()> {
+fn make_folder_private(house: &House) -> Result<()> {
     let folder = house.broker();
     std::fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700))
@@ -151,7 +151,7 @@ fn close_the_folder(house: &House) -> Result<()> {
 }
 
 /// Keeps other processes of this user from reading this one's memory and environment, and disables core files.
-fn shut_the_blinds() -> Result<()> {
+fn hide_this_process() -> Result<()> {
     #[cfg(target_os = "linux")]
     nix::sys::prctl::set_dumpable(false).context("failed to become unreadable to other processes")?;
     nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_CORE, 0, 0)

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub const SMALL_FILE_BYTES: u64 = 256 << 10;
 
 /// Flags of every open: never waits (on a pipe, say), never follows a link.
-const AT_ONCE: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
+const SAFE_OPEN: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 
 /// Errors that mean the system is short: no space, a read-only disk, too many open files, no memory.
 pub const SHORTAGES: [i32; 6] =
@@ -96,7 +96,7 @@ impl Replacement {
     pub fn write(path: &Path, mode: u32, bytes: &[u8]) -> std::io::Result<Self> {
         let aside = path.with_file_name(format!("{}.{BEING_WRITTEN}", unused_name()));
         let options =
-            OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(AT_ONCE).clone();
+            OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(SAFE_OPEN).clone();
         let mut new = Self { file: options.open(&aside)?, path: aside };
         new.file.write_all(bytes)?;
         Ok(new)
@@ -138,7 +138,7 @@ pub fn sync_folder(path: &Path) -> std::io::Result<()> {
 pub fn append_line(path: &Path, line: &str) -> Result<()> {
     let append = || -> std::io::Result<()> {
         let mut file =
-            OpenOptions::new().create(true).read(true).append(true).custom_flags(AT_ONCE).open(path)?;
+            OpenOptions::new().create(true).read(true).append(true).custom_flags(SAFE_OPEN).open(path)?;
         let length = regular(&file)?.len();
         let mut bytes = Vec::with_capacity(line.len() + 2);
         if length > 0 {
@@ -194,7 +194,7 @@ pub fn tail(path: &Path, most: u64) -> String {
 
 /// Opens a regular file for reading; never waits, never follows a link.
 pub fn open(path: &Path) -> Result<Option<File>> {
-    let file = match OpenOptions::new().read(true).custom_flags(AT_ONCE).open(path) {
+    let file = match OpenOptions::new().read(true).custom_flags(SAFE_OPEN).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("failed to open {}", path.display())),
@@ -205,7 +205,8 @@ pub fn open(path: &Path) -> Result<Option<File>> {
 
 /// Opens a regular file for writing, emptied, or makes it; never waits, never follows a link.
 pub fn create(path: &Path) -> std::io::Result<File> {
-    let file = OpenOptions::new().write(true).create(true).truncate(true).custom_flags(AT_ONCE).open(path)?;
+    let file =
+        OpenOptions::new().write(true).create(true).truncate(true).custom_flags(SAFE_OPEN).open(path)?;
     regular(&file)?;
     Ok(file)
 }
@@ -213,7 +214,7 @@ pub fn create(path: &Path) -> std::io::Result<File> {
 /// Cuts a file that another process appends to down to its last `most` bytes.
 pub fn cut(path: &Path, most: u64) -> std::io::Result<()> {
     let end = tail(path, most);
-    let mut file = OpenOptions::new().append(true).custom_flags(AT_ONCE).open(path)?;
+    let mut file = OpenOptions::new().append(true).custom_flags(SAFE_OPEN).open(path)?;
     regular(&file)?;
     file.set_len(0)?;
     file.write_all(end.as_bytes())

@@ -57,9 +57,9 @@ fn clear_files(house: &House, folder: &Path, told: &mut Vec<String>) {
             },
         }
         if in_the_way.len() > FEW || crowd.is_some() {
-            let crowd: &PathBuf = crowd.get_or_insert_with(|| crowd_of(house, folder));
+            let crowd: &PathBuf = crowd.get_or_insert_with(|| make_crowd_folder(house, folder));
             for path in in_the_way.drain(..) {
-                let gone = joins(crowd, &path) || aside(house, &path).is_ok();
+                let gone = moves_into(crowd, &path) || aside(house, &path).is_ok();
                 *(if gone { &mut moved } else { &mut stuck }) += 1;
             }
         }
@@ -78,14 +78,14 @@ fn clear_files(house: &House, folder: &Path, told: &mut Vec<String>) {
 }
 
 /// Makes the folder in which many things from one folder are kept.
-fn crowd_of(house: &House, folder: &Path) -> PathBuf {
+fn make_crowd_folder(house: &House, folder: &Path) -> PathBuf {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let crowd = house.kept().join(format!("{}-{name}", clock::name()));
     let _ = fs::create_dir_all(&crowd);
     crowd
 }
 
-fn joins(crowd: &Path, path: &Path) -> bool {
+fn moves_into(crowd: &Path, path: &Path) -> bool {
     fs::rename(path, crowd.join(path.file_name().unwrap_or_default())).is_ok()
 }
 

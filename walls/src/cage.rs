@@ -24,7 +24,7 @@ enum EndedBy {
     Freezer { file: &'static str, words: [&'static str; 2] },
 }
 
-const WAYS: [(&str, EndedBy); 3] = [
+const KINDS: [(&str, EndedBy); 3] = [
     ("", EndedBy::Kill),
     ("", EndedBy::Freezer { file: "cgroup.freeze", words: ["1", "0"] }),
     ("freezer", EndedBy::Freezer { file: "freezer.state", words: ["FROZEN", "THAWED"] }),
@@ -34,7 +34,7 @@ impl Cage {
     /// Makes the group, or takes over one a former guardian left; the error says why there can be none.
     pub fn make(name: &str) -> Result<Self, String> {
         let mut why = "no control group can be made".to_owned();
-        for (controller, ended_by) in WAYS {
+        for (controller, ended_by) in KINDS {
             for above in group::above(controller) {
                 let folder = above.join(name);
                 let made = fs::create_dir(&folder);

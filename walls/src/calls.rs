@@ -179,7 +179,7 @@ fn sometimes() -> Vec<(i64, Vec<Is>)> {
 
 /// Calls by which a process in the tree could kill the tree's program, so that a kill shows that it came from
 /// outside: by its number, its group's, everybody's, and by the calls that name a process otherwise.
-fn murder() -> Vec<(i64, Vec<Is>)> {
+fn kills_of_the_program() -> Vec<(i64, Vec<Is>)> {
     use SeccompCmpOp::Eq;
     const KILL: u64 = SIGKILL as u64;
     let dword = |number: i64| u64::from(number as u32);
@@ -200,7 +200,7 @@ fn murder() -> Vec<(i64, Vec<Is>)> {
 /// and killing the program where the tree has a namespace of its own.
 pub fn filter(own_network: bool, own_tree: bool) -> Result<()> {
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> = NEVER.iter().map(|call| (*call, vec![])).collect();
-    let own_tree = own_tree.then(murder).into_iter().flatten();
+    let own_tree = own_tree.then(kills_of_the_program).into_iter().flatten();
     for (call, row) in sometimes().into_iter().chain(own_tree) {
         let conditions = row.into_iter().map(|(number, operator, value)| {
             SeccompCondition::new(number, SeccompCmpArgLen::Dword, operator, value)
@@ -219,11 +219,11 @@ pub fn filter(own_network: bool, own_tree: bool) -> Result<()> {
             filter.and_then(TryInto::try_into).context("failed to make a filter of the table")?;
         seccompiler::apply_filter(&program).context("failed to put the filter up")?;
     }
-    seccompiler::apply_filter(&no_second_door()).context("failed to put the filter up")
+    seccompiler::apply_filter(&no_x32_calls()).context("failed to put the filter up")
 }
 
 /// Refuses x86-64's second numbering of the same calls (x32), which the tables above do not cover.
-fn no_second_door() -> BpfProgram {
+fn no_x32_calls() -> BpfProgram {
     const NUMBERS_BEGIN: u32 = 0x4000_0000;
     let instruction = |code: u32, jf: u8, k: u32| sock_filter { code: code as u16, jt: 0, jf, k };
     vec![

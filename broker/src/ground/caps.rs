@@ -15,7 +15,7 @@ pub type Micros = u64;
 const MOST_DAYS: usize = 64;
 
 /// A call dearer than expected may exceed the creature's share by one part in this many of it.
-const BENDS: Micros = 4;
+const PARTS_OF_SHARE: Micros = 4;
 
 /// A UTC day, in days since 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -245,7 +245,7 @@ impl Money {
         let share = |cap: Micros, from: Day| {
             let (counted, open) = (self.on(from).autonomous, self.reserved_on(from).autonomous);
             let likely = counted.saturating_sub(open).saturating_add(self.likely_on(from).autonomous);
-            (cap.saturating_add(cap / BENDS).saturating_sub(counted), cap.saturating_sub(likely))
+            (cap.saturating_add(cap / PARTS_OF_SHARE).saturating_sub(counted), cap.saturating_sub(likely))
         };
         let (day, week) =
             (share(caps.autonomous_daily, today), share(caps.autonomous_weekly, today.monday()));
@@ -263,7 +263,7 @@ impl Money {
         let fits = |spent: Micros, open: Micros, likely_open: Micros| match cap.is_share() {
             true => {
                 is_within(most, [spent, likely_open, cost.likely])
-                    && is_within(most.saturating_add(most / BENDS), [spent, open, cost.most])
+                    && is_within(most.saturating_add(most / PARTS_OF_SHARE), [spent, open, cost.most])
             }
             false => is_within(most, [spent, open, cost.most]),
         };

@@ -8,7 +8,7 @@ use crate::ground::waking::{Stretch, Waking};
 use serde::{Deserialize, Serialize};
 
 /// The bucket holds a day's money divided by this.
-const PARTS: Micros = 5;
+const BUCKETS_PER_DAY: Micros = 5;
 
 /// The bucket's level at a time; a negative level is a debt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub struct Short {
 
 impl Rate {
     pub fn size(&self) -> Micros {
-        self.per_day / PARTS
+        self.per_day / BUCKETS_PER_DAY
     }
 
     /// A full bucket, for a house without a record.

@@ -63,7 +63,7 @@ pub struct Writer {
     /// The file cannot be used any more while this process lives.
     is_over: bool,
     /// A write failed: its remains are removed before the next one.
-    is_soiled: bool,
+    has_remains: bool,
     _lock: Flock<File>,
 }
 
@@ -81,7 +81,7 @@ impl Writer {
             lines_since_anchor: 1,
             closed,
             is_over: false,
-            is_soiled: false,
+            has_remains: false,
             _lock: opened.lock,
         }
     }
@@ -106,14 +106,14 @@ impl Writer {
                 }
                 Err(RecvTimeoutError::Timeout) if !batch.is_empty() => self.commit(&mut batch),
                 Err(RecvTimeoutError::Timeout) => {
-                    self.drop_anchor(None);
+                    self.write_anchor(None);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     if !batch.is_empty() {
                         self.commit(&mut batch);
                     }
                     if self.lines_since_anchor > 0 {
-                        self.drop_anchor(None);
+                        self.write_anchor(None);
                     }
                     return;
                 }
@@ -132,7 +132,7 @@ impl Writer {
             let _ = done.send(outcome.clone().map_err(Closed));
         }
         if self.lines_since_anchor >= ANCHOR_LINES {
-            self.drop_anchor(None);
+            self.write_anchor(None);
         }
         if self.bytes >= self.largest_bytes && !self.is_over {
             self.rotate();
@@ -144,8 +144,8 @@ impl Writer {
             return Err(self.closed.get().unwrap_or_default());
         }
         self.is_ours()?;
-        if self.is_soiled {
-            self.wipe()?;
+        if self.has_remains {
+            self.remove_remains()?;
         }
         let (mut text, mut end) = (String::new(), self.end.clone());
         let at = self.clock.stamp();
@@ -154,9 +154,9 @@ impl Writer {
         }
         let synced = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         if let Err(error) = synced {
-            self.is_soiled = true;
+            self.has_remains = true;
             // At once, while there may be room for it; otherwise before the next line.
-            let _ = self.wipe();
+            let _ = self.remove_remains();
             let path = self.house.ledger();
             return Err(format!("{} cannot be written: {error}; is the disk full?", path.display()));
         }
@@ -176,7 +176,7 @@ impl Writer {
             (Ok(named), Ok(held)) if named.ino() != held.ino() || named.dev() != held.dev() => {
                 "was replaced by another hand".to_owned()
             }
-            (Ok(_), Ok(held)) if held.len() != self.bytes && !self.is_soiled => {
+            (Ok(_), Ok(held)) if held.len() != self.bytes && !self.has_remains => {
                 "was changed by another hand".to_owned()
             }
             (Ok(_), Ok(_)) => return Ok(()),
@@ -187,14 +187,14 @@ impl Writer {
     }
 
     /// Removes the remains of a failed write; acknowledged lines stay.
-    fn wipe(&mut self) -> Result<(), String> {
-        let wiped = self.file.set_len(self.bytes).and_then(|()| self.file.sync_all());
-        wiped.map_err(|error| format!("{} cannot be mended: {error}", self.house.ledger().display()))?;
-        self.is_soiled = false;
+    fn remove_remains(&mut self) -> Result<(), String> {
+        let removed = self.file.set_len(self.bytes).and_then(|()| self.file.sync_all());
+        removed.map_err(|error| format!("{} cannot be mended: {error}", self.house.ledger().display()))?;
+        self.has_remains = false;
         Ok(())
     }
 
-    fn drop_anchor(&mut self, rotating: Option<String>) -> bool {
+    fn write_anchor(&mut self, rotating: Option<String>) -> bool {
         let anchor = Anchor {
             at: self.clock.stamp(),
             end: self.end.clone(),
@@ -212,7 +212,7 @@ impl Writer {
     fn rotate(&mut self) {
         let name = format!("ledger-{}.jsonl", opening::stamp(&self.clock));
         let target = self.house.ledger().with_file_name(&name);
-        if target.exists() || !self.drop_anchor(Some(name)) {
+        if target.exists() || !self.write_anchor(Some(name)) {
             return;
         }
         let moved = std::fs::rename(self.house.ledger(), &target).and_then(|()| {
@@ -228,13 +228,13 @@ impl Writer {
             Ok(file) => {
                 self.file = file;
                 self.bytes = 0;
-                self.drop_anchor(None);
+                self.write_anchor(None);
             }
             Err(error) => {
                 tracing::error!("failed to rotate the ledger: {error}");
                 // If this fails too, the next write notices that the file is missing, and closes the ledger.
                 if !self.house.ledger().exists() && std::fs::rename(&target, self.house.ledger()).is_ok() {
-                    self.drop_anchor(None);
+                    self.write_anchor(None);
                 }
             }
         }

@@ -41,7 +41,7 @@ const USUAL_BYTES: u64 = 16_000;
 const LEAST_PERMILLE: u64 = 250;
 
 /// A likely cost, and the reserved prompt, are a quarter above what was seen.
-const ABOVE: (u64, u64) = (5, 4);
+const MARGIN: (u64, u64) = (5, 4);
 
 /// Length from which a prompt tells how many tokens its bytes have; in a shorter one the provider's own additions
 /// dominate.
@@ -67,7 +67,7 @@ impl Bill {
     pub fn cost(&self, read_tokens: u64) -> Cost {
         let most = self.worst(self.reserved_tokens(), self.output_tokens);
         let output = self.like.map_or(USUAL_OUTPUT_TOKENS, |like| like.output_tokens);
-        let (input, output) = (self.likely_tokens(), above(output).min(self.output_tokens));
+        let (input, output) = (self.likely_tokens(), with_margin(output).min(self.output_tokens));
         let read = read_tokens.min(input);
         Cost { most, likely: self.rate.likely(input - read, read, output, self.hour_cache).min(most) }
     }
@@ -133,14 +133,15 @@ impl Bill {
 
     /// Prompt tokens to reserve; a usage may claim more, up to everything that was sent.
     pub fn reserved_tokens(&self) -> u64 {
-        let permille = self.seen_permille().map_or(RESERVED_PERMILLE, above).clamp(LEAST_PERMILLE, 1_000);
+        let permille =
+            self.seen_permille().map_or(RESERVED_PERMILLE, with_margin).clamp(LEAST_PERMILLE, 1_000);
         part(self.bytes(), permille).saturating_add(self.extra_tokens)
     }
 
     fn likely_tokens(&self) -> u64 {
         let permille = self.seen_permille().unwrap_or(USUAL_PERMILLE);
         let unseen = self.extra_tokens.saturating_sub(OVERHEAD_TOKENS);
-        part(self.bytes(), above(permille)).saturating_add(unseen).min(self.reserved_tokens())
+        part(self.bytes(), with_margin(permille)).saturating_add(unseen).min(self.reserved_tokens())
     }
 
     fn seen_permille(&self) -> Option<u64> {
@@ -156,8 +157,8 @@ impl Bill {
     }
 }
 
-fn above(seen: u64) -> u64 {
-    seen.saturating_mul(ABOVE.0).div_ceil(ABOVE.1)
+fn with_margin(seen: u64) -> u64 {
+    seen.saturating_mul(MARGIN.0).div_ceil(MARGIN.1)
 }
 
 /// So many thousandths of `whole`.

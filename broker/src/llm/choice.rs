@@ -63,10 +63,10 @@ type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Chooses by the owner's settings, else by what is available. `keys` looks up secrets, `env` everything else.
 pub fn pick(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
-    let mut chosen = Chosen { aliases: Aliases::new(&settings.aliases), ..main(settings, keys, env) };
+    let mut chosen = Chosen { aliases: Aliases::new(&settings.aliases), ..choose_first(settings, keys, env) };
     let Some(first) = chosen.first.clone() else { return chosen };
     let mut named = |place: &str, besides: &Besides| {
-        let picked = main(&besides::as_first(settings, &first, besides, &chosen.aliases), keys, env);
+        let picked = choose_first(&besides::as_first(settings, &first, besides, &chosen.aliases), keys, env);
         if let Some(said) = picked.said {
             let said = said.replace("owner.toml [model]", "it").replace(": no model", "");
             chosen.left_out.push(format!("owner.toml [model.{place}] is left out: {said}"));
@@ -86,7 +86,7 @@ pub fn pick(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
 }
 
 /// Chooses the first provider, and one of another API if there is a key for it.
-fn main(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
+fn choose_first(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
     let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let env = |name: &str| env(name).and_then(|value| set(&value));
     let has = |usual: &str| {

@@ -21,7 +21,7 @@ const MANY: u32 = 3;
 /// Deaths of other trees per loop window from which on the machine is taken to be the cause.
 const HARSH: f64 = 0.01;
 /// Life without a death assumed before the first record, in spells.
-const UNSEEN: f64 = 24.0;
+const ASSUMED_SPELLS: f64 = 24.0;
 
 /// What one tree has lived and died since it was trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -136,7 +136,7 @@ impl Lives {
         let window = limits.loop_window_ms;
         let others: Vec<Lived> = self.0.iter().filter(|lived| lived.tree != tree).cloned().collect();
         let others = Sum::of(&others, limits);
-        let windows = (others.spells + UNSEEN) * limits.spell_ms.max(1) as f64 / window.max(1) as f64;
+        let windows = (others.spells + ASSUMED_SPELLS) * limits.spell_ms.max(1) as f64 / window.max(1) as f64;
         let lived = self.of(tree);
         let lives_long = lived.lived_ms / Millis::from(lived.deaths.max(1)) >= window;
         let times = if lives_long || others.deaths / windows > HARSH { MANY } else { 1 };
