@@ -31,8 +31,7 @@ section! {
         /// `on`: as far as this kernel can; `required`: all of them or no start; `off`: none
         walls: Walls = Walls::On, Word(&["on", "required", "off"]);
         /// after text of others was read, acts to somebody new and rewrites of `PURPOSE.md` wait for you (`ask`) or
-        /// not
-        /// (`allow`)
+        /// not (`allow`)
         taint: Taint = Taint::Ask, Word(&["ask", "allow"]);
         /// which model thinks, and how it is asked
         model: Model = Model::default(), Table(Model::KEYS);
@@ -64,8 +63,7 @@ section! {
         /// where the file tools work, and how much of it they show
         files: Files = Files::default(), Table(Files::KEYS);
         /// by `"family.tool"` or `"family.*"`: `always`; `owner`: only for a request of yours that asks for it in
-        /// plain
-        /// words, until that is done, a day after the last word about it at most; `never`. Left out: `always`,
+        /// plain words, until that is done, a day after the last word about it at most; `never`. Left out: `always`,
         /// `repo.install_deps`: `owner`
         permissions: BTreeMap<String, String> = BTreeMap::new(), Names(Form::Free, &Word(PERMISSIONS));
         /// how long each step of a self-edit may take
