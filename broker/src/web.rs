@@ -97,7 +97,7 @@ async fn fetched(
     }
     match got {
         Ok(mut page) => {
-            // A page contains no known key unless somebody put it there; searching a large page takes a while.
+            // In a thread of its own, since scrubbing a large page takes a while.
             let bytes = std::mem::take(&mut page.bytes);
             let clean = tokio::task::spawn_blocking(move || web.secrets.scrub_bytes(bytes)).await;
             fetch.answer(page, clean.unwrap_or_default())

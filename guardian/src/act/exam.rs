@@ -55,7 +55,7 @@ pub enum Shown {
     Unsure(Blame),
 }
 
-/// Judges a run. It gives the same evidence as a build whose compiler is known to work.
+/// Judges a run like a failed build whose tools are known to work, since cargo compiled the tests or rejected them.
 pub fn read(status: WaitStatus, text: &str, measured: Evidence) -> Shown {
     if matches!(status, WaitStatus::Exited(_, 0)) {
         return Shown::Passed;
