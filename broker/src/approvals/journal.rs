@@ -1,4 +1,4 @@
-//! The journal of asks: a line of `.self/asks.jsonl` for each state that one comes to, read by creature, guardian and console.
+//! The journal of asks: a line in `.self/asks.jsonl` for each state of an ask, read by creature, guardian and console.
 
 use super::ask::{Ask, State};
 use crate::ground::clock::Clock;
@@ -8,7 +8,7 @@ use house::House;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Of the file, what is looked through.
+/// Bytes read from the file's end.
 const TAIL_BYTES: u64 = 1 << 20;
 
 pub struct Journal {
@@ -17,13 +17,14 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// An error where lines cannot be read: a number might be given twice. A torn last line is closed off by the next.
+    /// Fails if the lines cannot be read, since an ask's number might then be used twice. The next line closes off a
+    /// torn one.
     pub fn open(house: &House, clock: Clock) -> Result<Self> {
         house::files::open(&house.asks())?;
         Ok(Self { path: house.asks(), clock })
     }
 
-    /// Writes the line of the state an ask is in.
+    /// Writes a line with the ask's state.
     pub fn write(&self, ask: &Ask) -> Result<()> {
         let call = ask.act.call();
         let mut line = json!({
@@ -41,7 +42,7 @@ impl Journal {
         files::append_line(&self.path, &line.to_string())
     }
 
-    /// What was written lately: numbers and states, oldest first.
+    /// Numbers and states announced lately, oldest first.
     pub fn all(&self) -> Vec<(u64, String)> {
         let tail = house::files::tail(&self.path, TAIL_BYTES);
         let lines = tail.lines().filter_map(|line| {
@@ -52,7 +53,7 @@ impl Journal {
         lines.collect()
     }
 
-    /// The highest number that was written, should the folder of asks have been emptied.
+    /// The highest number announced, in case the folder of asks was emptied.
     pub fn highest(&self) -> u64 {
         self.all().into_iter().map(|(id, _)| id).max().unwrap_or(0)
     }

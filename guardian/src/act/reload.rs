@@ -1,6 +1,6 @@
-//! What the owner changes while we run: `owner.toml` and `.env` are judged, then taken over or left as they were.
+//! Changes of `owner.toml` and `.env` while the guardian runs: checked, then taken over or refused.
 //!
-//! Invariant: what has a mistake changes nothing, and is said once for each change.
+//! Invariant: settings with a mistake change nothing, and each refused change is reported once.
 
 use crate::act::executor::Executor;
 use crate::decide::revival::Event;
@@ -11,13 +11,13 @@ use house::settings::handed;
 use house::{House, records};
 use serde_json::json;
 
-/// A file that has not changed for so long is saved.
+/// A file unchanged for this long counts as saved completely.
 const SAVED_MS: Millis = 100;
 
-/// Over `owner.toml` and `.env`.
+/// Watches `owner.toml` and `.env`.
 pub struct Watch {
     taken: [Option<Mark>; 2],
-    /// What they have become, and since when, while that may not be all.
+    /// Marks of files that are changing, and since when; a save may still be under way.
     changing: Option<([Option<Mark>; 2], Millis)>,
 }
 
@@ -26,7 +26,7 @@ impl Watch {
         Self { taken: marks(house), changing: None }
     }
 
-    /// Whether they have become others and stayed it, told once: what is being saved is not read half-way.
+    /// Whether the files have changed and then stayed the same for `SAVED_MS`; true once for each change.
     pub fn changed(&mut self, house: &House, now: Millis) -> bool {
         let marks = marks(house);
         let since = self.changing.filter(|(seen, _)| *seen == marks).map_or(now, |(_, since)| since);
@@ -38,7 +38,7 @@ impl Watch {
         saved
     }
 
-    /// When to look again at what is changing.
+    /// When to look again at files that are changing.
     pub fn due(&self) -> Option<Millis> {
         self.changing.map(|(_, since)| since + SAVED_MS)
     }
@@ -49,7 +49,7 @@ fn marks(house: &House) -> [Option<Mark>; 2] {
 }
 
 impl Executor {
-    /// Each look: what the owner changed, what the broker asks, what is due.
+    /// At each look: checks changed settings, announces new asks, starts or ends the broker when due.
     pub fn tend_broker(&mut self) {
         self.broker.turn_away();
         self.update_broker();
@@ -60,7 +60,7 @@ impl Executor {
         self.look_at_asks();
     }
 
-    /// `owner.toml` or `.env` is another: judged by us at once, then by the broker, beside everything else.
+    /// Checks changed settings: here at once, then by the broker, in a process of its own.
     fn settings_changed(&mut self) {
         if let Err(error) = settings::load(&self.house) {
             return self.keep_settings(&format!("{error:#}"));
@@ -72,7 +72,7 @@ impl Executor {
         }
     }
 
-    /// Everything goes on as it was; said once for each change.
+    /// Keeps the former settings, and reports the mistake.
     pub fn keep_settings(&mut self, mistake: &str) {
         self.mistake = format!("the owner's change is not taken over: {mistake}");
         self.report.warn(&format!("{}. What was valid before goes on", self.mistake));
@@ -80,7 +80,7 @@ impl Executor {
         self.publish();
     }
 
-    /// Limits count from now on; walls and extra folders from the next start of the guardian on.
+    /// Limits apply from now on; walls and extra folders from the guardian's next start.
     pub fn take_over(&mut self) {
         let Ok(settings) = settings::load(&self.house) else { return };
         let later = settings.walls != self.settings.walls || settings.sandbox != self.settings.sandbox;
@@ -95,8 +95,8 @@ impl Executor {
         self.publish();
     }
 
-    /// Gives the creature its part, at each start of a life and whenever it is another. One that does not get it reads
-    /// the owner's file by itself.
+    /// Writes the creature's part of the settings, at each start of a life and after each change. Without it the
+    /// creature reads the owner's file itself.
     pub fn hand_over(&self) {
         if let Err(error) = handed::hand_over(&self.house, self.state.life, &self.settings.text) {
             tracing::warn!("the creature is not handed its settings: {error:#}");
