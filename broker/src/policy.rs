@@ -1,6 +1,6 @@
-//! What the owner allows, as far as it concerns the broker; the schema and its judge are the house's.
+//! The owner's settings as the broker uses them; their schema and checks are in `house`.
 //!
-//! Invariant: no setting takes a secret, only names of variables that hold one.
+//! Invariant: no setting holds a secret, only names of variables that hold one.
 
 use crate::ground::caps::{Micros, dollars, micros};
 use crate::ground::hosts;
@@ -18,7 +18,7 @@ pub use house::settings::broker::{
     Auth, Autonomy, Besides, Budget, Janee, Model, Price, Rule, Search, Service, Taint, Verdict, Web, X,
 };
 
-/// What the owner allows, judged.
+/// The broker's part of the owner's settings, checked.
 #[derive(Clone, Debug, Default)]
 pub struct Policy(Settings);
 
@@ -30,7 +30,7 @@ impl Deref for Policy {
     }
 }
 
-/// Variables that hold secrets of the usual names, beside those of models.
+/// Usual names of variables that hold secrets, without those of models.
 const USUAL: [&str; 6] =
     ["BRAVE_API_KEY", "X_API_KEY", "X_API_SECRET", "X_ACCESS_TOKEN", "X_ACCESS_TOKEN_SECRET", "X_USER_TOKEN"];
 
@@ -40,10 +40,10 @@ impl Policy {
         settings::load(house, Self::read)
     }
 
-    /// Reads the broker's sections of a text.
+    /// Parses the broker's sections of a text.
     pub fn read(text: &str) -> Result<Self, Mistakes> {
         let mut policy = Self(settings::read(text, Reader::Broker, check)?.settings);
-        // The creature's, and judged as such: of it, whose clock the waking hours are by.
+        // Of the creature's section `[agenda]`, checked there, only the time zone for waking hours is used.
         let zone =
             text.parse::<toml::Table>().ok().and_then(|table| table.get("agenda")?.get("time_zone").cloned());
         policy.0.agenda.time_zone =
@@ -59,7 +59,7 @@ impl Policy {
         }
     }
 
-    /// Names of every variable that may hold a secret.
+    /// Names of all variables that may hold a secret.
     pub fn key_names(&self) -> Vec<String> {
         let mut names: Vec<String> = makers::keys().chain(USUAL).map(str::to_owned).collect();
         names.extend([self.model.key_env.clone(), self.search.key_env.clone()]);
@@ -75,14 +75,14 @@ impl Policy {
     /// What the creature may spend of its own accord, and when.
     pub fn rate(&self) -> Rate {
         let daily = share(&self.budget, self.budget.daily_usd);
-        // A day's share on each of seven days may be more than the week has: it would be shut before Sunday.
+        // Seven daily shares may exceed the weekly one: then nothing would be left before Sunday.
         let usual = daily.min(share(&self.budget, self.budget.weekly_usd) / 7);
         let asked = self.autonomy.usd_per_day.map_or(usual, micros);
         let waking = Waking::new(&self.autonomy.waking_hours, &self.agenda.time_zone);
         Rate { per_day: asked.min(daily), waking }
     }
 
-    /// What is wrong with it: a day's money must be within the share of the owner's cap.
+    /// The mistake if the creature's daily money exceeds its share of the owner's cap.
     fn too_much_of_its_own(&self) -> Option<String> {
         let share = share(&self.budget, self.budget.daily_usd);
         let is_above = micros(self.autonomy.usd_per_day.unwrap_or(0.0)) > share;
@@ -98,12 +98,12 @@ impl Policy {
     }
 }
 
-/// Of a cap, what the creature may use of its own accord.
+/// The creature's share of a cap.
 pub fn share(budget: &Budget, cap_usd: f64) -> Micros {
     micros(cap_usd * budget.autonomous_percent / 100.0)
 }
 
-/// What takes a parser of addresses, or what the broker alone knows the meaning of, is judged here.
+/// Checks that need an address parser, or that only the broker can make.
 fn check(form: Form, text: &str) -> Judged {
     if form == Form::Address {
         parsed(text).map(|_| ())
@@ -136,7 +136,7 @@ fn parsed(url: &str) -> Result<Url, String> {
     Ok(parsed)
 }
 
-/// Nothing, https, or plain http to this machine or a private network.
+/// Accepts an empty text, https, or plain http to this machine or a private network.
 fn near_address(url: &str) -> Judged {
     if url.is_empty() {
         return Ok(());
