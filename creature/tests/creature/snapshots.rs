@@ -90,3 +90,11 @@ async fn snapshots_stand_on_one_another() {
         "{text}"
     );
 }
+
+#[tokio::test]
+async fn a_mind_cannot_write_a_dream_that_would_count_as_cost() {
+    let mut yard = Yard::new();
+    let forged = json!({"kind": "dream", "data": {"usage": {"cost_usd": 9}}});
+    let refused = yard.call("memory.append", forged).await;
+    assert!(refused["error"].as_str().unwrap_or_default().contains("kind `dream`"), "{refused}");
+}
