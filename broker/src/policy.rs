@@ -2,7 +2,7 @@
 //!
 //! Invariant: no setting takes a secret, only names of variables that hold one.
 
-use crate::ground::caps::{Micros, dollars, micros};
+use crate::ground::caps::{Caps, Span, dollars, micros};
 use crate::ground::hosts;
 use crate::ground::rate::Rate;
 use crate::ground::waking::{self, Waking};
@@ -82,17 +82,15 @@ impl Policy {
 
     /// What the creature may spend of its own accord, and when.
     pub fn rate(&self) -> Rate {
-        let daily = share(&self.budget, self.budget.daily_usd);
-        // A day's share on each of seven days may be more than the week has: it would be shut before Sunday.
-        let usual = daily.min(share(&self.budget, self.budget.weekly_usd) / 7);
-        let asked = self.autonomy.usd_per_day.map_or(usual, micros);
+        let caps = Caps::of(&self.budget);
+        let asked = self.autonomy.usd_per_day.map_or(caps.even_share(), micros);
         let waking = Waking::new(&self.autonomy.waking_hours, &self.agenda.time_zone);
-        Rate { per_day: asked.min(daily), waking }
+        Rate { per_day: asked.min(caps.share(Span::Day)), waking }
     }
 
     /// What is wrong with it: a day's money must be within the share of the owner's cap.
     fn too_much_of_its_own(&self) -> Option<String> {
-        let share = share(&self.budget, self.budget.daily_usd);
+        let share = Caps::of(&self.budget).share(Span::Day);
         let is_above = micros(self.autonomy.usd_per_day.unwrap_or(0.0)) > share;
         is_above.then(|| {
             format!(
@@ -104,11 +102,6 @@ impl Policy {
             )
         })
     }
-}
-
-/// Of a cap, what the creature may use of its own accord.
-pub fn share(budget: &Budget, cap_usd: f64) -> Micros {
-    micros(cap_usd * budget.autonomous_percent / 100.0)
 }
 
 /// What takes a parser of addresses, or what the broker alone knows the meaning of, is judged here.
