@@ -1,13 +1,13 @@
-//! Approvals: acts that wait for the owner, the owner's answers, and what is refused or put off without asking.
+//! Approvals: acts that wait for the owner, the owner's answers, and acts that are refused or deferred without asking.
 //!
-//! Invariant: a refusal stands in the ledger before its client hears of it.
+//! Invariant: a refusal is in the ledger before its client hears of it.
 
 pub mod act;
-pub mod announce;
 pub mod answers;
 pub mod ask;
 pub mod ask_files;
 pub mod asks;
+pub mod journal;
 pub mod outcome;
 pub mod purpose;
 pub mod record;
@@ -28,17 +28,17 @@ use record::entry;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Characters of a reason or a summary that are kept.
+/// Characters kept of a reason or a summary.
 const MOST_WORDS: usize = 600;
-/// About how long the tests of a newborn take, in seconds.
+/// Usual duration of the tests beside a new commit's first life, in seconds.
 const PROBATION_S: u64 = 60;
 
-/// What judging an act needs besides the rules of its service.
+/// What judging an act needs, besides its service's rules.
 pub struct Approvals {
     pub asks: Asks,
     pub tokens: Arc<Tokens>,
     pub taint: Arc<Taint>,
-    /// What becomes of outward acts after text of others was read.
+    /// What happens to outward acts after untrusted text was read.
     pub when_tainted: policy::Taint,
     pub ledger: Ledger,
     pub secrets: Secrets,
@@ -47,7 +47,7 @@ pub struct Approvals {
 }
 
 impl Approvals {
-    /// Writes a no down, and gives it.
+    /// Records a refusal in the ledger, and returns its envelope.
     pub async fn refuse(&self, life: u64, act: &Act, unfit: Unfit) -> Result<Value, Closed> {
         let note = cut(&self.secrets.scrub(&unfit.error), 200);
         let entry = entry(life, "refuse", act);
@@ -55,7 +55,7 @@ impl Approvals {
         Ok(json!({"ok": false, "error": unfit.error, "hint": unfit.hint}))
     }
 
-    /// The refusal of an act of a life whose tests still run: until then it may think, read, and ask.
+    /// The refusal of an act, if the life's tests still run: until they pass it may think, read and ask.
     pub async fn unproven(&self, life: u64, act: &Act) -> Result<Option<Value>, Closed> {
         if !self.tokens.is_unproven(life) {
             return Ok(None);
@@ -67,7 +67,7 @@ impl Approvals {
         Ok(Some(with(self.refuse(life, act, unfit).await?, "retry_after_s", PROBATION_S)))
     }
 
-    /// Keeps an act for the owner and says so.
+    /// Keeps an act for the owner to answer, and returns the envelope that says so.
     pub async fn ask(&self, life: u64, act: Act, why: String, reason: &str) -> Result<Value, Closed> {
         if let Err(unfit) = asks::fits(&act) {
             return self.refuse(life, &act, unfit).await;

@@ -1,4 +1,4 @@
-//! Assembles the broker: each wing with what it uses, the door before them all, and what runs beside.
+//! Assembles the broker: its parts and what each uses, the door in front of them, and background tasks.
 
 use crate::approvals::asks::Asks;
 use crate::approvals::{self, Approvals, answers};
@@ -38,7 +38,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 
-/// The wings, made once.
+/// The broker's parts, made once.
 #[derive(Clone)]
 pub struct Broker {
     pub approvals: Arc<Approvals>,
@@ -87,7 +87,7 @@ impl Broker {
         })
     }
 
-    /// Everything that is answered.
+    /// All routes of the broker.
     fn routes(&self) -> Router {
         Router::new()
             .route("/status", get(status))
@@ -111,7 +111,7 @@ impl Broker {
             Box::pin(cargo::proxy(cargo.clone(), request))
         });
         let door = Door::new(self.tokens.clone(), self.routes(), proxy);
-        // Ends with the serving.
+        // Ends when serving ends.
         let mut watching = tokio::task::JoinSet::new();
         let services = self.services.clone();
         watching.spawn(answers::watch(self.approvals.clone(), move |id| {
@@ -123,7 +123,7 @@ impl Broker {
     }
 }
 
-/// What more than one wing uses; each gets handles of just what it needs.
+/// Handles shared by several parts; each part gets the handles it needs.
 struct Parts {
     house: House,
     clock: Clock,

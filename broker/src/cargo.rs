@@ -1,7 +1,7 @@
-//! The proxy for cargo: tunnels, and plain requests, to the hosts crates come from, and to nothing else.
+//! The proxy for cargo: tunnels and plain requests, only to the hosts that crates come from.
 //!
-//! Invariant: a host is reached only where the owner's cargo names it, at an address that was checked; a life's traffic
-//! taints it before the first byte comes back; each tunnel and each refusal is one line of the ledger.
+//! Invariant: a host is reached only if the owner's cargo names it, at a checked address; a life's traffic taints
+//! that life before the first byte comes back; each tunnel and each refusal is a line in the ledger.
 
 pub mod registries;
 pub mod tunnel;
@@ -30,13 +30,13 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Tunnels at once; cargo needs one or two.
+/// Most tunnels at once; cargo needs one or two.
 const MOST_TUNNELS: usize = 32;
-/// Plain requests at once; each is held whole.
+/// Most plain requests at once; each is held in memory whole.
 const MOST_PLAIN: usize = 4;
 const MOST_PLAIN_BYTES: usize = 64 << 20;
 const PLAIN: Duration = Duration::from_secs(60);
-/// Headers that belong to one connection or to us, and are not passed on.
+/// Headers that belong to one connection, or to this proxy, and are not passed on.
 const HOPS: [&str; 10] = [
     "connection",
     "proxy-connection",
@@ -53,7 +53,7 @@ const HOPS: [&str; 10] = [
 /// What the proxy for cargo needs.
 pub struct Cargo {
     pub registries: Registries,
-    /// The owner's proxies.
+    /// The owner's proxy settings.
     pub proxies: Matcher,
     pub at_once: AtOnce,
     pub tokens: Arc<Tokens>,
@@ -63,7 +63,7 @@ pub struct Cargo {
     pub secrets: Secrets,
 }
 
-/// Places for what may go through at once.
+/// Bounds on simultaneous tunnels and requests.
 pub struct AtOnce {
     tunnels: Arc<Semaphore>,
     plain: Semaphore,
@@ -75,7 +75,7 @@ impl Default for AtOnce {
     }
 }
 
-/// Where the owner's cargo gets crates from, and through which proxies.
+/// The registries of the owner's cargo, and the proxies it uses.
 pub fn of_house(house: &House) -> (Registries, Matcher) {
     let registries = Registries::of(house);
     let proxies = match registries.proxy() {
@@ -94,7 +94,7 @@ impl Cargo {
         self.proxies.intercept(&uri).filter(|_| !hosts::is_loopback(&place.host))
     }
 
-    /// The place a request means, where it is one of cargo's.
+    /// The registry a request is for; refuses any other host.
     fn judge(&self, https: bool, host: &str, port: u16) -> Result<Place, Refusal> {
         let places = self.registries.places();
         let fits = |place: &&Place| (place.https, place.host.as_str(), place.port) == (https, host, port);
@@ -114,7 +114,7 @@ impl Cargo {
     }
 }
 
-/// Answers a request made to a proxy: a tunnel, or a plain request with a whole URL.
+/// Answers a proxy request: a tunnel, or a plain request with a whole URL.
 pub async fn proxy(cargo: Arc<Cargo>, request: Request<Incoming>) -> Response {
     let Some(caller) = cargo.tokens.proxy_caller(request.headers()) else {
         let hint =
@@ -159,7 +159,7 @@ fn entry(caller: Caller) -> Entry {
     Entry { life, note, event: "registry".into(), service: "registry".into(), ..Entry::default() }
 }
 
-/// Opens a tunnel: judged, dialled and tainted before the client hears that it is open.
+/// Opens a tunnel: checked, connected and the life tainted before the client hears that it is open.
 async fn open(
     cargo: &Arc<Cargo>,
     caller: Caller,
@@ -217,7 +217,7 @@ async fn close(
     drop(held);
 }
 
-/// Passes a plain request on: a registry may be on this machine or in the owner's network without TLS.
+/// Passes on a plain request: a registry on this machine or in the owner's network may be without TLS.
 async fn plain(cargo: &Arc<Cargo>, caller: Caller, request: Request<Incoming>) -> Result<Response, Refusal> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) || request.uri().scheme_str() != Some("http")
     {
@@ -291,7 +291,7 @@ fn passed_on(headers: &HeaderMap) -> HeaderMap {
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Text of others is about to come in; where that cannot be written down, it does not.
+/// Taints a life before untrusted text comes in; if the taint cannot be written, nothing comes in.
 fn taint(cargo: &Arc<Cargo>, caller: Caller) -> Result<(), Refusal> {
     let Caller::Life(life) = caller else { return Ok(()) };
     cargo.taint.try_read_untrusted(life).map_err(|error| {
@@ -301,7 +301,7 @@ fn taint(cargo: &Arc<Cargo>, caller: Caller) -> Result<(), Refusal> {
     })
 }
 
-/// Resolves once, checks, and connects to what was checked.
+/// Resolves the name once, checks its addresses, and connects to one of these.
 async fn dial(cargo: &Arc<Cargo>, place: &Place) -> Result<TcpStream, Refusal> {
     let found = resolve(&place.host, place.port).await?;
     let furthest = match &place.index {

@@ -1,7 +1,8 @@
-//! The door: accepts connections, bounds them, knows the caller, and shows each request to who answers it.
+//! The door: accepts and bounds connections, identifies the caller, and passes each request on.
 //!
-//! Invariant: no client can hold a connection without sending, send more than its cap, or be answered without a token;
-//! none can make the broker hold more than a few large bodies. A request in hand keeps its connection.
+//! Invariant: no client can hold a connection without sending, send more than its cap, or get an answer without a
+//! token; no number of clients makes the broker hold more than a few large bodies. A request being answered keeps its
+//! connection.
 
 pub mod callers;
 pub mod finish;
@@ -32,24 +33,24 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tower::ServiceExt;
 
-/// Longest a client may take for the head of a request.
+/// Longest time for receiving a request's headers.
 const HEAD: Duration = Duration::from_secs(10);
-/// Largest body taken, in bytes: a context of a million tokens fits.
+/// Largest accepted body, in bytes: a context of a million tokens fits.
 pub const MOST_BODY_BYTES: usize = 32 << 20;
-/// Bytes; a body that is longer, or does not say how long it is, is a large one.
+/// Bytes from which a body counts as large; one of unstated length does too.
 const LARGE: u64 = 1 << 20;
-/// Large bodies in hand at once.
+/// Most large bodies held at once.
 const MOST_LARGE: usize = 8;
-/// Bytes of a connection held between the system and us: no head is longer.
+/// Most bytes buffered for a connection; no request's headers are longer.
 const MOST_HELD_BYTES: usize = 128 << 10;
-/// Longest that requests in hand may take to end when the broker is told to.
-const PARTING: Duration = Duration::from_secs(5);
+/// Longest time for running requests to end after the broker was asked to.
+const GRACE: Duration = Duration::from_secs(5);
 
-/// Answers requests made to a proxy; it knows the caller by another header.
+/// Answers proxy requests, whose token is in another header.
 pub type Proxy =
     Arc<dyn Fn(Request<Incoming>) -> Pin<Box<dyn Future<Output = Response> + Send>> + Send + Sync>;
 
-/// What all connections share.
+/// State shared by all connections.
 #[derive(Clone)]
 pub struct Door {
     tokens: Arc<Tokens>,
@@ -59,7 +60,7 @@ pub struct Door {
 }
 
 impl Door {
-    /// A door to these routes, which only those with a token reach.
+    /// A door to these routes, for callers with a token only.
     pub fn new(tokens: Arc<Tokens>, routes: Router, proxy: Proxy) -> Self {
         let router = routes
             .layer(middleware::from_fn_with_state(tokens.clone(), known))
@@ -67,7 +68,8 @@ impl Door {
         Self { tokens, router, proxy, large: Arc::new(Semaphore::new(MOST_LARGE)) }
     }
 
-    /// Serves until told to end; requests in hand then have a moment left. What comes meanwhile waits in the backlog.
+    /// Serves until asked to end; running requests then get a moment. New connections wait in the backlog for the
+    /// next broker.
     pub async fn serve_until(self, listener: TcpListener, told: impl Future<Output = ()>) {
         let connections = Connections::default();
         tokio::pin!(told);
@@ -91,7 +93,7 @@ impl Door {
                 }
             }
         }
-        connections.finish(PARTING).await;
+        connections.finish(GRACE).await;
     }
 
     async fn converse(self, stream: TcpStream, connection: Connection) {
@@ -144,7 +146,7 @@ impl Door {
     }
 }
 
-/// Lets those in who have a token; who they are goes with the request.
+/// Rejects requests without a known token; adds the caller's identity to the others.
 async fn known(State(tokens): State<Arc<Tokens>>, mut request: Asked, next: Next) -> Response {
     match tokens.caller(request.headers()) {
         Some(Caller::Life(life)) => {

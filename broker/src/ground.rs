@@ -1,4 +1,4 @@
-//! What every wing stands on: files, the clock, refusals, and arithmetic without a network.
+//! What all parts of the broker share: files, the clock, refusals, and arithmetic without a network.
 
 pub mod caps;
 pub mod clock;

@@ -1,6 +1,6 @@
-//! The ledger: every call out, one line each, synced before it counts, each line holding the hash of the one before.
+//! The ledger: a line for every call out, synced before it counts; each line holds the hash of the one before.
 //!
-//! Invariant: what cannot be read, does not fit together or is shorter than it was is closed, never fresh.
+//! Invariant: a ledger that is unreadable, inconsistent or shorter than before is closed, and never counted as new.
 
 pub mod anchor;
 pub mod chain;
@@ -19,25 +19,25 @@ use sums::Sums;
 use tokio::sync::oneshot;
 use writer::{Waiting, Why};
 
-/// A handle; the file is closed with the last one.
+/// A handle; the file is closed with the last handle.
 #[derive(Clone)]
 pub struct Ledger {
     shared: Arc<Shared>,
 }
 
 struct Shared {
-    /// None only while it is dropped.
+    /// `None` only while it is dropped.
     lines: Option<mpsc::Sender<Waiting>>,
     writer: Option<JoinHandle<()>>,
     closed: Why,
     opened: Sums,
 }
 
-/// Bytes of a ledger file before a new one is begun; some hundred thousand lines.
+/// Size at which a new ledger file is begun; some hundred thousand lines.
 pub const LARGEST_BYTES: u64 = 64 << 20;
 
 impl Ledger {
-    /// Takes the ledger of a house; what is wrong with it makes a closed one.
+    /// Opens a house's ledger; one with a fault is opened as closed.
     pub fn open(house: &House, clock: Clock) -> Self {
         Self::open_with(house, clock, LARGEST_BYTES)
     }
@@ -70,30 +70,31 @@ impl Ledger {
         Self { shared: Arc::new(Shared { lines: Some(lines), writer, closed, opened }) }
     }
 
-    /// What the lines came to when it was opened.
+    /// The sums of all lines when it was opened.
     pub fn opened(&self) -> &Sums {
         &self.shared.opened
     }
 
-    /// Why nothing may leave, if so.
+    /// Why nothing may be sent, if that is so.
     pub fn closed(&self) -> Option<String> {
         self.shared.closed.get()
     }
 
-    /// Appends a line and waits until it is on the disk.
+    /// Appends a line and waits until it is on disk.
     pub async fn append(&self, entry: Entry) -> Result<(), Closed> {
         let (done, written) = oneshot::channel();
         self.hand_over(entry, Some(done));
-        // With the writer gone the sender is dropped.
+        // If the writer has ended, the sender is dropped.
         written.await.unwrap_or_else(|_| Err(self.gone()))
     }
 
-    /// Appends a line whose loss would do no harm: it is on the disk within a moment, after those before it.
+    /// Appends a line without waiting, for lines whose loss is harmless: it is on disk within a moment, after earlier
+    /// lines.
     pub fn submit(&self, entry: Entry) {
         self.hand_over(entry, None);
     }
 
-    /// The same without such delay, for what counts more than the lines before it said.
+    /// As `submit`, without delay: for lines that raise the spend recorded so far.
     pub fn submit_at_once(&self, entry: Entry) {
         self.hand_over(entry, Some(oneshot::channel().0));
     }

@@ -1,6 +1,7 @@
-//! Broker: the creature's only way out. It holds keys, money and permission, and writes down every call that leaves.
+//! The broker: the creature's only way out. It holds keys, money and permission, and records every call that leaves.
 //!
-//! Invariant: what a client says decides nothing; what passed through here, and the owner's files, do.
+//! Invariant: what a client says about itself decides nothing; only the owner's files and what passed through here
+//! do.
 
 pub mod approvals;
 pub mod broker;

@@ -1,6 +1,6 @@
-//! `/llm`: passes the field's three model wires through, with the key swapped in and the cost reserved and settled.
+//! `/llm`: passes on the three common model APIs, with the key exchanged and the cost reserved and settled.
 //!
-//! Invariant: only the paths of `pass.rs` reach a provider; what is judged is what is sent, byte for byte.
+//! Invariant: only the paths in `pass.rs` reach a provider; the bytes that were judged are the bytes that are sent.
 
 pub mod aliases;
 mod allowed;
@@ -45,15 +45,15 @@ pub struct Llm {
 }
 
 impl Llm {
-    /// Tells the budget what the models likely cost that the creature thinks with by default; those found at a server say
-    /// it when asked.
+    /// Tells the budget the likely cost of the creature's default models; for a model found at a server this happens
+    /// when that server is asked.
     pub fn tell_of_offers(&self) {
         for (provider, model) in self.providers.usual() {
             self.budget.tell_of_offer(model, Bill::usual(self.rate(provider, model)));
         }
     }
 
-    /// What a model of a provider costs.
+    /// The price of a provider's model.
     pub fn rate(&self, provider: &Provider, model: &str) -> Rate {
         match self.prices.of_owner(model) {
             Some(rate) => rate,
@@ -62,7 +62,7 @@ impl Llm {
         }
     }
 
-    /// What `/status` says of the models there are.
+    /// The models' part of `/status`.
     pub async fn status(&self) -> Value {
         let money = |provider: &Provider, model: &str| {
             json!({

@@ -1,4 +1,4 @@
-//! The broker's door to the shell: checks the policy, takes the listener it was handed, and serves.
+//! The broker's command line: checks the settings, takes over the guardian's listener, and serves.
 
 use anyhow::{Context, Result, bail};
 use broker::broker::Broker;
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     if accept {
         return accept_ledger(&house);
     }
-    // The same exit status with and without --check, so that whoever starts us knows that trying again does not help.
+    // The same exit status with and without --check, so that the guardian knows that starting again would not help.
     let judged = Policy::load(&house).and_then(|policy| {
         let keys = Keys::load(&house, &policy.key_names())?;
         Ok(choice::of_house(&policy.model, &keys))
@@ -89,7 +89,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The owner's way out of a closed ledger.
+/// Opens a new ledger on the owner's order, after the old one was closed.
 fn accept_ledger(house: &House) -> ExitCode {
     let policy = match Policy::load(house) {
         Ok(policy) => policy,
@@ -111,9 +111,9 @@ fn accept_ledger(house: &House) -> ExitCode {
 }
 
 fn run(house: House) -> Result<()> {
-    shut_the_blinds()?;
+    hide_this_process()?;
     keep_descriptors();
-    close_the_folder(&house)?;
+    make_folder_private(&house)?;
     let told = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
     let filter: Targets =
         told.and_then(|text| text.parse().ok()).unwrap_or(Targets::new().with_default(LevelFilter::INFO));
@@ -130,7 +130,7 @@ fn run(house: House) -> Result<()> {
     })
 }
 
-/// Ends when somebody asks us to: SIGTERM or SIGINT.
+/// Ends on SIGTERM or SIGINT.
 fn told_to_end() -> Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate()).context("failed to hear SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("failed to hear SIGINT")?;
@@ -142,32 +142,32 @@ fn told_to_end() -> Result<impl Future<Output = ()>> {
     })
 }
 
-/// A folder of ours that no other user of this machine looks into.
-fn close_the_folder(house: &House) -> Result<()> {
+/// Makes the broker's folder private to this user.
+fn make_folder_private(house: &House) -> Result<()> {
     let folder = house.broker();
     std::fs::create_dir_all(&folder).with_context(|| format!("failed to make {}", folder.display()))?;
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700))
         .with_context(|| format!("failed to close {}", folder.display()))
 }
 
-/// Nobody of the same user reads our memory or environment, and no core file holds it.
-fn shut_the_blinds() -> Result<()> {
+/// Keeps other processes of this user from reading this one's memory and environment, and disables core files.
+fn hide_this_process() -> Result<()> {
     #[cfg(target_os = "linux")]
     nix::sys::prctl::set_dumpable(false).context("failed to become unreadable to other processes")?;
     nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_CORE, 0, 0)
         .context("failed to forbid core files")
 }
 
-/// What was handed to us is ours: a program we start, Janee say, inherits none of it.
+/// Keeps inherited descriptors from programs started here, such as Janee.
 fn keep_descriptors() {
     for descriptor in 3..=4 {
         let closes = nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::FD_CLOEXEC);
-        // One that is not open needs no closing.
+        // Fails for a descriptor that is not open, which needs no closing.
         let _ = nix::fcntl::fcntl(unsafe_borrow(descriptor), closes);
     }
 }
 
-/// The listener the guardian handed over, or one of our own.
+/// The listener the guardian handed over, or a new one.
 fn listener() -> Result<tokio::net::TcpListener> {
     let listener = match std::env::var("FERAL_BROKER_FD") {
         Ok(descriptor) => {
@@ -175,7 +175,7 @@ fn listener() -> Result<tokio::net::TcpListener> {
             if nix::fcntl::fcntl(unsafe_borrow(descriptor), nix::fcntl::FcntlArg::F_GETFD).is_err() {
                 bail!("FERAL_BROKER_FD = {descriptor} is not an open descriptor");
             }
-            // SAFETY: the guardian opened it for us and nobody else here uses it.
+            // SAFETY: the guardian opened it for this process, and nothing else here uses it.
             #[allow(unsafe_code)]
             unsafe {
                 TcpListener::from_raw_fd(descriptor)
@@ -188,7 +188,7 @@ fn listener() -> Result<tokio::net::TcpListener> {
 }
 
 fn unsafe_borrow(descriptor: i32) -> std::os::fd::BorrowedFd<'static> {
-    // SAFETY: only asked whether it is open.
+    // SAFETY: the descriptor is only checked for being open.
     #[allow(unsafe_code)]
     unsafe {
         std::os::fd::BorrowedFd::borrow_raw(descriptor)

@@ -1,4 +1,4 @@
-//! The network: clients that call out, what they trust, and where names lead.
+//! The network: clients for outward calls, the certificates they trust, and name resolution.
 
 pub mod outward;
 pub mod resolve;

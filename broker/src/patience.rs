@@ -1,7 +1,7 @@
-//! Patience with a model that is down: which answers, when one asked us to come again, and which the owner must mend first.
+//! Patience with a model that is down: which models answer, when to try again, and which need the owner first.
 //!
-//! Absent on purpose: the disk. A broker that begins anew says nothing of a model before its first call; only that a
-//! provider is stopped stands in the ledger.
+//! Absent on purpose: the disk. After a restart nothing is known of a model before its first call; only stopped
+//! providers are in the ledger.
 
 use crate::ground::files;
 use crate::ground::lock::lock;
@@ -14,26 +14,26 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// Models that are kept; beyond that all is learned anew.
+/// Most models that are remembered; beyond that all are forgotten and learned again.
 const MOST: usize = 16;
-/// Servers of which is kept that they are silent.
+/// Most silent servers that are remembered.
 const MOST_SILENT: usize = 64;
-/// Characters of what an upstream said.
+/// Most characters kept of an upstream's message.
 const MOST_SAID: usize = 200;
-/// Bytes of it that are looked at.
+/// Most bytes of it that are read.
 const MOST_READ: usize = 16 << 10;
-/// Longest wait of an upstream's that is believed, in seconds.
+/// Longest wait an upstream may ask for, in seconds.
 const LONGEST_WAIT_S: i64 = 86_400;
-/// Answers to a request that is not accepted: they say nothing of the model.
+/// Statuses of a request that was not accepted: they say nothing about the model.
 const NOT_ACCEPTED: [u16; 3] = [400, 413, 422];
 
 pub struct Patience {
     models: Mutex<BTreeMap<String, Known>>,
-    /// Providers that are not asked again before the owner acts.
+    /// Providers that are not called again before the owner acts.
     stopped: Mutex<Vec<Stopped>>,
-    /// Servers that no model answered at, since one last did.
+    /// Silent servers: no model there has answered since that was noted.
     silent: Mutex<Vec<String>>,
-    /// Of this process and key; what was said to others holds no more.
+    /// Fingerprint of this process's keys and settings; stops noted under others do not hold.
     fingerprint: String,
 }
 
@@ -42,7 +42,7 @@ struct Known {
     provider: String,
     upstream: String,
     since: Timestamp,
-    /// None while it answers.
+    /// `None` while it answers.
     down: Option<Down>,
 }
 
@@ -51,18 +51,18 @@ struct Known {
 pub struct Down {
     pub status: Option<u16>,
     pub error: String,
-    /// When the upstream asked us to come again.
+    /// When the upstream asked for the next try.
     pub next_try: Option<Timestamp>,
 }
 
 impl Patience {
-    /// Of a house whose ledger says that a provider was stopped, where it was.
+    /// Goes on from the stop noted in the ledger, if it holds for this fingerprint.
     pub fn new(stopped: Option<Stopped>, fingerprint: String) -> Self {
         let stopped = stopped.into_iter().filter(|stopped| stopped.fingerprint == fingerprint).collect();
         Self { models: Mutex::default(), stopped: Mutex::new(stopped), silent: Mutex::default(), fingerprint }
     }
 
-    /// Why a provider is not asked, if so.
+    /// Fails if the provider must not be called.
     pub fn may(&self, provider: &str) -> Result<(), Refusal> {
         let stopped = lock(&self.stopped);
         let Some(stopped) = stopped.iter().find(|stopped| stopped.provider == provider) else {
@@ -75,7 +75,7 @@ impl Patience {
         Err(Refusal::new(403, "stopped_until_owner", message, stopped.hint.clone()))
     }
 
-    /// A provider is not asked again until the owner acts; the entry that says so, where that is new.
+    /// Stops calling a provider until the owner acts; returns the entry to record, if this is new.
     pub fn stop(&self, stopped: Stopped) -> Option<Entry> {
         let stopped = Stopped { fingerprint: self.fingerprint.clone(), ..stopped };
         let mut all = lock(&self.stopped);
@@ -92,12 +92,12 @@ impl Patience {
         })
     }
 
-    /// A model answered at a server.
+    /// Notes that a model answered at a server.
     pub fn answered(&self, server: &str) {
         lock(&self.silent).retain(|silent| silent != server);
     }
 
-    /// No model answered; whether that is new since one last did.
+    /// Notes that no model answered at a server; returns whether that is new since one last did.
     pub fn is_newly_silent(&self, server: &str) -> bool {
         let mut silent = lock(&self.silent);
         let is_new = !silent.iter().any(|known| known == server);
@@ -108,7 +108,7 @@ impl Patience {
         is_new
     }
 
-    /// What became of a call; whether that says anything new.
+    /// Notes whether a model answered; returns whether that changes anything.
     pub fn note(
         &self,
         model: &str,
@@ -130,7 +130,7 @@ impl Patience {
         is_new
     }
 
-    /// The models as `budget.json` shows them.
+    /// The models' part of `budget.json`.
     pub fn models(&self) -> Value {
         let line = |(model, known): (&String, &Known)| {
             let down = known.down.as_ref();
@@ -146,7 +146,7 @@ impl Patience {
         lock(&self.models).iter().map(line).collect()
     }
 
-    /// The first provider that is stopped, as `budget.json` shows it.
+    /// The first stopped provider, for `budget.json`.
     pub fn stopped(&self) -> Option<Value> {
         let stopped = lock(&self.stopped);
         stopped.first().map(
@@ -159,7 +159,7 @@ fn stamp(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// `503 Service Unavailable: overloaded`, with the upstream's own words where it said some.
+/// As in `503 Service Unavailable: overloaded`, with the upstream's message if there is one.
 pub fn named(status: u16, body: &[u8]) -> String {
     let reason = http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
     let said = said(body.get(..MOST_READ).unwrap_or(body));
@@ -167,7 +167,7 @@ pub fn named(status: u16, body: &[u8]) -> String {
     if said.is_empty() { head } else { format!("{head}: {said}") }
 }
 
-/// The words of an error body: JSON of either wire, or a page for people.
+/// The message in an error's body: JSON of any API, or a web page.
 fn said(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let text = match serde_json::from_str::<Value>(&text) {
@@ -188,19 +188,19 @@ fn said(body: &[u8]) -> String {
     line.chars().take(MOST_SAID).collect()
 }
 
-/// When an upstream that says `retry-after` in seconds wants to be asked again.
+/// When an upstream wants the next try, by its `retry-after` in seconds.
 pub fn next_try(retry_after: Option<&str>, now: Timestamp) -> Option<Timestamp> {
     let wait_s = retry_after?.trim().parse::<i64>().ok().filter(|wait_s| *wait_s >= 0)?;
     now.checked_add(SignedDuration::from_secs(wait_s.min(LONGEST_WAIT_S))).ok()
 }
 
-/// Whether an error says anything of the model: a request that is not accepted does not.
+/// Whether an error says anything about the model: a request that was not accepted does not.
 pub fn is_of_model(status: u16) -> bool {
     !NOT_ACCEPTED.contains(&status)
 }
 
-/// Whether the owner must act first; some say so with another status than the usual ones. A page for people is no word of
-/// the provider's: it is a portal's or a proxy's, and passes.
+/// Whether the owner must act first; some providers say so with unusual statuses. A web page comes from a portal or a
+/// proxy, not from the provider, and does not count.
 pub fn owner_must_act(provider: &str, is_anthropic: bool, status: u16, body: &[u8]) -> Option<Stopped> {
     if body.trim_ascii_start().starts_with(b"<") {
         return None;
@@ -223,10 +223,10 @@ pub fn owner_must_act(provider: &str, is_anthropic: bool, status: u16, body: &[u
     Some(Stopped { provider: provider.to_owned(), status, hint: hint.to_owned(), ..Stopped::default() })
 }
 
-/// What changes when the owner acts: the keys, the settings, `.env`, or the guardian, which is our parent.
+/// Changes when the owner acts: by keys, settings, `.env`, or a restart of the guardian, which is the parent process.
 pub fn fingerprint(house: &House, keys: &[&str]) -> String {
     let parent = nix::unistd::getppid();
-    // When it was started tells it from a later one of the same number.
+    // The start time tells a process from a later one of the same id.
     let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
     let started = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19));
     let files = [house.owner_settings(), house.secrets()].map(|path| files::mark(&path));

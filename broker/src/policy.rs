@@ -1,6 +1,6 @@
-//! What the owner allows, as far as it concerns the broker; the schema and its judge are the house's.
+//! The owner's settings as the broker uses them; their schema and checks are in `house`.
 //!
-//! Invariant: no setting takes a secret, only names of variables that hold one.
+//! Invariant: no setting holds a secret, only names of variables that hold one.
 
 use crate::ground::caps::{Caps, Span, dollars, micros};
 use crate::ground::hosts;
@@ -18,7 +18,7 @@ pub use house::settings::broker::{
     Auth, Autonomy, Besides, Budget, Janee, Model, Price, Rule, Search, Service, Taint, Verdict, Web, X,
 };
 
-/// What the owner allows, judged.
+/// The broker's part of the owner's settings, checked.
 #[derive(Clone, Debug, Default)]
 pub struct Policy(Settings);
 
@@ -30,7 +30,7 @@ impl Deref for Policy {
     }
 }
 
-/// Variables that hold secrets of the usual names.
+/// Usual names of variables that hold secrets.
 const USUAL: [&str; 8] = [
     "ANTHROPIC_API_KEY",
     "OPENAI_API_KEY",
@@ -48,10 +48,10 @@ impl Policy {
         settings::load(house, Self::read)
     }
 
-    /// Reads the broker's sections of a text.
+    /// Parses the broker's sections of a text.
     pub fn read(text: &str) -> Result<Self, Mistakes> {
         let mut policy = Self(settings::read(text, Reader::Broker, check)?.settings);
-        // The creature's, and judged as such: of it, whose clock the waking hours are by.
+        // Of the creature's section `[agenda]`, checked there, only the time zone for waking hours is used.
         let zone =
             text.parse::<toml::Table>().ok().and_then(|table| table.get("agenda")?.get("time_zone").cloned());
         policy.0.agenda.time_zone =
@@ -67,7 +67,7 @@ impl Policy {
         }
     }
 
-    /// Names of every variable that may hold a secret.
+    /// Names of all variables that may hold a secret.
     pub fn key_names(&self) -> Vec<String> {
         let mut names: Vec<String> = USUAL.map(str::to_owned).to_vec();
         names.extend([self.model.key_env.clone(), self.search.key_env.clone()]);
@@ -88,7 +88,7 @@ impl Policy {
         Rate { per_day: asked.min(caps.share(Span::Day)), waking }
     }
 
-    /// What is wrong with it: a day's money must be within the share of the owner's cap.
+    /// The mistake if the creature's daily money exceeds its share of the owner's cap.
     fn too_much_of_its_own(&self) -> Option<String> {
         let share = Caps::of(&self.budget).share(Span::Day);
         let is_above = micros(self.autonomy.usd_per_day.unwrap_or(0.0)) > share;
@@ -104,7 +104,7 @@ impl Policy {
     }
 }
 
-/// What takes a parser of addresses, or what the broker alone knows the meaning of, is judged here.
+/// Checks that need an address parser, or that only the broker can make.
 fn check(form: Form, text: &str) -> Judged {
     if form == Form::Address {
         parsed(text).map(|_| ())
@@ -137,7 +137,7 @@ fn parsed(url: &str) -> Result<Url, String> {
     Ok(parsed)
 }
 
-/// Nothing, https, or plain http to this machine or a private network.
+/// Accepts an empty text, https, or plain http to this machine or a private network.
 fn near_address(url: &str) -> Judged {
     if url.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Secrets: the keys at hand, one handle for all wings, and every text that goes back without them.
+//! The broker's secrets: looked up by variable, and removed from every text that goes back.
 
 pub mod encodings;
 pub mod keys;
@@ -7,7 +7,7 @@ pub mod patterns;
 use keys::Keys;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-/// A handle; all are one. Behind a lock: a token that was renewed is known from then on.
+/// A handle; all handles share one set of keys. Locked, since renewed tokens are added.
 #[derive(Clone)]
 pub struct Secrets(Arc<RwLock<Keys>>);
 
@@ -21,7 +21,7 @@ impl Secrets {
         self.keys().get(name).map(str::to_owned)
     }
 
-    /// From now on scrubs this value too.
+    /// Scrubs this value too from now on.
     pub fn know(&self, value: &str) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).know(value);
     }
@@ -31,12 +31,12 @@ impl Secrets {
         self.keys().scrub(text)
     }
 
-    /// The same for bytes that may be no text.
+    /// As `scrub`, for bytes that may not be text.
     pub fn scrub_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
         self.keys().scrub_bytes(bytes)
     }
 
-    /// The text without any known secret, and without what looks like one.
+    /// The text without known secrets, and without anything that looks like one.
     pub fn scrub_all(&self, text: &str) -> String {
         patterns::scrub(self.scrub(text))
     }

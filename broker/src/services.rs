@@ -1,7 +1,7 @@
-//! Services: places the owner named, and what may be done there; each call judged by the owner's rules before it leaves.
+//! Services: the places the owner named; each call is judged by the owner's rules before it is sent.
 //!
-//! Invariant: nothing leaves that no rule allows, that the ledger does not hold, or that is written in any way but the
-//! canonical one that was judged. What a client says of itself decides nothing.
+//! Invariant: nothing is sent unless a rule allows it, the ledger holds it, and it is in the canonical form that was
+//! judged. What a client says about itself decides nothing.
 
 pub mod approved;
 pub mod call;
@@ -66,7 +66,7 @@ impl Services {
         .unwrap_or_default()
     }
 
-    /// What is said of a service that is not there.
+    /// The error for an unknown service.
     pub fn unknown(&self, name: &str) -> Unfit {
         let names: Vec<&str> = self.all.keys().map(String::as_str).collect();
         let hint = match names.as_slice() {

@@ -1,7 +1,7 @@
-//! `GET /web`: pages for the creature, bounded in size, time, redirects and reach.
+//! `GET /web`: fetches pages for the creature, bounded in size, time, redirects and reach.
 //!
-//! Invariant: sends no cookies, no credentials and no token; connects only to addresses that were checked; every hop
-//! of a redirect is checked like the first. Behind the owner's proxy, names are resolved there and not checked.
+//! Invariant: sends no cookies, no credentials and no token; connects only to checked addresses; every hop of a
+//! redirect is checked like the first. Behind the owner's proxy names are resolved there and not checked.
 
 pub mod address;
 pub mod pages;
@@ -30,21 +30,21 @@ use std::time::Duration;
 const MOST_REDIRECTS: usize = 5;
 const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5";
 const LONGEST_HEADER: usize = 200;
-/// Seconds; what a server may ask for between two fetches and be passed on.
+/// Longest `retry-after` that is passed on, in seconds.
 const LONGEST_WAIT_S: u64 = 86_400;
 
-/// One fetch: what it asks for, and what became of it so far, for the ledger and the taint.
+/// One fetch: the request, and its progress, for the ledger and the taint.
 struct Fetch {
     url: Option<Url>,
     accept: HeaderValue,
     bytes_out: u64,
     bytes_in: u64,
     status: Option<u16>,
-    /// Somebody else's words came in.
+    /// Whether untrusted text came in.
     heard: bool,
 }
 
-/// A page, as much of it as there is room for.
+/// A page, cut to the limit.
 struct Page {
     content_type: String,
     bytes: Vec<u8>,
@@ -97,7 +97,7 @@ async fn fetched(
     }
     match got {
         Ok(mut page) => {
-            // A page has no key of ours unless somebody plays tricks; looking for one takes a while in a large one.
+            // In a thread of its own, since scrubbing a large page takes a while.
             let bytes = std::mem::take(&mut page.bytes);
             let clean = tokio::task::spawn_blocking(move || web.secrets.scrub_bytes(bytes)).await;
             fetch.answer(page, clean.unwrap_or_default())
@@ -143,7 +143,7 @@ impl Fetch {
         ))
     }
 
-    /// Reads until the end or the limit; what is counted is the text after it was unpacked.
+    /// Reads to the end or the limit, which counts text after unpacking.
     async fn read(&mut self, mut response: reqwest::Response, url: &Url, most: u64) -> Result<Page, Refusal> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let content_type = text_header(&response, &CONTENT_TYPE).unwrap_or_default();
@@ -160,7 +160,7 @@ impl Fetch {
         Ok(page)
     }
 
-    /// The taint and the ledger's line, both before anything goes back.
+    /// Writes the taint and the ledger's line, before anything goes back.
     async fn written_down(
         &self,
         web: &Web,
@@ -210,7 +210,7 @@ impl Fetch {
     }
 }
 
-/// Where the response sends on to; `None` when it is no redirect.
+/// The target of a redirect; `None` if the response is none.
 fn onward(response: &reqwest::Response) -> Option<String> {
     let follows = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     text_header(response, &LOCATION).filter(|_| follows)

@@ -1,6 +1,6 @@
-//! What the creature asks of its owner: what waits, with its exact bytes, and the owner's yes or no.
+//! The owner's side of asks: lists what waits, shows the exact bytes, and answers yes or no.
 //!
-//! Invariant: an answer names the digest of what was shown; the broker carries out nothing else.
+//! Invariant: an answer names the digest of what was shown; the broker carries out only what has this digest.
 
 use anyhow::{Result, bail};
 use house::asks::{Ask, all, find, stored};
@@ -12,11 +12,11 @@ use house::{House, clock, files, instance};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How long the command waits for what comes of an answer.
+/// Longest wait for the outcome of an answer.
 const WAIT: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Lists what waits, or shows one ask whole.
+/// Lists the asks that wait, or shows one with its exact bytes.
 pub fn show(house: &House, id: Option<&str>, full: bool, as_json: bool) -> Result<u8> {
     let asks = match id {
         Some(id) => vec![find(house, id)?],
@@ -59,7 +59,7 @@ pub fn show(house: &House, id: Option<&str>, full: bool, as_json: bool) -> Resul
     Ok(0)
 }
 
-/// What was answered, exactly.
+/// Prints the service's answer, exactly.
 fn result(ask: &Ask) {
     let result = text(&ask.newest, "result");
     if !result.is_empty() {
@@ -67,7 +67,7 @@ fn result(ask: &Ask) {
     }
 }
 
-/// Every field of what is stored, exactly; those within another are named after it.
+/// Prints every field of a stored ask, exactly; nested fields are named by their path.
 fn whole(stored: &Value, within: &str) {
     for (name, value) in stored.as_object().into_iter().flatten() {
         let name = format!("{within}{}", flat(&brief(name, 80)));
@@ -86,7 +86,7 @@ fn whole(stored: &Value, within: &str) {
     }
 }
 
-/// Says yes or no to one ask, and waits for what comes of it.
+/// Answers one ask, and waits for the outcome.
 pub fn answer(house: &House, id: &str, approve: bool) -> Result<u8> {
     let ask = find(house, id)?;
     if !ask.open() {

@@ -1,6 +1,7 @@
-//! The broker's ledger as the owner reads it: what went out, what it cost, what was refused, and whether the chain holds.
+//! The broker's ledger for the owner: what went out, what it cost, what was refused, and whether its hash chain is intact.
 //!
-//! Invariant: only read; a line that cannot be read is counted and passed over, and the chain is said to be broken there.
+//! Invariant: nothing is written; an unreadable line is counted and skipped, and the chain is reported as broken
+//! there.
 
 use guardian::act::state;
 use house::lines::{Lines, Next};
@@ -10,55 +11,55 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Longer lines are none of the broker's, in bytes.
+/// Longest line of a ledger, in bytes; the broker writes none that is longer.
 const LONGEST_LINE: usize = 1 << 20;
-/// The largest anchor the broker itself takes, in bytes.
+/// Largest anchor file the broker itself reads, in bytes.
 const ANCHOR_BYTES: u64 = 1 << 20;
-/// What a line ends in: the hash of all that stands before, closed by a brace.
+/// The end of a line: the hash of everything before it, and a brace.
 const HASH: &str = ",\"hash\":\"";
-/// What a line begins with.
+/// The beginning of a line.
 const BEGINNING: &[u8] = b"{\"seq\":";
-/// What the name of a ledger ends in that its owner closed.
+/// The end of the name of a ledger that its owner closed.
 const CLOSED: &str = "-closed.jsonl";
-/// What is said of a call at its end.
+/// Outcomes with which a call ends.
 const ENDS: [&str; 5] = ["answered", "not sent", "unsure", "redirect not followed", "denied there"];
 
-/// Kinds of refusals that are told one by one; of more only their number.
+/// Most kinds of refusals that are listed; of more only the number is told.
 const MOST_KINDS: usize = 500;
-/// Asks and answers that are.
+/// Most asks and answers that are listed.
 const MOST_EVENTS: usize = 2_000;
 
-/// The ledger on its way through, all files of it, and what it came to so far.
+/// Reads the ledger, all its files in order, and sums it up.
 #[derive(Default)]
 pub struct Audit {
     since: String,
-    /// What the next line has to follow.
+    /// Number and hash of the last line, which the next one has to follow.
     end: Option<(u64, String)>,
-    /// What the broker knew of before we began: what is written meanwhile is more, never less.
+    /// Number of lines and bytes in the broker's anchor before reading: lines written meanwhile only add to them.
     known: (u64, Option<u64>),
     calls: BTreeMap<String, u64>,
-    /// Calls whose end was not read yet: bytes out, and what was reserved for it.
+    /// Calls whose outcome was not read yet: bytes sent, and money reserved.
     open: BTreeMap<String, (u64, u64)>,
     bytes_out: u64,
     bytes_in: u64,
     spent_micro_usd: u64,
     refusals: u64,
-    /// By what was refused and why: the first line of it, when the last was, and how many there are.
+    /// By what was refused and why: the first such line, the time of the last, and their number.
     refused: BTreeMap<[String; 4], (Value, String, u64)>,
     asks: u64,
-    /// What is told by itself, in order of time.
+    /// Events listed one by one, in order of time.
     pub events: Vec<Value>,
-    /// Where the chain is broken first, and how.
+    /// Where and how the chain is first broken.
     pub broken: Option<String>,
 }
 
-/// Everything since a time; the chain is followed from the first line there is, through every file.
+/// Sums up everything since a time. The chain is checked from its first line on, through every file.
 pub fn read(house: &House, since: &str) -> Audit {
     let mut audit = Audit { since: since.to_owned(), known: anchored(house), ..Audit::default() };
     for path in records::older(&house.ledger(), "") {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         audit.through(&path, &format!("{name}, "));
-        // What was closed the owner knows of: a new chain begins after it.
+        // The owner closed this file on purpose: the next one begins a new chain.
         if name.ends_with(CLOSED) {
             (audit.end, audit.broken) = (None, None);
         }
@@ -71,7 +72,7 @@ pub fn read(house: &House, since: &str) -> Audit {
     audit
 }
 
-/// What was refused over and over, as one event: told one by one they would drown what else happened.
+/// Many refusals of one kind as a single event, so that they do not hide other events.
 fn folded((mut first, last, count): (Value, String, u64)) -> Value {
     if let Some(fields) = first.as_object_mut().filter(|_| count > 1) {
         fields.insert("count".into(), count.into());
@@ -80,7 +81,7 @@ fn folded((mut first, last, count): (Value, String, u64)) -> Value {
     with_what("refused", first)
 }
 
-/// The entry of a line that follows the one before, and what the next one must follow.
+/// The entry in a line that correctly follows the one before, and what the next line must follow.
 fn follows(line: &str, before: Option<&(u64, String)>) -> Result<(Value, (u64, String)), &'static str> {
     let entry = records::parse(line.as_bytes()).ok_or("it is not JSON")?;
     let (number, hash) = mark_of(&entry).ok_or("it has no number and hash")?;
@@ -103,7 +104,7 @@ fn mark_of(entry: &Value) -> Option<(u64, String)> {
     Some((entry.get("seq")?.as_u64()?, entry.get("hash")?.as_str()?.to_owned()))
 }
 
-/// How many lines the broker has written, by its own account, and how many bytes of this file they take.
+/// How many lines the broker says it has written, and how many bytes of the current file they take.
 fn anchored(house: &House) -> (u64, Option<u64>) {
     let bytes = files::read_most(&house.anchor(), ANCHOR_BYTES).ok().flatten().unwrap_or_default();
     let anchor: Value = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -112,7 +113,7 @@ fn anchored(house: &House) -> (u64, Option<u64>) {
 }
 
 impl Audit {
-    /// Reads a file to its end; how many bytes it has.
+    /// Reads a file to its end; returns its length.
     fn through(&mut self, path: &Path, name: &str) -> u64 {
         let Some(file) = files::open(path).ok().flatten() else { return 0 };
         let (mut lines, mut number) = (Lines::new(file, LONGEST_LINE), 0);
@@ -137,7 +138,7 @@ impl Audit {
                 self.take(entry);
             }
         }
-        // A line that has no end yet is being written, if it begins as one.
+        // An unfinished last line is one being written, if it begins like a line.
         let begins = lines.torn().iter().zip(BEGINNING).all(|(there, wanted)| there == wanted);
         if !begins || lines.is_too_long() {
             self.broken.get_or_insert(format!("{name}line {}: it does not begin as one", number + 1));
@@ -145,20 +146,20 @@ impl Audit {
         lines.at()
     }
 
-    /// What can be said of the chain once all of it was seen.
+    /// Compares the end of the chain with the anchor, once every file is read.
     fn ends(&mut self, bytes: u64) {
         let last = self.end.as_ref().map_or(0, |(number, _)| *number);
         let (known, known_bytes) = self.known;
         if let Some(known) = known_bytes.filter(|known| *known > bytes) {
             self.broken.get_or_insert(format!("it has {bytes} bytes, and the broker knows of {known}"));
         }
-        // Where a new file was begun there may be no line in it yet.
+        // A new file may have been begun without a line yet.
         if known > last && known_bytes != Some(0) {
             self.broken.get_or_insert(format!("it ends at line {last}, and the broker knows of {known}"));
         }
     }
 
-    /// Counts an entry, and keeps what the owner should know of by itself.
+    /// Counts an entry, and keeps it if it should be listed.
     fn take(&mut self, entry: Value) {
         match text(&entry, "event") {
             "reserve" => {
@@ -196,7 +197,7 @@ impl Audit {
         }
     }
 
-    /// A call has a line when it begins, another each time it is tried anew, and one at its end.
+    /// Counts a call: it has a line at its beginning, one for each new try, and one at its end.
     fn call(&mut self, entry: &Value) {
         if !ENDS.contains(&text(entry, "decision")) {
             if self.begins(entry) {
@@ -214,7 +215,7 @@ impl Audit {
         }
     }
 
-    /// Whether it was not under way before.
+    /// Notes a call's beginning; false if it was under way already.
     fn begins(&mut self, entry: &Value) -> bool {
         let begun = (number(entry, "bytes_out"), number(entry, "cost_micro_usd"));
         self.open.insert(text(entry, "call").to_owned(), begun).is_none()
@@ -236,7 +237,7 @@ impl Audit {
         }
     }
 
-    /// Of calls nobody knows the end of: they count as they were reserved.
+    /// The money reserved for calls whose outcome is unknown: it counts as spent.
     fn unsettled(&self) -> u64 {
         self.open.values().fold(0, |sum, (_, reserved)| sum.saturating_add(*reserved))
     }
@@ -245,7 +246,7 @@ impl Audit {
         self.open.values().fold(self.bytes_out, |sum, (out, _)| sum.saturating_add(*out))
     }
 
-    /// For programs.
+    /// The sums as JSON.
     pub fn sum(&self) -> Value {
         json!({
             "spent_usd": dollars(self.spent_micro_usd), "unsettled_usd": dollars(self.unsettled()), "calls": self.calls, "bytes_out": self.all_bytes_out(),
@@ -254,7 +255,7 @@ impl Audit {
         })
     }
 
-    /// For people; nothing where nothing went out.
+    /// The sums for people; empty if nothing went out.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.calls.is_empty() || self.refusals + self.asks > 0 {

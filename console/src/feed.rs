@@ -1,4 +1,4 @@
-//! Memory as a live feed: a row for people per thought, action, change of the agenda, self-edit, word and death.
+//! Memory as a live feed: a row for each thought, action, change of the agenda, self-edit, word and death.
 
 use anyhow::{Context, Result};
 use house::House;
@@ -14,44 +14,44 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Longest row of what nobody waits for, in characters, and of a word: those are shown whole.
+/// Longest row, in characters; words between owner and creature are shown whole.
 const MOST_CHARS: usize = 400;
 const WORD_CHARS: usize = 64 << 10;
-/// Rows a follower sees of what was before, unless it wants others.
+/// Rows of the past that are shown first, unless others are asked for.
 const LAST_ROWS: usize = 20;
-/// What a look reads, in bytes, and the most rows that come of it: whoever looks has more to do than to look.
+/// Bytes read at one look, and most rows made of them: the caller has other work between looks.
 const LOOK_BYTES: u64 = 1 << 20;
 const LOOK_ROWS: usize = 200;
-/// So far behind, a live feed passes over what it missed, but for its end, in bytes.
+/// When a live feed is further behind than this, it skips to the end.
 const BEHIND_BYTES: u64 = 1 << 20;
 const END_BYTES: u64 = 16 << 10;
-/// Rows of the first moments that stand below the first screen.
+/// Rows of a life's first moments that are shown below the first screen.
 const FIRST_ROWS: usize = 5;
-/// Between two looks of the guardian's own feed.
+/// Time between two looks of the guardian's own feed.
 const LIVE_MS: u16 = 200;
-/// What is passed over at a look, in bytes: it is counted, not read.
+/// Bytes skipped at one look: lines are counted, not parsed.
 const PASS_BYTES: u64 = 64 << 20;
 
-/// Follows the memory file over rotation.
+/// Follows the memory file, also when it is rotated.
 pub struct Feed {
     path: PathBuf,
-    /// With the number of the file it leads through.
+    /// The open file, and its inode number.
     open: Option<(Lines, u64)>,
-    /// Whoever watches a life wants to see what happens now; a follower wants all of it.
+    /// A live feed skips what it is far behind with; other feeds show everything.
     live: bool,
 }
 
-/// What came of a look.
+/// The result of a look.
 pub struct Seen<T> {
     pub shown: Vec<T>,
-    /// Records that were passed over.
+    /// How many records were skipped.
     pub passed: u64,
-    /// There is more to be seen at once.
+    /// Whether another look would show more at once.
     pub more: bool,
 }
 
 impl Feed {
-    /// From so many bytes on, passing over what it would be far behind with.
+    /// Shows what is appended after `from` bytes, skipping whatever it falls far behind with.
     pub fn live(path: PathBuf, from: u64) -> Self {
         let mut feed = Self { path, open: None, live: true };
         feed.reopen(from);
@@ -62,7 +62,7 @@ impl Feed {
         Self { path, open: None, live: false }
     }
 
-    /// From the last so many records worth showing on.
+    /// Begins with the last `rows` records worth showing.
     pub fn from_last(path: PathBuf, rows: usize, worth: impl Fn(&Value) -> bool) -> Self {
         let mut feed = Self { path, open: None, live: false };
         let mut reach = 64_u64 << 10;
@@ -82,7 +82,8 @@ impl Feed {
         feed
     }
 
-    /// Where the last so many records worth showing begin; the first line may be the end of one.
+    /// Positions of the last `rows` records worth showing; with `torn` the first line read may be the end of a longer
+    /// one.
     fn places(&mut self, torn: bool, rows: usize, worth: impl Fn(&Value) -> bool) -> Vec<u64> {
         let Some((lines, _)) = &mut self.open else { return vec![] };
         let mut places = std::collections::VecDeque::new();
@@ -104,7 +105,7 @@ impl Feed {
         }
     }
 
-    /// Passes over what is there but for its last rows; how many records.
+    /// Skips what is there except for its last rows; returns how many records.
     pub fn skip_to_last(&mut self, rows: usize) -> u64 {
         let last = Self::from_last(self.path.clone(), rows, |record| row(record).is_some());
         let place = last.open.map_or(0, |(lines, _)| lines.at());
@@ -121,7 +122,7 @@ impl Feed {
         true
     }
 
-    /// What came since the last look and is worth showing, a bounded number of records.
+    /// The new records worth showing, a bounded number of them.
     pub fn look<T>(&mut self, worth: impl Fn(Value) -> Option<T>) -> Seen<T> {
         if self.open.is_none() {
             self.reopen(0);
@@ -151,22 +152,22 @@ impl Feed {
     }
 }
 
-/// What a follower wants of what was before it came: the last so many, or all since a time; and in which form.
+/// What to show of the past: the last rows, or everything since a time; and in which form.
 #[derive(Debug, Default)]
 pub struct Wanted {
     pub last: Option<usize>,
     pub since: Option<String>,
     pub json: bool,
-    /// As the guardian shows it beside what it says itself: from so many bytes on, and never far behind.
+    /// The guardian's own feed: begin at this position and skip what it falls far behind with.
     pub live: Option<u64>,
 }
 
-/// Shows what comes to memory until we are asked to end, and then what came last: a part of the guardian's screen.
+/// Shows new records beside the guardian's own output until asked to end, then the last ones.
 fn watch(house: &House, from: u64) -> Result<()> {
     let asked = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGTERM, Arc::clone(&asked)).context("failed to listen for signals")?;
     let (mut screen, mut feed) = (Screen::open(), Feed::live(house.memory(), from));
-    // What the first moments brought would push the first screen away.
+    // All rows of the first moments would push the first screen off the terminal.
     let mut passed = feed.skip_to_last(FIRST_ROWS);
     loop {
         let last = asked.load(Ordering::Relaxed);
@@ -184,7 +185,7 @@ fn watch(house: &House, from: u64) -> Result<()> {
     }
 }
 
-/// Shows memory and what comes to it, until the reader has gone.
+/// Shows memory and new records until the reader has gone.
 pub fn follow(house: &House, wanted: &Wanted) -> Result<()> {
     if let Some(from) = wanted.live {
         return watch(house, from);
@@ -219,7 +220,7 @@ pub fn follow(house: &House, wanted: &Wanted) -> Result<()> {
     }
 }
 
-/// A change of the agenda in words; looks at it and the post's own book-keeping are none.
+/// A change of the agenda in words; `None` for mere looks at it and for bookkeeping.
 fn change(data: &Value) -> Option<String> {
     if let Some(session) = data.get("session").and_then(Value::as_str) {
         return Some(format!("{session}: {}", text(data, "thought")));
@@ -229,7 +230,7 @@ fn change(data: &Value) -> Option<String> {
     (kind != "looked" && kind != "outbox").then(|| format!("{kind} {words}"))
 }
 
-/// What an action came to: done, drafted, asked, failed.
+/// The outcome of an action: done, drafted, asked, failed.
 fn outcome(result: &Value) -> (&'static str, String) {
     if result.get("ok").and_then(Value::as_bool) != Some(true) {
         return ("33", format!("failed: {}", text(result, "error")));
@@ -241,13 +242,13 @@ fn outcome(result: &Value) -> (&'static str, String) {
     }
 }
 
-/// The ask an action became, where it waits for the owner.
+/// The id of the ask that an action became, if it waits for the owner.
 pub fn asked(result: &Value) -> Option<String> {
     let id = result.get("asked")?;
     id.as_str().map(str::to_owned).or_else(|| id.as_u64().map(|id| id.to_string()))
 }
 
-/// A row for a record worth showing. What was said between owner and creature is whole.
+/// The row of a record worth showing. Words between owner and creature are not cut.
 pub fn row(record: &Value) -> Option<Row> {
     let data = record.get("data")?;
     let mut most = MOST_CHARS;
@@ -285,7 +286,7 @@ pub fn row(record: &Value) -> Option<Row> {
     Some(Row { at, tag, paint, text: at_word(&text, most) })
 }
 
-/// The beginning of a text, up to the end of a word.
+/// The beginning of a text, cut at the end of a word.
 fn at_word(text: &str, most: usize) -> String {
     let short = brief(text, most);
     match short.rsplit_once(' ') {

@@ -1,9 +1,9 @@
-//! What the owner may type: each command with what it does and examples, and what was meant by one that there is not.
+//! Help texts: each command with what it does and examples, and suggestions for a mistyped one.
 
 use house::settings::words::nearest;
 use house::terminal::typed;
 
-/// A command, how it is typed, what it does in a few words, and the rest.
+/// A command: how it is typed, a short description, and the details.
 pub struct Help {
     pub name: &'static str,
     usage: &'static str,
@@ -92,12 +92,12 @@ const COMMANDS: [Help; 11] = [
     },
 ];
 
-/// The help of one command.
+/// The help of a command.
 pub fn of(name: &str) -> Option<&'static Help> {
     COMMANDS.iter().find(|command| command.name == name)
 }
 
-/// What one may do here.
+/// The list of all commands.
 pub fn all() -> String {
     let commands = COMMANDS.map(|command| format!("  {:<30} {}", command.usage, command.brief));
     let examples = ["history --since 8h", "feed -n 50", "asks 12", "approve 12", "rollback 1a2b3c4"];
@@ -136,7 +136,7 @@ impl Help {
     }
 }
 
-/// What to say to a command that there is not.
+/// The answer to an unknown command.
 pub fn unknown(words: &str) -> String {
     let names = COMMANDS.map(|command| command.name);
     let first = words.split(' ').next().unwrap_or_default();

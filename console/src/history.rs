@@ -1,4 +1,4 @@
-//! What happened since a time, told from the records and the broker's ledger alone.
+//! What happened since a time, from the guardian's records, the creature's memory and the broker's ledger.
 
 use crate::audit::{self, Audit, with_what};
 use crate::feed;
@@ -9,10 +9,10 @@ use house::{House, moments};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Characters of a word between owner and creature; the feed has all of it.
+/// Longest word between owner and creature shown here, in characters; the feed shows all of it.
 const WORD_CHARS: usize = 600;
 
-/// What thoughts and actions came to.
+/// The sum of thoughts and actions.
 #[derive(Default)]
 pub struct Spend {
     thoughts: u64,
@@ -20,11 +20,11 @@ pub struct Spend {
     tokens: BTreeMap<&'static str, u64>,
 }
 
-/// What is told, an event at a time.
+/// A source of events, in order of time.
 type Told<'a> = &'a mut dyn FnMut() -> Option<Value>;
 
-/// Tells everything since a time, each event as it is come upon: by the guardian, the creature's memory and the broker.
-/// Each of their files is in order of time, and nothing of them is held; what they come to in sum is known at the end.
+/// Tells every event since a time, merged in order from guardian, memory and broker. Each file is in order of time,
+/// so nothing has to be held in memory; the sums are known at the end.
 pub fn stream(house: &House, since: &str, mut tell: impl FnMut(Value)) -> (Spend, Audit) {
     let (mut spend, mut audit) = (Spend::default(), audit::read(house, since));
     let mut told = std::mem::take(&mut audit.events).into_iter();
@@ -40,7 +40,7 @@ pub fn stream(house: &House, since: &str, mut tell: impl FnMut(Value)) -> (Spend
         &mut || told.next(),
     ];
     let mut files = files.map(|next| (next(), next));
-    // An ask stands in the ledger first, and then in the record of the act that was to be.
+    // An ask is in the ledger first, then in the record of the action that asked.
     let mut asked = BTreeSet::new();
     while let Some((next, go_on)) = earliest(&mut files) {
         let Some(event) = std::mem::replace(next, go_on()) else { continue };
@@ -56,7 +56,7 @@ pub fn stream(house: &House, since: &str, mut tell: impl FnMut(Value)) -> (Spend
     (spend, audit)
 }
 
-/// The file whose next event comes first, while any has one.
+/// The source whose next event is earliest, if any has one.
 fn earliest<'a, 'b>(
     files: &'a mut [(Option<Value>, Told<'b>)],
 ) -> Option<(&'a mut Option<Value>, &'a mut Told<'b>)> {
@@ -68,7 +68,7 @@ fn earliest<'a, 'b>(
 }
 
 impl Spend {
-    /// Counts a record of memory; the event it is, where it is one.
+    /// Counts a record of memory; returns its event, if it is one.
     fn take(&mut self, record: &Value) -> Option<Value> {
         let (data, at) = (record.get("data")?, text(record, "at"));
         match text(record, "kind") {
@@ -102,7 +102,7 @@ impl Spend {
     }
 }
 
-/// What an act came to, where it went out or was meant to.
+/// The event of an action that sent something, or meant to.
 fn acted(at: &str, tool: &str, result: &Value) -> Option<Value> {
     if result.get("ok").and_then(Value::as_bool) != Some(true) {
         return None;
@@ -118,7 +118,7 @@ fn acted(at: &str, tool: &str, result: &Value) -> Option<Value> {
     posts.then(|| json!({"at": at, "what": "posted", "tool": tool, "id": result.get("id")}))
 }
 
-/// A goal, or what was earned or may be.
+/// The event of a change of a goal or of money earned or expected.
 fn agenda(at: &str, change: &Value) -> Option<Value> {
     let (what, of) = change.as_object()?.iter().next()?;
     let earned = of.get("earned_usd").and_then(Value::as_f64);
@@ -176,7 +176,7 @@ fn print_json(house: &House, since: &str) {
     terminal::own("}\n");
 }
 
-/// Who did it, for the column beside the time.
+/// Who did it, as a tag.
 fn tag(what: &str) -> &'static str {
     match what {
         "message" => "word",

@@ -1,6 +1,6 @@
-//! The owner's side: what waits for a yes or no, what happened, what it costs, what is missing; it reads records and state.
+//! The owner's side: what waits for a yes or no, what happened, what it cost, what is missing; read from records and state.
 //!
-//! Nothing that decides depends on it, and the creature lives without it. It writes nothing but the owner's answers.
+//! No decision depends on it, and the creature lives without it. It writes nothing but the owner's answers.
 
 pub mod asks;
 pub mod audit;

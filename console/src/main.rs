@@ -1,4 +1,4 @@
-//! The console's door: reads the command line as the guardian hands it over, and tells, shows or answers.
+//! The console's command line: reads it as the guardian hands it over, then shows or answers.
 
 use anyhow::Result;
 use console::{asks, doctor, feed, help, history};
@@ -6,7 +6,7 @@ use guardian::{settings, start};
 use house::{House, moments, terminal};
 use std::process::ExitCode;
 
-/// Rows of the past a follower may ask for.
+/// Most rows of the past that may be asked for.
 const MOST_ROWS: usize = 100_000;
 
 enum Command {

@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 256 * 1024;
 /// What the creature declares; compiled in, so that its defaults are there whoever started it.
 const DECLARED: &str = include_str!("../settings.toml");
 
-/// The longest rest an owner can set, in seconds: the guardian calls 90 minutes without a turn hung.
+/// The longest rest an owner can set, in seconds: the guardian calls 150 minutes without a turn hung.
 const MOST_REST_S: u64 = 3_600;
 
 /// The most thoughts in one wake that an owner can allow.

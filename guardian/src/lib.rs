@@ -1,6 +1,7 @@
 //! The guardian: keeps one self-editing creature alive, and is never edited by it.
 //!
-//! `run` is the loop: it hears, has `decide` step, and `act` carries out. No async, no network, no model.
+//! The loop in `run` hears events, steps the policy in `decide`, and has `act` carry out its actions. No async, no
+//! network, no model.
 
 pub mod act;
 pub mod decide;

@@ -1,4 +1,4 @@
-//! The guardian's door: reads the command line, then starts, refuses, or carries an order; what else there is, the console has.
+//! The guardian's command line: starts, refuses to start, or carries an order; all other commands go to the console.
 
 use anyhow::Result;
 use guardian::act::console_process;
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Those that stop, steer and tell need no other program; every other word, and help, is the console's.
+/// Commands that stop, steer or show the status are handled here; all others, and help, go to the console.
 fn carry_out(arguments: &[OsString]) -> Result<u8> {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
     match words.as_slice() {

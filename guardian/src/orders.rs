@@ -1,4 +1,4 @@
-//! The owner's word to a running guardian, from another terminal: a small file, a signal, an answer.
+//! Orders of the owner to a running guardian, from another terminal: a small file, a signal, an answer.
 
 use crate::act::executor::Executor;
 use crate::decide::vocabulary::{Event, Phase, Want};
@@ -15,10 +15,10 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long the command waits for what comes of an order.
+/// How long the command waits for an order's outcome.
 const WAIT: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(50);
-/// Bytes of an order's id, and of the name of a commit.
+/// Most bytes of an order's id, and of a commit's name in it.
 const ID_BYTES: usize = 64;
 const NAME_BYTES: usize = 512;
 
@@ -31,7 +31,7 @@ struct Order {
 }
 
 impl Guardian {
-    /// Carries out the order that lies there, once.
+    /// Carries out the order in the file, once.
     pub fn obey_order(&mut self) {
         let executor = &mut self.executor;
         let path = executor.house.order();
@@ -45,7 +45,7 @@ impl Guardian {
         if order.id == executor.state.order {
             return;
         }
-        // A life that is ending hears of nothing but its end: looked at again once it has.
+        // A rollback is not accepted while a life is ending: looked at again when it has ended.
         if order.order == "rollback" && matches!(executor.decided.phase, Phase::Stopping { .. }) {
             executor.order_seen = None;
             return;
@@ -58,7 +58,8 @@ impl Guardian {
         (executor.state.order, executor.state.order_outcome) = (order.id, None);
         executor.state.order_under_way.clone_from(&order.order);
         match taken_up {
-            // The step saves what it decides together with the order's id; what decides nothing is saved here.
+            // If the order decides something, the step saves it together with the order's id; otherwise it is saved
+            // below.
             Ok((event, told)) => {
                 event.into_iter().for_each(|event| self.happen(event));
                 if let Some(told) = told {
@@ -77,7 +78,7 @@ impl Guardian {
 }
 
 impl Executor {
-    /// What is to happen by an order, and what can be said of it now; an error refuses it, and nothing happens.
+    /// The event an order causes, and what can be answered now; an error refuses the order without any effect.
     fn take_up(&mut self, order: &str, to: Option<&str>) -> Result<(Option<Event>, Option<String>)> {
         let (paused, life) = (self.decided.record.want == Want::Pause, self.state.life);
         Ok(match order {
@@ -106,7 +107,7 @@ impl Executor {
         })
     }
 
-    /// The commit that is meant: the one that is named, or the newest rung below the one that HEAD stands on.
+    /// The target of a rollback: the commit named, or the newest rung below HEAD's.
     fn rollback_target(&self, name: Option<&str>) -> Result<Version> {
         let rungs = self.repo.rungs()?;
         if let Some(name) = name {
@@ -130,14 +131,14 @@ impl Executor {
     }
 }
 
-/// The mark of an order that is not to be taken up at start: one whose id is forgotten, or one to stop what has stopped.
+/// The mark of an order to ignore at start: any order if the state was lost, or an order to stop.
 pub fn passed_over(house: &House, forgotten: bool) -> Option<files::Mark> {
     let bytes = files::read_small(&house.order()).ok().flatten().unwrap_or_default();
     let stops = serde_json::from_slice::<Order>(&bytes).is_ok_and(|order| order.order == "stop");
     (forgotten || stops).then(|| files::mark(&house.order())).flatten()
 }
 
-/// Gives an order and waits until something has come of it: what that is, or why nothing did.
+/// Gives an order and waits for its outcome, which is printed; fails if the order was refused.
 pub fn give(house: &House, order: &str, to: Option<String>) -> Result<u8> {
     if let Some(name) = to.as_ref().filter(|name| name.len() > NAME_BYTES) {
         bail!("no commit has a name of {} bytes", name.len());
@@ -151,7 +152,7 @@ pub fn give(house: &House, order: &str, to: Option<String>) -> Result<u8> {
         .with_context(|| format!("failed to wake the guardian, process {pid}"))?;
     let (mut taken_up, mut note) = (false, String::new());
     for _ in 0..WAIT.as_millis() / LOOK.as_millis() {
-        // Looked at first: what it said last is still there once it is gone.
+        // Read before checking whether it still runs: what it published last remains.
         let told = instance::published(house, pid).filter(|told| text(told, "order") == id);
         if let Some(outcome) =
             told.as_ref().and_then(|told| told.get("order_outcome")).filter(|it| it.is_object())

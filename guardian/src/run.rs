@@ -1,6 +1,6 @@
-//! The one loop: hears what happened, steps the policy, and has the executor save and act; and again.
+//! The guardian's loop: collects events, steps the policy, saves its record, and has the executor act.
 //!
-//! Invariant: a changed record is on disk before the actions it stands for are performed.
+//! Invariant: a changed record is on disk before the actions based on it are carried out.
 //! Invariant: nothing here waits for the creature.
 
 use crate::act::executor::Executor;
@@ -16,10 +16,10 @@ use signal_hook::iterator::exfiltrator::SignalOnly;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
-/// How often a tree that will not die is looked at again.
+/// Time between two sweeps for a tree that does not end.
 const SWEEP_MS: Millis = 50;
 
-/// The loop's own: what decides, what acts, and what wakes it.
+/// The loop's parts: the policy, the executor, and the signals that wake it.
 pub struct Guardian {
     policy: Policy,
     pub(crate) executor: Executor,
@@ -38,7 +38,7 @@ impl Guardian {
         Self { policy, executor, signals }
     }
 
-    /// Keeps a creature until the owner asks to leave.
+    /// Keeps a creature alive until the owner asks to stop.
     pub fn run(&mut self) -> Result<()> {
         self.executor.call_broker();
         self.happen(Event::Tick);
@@ -56,7 +56,7 @@ impl Guardian {
             self.step_through();
             self.look();
             self.executor.tend_broker();
-            // Always, not only when something is due: a policy that is not told the time takes silence for its own lateness.
+            // On every round: a policy that does not hear the time would take silence for a suspended machine.
             self.happen(Event::Tick);
             self.executor.pay();
             self.executor.show();
@@ -84,11 +84,11 @@ impl Guardian {
         let listener = (!self.executor.broker.hoped_for()).then_some(self.executor.broker.listener.as_fd());
         let heard = [Some(self.signals.get_read().as_fd()), listener].into_iter().flatten();
         let mut descriptors: Vec<PollFd> = heard.map(|heard| PollFd::new(heard, PollFlags::POLLIN)).collect();
-        // An interrupted or failed poll only means looking earlier.
+        // After an interrupted or failed poll the loop only looks earlier.
         let _ = poll(&mut descriptors, PollTimeout::try_from(timeout).unwrap_or(PollTimeout::MAX));
     }
 
-    /// Steps the policy through an event and whatever follows from it.
+    /// Handles an event and everything that follows from it.
     pub fn happen(&mut self, event: Event) {
         self.executor.hear(event);
         self.step_through();
@@ -106,7 +106,8 @@ impl Guardian {
             if !self.policy.examines() {
                 self.executor.end_exam();
             }
-            // A spawn saves by itself, just before it; that creature/ was found tidy may be forgotten.
+            // A spawn saves the state itself, just before it; losing `Tidied` is harmless, since tidying can be
+            // repeated.
             let saved_by_spawn = actions.iter().any(|action| matches!(action, Action::Spawn { .. }));
             if self.policy.record != record && !saved_by_spawn && !tidied {
                 self.executor.save();
@@ -121,7 +122,7 @@ impl Guardian {
         }
     }
 
-    /// Looks at the files others write: heartbeat, requests, orders.
+    /// Looks at the files that others write: heartbeat, requests, orders.
     fn look(&mut self) {
         if self.executor.life.is_some() && self.policy.alive() {
             self.executor.bound_logs();

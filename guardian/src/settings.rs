@@ -1,4 +1,4 @@
-//! What the owner wants, as far as it concerns the guardian; the schema and its judge are the house's.
+//! The owner's settings as the guardian uses them; their schema and checks are in `house`.
 
 use crate::limits::Limits;
 use anyhow::Result;
@@ -7,22 +7,22 @@ use house::settings::judge::Mistakes;
 use house::settings::{self, Reader, forms, guardian};
 use walls::Choice;
 
-/// What a text came to that has no mistake.
+/// Settings without a mistake.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     pub limits: Limits,
     pub walls: Choice,
     pub sandbox: guardian::Sandbox,
-    /// As the owner wrote it: what the creature is handed is made from it.
+    /// The owner's file verbatim; the creature's part is made from it.
     pub text: String,
 }
 
-/// The owner's settings; none are all defaults.
+/// Reads the owner's file; a missing one means all defaults.
 pub fn load(house: &House) -> Result<Settings> {
     settings::load(house, read)
 }
 
-/// Reads a text; what is wrong with it, beginning with its line.
+/// Parses the settings; an error begins with the line of the first mistake.
 pub fn read(text: &str) -> Result<Settings, Mistakes> {
     let read = settings::read(text, Reader::Guardian, forms::check)?;
     let walls = match read.settings.walls {

@@ -1,4 +1,4 @@
-//! Starts or refuses: everything that may stop the guardian is found here, before the loop.
+//! Starts the guardian or refuses: everything that can keep it from running is checked here, before the loop.
 
 use crate::act::binaries::Binaries;
 use crate::act::broker_process::BrokerProcess;
@@ -30,10 +30,10 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::prelude::*;
 use walls::{Choice, Walls};
 
-/// How often a former creature's processes are hunted before the guardian refuses to start.
+/// How often processes of a former creature are searched for before the guardian refuses to start.
 const ORPHAN_HUNTS: usize = 300;
 
-/// One clear line why the guardian will not start; exit status 100.
+/// Why the guardian will not start, in one line; exit status 100.
 #[derive(Debug)]
 pub struct Refused(String);
 
@@ -49,7 +49,7 @@ fn refuse<T>(why: impl Into<String>) -> Result<T> {
     Err(Refused(why.into()).into())
 }
 
-/// The house around a folder.
+/// The house that contains a folder.
 pub fn find_house(from: &Path) -> Result<House> {
     let mut at = Some(from);
     while let Some(folder) = at {
@@ -82,7 +82,7 @@ pub fn run() -> Result<u8> {
     let (mut state, rebuilt) = State::load(&house);
     let repo = Repo::open(&house).map_err(|error| Refused(format!("{error:#}")))?;
     if let Some(why) = refusal(&house, &repo, &state) {
-        // Nothing was changed yet, so whoever is called away now just goes.
+        // Nothing was changed yet: if the owner asked to stop meanwhile, end without an error.
         return if interrupt::check().is_err() { Ok(0) } else { refuse(why) };
     }
     let walls = put_up_walls(&house, &settings)?;
@@ -90,7 +90,7 @@ pub fn run() -> Result<u8> {
     let clock = Clock::start(state.anchor);
     let mut policy = Policy::new(state.record.clone(), clock.now());
     let report = Report::open();
-    // A state that was lost has forgotten which order was the last.
+    // A rebuilt state does not know which order was the last.
     let forgotten = rebuilt.is_some() || state == State { life: state.life, ..State::default() };
     if let (true, Some((tree, _))) = (state.record.untidy, &state.record.trial) {
         state.lost_tree.clone_from(tree);
@@ -135,19 +135,19 @@ pub fn run() -> Result<u8> {
     }
     executor.state.left = None;
     executor.save();
-    // What an earlier guardian said holds no more.
+    // The status an earlier guardian published is out of date.
     executor.publish();
     Guardian::new(policy, executor, signals).run()?;
     Ok(0)
 }
 
-/// Whether what is dirty is the creature's, to be kept before the next life: after a crash, or where it lay there at an
-/// orderly leave, so that it was made while a creature lived.
+/// Whether uncommitted changes are the creature's, to be kept before the next life: after a crash, or if they were
+/// there already at an orderly stop, and so were made while a creature lived.
 fn is_untidy(state: &State) -> bool {
     state.left.as_ref().map_or(*state != State::default(), |left| !left.is_empty())
 }
 
-/// What can be put up here; refuses where the owner requires more. From here on nobody may look into this process.
+/// Finds the walls; refuses where the owner requires more. From here on other processes may not inspect this one.
 fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
     let walls = prepare::find_walls(house, settings, "/proc/self/exe".into(), true);
     let walls = walls.map_err(|error| Refused(format!("{error:#}")))?;
@@ -162,7 +162,7 @@ fn put_up_walls(house: &House, settings: &settings::Settings) -> Result<Walls> {
     Ok(walls)
 }
 
-/// Has the broker judge what in `owner.toml` is its own. False: the owner did not wait for it.
+/// Has the broker check its sections of `owner.toml`. False: the owner did not wait for it.
 fn prove_settings(
     executor: &mut Executor,
     signals: &mut SignalDelivery<UnixStream, SignalOnly>,
@@ -186,13 +186,13 @@ impl Executor {
     }
 }
 
-/// Why a start would refuse over the repository as it lies there: going on could harm what the owner is doing. Nothing
-/// is changed by asking.
+/// Why a start would refuse over the state of the repository, where going on could harm the owner's work. Asking
+/// changes nothing.
 pub fn refusal(house: &House, repo: &Repo, state: &State) -> Option<String> {
     unfit(repo).or_else(|| edits(house, repo, state))
 }
 
-/// Why nothing can be built or put back in a repository.
+/// Why nothing can be built or restored in a repository.
 pub fn unfit(repo: &Repo) -> Option<String> {
     match repo.under_way() {
         Some(what) => Some(format!("a {what} is under way in this repository; finish it or abort it first")),
@@ -200,7 +200,7 @@ pub fn unfit(repo: &Repo) -> Option<String> {
     }
 }
 
-/// What became dirty after a clean leave is the owner's; what was before is the creature's, as after a crash.
+/// The owner's edits: changes made after a clean stop. Earlier ones, and those after a crash, are the creature's.
 fn edits(house: &House, repo: &Repo, state: &State) -> Option<String> {
     let left = state.left.as_deref();
     if left.is_none() && *state != State::default() {
@@ -216,7 +216,7 @@ fn edits(house: &House, repo: &Repo, state: &State) -> Option<String> {
     told_edits(&repo.edits(&dirty))
 }
 
-/// What to do about edits of the owner's, if there are any.
+/// What to do about the owner's edits, if there are any.
 pub fn told_edits(edits: &[PathBuf]) -> Option<String> {
     let more = if edits.len() > 1 { format!(" and {} more", edits.len() - 1) } else { String::new() };
     Some(format!(
@@ -227,7 +227,7 @@ pub fn told_edits(edits: &[PathBuf]) -> Option<String> {
     ))
 }
 
-/// Why a start would refuse over these walls: the owner wants no less than all of them.
+/// Why a start would refuse over these walls: the owner requires all of them.
 pub fn too_little(wanted: Choice, walls: &Walls) -> Option<String> {
     let there = walls.level.summary();
     (wanted == Choice::Required && there != "full").then(|| {
@@ -235,7 +235,7 @@ pub fn too_little(wanted: Choice, walls: &Walls) -> Option<String> {
     })
 }
 
-/// Why a start would refuse over the lock of the house's one guardian, which somebody holds.
+/// Why a start would refuse because another process holds the lock of the house's one guardian.
 pub fn held(house: &House, by: Option<i32>) -> String {
     match by {
         Some(pid) => format!(
@@ -248,11 +248,11 @@ pub fn held(house: &House, by: Option<i32>) -> String {
     }
 }
 
-/// One guardian a house, for as long as the file is open.
+/// Locks the house for one guardian, for as long as the file is open.
 fn lock_instance(house: &House) -> Result<File> {
     let path = house.lock();
     let mut file = File::options().create(true).truncate(false).read(true).write(true).open(&path)?;
-    // What a guardian forked just before it was killed holds the lock a moment longer than it.
+    // A process forked just before a guardian was killed holds its lock a moment longer.
     let mut looks = 0;
     while fs2::FileExt::try_lock_exclusive(&file).is_err() {
         let pid = files::tail(&path, 32).trim().parse().ok();
@@ -267,8 +267,8 @@ fn lock_instance(house: &House) -> Result<File> {
     Ok(file)
 }
 
-/// The lock every descendant inherits. If one still holds it, a former guardian's creature lives: it is ended first.
-/// Only the lock proves that none is left: what forks while it is looked for may be missed by a look.
+/// Takes the lock that every creature process inherits. If it is held, a former guardian's creature lives, and is
+/// ended first. Only the lock proves that nothing is left: a search may miss a process that forks meanwhile.
 fn creature_lock(house: &House) -> Result<File> {
     let path = house.creature_lock();
     let file = File::options().create(true).truncate(false).read(true).write(true).mode(0o600).open(&path)?;
@@ -288,13 +288,13 @@ fn creature_lock(house: &House) -> Result<File> {
 fn start_logging() {
     let default = if terminal::is_one() { LevelFilter::WARN } else { LevelFilter::INFO };
     let told = std::env::var("RUST_LOG").ok().filter(|text| !text.is_empty());
-    // Filters of more than targets would bring a regex engine.
+    // Richer filters would need a regex engine.
     let filter: Targets =
         told.and_then(|text| text.parse().ok()).unwrap_or(Targets::new().with_default(default));
     let lines = tracing_subscriber::fmt::layer()
         .with_target(false)
         .with_ansi(false)
-        // It would tell of a failed write by another write, and panic when that fails too: on a full disk, say.
+        // It reports a failed write by another write, and panics when that fails too, on a full disk for instance.
         .log_internal_errors(false)
         .with_writer(|| terminal::Log);
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();

@@ -1,4 +1,4 @@
-//! What is going on, in a screen or as an object: from what the guardian publishes, the broker's page and the heartbeat.
+//! The status, as a screen or a JSON object: from what the guardian publishes, the broker's page and the heartbeat.
 
 use crate::act::heartbeat;
 use anyhow::Result;
@@ -7,7 +7,7 @@ use house::records::text;
 use house::{House, broker_page, files, moments, own_time, terminal};
 use serde_json::{Value, json};
 
-/// What the creature that lives says its own wakes came to.
+/// What the living creature says its own wakes achieved.
 fn own_wakes(house: &House, document: &Value) -> String {
     let number = |name: &str| document.get(name).and_then(Value::as_u64);
     let claim = heartbeat::read(&house.heartbeat()).unwrap_or_default();
@@ -15,7 +15,7 @@ fn own_wakes(house: &House, document: &Value) -> String {
     if lives { claim.own } else { String::new() }
 }
 
-/// Prints what is going on; exit status 3 when no guardian runs.
+/// Prints the status; exit status 3 when no guardian runs.
 pub fn print(house: &House, as_json: bool) -> Result<u8> {
     let pid = running(house);
     let mut document = match pid {

@@ -1,4 +1,4 @@
-//! What the creature asks of its owner, as the broker's records have it: what waits, how each stands, and what is kept of it.
+//! What the creature asks of its owner, read from the broker's records: which asks wait, how each stands, its exact bytes.
 
 use crate::bounds::brief;
 use crate::printable::flat;
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Characters of a summary in a list.
 const SUMMARY_CHARS: usize = 200;
 
-/// One ask, as the newest of its lines leaves it.
+/// One ask, in the state its newest record gives it.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub id: String,
@@ -19,24 +19,25 @@ pub struct Ask {
     pub event: String,
     pub asked: Value,
     pub newest: Value,
-    /// How many lines there are of it.
+    /// How many records there are of this ask.
     pub lines: usize,
 }
 
 impl Ask {
-    /// Whether it can still be answered: what failed may be approved anew.
+    /// Whether the ask can still be answered: a failed one may be approved anew.
     pub fn open(&self) -> bool {
         self.event == "asked" || self.event == "failed"
     }
 
-    /// Whether it waits: not answered, or failed so that nobody knows whether it happened.
+    /// Whether the ask waits for the owner: not answered, or failed in a way that leaves open whether the act
+    /// happened.
     pub fn waits(&self, house: &House) -> bool {
         let unsure =
             || stored(house, &self.id).is_ok_and(|ask| ask.get("may_have_happened") == Some(&true.into()));
         self.event == "asked" || (self.event == "failed" && unsure())
     }
 
-    /// `12: POST x /2/tweets (to say hello)`.
+    /// The ask in a line: `12: POST x /2/tweets (to say hello)`.
     pub fn line(&self) -> String {
         let field = |name: &str| brief(text(&self.asked, name), 80);
         let why = field("why");
@@ -44,7 +45,7 @@ impl Ask {
         flat(&format!("{}: {}{why}", self.id, self.what()))
     }
 
-    /// What it is about, in a few words.
+    /// What the ask is about, in a few words.
     pub fn what(&self) -> String {
         let field = |name: &str| brief(text(&self.asked, name), 80);
         match text(&self.asked, "kind") {
@@ -63,7 +64,7 @@ impl Ask {
         moments::span(Duration::from_millis(age))
     }
 
-    /// The status it was answered with where that says that it was not done, as services have it.
+    /// The HTTP status of a request that was sent and refused by its service (400 and above).
     fn refused(&self) -> Option<u64> {
         let status = self.newest.get("status").and_then(Value::as_u64);
         status.filter(|status| self.event == "executed" && *status >= 400)
@@ -73,7 +74,7 @@ impl Ask {
         self.event == "failed" || self.refused().is_some()
     }
 
-    /// What came of it, in a line; what was answered stands in `result`.
+    /// The result of the ask in a line; the service's answer itself is in `result`.
     pub fn outcome(&self) -> String {
         let status = self.newest.get("status").and_then(Value::as_u64);
         let status = status.map(|status| format!(", status {status}")).unwrap_or_default();
@@ -87,7 +88,7 @@ impl Ask {
     }
 }
 
-/// Every ask there was, oldest first.
+/// Every ask on record, oldest first.
 pub fn all(house: &House) -> Vec<Ask> {
     let mut asks: Vec<Ask> = Vec::new();
     for line in records::of(&house.asks()) {
@@ -106,7 +107,7 @@ pub fn all(house: &House) -> Vec<Ask> {
     asks
 }
 
-/// Those nobody has answered; what is over is not held, however much of it there is.
+/// The asks nobody has answered. Answered ones are dropped while reading, so memory does not grow with their number.
 pub fn waiting(house: &House) -> Vec<Ask> {
     let mut asks: Vec<Ask> = Vec::new();
     for line in records::of(&house.asks()) {
@@ -126,7 +127,7 @@ fn id_of(line: &Value) -> Option<String> {
     ((1..=64).contains(&id.len()) && id.chars().all(plain)).then_some(id)
 }
 
-/// The ask of this name; an error says which wait.
+/// The ask with this id; the error lists the ids that wait.
 pub fn find(house: &House, id: &str) -> Result<Ask> {
     let mut asks = all(house);
     if let Some(at) = asks.iter().position(|ask| ask.id == id) {
@@ -138,7 +139,7 @@ pub fn find(house: &House, id: &str) -> Result<Ask> {
     bail!("no ask is called `{}`; {there}", flat(&brief(id, 80)))
 }
 
-/// What the broker keeps of an ask, with its exact bytes.
+/// The broker's file of an ask, with its exact bytes.
 pub fn stored(house: &House, id: &str) -> Result<Value> {
     let path = house.ask(id);
     let bytes =

@@ -1,19 +1,19 @@
-//! Bounds: texts of others cut short, JSON read where there is room for it, documents written so that their readers take them.
+//! Bounds on text and JSON written by others: cut to a length, refused past a number of values, shrunk to fit a file.
 
 use serde_json::Value;
 
-/// Characters of what is told of one thing: a cause, a refusal, a warning that is kept.
+/// Characters kept of one explanation: a cause, a refusal, a warning.
 pub const TOLD_CHARS: usize = 600;
-/// Characters of a name that others gave: a file's, a mind's.
+/// Characters of a name chosen by others: a file's, a model's.
 pub const NAME_CHARS: usize = 200;
-/// Characters of what the creature says its own wakes came to.
+/// Characters of what the creature says its own wakes achieved.
 pub const OWN_CHARS: usize = 300;
-/// Values of a document that is read: each takes about a hundred bytes of memory.
+/// Most values in a JSON document that is parsed: each takes about a hundred bytes of memory.
 const MOST_VALUES: usize = 20_000;
-/// What is shorter is never cut: names, numbers of commits, times.
+/// Texts up to this length are never cut: names, numbers of commits, times.
 const SHORT_BYTES: usize = 512;
 
-/// The first so many characters of a text.
+/// The first `most` characters of a text.
 pub fn brief(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
@@ -21,8 +21,8 @@ pub fn brief(text: &str, most: usize) -> String {
     }
 }
 
-/// A document as text of at most so many bytes. Of its lists the largest loses what is oldest, down to the newest; then
-/// the longest text is halved, and again.
+/// A document as text of at most `most` bytes. Until it fits, the largest list loses its oldest entry, down to the
+/// newest one; then the longest text is halved, again and again.
 pub fn fitted(mut document: Value, most: usize, write: impl Fn(&Value) -> String) -> String {
     loop {
         let text = write(&document);
@@ -55,7 +55,7 @@ fn longest(value: &mut Value) -> Option<&mut String> {
     }
 }
 
-/// A document of others'; none where it holds so many values that they would take far more room than its text.
+/// Parses a document written by others; `None` where its values would take far more memory than its text.
 pub fn read(bytes: &[u8]) -> Option<Value> {
     let (mut values, mut quoted, mut escaped) = (0, false, false);
     for byte in bytes {

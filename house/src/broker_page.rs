@@ -1,10 +1,10 @@
-//! The broker's page in rows for people: how it is, which model thinks, what is spent, and what waits.
+//! The broker's page as rows for people: state, model in use, money spent, asks that wait.
 
 use crate::terminal::typed;
 use crate::{House, files, minds, moments, own_time, records};
 use serde_json::Value;
 
-/// How the broker is, what is spent, and what waits: for the first screen and for `status`.
+/// The broker's state, what is spent and which asks wait: for the first screen and for `status`.
 pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String)> {
     let Some(broker) = broker else { return vec![] };
     let number = |name: &str| broker.get(name).and_then(Value::as_u64);
@@ -17,7 +17,7 @@ pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String
     let budget = files::read_small(&house.budget()).ok().flatten().unwrap_or_default();
     match serde_json::from_slice::<Value>(&budget) {
         Ok(page) => {
-            // What a broker that is gone said of its models is old.
+            // A broker that has ended wrote its model rows some time ago: they are out of date.
             if broker.get("running") == Some(&Value::Bool(true)) {
                 lines.extend(minds::in_use(&page).map(|told| ("model", told)));
                 lines.extend(minds::down(&page).into_iter().map(|told| ("down", told)));

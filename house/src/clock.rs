@@ -7,7 +7,7 @@ use nix::time::{ClockId, clock_gettime};
 /// Milliseconds: on the guardian's own timeline, or since the epoch by the wall clock.
 pub type Millis = u64;
 
-/// Longest stretch a guardian may have been away that its timeline still counts: an hour.
+/// Longest absence of a guardian that its timeline counts: an hour.
 const LONGEST_AWAY_MS: Millis = 60 * 60_000;
 
 /// A point saved with the state, from which the next guardian's timeline goes on.
@@ -25,7 +25,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Goes on from `anchor`; time away is what the wall clock says, bounded, since it may have been set.
+    /// Goes on from `anchor`. Time away is taken from the wall clock, and bounded, since somebody may have set that
+    /// clock.
     pub fn start(anchor: Anchor) -> Self {
         let away = wall_ms().saturating_sub(anchor.wall_ms).min(LONGEST_AWAY_MS);
         let away = if anchor.wall_ms == 0 { 0 } else { away };

@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 /// Largest heartbeat, request, order or state file that is read, in bytes.
 pub const SMALL_FILE_BYTES: u64 = 256 << 10;
 
-/// Opens that return at once whatever is there, and go nowhere else.
-const AT_ONCE: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
+/// Flags of every open: never waits (on a pipe, say), never follows a link.
+const SAFE_OPEN: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
 
-/// No room, no right to write at all, too many open files, no memory.
+/// Errors that mean the system is short: no space, a read-only disk, too many open files, no memory.
 pub const SHORTAGES: [i32; 6] =
     [libc::ENOSPC, libc::EDQUOT, libc::EROFS, libc::EMFILE, libc::ENFILE, libc::ENOMEM];
 
@@ -34,7 +34,7 @@ pub fn mark(path: &Path) -> Option<Mark> {
     std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file()).map(|meta| mark_of(&meta))
 }
 
-/// The mark of whatever a path leads to, be it a folder or a pipe; of a link that leads nowhere, its own.
+/// The mark of whatever a path leads to, a folder or a pipe too; of a dangling link, the link's own.
 pub fn mark_of_any(path: &Path) -> Option<Mark> {
     let found = std::fs::metadata(path).or_else(|_| std::fs::symlink_metadata(path));
     found.ok().map(|meta| mark_of(&meta))
@@ -64,14 +64,14 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     write().with_context(|| format!("failed to write {}", path.display()))
 }
 
-/// Replaces a file whole, without syncing: for what is written anew at every start.
+/// Replaces a file whole, without syncing: for files that are written anew at every start.
 pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> Result<()> {
     Replacement::write(path, 0o666, bytes)
         .and_then(|mut new| new.rename(path))
         .with_context(|| format!("failed to write {}", path.display()))
 }
 
-/// As `replace_unsynced`, for no eyes but the owner's; its folder is made where there is none.
+/// As `replace_unsynced`, readable by the owner alone; makes the folder where there is none.
 pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<()> {
     let write = || -> std::io::Result<()> {
         if let Some(folder) = path.parent() {
@@ -82,27 +82,27 @@ pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<()> {
     write().with_context(|| format!("failed to write {}", path.display()))
 }
 
-/// What ends the name of a file that is being written.
+/// Ending of the name of a file that is still being written.
 pub const BEING_WRITTEN: &str = "aside";
 
-/// A new file beside the one it is to replace, of a name that nobody can have taken; removed if it comes to nothing.
+/// A new file beside the one it will replace, under a random name; removed unless it is renamed into place.
 pub struct Replacement {
     path: PathBuf,
     pub file: File,
 }
 
 impl Replacement {
-    /// Its mode is this one from its first byte on.
+    /// Creates the file with `mode`, so that its content is never readable under a wider one.
     pub fn write(path: &Path, mode: u32, bytes: &[u8]) -> std::io::Result<Self> {
         let aside = path.with_file_name(format!("{}.{BEING_WRITTEN}", unused_name()));
         let options =
-            OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(AT_ONCE).clone();
+            OpenOptions::new().write(true).create_new(true).mode(mode).custom_flags(SAFE_OPEN).clone();
         let mut new = Self { file: options.open(&aside)?, path: aside };
         new.file.write_all(bytes)?;
         Ok(new)
     }
 
-    /// Puts it in the place of whatever has that name and is no folder.
+    /// Renames the file to `to`, replacing whatever has that name and is no folder.
     pub fn rename(&mut self, to: &Path) -> std::io::Result<()> {
         std::fs::rename(&self.path, to)?;
         self.path = PathBuf::new();
@@ -118,14 +118,14 @@ impl Drop for Replacement {
     }
 }
 
-/// Whether the system is short of something: what failed is nobody's doing, and may do later as it is.
+/// Whether the system is short of something: then nobody's code is to blame, and the same step may succeed later.
 pub fn is_short(error: &std::io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| SHORTAGES.contains(&code))
 }
 
-/// Short, and nothing anybody can have thought of before.
+/// A short random name: unused, and not to be guessed in advance.
 pub fn unused_name() -> String {
-    // The keys of a hash map: the standard library's own random numbers.
+    // The standard library exposes its random numbers only as the keys of a hash map.
     format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
@@ -138,7 +138,7 @@ pub fn sync_folder(path: &Path) -> std::io::Result<()> {
 pub fn append_line(path: &Path, line: &str) -> Result<()> {
     let append = || -> std::io::Result<()> {
         let mut file =
-            OpenOptions::new().create(true).read(true).append(true).custom_flags(AT_ONCE).open(path)?;
+            OpenOptions::new().create(true).read(true).append(true).custom_flags(SAFE_OPEN).open(path)?;
         let length = regular(&file)?.len();
         let mut bytes = Vec::with_capacity(line.len() + 2);
         if length > 0 {
@@ -165,7 +165,7 @@ pub fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
     read_most(path, SMALL_FILE_BYTES)
 }
 
-/// The same, of a file of at most so many bytes.
+/// As `read_small`, for a file of at most `most` bytes.
 pub fn read_most(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     let Some(mut file) = open(path)? else { return Ok(None) };
     let mut bytes = Vec::new();
@@ -179,7 +179,7 @@ pub fn read_most(path: &Path, most: u64) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The last `most` bytes of a file, lossily as text; empty when there is nothing to read.
+/// The last `most` bytes of a file as lossy text; empty when there is nothing to read.
 pub fn tail(path: &Path, most: u64) -> String {
     let read = || -> Result<Vec<u8>> {
         let Some(mut file) = open(path)? else { return Ok(vec![]) };
@@ -194,7 +194,7 @@ pub fn tail(path: &Path, most: u64) -> String {
 
 /// Opens a regular file for reading; never waits, never follows a link.
 pub fn open(path: &Path) -> Result<Option<File>> {
-    let file = match OpenOptions::new().read(true).custom_flags(AT_ONCE).open(path) {
+    let file = match OpenOptions::new().read(true).custom_flags(SAFE_OPEN).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("failed to open {}", path.display())),
@@ -203,23 +203,24 @@ pub fn open(path: &Path) -> Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// Empties or makes a regular file for writing; never waits, never follows a link.
+/// Opens a regular file for writing, emptied, or makes it; never waits, never follows a link.
 pub fn create(path: &Path) -> std::io::Result<File> {
-    let file = OpenOptions::new().write(true).create(true).truncate(true).custom_flags(AT_ONCE).open(path)?;
+    let file =
+        OpenOptions::new().write(true).create(true).truncate(true).custom_flags(SAFE_OPEN).open(path)?;
     regular(&file)?;
     Ok(file)
 }
 
-/// Empties a file whose writer appends, save for its last `most` bytes.
+/// Cuts a file that another process appends to down to its last `most` bytes.
 pub fn cut(path: &Path, most: u64) -> std::io::Result<()> {
     let end = tail(path, most);
-    let mut file = OpenOptions::new().append(true).custom_flags(AT_ONCE).open(path)?;
+    let mut file = OpenOptions::new().append(true).custom_flags(SAFE_OPEN).open(path)?;
     regular(&file)?;
     file.set_len(0)?;
     file.write_all(end.as_bytes())
 }
 
-/// Replaces the content of a file that is held open, its lock included.
+/// Replaces the content of an open file in place, so that locks on it stay held.
 pub fn overwrite(mut file: &File, bytes: &[u8]) -> std::io::Result<()> {
     file.set_len(0)?;
     file.seek(SeekFrom::Start(0))?;

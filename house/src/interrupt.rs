@@ -1,4 +1,4 @@
-//! Whether the owner wants something while a long step is at work: such a step gives up, and is done again later.
+//! Signals from the owner during a long step: the step gives up and is done again later.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -19,7 +19,7 @@ impl std::fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Notes every word of the owner's from here on, beside whatever else hears it.
+/// Notes every signal of the owner's from here on; other handlers of these signals still run.
 pub fn listen() -> Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] {
         signal_hook::flag::register(signal, Arc::clone(&ASKED)).context("failed to listen for signals")?;
@@ -27,12 +27,12 @@ pub fn listen() -> Result<()> {
     Ok(())
 }
 
-/// All there was to hear is about to be heard.
+/// Clears the note: the caller is about to read every order that is there.
 pub fn heard() {
     ASKED.store(false, Ordering::Relaxed);
 }
 
-/// An error as soon as the owner has said something.
+/// Fails if the owner has sent a signal since `heard`.
 pub fn check() -> Result<()> {
     if ASKED.load(Ordering::Relaxed) { Err(Interrupted.into()) } else { Ok(()) }
 }

@@ -1,45 +1,45 @@
-//! Lines of a file in constant memory: each bounded, longer ones passed over, a last one without its end left for later.
+//! Reads a file line by line in constant memory: lines are bounded, longer ones skipped, an unfinished last one left for later.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};
 
-/// Bytes read at once, and kept of a buffer that was larger.
+/// Bytes read at once, and kept of the line buffer after a longer line.
 const BLOCK: usize = 64 << 10;
 
-/// A file on its way through; what is appended meanwhile comes with a later look.
+/// A position in a file that moves forward; lines appended meanwhile are read by a later call.
 pub struct Lines {
     reader: BufReader<File>,
-    /// Bytes of the longest line that is handed out.
+    /// Length of the longest line that is returned, in bytes.
     longest: usize,
-    /// The line handed out last, or the beginning of one whose end is not there yet.
+    /// The line returned last, or the beginning of one whose newline is not there yet.
     line: Vec<u8>,
-    /// It was handed out.
+    /// Whether `line` is complete and was returned.
     is_whole: bool,
-    /// The one that comes is too long, or was begun before we came: it is read to its end and not kept.
+    /// Whether the current line is too long, or began before the start position: it is skipped to its newline.
     is_over: bool,
-    /// Where in the file we are, and how far we may go.
+    /// Position in the file, and the position up to which reading is allowed.
     at: u64,
     until: u64,
 }
 
 pub enum Next<'a> {
-    /// Without its end.
+    /// A line, without its newline.
     Line(&'a [u8]),
-    /// One that was too long.
+    /// The end of a line that was too long to be returned.
     Long,
     /// Nothing more for now.
     End,
 }
 
 impl Lines {
-    /// From where the file stands on, to its end.
+    /// Reads from the file's current position to its end.
     pub fn new(mut file: File, longest: usize) -> Self {
         let at = file.stream_position().unwrap_or(0);
         let reader = BufReader::with_capacity(BLOCK, file);
         Self { reader, longest, line: Vec::new(), is_whole: false, is_over: false, at, until: u64::MAX }
     }
 
-    /// Goes so many bytes further and no more, so that a look takes its time and no longer.
+    /// Allows `bytes` more from here, so that one look takes a bounded time.
     pub fn allow(&mut self, bytes: u64) {
         self.until = self.at.saturating_add(bytes);
     }
@@ -71,8 +71,8 @@ impl Lines {
         }
     }
 
-    /// Passes over lines up to a place in the file, as far as is allowed, and looks into none: how many. One that goes on
-    /// behind that place is `Long` later.
+    /// Skips to position `place`, as far as is allowed, without parsing lines; returns how many it skipped. A line
+    /// that begins before `place` and ends behind it is later reported as `Long`.
     pub fn pass(&mut self, place: u64) -> u64 {
         let mut passed = 0;
         self.is_whole = false;
@@ -89,22 +89,22 @@ impl Lines {
         }
     }
 
-    /// The beginning of a line whose end is not there, once all else was handed out; empty where it is too long.
+    /// The unfinished last line, once all others were returned; empty where it is too long.
     pub fn torn(&self) -> &[u8] {
         if self.is_whole { &[] } else { &self.line }
     }
 
-    /// Whether what is there of the last line is too long already.
+    /// Whether the unfinished last line is too long already.
     pub fn is_too_long(&self) -> bool {
         self.is_over
     }
 
-    /// Bytes from the file's beginning to where we are.
+    /// Position in the file, in bytes from its beginning.
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// Bytes of the file now.
+    /// Length of the file now.
     pub fn bytes(&self) -> u64 {
         self.reader.get_ref().metadata().map_or(0, |meta| meta.len())
     }

@@ -1,20 +1,21 @@
-//! The model as the broker knows it: which one is in use and why, and since when one does not answer. Pure.
+//! The model as the broker's page describes it: which one is in use and why, and which do not answer since when. Pure.
 
 use crate::moments;
 use crate::records::text;
 use serde_json::Value;
 
-/// Which mind the owner's settings and keys make, as the page of a broker that runs says it.
+/// The model in use, as the page of a running broker names it.
 pub fn in_use(page: &Value) -> Option<String> {
     Some(text(page, "mind")).filter(|told| !told.is_empty()).map(str::to_owned)
 }
 
-/// Whether what was said of a mind means that there is none, against what the owner wrote.
+/// Whether the page's words about the model mean that there is none, although the owner configured one.
 pub fn is_none(told: &str) -> bool {
     told.ends_with(": no model")
 }
 
-/// Each model that does not answer: since when, what its server said, and when that wants to be asked again.
+/// A line for each model that does not answer: since when, its server's error, and when that server wants the next
+/// try.
 pub fn down(page: &Value) -> Vec<String> {
     let models = page.get("models").and_then(Value::as_array).into_iter().flatten();
     models.filter(|model| text(model, "state") == "down").map(line).collect()
@@ -24,7 +25,7 @@ fn line(model: &Value) -> String {
     let [name, upstream, since, error, again] =
         ["model", "upstream", "since", "error", "next_try"].map(|field| text(model, field));
     let status = model.get("status").and_then(Value::as_u64).map(|status| format!("{status} "));
-    // Most say it themselves.
+    // Most servers' error texts begin with the status.
     let status = status.filter(|status| !error.starts_with(status.as_str()));
     let again = if again.is_empty() {
         String::new()

@@ -5,7 +5,8 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use std::time::Duration;
 
-/// Reads `90m`, `12h`, `7d`, `2w`, a day or a time of the owner's own, or an RFC 3339 time; the time it means, RFC 3339 UTC.
+/// Parses `90m`, `12h`, `7d`, `2w`, a day or time in the owner's time zone, or an RFC 3339 time; returns RFC 3339
+/// UTC.
 pub fn since(argument: &str) -> Result<String, String> {
     let wrong = || {
         format!(
@@ -20,7 +21,7 @@ pub fn since(argument: &str) -> Result<String, String> {
     then.map(|then| format!("{then:.3}")).ok_or_else(wrong)
 }
 
-/// The time so long before now; a span that reaches back before all times means all of them.
+/// The time that long ago; a span that reaches back before the earliest representable time means that time.
 fn ago(argument: &str) -> Option<Timestamp> {
     let (number, unit) = argument.split_at_checked(argument.len().checked_sub(1)?)?;
     let seconds: i64 = match unit {
@@ -39,11 +40,11 @@ fn ago(argument: &str) -> Option<Timestamp> {
     Timestamp::from_second(now_s.saturating_sub(span).max(0)).ok()
 }
 
-/// Where somebody's clock stands.
+/// A time zone that times are shown in.
 pub struct Place(TimeZone);
 
 impl Place {
-    /// Where this machine is, as its owner set it.
+    /// The time zone of this machine.
     pub fn here() -> Self {
         Self(TimeZone::system())
     }
@@ -72,7 +73,7 @@ impl Place {
     }
 }
 
-/// A time of a record as the owner reads it; nothing that is none is shown as one.
+/// A record's time as the owner reads it; text that is no time is not shown as one.
 pub fn told(at: &str) -> String {
     at.parse().map_or_else(|_| "at a time unknown".into(), |at| Place::here().whole(at))
 }

@@ -1,4 +1,4 @@
-//! Folders held open, so that what lies below them can be reached through no link, whoever swaps what meanwhile.
+//! Folders held open: what lies below them is opened through no symbolic link, whatever is renamed meanwhile.
 //!
 //! The creature may replace any name in its folders at any moment. Invariant: a path is resolved beneath an open folder,
 //! and only its last step is left to a caller, who must not follow a link there.
@@ -13,23 +13,23 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// Folders within one another that are walked into; deeper ones would use up a stack, or the table of open files.
+/// Folders within one another that are walked into; more would use up the stack or the table of open files.
 pub const MOST_DEPTH: usize = 100;
-/// What its owner needs to list, change and enter a folder.
+/// Mode bits a folder's owner needs to list, change and enter it.
 const USABLE: u32 = 0o700;
-/// Rounds in which a tree is removed; each takes `MOST_DEPTH` off its depth.
+/// Rounds in which a tree is removed; each removes `MOST_DEPTH` levels.
 const MOST_ROUNDS: usize = 100_000;
 
-/// A folder that is what it was when it was opened, wherever its name leads now.
+/// A handle on one folder: it stays the same folder, wherever its name leads later.
 #[derive(Debug)]
 pub struct Folder {
     held: File,
-    /// How many folders lie between it and the one that was opened by its path.
+    /// How many folders lie between this one and the one opened by its path.
     depth: usize,
 }
 
 impl Folder {
-    /// Opens a folder by a path that nobody but the owner can change; links of the owner's are followed.
+    /// Opens a folder by a path that only the owner can change; links on that path are the owner's, and followed.
     pub fn open(path: &Path) -> io::Result<Self> {
         let held = File::open(path)?;
         if !held.metadata()?.is_dir() {
@@ -38,13 +38,14 @@ impl Folder {
         Ok(Self { held, depth: 0 })
     }
 
-    /// A folder below this one, through no link. One that was shut is opened: what its maker may not enter, nobody but
-    /// root could keep or remove.
+    /// Opens a folder below this one, through no link. Missing permissions of its owner's are given back first:
+    /// without them only root could keep or remove what lies in it.
     pub fn folder(&self, path: &Path) -> io::Result<Self> {
         self.find(path, ResolveFlag::empty())
     }
 
-    /// A folder in this one, on the same disk: what the owner mounted there is neither the creature's nor ours.
+    /// Opens a folder directly in this one, on the same disk: what the owner mounted there belongs neither to the
+    /// creature nor to the guardian.
     pub fn inner(&self, name: &OsStr) -> io::Result<Self> {
         self.find(Path::new(name), ResolveFlag::RESOLVE_NO_XDEV)
     }
@@ -56,7 +57,7 @@ impl Folder {
             .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_SYMLINKS | more);
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let found: OwnedFd = openat2(&self.held, path, how)?;
-        // By the open folder: what has its name now may be another.
+        // By descriptor: by now another folder may have the name.
         let at = format!("/proc/self/fd/{}", found.as_raw_fd());
         let mode = fs::metadata(&at)?.permissions().mode();
         if mode & USABLE != USABLE {
@@ -67,12 +68,12 @@ impl Folder {
         Ok(Self { held, depth: self.depth + steps })
     }
 
-    /// Whether what lies in it is too deep to be walked into.
+    /// Whether folders below this one are too deep to be walked into.
     pub fn is_deep(&self) -> bool {
         self.depth >= MOST_DEPTH
     }
 
-    /// The same, made where it is missing. What is in its way and is no folder is an error.
+    /// As `folder`, made where it is missing. Anything in its place that is no folder is an error.
     pub fn make(&self, path: &Path) -> io::Result<Self> {
         if let Ok(there) = self.folder(path) {
             return Ok(there);
@@ -88,17 +89,17 @@ impl Folder {
         Ok(folder)
     }
 
-    /// A path to a name in this very folder. Its last step is the caller's: to be used with what follows no link.
+    /// A path to a name in this folder. The caller must use it with calls that do not follow a link in its last step.
     pub fn at(&self, name: impl AsRef<Path>) -> PathBuf {
         self.path().join(name)
     }
 
-    /// A path to this very folder, for as long as it is held.
+    /// A path to this folder, valid as long as the handle is held.
     pub fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.held.as_raw_fd()))
     }
 
-    /// The names in it, one after another: there may be more than memory holds.
+    /// The names in this folder, one after another: there may be more than fit in memory.
     pub fn names(&self) -> io::Result<impl Iterator<Item = io::Result<OsString>>> {
         Ok(fs::read_dir(self.path())?.map(|entry| entry.map(|entry| entry.file_name())))
     }
@@ -107,31 +108,32 @@ impl Folder {
         self.held.metadata()
     }
 
-    /// Takes off it whatever keeps names in it from being changed, as far as we have the right.
+    /// Removes flags, access lists and modes from this folder that would keep its entries from being changed, as far
+    /// as permitted.
     pub fn free(&self) {
         plain::free_folder(&self.held);
     }
 
-    /// The same of a name in it, so that it can be moved.
+    /// Removes the same from an entry of this folder, so that it can be moved.
     pub fn release(&self, name: &OsStr) {
         match self.inner(name) {
             Ok(folder) => folder.free(),
-            // Files alone have such marks; opening anything else might wait, or do something.
+            // Besides folders only regular files have such flags; opening anything else might wait or have effects.
             Err(_) => _ = files::open(&self.at(name)).map(|file| file.map(|file| plain::free(&file))),
         }
     }
 
-    /// Makes what was renamed, made and removed in it last through a power cut.
+    /// Makes renames, creations and removals in this folder last through a power cut.
     pub fn sync(&self) -> io::Result<()> {
         self.held.sync_all()
     }
 
-    /// Makes all that was written to its disk last through a power cut.
+    /// Makes everything written to this folder's disk last through a power cut.
     pub fn sync_disk(&self) -> io::Result<()> {
         Ok(nix::unistd::syncfs(&self.held)?)
     }
 
-    /// Removes a name and, if it is a folder, all below it, however deep, but for what is on another disk.
+    /// Removes an entry and, if it is a folder, everything below it, however deep, except what is on another disk.
     pub fn remove_all(&self, name: impl AsRef<Path>) -> io::Result<()> {
         let path = self.at(&name);
         if !fs::symlink_metadata(&path)?.is_dir() {
@@ -146,7 +148,7 @@ impl Folder {
         Err(io::ErrorKind::DirectoryNotEmpty.into())
     }
 
-    /// Removes what is no folder, though it be marked as not to be removed.
+    /// Removes an entry that is no folder, even one flagged immutable.
     fn remove_file(&self, name: &Path) -> io::Result<()> {
         let path = self.at(name);
         fs::remove_file(&path).or_else(|_| {
@@ -155,7 +157,8 @@ impl Folder {
         })
     }
 
-    /// Removes what lies in it. What is too deep moves up into `top`, to be removed in the next round: whether it did.
+    /// Removes the entries of this folder. Folders too deep move up into `top` for the next round; returns whether
+    /// any did.
     fn empty(&self, top: &Self) -> io::Result<bool> {
         self.free();
         let mut moved = false;

@@ -1,18 +1,18 @@
-//! The creature's own time: what it may spend of its own accord and when, as the broker's page says it, in a row for people. Pure.
+//! What the creature may spend of its own accord, and when: the broker's page as a row for people. Pure.
 
 use crate::moments;
 use crate::records::text;
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// What the broker's page says of it; nothing where it is of a broker that knew no rate.
+/// The page's section on it; `None` on a page of an older broker that did not have one.
 pub fn of(page: &Value) -> Option<&Value> {
     page.get("autonomy").filter(|own| own.is_object())
 }
 
 /// `$0.03 an hour of $0.75 a day, waking 08:00-23:00`.
 pub fn line(page: &Value, now: Timestamp) -> Option<String> {
-    // Where no model thinks there is nothing to pay for.
+    // Instinct costs nothing.
     let own = of(page).filter(|_| !text(page, "mind").starts_with("instinct"))?;
     let usd = |name: &str| own.get(name).and_then(Value::as_f64).unwrap_or(0.0);
     let [hours, wakes_at, room_at] = ["waking_hours", "wakes_at", "room_at"].map(|name| text(own, name));
@@ -35,14 +35,14 @@ pub fn line(page: &Value, now: Timestamp) -> Option<String> {
     Some(line)
 }
 
-/// Whether it has money for thoughts of its own, and no thought is cheap enough for it.
+/// Whether there is money for thoughts of the creature's own, but less than any thought costs.
 pub fn never(page: &Value) -> bool {
     of(page).is_some_and(|own| {
         own.get("usd_per_day").and_then(Value::as_f64) > Some(0.0) && text(own, "room_at").is_empty()
     })
 }
 
-/// Cents, and what is less than one as exactly as it can be told from nothing.
+/// Dollars and cents; below a cent four decimals, so that a small amount does not read as zero.
 fn dollars(amount: f64) -> String {
     if amount < 0.01 { format!("${amount:.4}") } else { format!("${amount:.2}") }
 }

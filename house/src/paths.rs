@@ -24,8 +24,8 @@ impl House {
         &self.root
     }
 
-    /// What no other house of this kernel has, whatever path either is seen at: the device and number of a folder of its own.
-    /// It stays when the house is moved on its disk.
+    /// Identifies the house on this machine, whatever path it is seen at: device and inode of a folder of its own.
+    /// Stays the same when the house is moved on its disk.
     pub fn identity(&self) -> String {
         let meta = std::fs::metadata(self.own());
         meta.map_or_else(|_| "none".into(), |meta| format!("{:x}-{:x}", meta.dev(), meta.ino()))
@@ -41,14 +41,15 @@ impl House {
         /// The creature's part of the owner's settings, as the guardian hands it over.
         handed_settings = ".self/settings.json";
         target = "target/creature";
-        /// What cargo builds into.
+        /// Where cargo's builds go.
         built = "target/creature/debug";
-        /// Where control runs work; gone once a build is judged.
+        /// Where control runs work; removed once a build is judged.
         control = "target/creature/tmp/control";
         /// Cargo's home for the creature, seeded from the owner's.
         cargo_home = "target/creature/cargo-home";
         purpose = "PURPOSE.md";
-        /// What the purpose says, for a creature whose walls know only the file that was there when it was born.
+        /// A copy of the purpose, readable inside walls: those grant the inode of `PURPOSE.md` at launch, not one
+        /// that replaced it.
         purpose_copy = ".self/purpose.md";
         state_folder = ".self";
         memory = ".self/memory.jsonl";
@@ -60,7 +61,7 @@ impl House {
         home = ".self/workspace/home";
         temporary = ".self/workspace/tmp";
         mind = ".self/mind";
-        /// What the creature writes at each wake, beside memory.
+        /// What the creature notes at each wake, beside its memory.
         bookkeeping = ".self/mind/bookkeeping.jsonl";
         request = ".self/mind/request.json";
         published = ".self/guardian.json";
@@ -78,10 +79,10 @@ impl House {
         asks = ".self/asks.jsonl";
         budget = ".self/budget.json";
         ledger = ".self/ledger.jsonl";
-        /// The broker's; closed to the creature.
+        /// The broker's state; the creature has no access.
         broker = ".self/broker";
         tokens = ".self/broker/tokens.json";
-        /// How long the ledger is, by the broker's account.
+        /// The broker's note of the ledger's length.
         anchor = ".self/broker/anchor.json";
         answers = ".self/broker/answers.jsonl";
         asks_folder = ".self/broker/asks";
@@ -95,7 +96,7 @@ impl House {
         broker_lock = ".self/guardian/broker.lock";
         binaries = ".self/guardian/binaries";
         order = ".self/guardian/order.json";
-        /// What had to make way and git cannot hold: moved here, never deleted.
+        /// Files that were in the way and cannot be kept in git: moved here, never deleted.
         kept = ".self/guardian/kept";
     }
 

@@ -1,6 +1,6 @@
-//! Files and folders made plain: no flags, access lists, attributes or odd modes that would keep them from being used.
+//! Removes flags, access lists, attributes and unusual modes that would keep files and folders from being used.
 //!
-//! What the system and its administrator add (`security.*`, `trusted.*`) is not touched.
+//! Attributes of the system and its administrator (`security.*`, `trusted.*`) are not touched.
 
 use std::ffi::{CStr, c_int, c_long};
 use std::fs::{File, Permissions};
@@ -8,26 +8,27 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::ptr;
 
-/// Who may do what by lists of names, and whatever else anybody may attach.
+/// Extended attributes that are removed: access lists, and whatever any user may attach.
 const ACCESS_LISTS: [&[u8]; 2] = [b"system.posix_acl_access", b"system.posix_acl_default"];
 const ATTACHED: &[u8] = b"user.";
-/// Set-user-id, set-group-id and sticky; and that everybody may write.
+/// Set-user-id, set-group-id and sticky bits, and writable by everybody.
 const ODD_FOR_A_FILE: u32 = 0o7002;
-/// A folder may hand its group on: some owners share their folders so.
+/// Set-group-id is allowed on folders: some owners share them with a group that way.
 const ODD_FOR_A_FOLDER: u32 = 0o5002;
 const NEEDED_OF_A_FILE: u32 = 0o600;
 const NEEDED_OF_A_FOLDER: u32 = 0o700;
-/// Not to be changed, or only at its end: inode flags, of file systems that have them.
+/// Inode flags "immutable" and "append only", on file systems that have them.
 const FIXED: c_int = 0x10 | 0x20;
 
-/// Takes off an open file or folder whatever would keep it, or what is made in it, from being changed or removed.
-/// As far as we have the right; whoever then finds that it was not far enough says so.
+/// Removes from an open file or folder whatever keeps it, or entries made in it, from being changed or removed. As
+/// far as permitted: a failure shows when the caller's next step fails.
 pub fn free(held: &File) {
     unfix(held);
     strip(held);
 }
 
-/// The same of a folder, and its mode: what its maker may not enter, nobody but root could keep or remove.
+/// As `free`, and gives the owner its permissions back: without them only root could keep or remove what lies in the
+/// folder.
 pub fn free_folder(folder: &File) {
     unfix(folder);
     let mode = mode(folder);
@@ -38,18 +39,18 @@ pub fn free_folder(folder: &File) {
     strip(folder);
 }
 
-/// The same of a file, and its mode where that is one git would not give it.
+/// As `free`, and resets a mode that git would not give the file.
 pub fn free_file(file: &File, executable: bool) {
     unfix(file);
     let mode = mode(file);
     if mode & ODD_FOR_A_FILE != 0 || mode & NEEDED_OF_A_FILE != NEEDED_OF_A_FILE {
         let _ = file.set_permissions(usual(executable));
     }
-    // Only what may be written may be rid of them.
+    // Only a writable file can lose its attributes.
     strip(file);
 }
 
-/// As git would have it.
+/// The mode git gives a file.
 pub fn usual(executable: bool) -> Permissions {
     Permissions::from_mode(if executable { 0o755 } else { 0o644 })
 }
@@ -66,7 +67,7 @@ fn unfix(held: &File) {
 
 fn strip(held: &File) {
     for name in attributes(held) {
-        // SAFETY: the name ends with a zero, and the descriptor is open.
+        // SAFETY: the name is zero-terminated, and the descriptor is open.
         #[allow(unsafe_code)]
         unsafe {
             libc::fremovexattr(held.as_raw_fd(), name.as_ptr())
@@ -92,7 +93,7 @@ fn set_flags(held: &File, flags: c_int) {
     };
 }
 
-/// Names of what is attached and can be taken off.
+/// Names of the attached attributes that can be removed.
 fn attributes(held: &File) -> Vec<std::ffi::CString> {
     let descriptor = held.as_raw_fd();
     // SAFETY: without a buffer the kernel only says how long the list is.
@@ -100,7 +101,7 @@ fn attributes(held: &File) -> Vec<std::ffi::CString> {
     let length = unsafe { libc::flistxattr(descriptor, ptr::null_mut(), 0) };
     let Ok(length @ 1..) = usize::try_from(length) else { return vec![] };
     let mut list = vec![0_u8; length];
-    // SAFETY: the kernel writes at most `length` bytes; what came since makes it fail.
+    // SAFETY: the kernel writes at most `length` bytes; if the list has grown since, the call fails.
     #[allow(unsafe_code)]
     let length = unsafe { libc::flistxattr(descriptor, list.as_mut_ptr().cast(), length) };
     list.truncate(usize::try_from(length).unwrap_or(0));

@@ -1,19 +1,19 @@
-//! Text of others as a terminal may show it: what would steer one is spelled out, lines are wrapped at words. Pure.
+//! Makes text written by others safe for a terminal: control characters are spelled out, lines wrapped at words. Pure.
 
 use crate::bounds::{NAME_CHARS, brief};
 use serde_json::Value;
 use std::path::Path;
 use unicode_width::UnicodeWidthChar;
 
-/// Columns that a line is never wrapped below, however narrow the terminal says it is.
+/// Narrowest column for wrapping, however narrow the terminal says it is.
 const NARROWEST: usize = 16;
 
-/// A text with everything that is no plain letter spelled out; lines stay lines.
+/// A text with control and invisible characters spelled out; its lines stay.
 pub fn spelled(text: &str) -> String {
     spelled_but(text, is_hidden)
 }
 
-/// The same, and letters that run from right to left too: they would show what is beside them in another order.
+/// As `spelled`, and right-to-left letters too: they would show the text beside them in another order.
 pub fn exactly(text: &str) -> String {
     spelled_but(text, is_inexact)
 }
@@ -30,13 +30,13 @@ fn spelled_but(text: &str, hidden: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// What people read of a text: names of files, logs and summaries are the creature's words. A line that follows is set
-/// in, so that none looks like one of ours; and git's library says what happened without its numbers.
+/// Untrusted text for people (names of files, logs, summaries). Lines after the first are indented, so that none
+/// looks like one of the guardian's; libgit2's error codes are left out.
 pub fn harmless(text: &str) -> String {
     spelled(&plain_spaces(&without_codes(text))).replace('\n', "\n    ")
 }
 
-/// One line of it.
+/// As `harmless`, on one line.
 pub fn flat(text: &str) -> String {
     harmless(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -47,7 +47,7 @@ pub fn plain_spaces(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\t', "    ").replace(spaces, " ")
 }
 
-/// Without what libgit2 adds for programs: `; class=Reference (4); code=NotFound (-3)`.
+/// Without the codes libgit2 adds for programs: `; class=Reference (4); code=NotFound (-3)`.
 pub fn without_codes(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find("; class=") {
@@ -64,7 +64,7 @@ pub fn without_codes(text: &str) -> String {
     out + rest
 }
 
-/// Where `NAME (NUMBER)` after such a beginning ends; 0 where there is none.
+/// Where `NAME (NUMBER)` after `beginning` ends; 0 where there is none.
 fn code_end(text: &str, beginning: &str) -> usize {
     let Some(rest) = text.strip_prefix(beginning) else { return 0 };
     let Some((name, number)) = rest.split_once(" (") else { return 0 };
@@ -74,12 +74,12 @@ fn code_end(text: &str, beginning: &str) -> usize {
     if is_code { beginning.len() + name.len() + 2 + number.len() + 1 } else { 0 }
 }
 
-/// A document as JSON that a terminal shows as it is; the same document to whoever reads it.
+/// JSON in which every character is visible; parsers read the same document.
 pub fn json(document: &Value) -> String {
     json_text(&format!("{document:#}"))
 }
 
-/// The same on one line.
+/// As `json`, on one line.
 pub fn json_line(document: &Value) -> String {
     json_text(&document.to_string())
 }
@@ -96,12 +96,12 @@ fn json_text(document: &str) -> String {
     out
 }
 
-/// Letters nobody sees, or that turn around what others see; what joins the parts of one picture is none.
+/// Characters that are invisible or reorder others; the joiners of emoji are not among them.
 fn is_hidden(letter: char) -> bool {
     if letter.is_ascii() || matches!(letter, '\u{200d}' | '\u{fe0f}') {
         return false;
     }
-    // What the language itself would not print: formats, separators, what is assigned to nobody.
+    // What Rust's own debug format escapes: format characters, separators, unassigned code points.
     let printed = ['x', letter].iter().collect::<String>().escape_debug().count() == 2;
     let blank = matches!(u32::from(letter),
         0x34F | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F | 0x2800 | 0x3164 | 0xFE00..=0xFE0F | 0xFFA0
@@ -109,7 +109,7 @@ fn is_hidden(letter: char) -> bool {
     !printed || blank
 }
 
-/// Letters that do not show exactly what stands there.
+/// Characters whose display does not show exactly which character it is.
 fn is_inexact(letter: char) -> bool {
     is_hidden(letter) || matches!(letter, '\u{200d}' | '\u{fe0f}') || is_backwards(letter)
 }
@@ -120,8 +120,8 @@ fn is_backwards(letter: char) -> bool {
         0x590..=0x8FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFF | 0x10800..=0x10FFF | 0x1E800..=0x1EFFF)
 }
 
-/// Lines of a text, each at most so many columns wide: broken between words, and within one only where it is wider than a
-/// line by itself. The first line may have less room than the others.
+/// A text as lines of at most `rest` columns, the first of at most `first`: broken between words, and within a word
+/// only where that is wider than a line.
 pub fn wrapped(text: &str, first: usize, rest: usize) -> Vec<String> {
     let (mut lines, mut room) = (Vec::new(), first.max(NARROWEST));
     let rest = rest.max(NARROWEST);
@@ -135,7 +135,7 @@ pub fn wrapped(text: &str, first: usize, rest: usize) -> Vec<String> {
             }
             for letter in word.chars() {
                 let wide = columns_of(letter);
-                // Spaces at the end of a line take no room of their own.
+                // Spaces at the end of a line may stand beyond its edge.
                 if used + wide > room && letter != ' ' {
                     lines.push(std::mem::take(&mut line));
                     (used, room) = (0, rest);
@@ -159,7 +159,7 @@ fn columns_of(letter: char) -> usize {
     letter.width().unwrap_or(0)
 }
 
-/// A path of the creature's: shortened, and harmless to a terminal.
+/// An untrusted path for a terminal: shortened, and made harmless.
 pub fn path(path: &Path) -> String {
     harmless(&brief(&path.to_string_lossy(), NAME_CHARS))
 }

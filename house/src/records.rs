@@ -1,23 +1,24 @@
-//! What the guardian leaves for readers, a line for each thing it did and for each death; and how such lines are read.
+//! What the guardian records, a JSON line for each thing it did and each death; and how such lines are read.
 
 use crate::lines::{Lines, Next};
 use crate::{House, bounds, clock, files, repair};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// Largest history or deaths file; past it the older half goes to `kept/`.
+/// Largest history or deaths file; a larger one is moved to `kept/` and a new one begun.
 const MOST_BYTES: u64 = 16 << 20;
-/// Longest line of ours, in bytes.
+/// Longest line the guardian writes, in bytes.
 const MOST_LINE_BYTES: usize = 32 << 10;
-/// Longest line that is taken for a record, in bytes; the creature writes none that is longer.
+/// Longest line that is read as a record, in bytes; the creature writes none that is longer.
 pub const LONGEST_LINE: usize = 4 << 20;
 
-/// Appends `{"at", "what", …}` to the history. A full disk costs the line, not the house.
+/// Appends `{"at", "what", …}` to the history. If that fails, on a full disk for instance, the line is lost and the
+/// guardian goes on.
 pub fn tell(house: &House, what: &str, data: Value) {
     append(house, house.history(), line(what, data));
 }
 
-/// As `tell`, but not again what the last lines already say: a step that a kill has us redo is told once.
+/// As `tell`, unless the last lines already say the same: a step that is redone after a kill is told once.
 pub fn tell_once(house: &House, what: &str, data: Value) {
     let new = line(what, data);
     let same =
@@ -54,14 +55,14 @@ fn append(house: &House, path: PathBuf, value: Value) {
     }
 }
 
-/// Records of a file on its way through, oldest first; lines that are none are counted.
+/// Reads the records of a file, oldest first; lines that are no record are counted in `bad`.
 pub struct Records {
     lines: Option<Lines>,
     pub bad: usize,
 }
 
-/// Files that were moved aside from beside this one, oldest first: `memory-<time>.jsonl` for `memory.jsonl`. None that
-/// was closed before a time.
+/// Files rotated away from this one, oldest first (`memory-<time>.jsonl` for `memory.jsonl`), without those closed
+/// before `since`.
 pub fn older(path: &Path, since: &str) -> Vec<PathBuf> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_stem()) else { return vec![] };
     let beginning = format!("{}-", name.to_string_lossy());
@@ -80,7 +81,7 @@ pub fn older(path: &Path, since: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// A file that cannot be read holds none.
+/// The records of a file; none where it cannot be read.
 pub fn of(path: &Path) -> Records {
     let file = files::open(path).ok().flatten();
     Records { lines: file.map(|file| Lines::new(file, LONGEST_LINE)), bad: 0 }

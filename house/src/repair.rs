@@ -1,6 +1,6 @@
-//! Clears the way: what lies in place of the house's files and folders and is none is moved aside, never deleted.
+//! Repairs the house's paths: anything in place of a file or folder that is none is moved aside, never deleted.
 //!
-//! Invariant: nothing here opens what it finds but to change its mode or marks, so nothing can make it wait.
+//! Invariant: what is found is opened only to change its mode or flags, so that nothing can make the guardian wait.
 
 use crate::openat::Folder;
 use crate::{House, clock, files};
@@ -11,14 +11,14 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Ends of names that are meant for files, in the folders both sides write to.
+/// Endings of file names, in the folders that both guardian and creature write to.
 const ENDINGS: [&str; 5] = ["json", "jsonl", "txt", "log", "lock"];
-/// So many things in one folder are told and kept one by one; of more the number is told, and one folder keeps them.
+/// Up to this many things of one folder are reported and kept one by one; more are counted, and kept in one folder.
 const FEW: usize = 8;
-/// How long ago a file was begun that nobody is writing any more.
+/// Age from which on an unfinished file belongs to a process that is gone.
 const LEFT_BEHIND_MS: u64 = 60 * 60_000;
 
-/// At start and between lives: whatever would keep the next life, or us, from opening a file. A line for each thing done.
+/// Repairs, at start and between lives, whatever would keep a file from being opened. A line for each thing done.
 pub fn clear(house: &House) -> Vec<String> {
     let [root, own, logs, mind] = [house.state_folder(), house.own(), house.logs(), house.mind()];
     let more = [house.kept(), house.binaries(), house.snapshots(), house.workspace()];
@@ -31,7 +31,7 @@ pub fn clear(house: &House) -> Vec<String> {
 }
 
 fn clear_folder(house: &House, path: &Path) -> Option<String> {
-    // A link that leads to a folder is the owner's way to keep it on another disk.
+    // The owner may link a folder to keep it on another disk.
     if let Ok(meta) = fs::metadata(path)
         && meta.is_dir()
     {
@@ -42,7 +42,7 @@ fn clear_folder(house: &House, path: &Path) -> Option<String> {
     told
 }
 
-/// What is in the way is moved while it is listed, so that no number of it is ever held.
+/// Things in the way are moved while the folder is listed, so that any number of them fits in memory.
 fn clear_files(house: &House, folder: &Path, told: &mut Vec<String>) {
     let (mut in_the_way, mut crowd, mut moved, mut stuck) = (Vec::new(), None, 0, 0);
     let (mut given_back, mut more) = (Vec::new(), 0);
@@ -57,9 +57,9 @@ fn clear_files(house: &House, folder: &Path, told: &mut Vec<String>) {
             },
         }
         if in_the_way.len() > FEW || crowd.is_some() {
-            let crowd: &PathBuf = crowd.get_or_insert_with(|| crowd_of(house, folder));
+            let crowd: &PathBuf = crowd.get_or_insert_with(|| make_crowd_folder(house, folder));
             for path in in_the_way.drain(..) {
-                let gone = joins(crowd, &path) || aside(house, &path).is_ok();
+                let gone = moves_into(crowd, &path) || aside(house, &path).is_ok();
                 *(if gone { &mut moved } else { &mut stuck }) += 1;
             }
         }
@@ -77,22 +77,22 @@ fn clear_files(house: &House, folder: &Path, told: &mut Vec<String>) {
     told.append(&mut given_back);
 }
 
-/// Where more than a few things of one folder are kept.
-fn crowd_of(house: &House, folder: &Path) -> PathBuf {
+/// Makes the folder in which many things from one folder are kept.
+fn make_crowd_folder(house: &House, folder: &Path) -> PathBuf {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let crowd = house.kept().join(format!("{}-{name}", clock::name()));
     let _ = fs::create_dir_all(&crowd);
     crowd
 }
 
-fn joins(crowd: &Path, path: &Path) -> bool {
+fn moves_into(crowd: &Path, path: &Path) -> bool {
     fs::rename(path, crowd.join(path.file_name().unwrap_or_default())).is_ok()
 }
 
 enum Found {
     Good,
     InTheWay,
-    /// A file that is meant to be one, and the rights it needs.
+    /// A regular file under a name meant for one, and the mode bits it needs.
     File(Metadata, u32),
 }
 
@@ -102,7 +102,7 @@ fn found(house: &House, path: &Path) -> Found {
     let ending = path.extension().unwrap_or_default();
     let aside = ending == files::BEING_WRITTEN;
     if aside && meta.is_file() && !name.as_encoded_bytes().starts_with(b".") {
-        // Ours, of a guardian that was killed while it wrote.
+        // Left by a guardian that was killed while it wrote.
         let begun_ms = u64::try_from(meta.mtime()).unwrap_or(0) * 1_000;
         if begun_ms + LEFT_BEHIND_MS < clock::wall_ms() {
             let _ = fs::remove_file(path);
@@ -111,7 +111,7 @@ fn found(house: &House, path: &Path) -> Found {
     }
     let kept_binary = path.parent() == Some(&house.binaries());
     let known = name == "heartbeat" || name == "lock" || ENDINGS.iter().any(|known| ending == *known);
-    // The owner may keep the inbox elsewhere; whatever else is read here is read without following links.
+    // The inbox may be a link of the owner's; every other file here is opened without following links.
     let elsewhere = meta.is_symlink() && fs::metadata(path).is_ok_and(|meta| meta.is_file());
     if (elsewhere && path == house.inbox()) || !(aside || kept_binary || known) {
         Found::Good
@@ -122,13 +122,13 @@ fn found(house: &House, path: &Path) -> Found {
     }
 }
 
-/// What may not be read or written may be ours all the same: losing sight of it would be worse than the right.
+/// Restores missing mode bits. Restoring beats moving aside: an unreadable file may be the house's own data.
 fn give_back(path: &Path, meta: &Metadata, wanted: u32) -> Option<String> {
     let mode = meta.permissions().mode() & 0o7777;
     if mode & wanted == wanted {
         return None;
     }
-    // Of what it was when it was looked at: its name may lead elsewhere by now.
+    // The change goes to the file that was inspected: its name may lead elsewhere by now.
     let same =
         |file: &File| file.metadata().is_ok_and(|now| (now.dev(), now.ino()) == (meta.dev(), meta.ino()));
     let change = || {
@@ -154,7 +154,7 @@ fn move_aside(house: &House, path: &Path) -> String {
     }
 }
 
-/// Moves something aside into `kept/`; where that is not possible, beside itself.
+/// Moves a path into `kept/`; where that is not possible, renames it in place.
 pub fn aside(house: &House, path: &Path) -> std::io::Result<PathBuf> {
     let kept = house.kept();
     let (time, file) = (clock::name(), path.file_name().unwrap_or_default());
@@ -167,10 +167,10 @@ pub fn aside(house: &House, path: &Path) -> std::io::Result<PathBuf> {
     fs::rename(path, &to).map(|()| to)
 }
 
-/// Where what has to make way at one time goes, each under its own path; made when it is first needed.
+/// Where paths are moved aside at one time, each under its own relative path; the folder is made when first needed.
 pub struct Aside {
     places: [PathBuf; 2],
-    /// The place that was taken.
+    /// The folder in use.
     pub place: Option<PathBuf>,
 }
 
@@ -179,7 +179,7 @@ impl Aside {
         Self { places: places(house, name), place: None }
     }
 
-    /// Moves a name out of an open folder. `path` is where that lies in the repository, of whatever length.
+    /// Moves an entry out of an open folder. `path`, of any length, is where the entry lies in the repository.
     pub fn take(&mut self, from: &Folder, name: &OsStr, path: &Path) -> Result<()> {
         let mut moved = Err(std::io::ErrorKind::NotFound.into());
         for place in self.place.iter().chain(&self.places) {
@@ -207,7 +207,7 @@ fn move_into(place: &Path, from: &Folder, name: &OsStr, path: &Path) -> std::io:
     })
 }
 
-/// Moves a whole folder of the house aside: a rename does not care what lies in it. To where.
+/// Moves a whole folder of the house aside, without looking into it; returns where to.
 pub fn whole(house: &House, name: &str) -> Result<PathBuf> {
     let [kept, beside] = places(house, name);
     let (from, kept) = (house.root().join(name), kept.join(name));
@@ -216,12 +216,12 @@ pub fn whole(house: &House, name: &str) -> Result<PathBuf> {
     if into_kept.is_ok() {
         return Ok(kept);
     }
-    // To another disk no rename leads; and what another user owns may only get another name where it lies.
+    // A rename cannot cross disks, and a folder of another user's can only be renamed in place.
     fs::rename(&from, &beside).with_context(|| format!("failed to move {name}/ aside"))?;
     Ok(beside)
 }
 
-/// In `kept/`, else beside what makes way.
+/// Two candidates: in `kept/`, else beside what is moved.
 fn places(house: &House, name: &str) -> [PathBuf; 2] {
     let time = clock::name();
     [house.kept().join(&time), house.root().join(format!("{name}-{time}"))]

@@ -1,11 +1,11 @@
-//! How secrets begin that nobody told us of: the one table for what is struck from texts and what may not stand in settings.
+//! How well-known secrets begin: the one table for what is struck from texts and what may not stand in settings.
 
-/// How a key or a token of a usual maker begins, and where that counts.
+/// The beginning of one kind of key or token, and where it counts.
 struct Beginning {
     text: &'static str,
-    /// Characters of a token that follow at least, where it is struck from a text; none: not struck.
+    /// How many token characters must follow before it is struck from a text; `None`: never struck.
     follow: Option<usize>,
-    /// Settings that begin so are refused.
+    /// Whether settings with this beginning are refused.
     in_settings: bool,
 }
 
@@ -13,12 +13,12 @@ const fn everywhere(text: &'static str, follow: usize) -> Beginning {
     Beginning { text, follow: Some(follow), in_settings: true }
 }
 
-/// In settings a word of people's begins so, or a shorter beginning is there already.
+/// Only for texts: in settings an ordinary word begins like this, or a shorter beginning is listed already.
 const fn in_texts(text: &'static str, follow: usize) -> Beginning {
     Beginning { text, follow: Some(follow), in_settings: false }
 }
 
-/// In texts of others much begins so that is no secret.
+/// Only for settings: in texts too many things that are no secret begin like this.
 const fn in_settings(text: &'static str) -> Beginning {
     Beginning { text, follow: None, in_settings: true }
 }
@@ -52,15 +52,15 @@ const BEGINNINGS: [Beginning; 26] = [
     in_settings("-----BEGIN"),
 ];
 
-/// How a private key begins; in texts all of it is struck, to its end.
+/// How a private key begins; texts lose all of it, to its end.
 pub const KEY_BEGINS: &str = "-----BEGIN ";
 
-/// For texts: how a token begins, and how many of its characters follow at least.
+/// For texts: the beginnings, and how many token characters must follow each.
 pub fn of_texts() -> impl Iterator<Item = (&'static str, usize)> {
     BEGINNINGS.iter().filter_map(|beginning| Some((beginning.text, beginning.follow?)))
 }
 
-/// For settings: how what should stand in `.env` begins.
+/// For settings: beginnings of values that belong in `.env`.
 pub fn of_settings() -> impl Iterator<Item = &'static str> {
     BEGINNINGS.iter().filter(|beginning| beginning.in_settings).map(|beginning| beginning.text)
 }

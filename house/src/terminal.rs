@@ -1,7 +1,7 @@
-//! The one door to whoever reads: every line that is printed passes here, harmless and as wide as the terminal.
+//! The only way to the terminal: every printed line passes here, made harmless and as wide as the terminal.
 //!
-//! Invariant: nowhere else is anything printed, so that no word of the creature's comes to a terminal but by this door.
-//! Invariant: what cannot be written is passed over: a closed terminal is no fault.
+//! Invariant: nothing is printed anywhere else, so no text of the creature's reaches a terminal unescaped.
+//! Invariant: a failed write is ignored: a closed terminal is no error.
 
 use crate::moments::{self, Place};
 use crate::printable;
@@ -14,22 +14,22 @@ use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 
-/// A terminal narrower than this has no columns of their own for times and tags.
+/// Below this width times and tags get no columns of their own.
 const NARROW: usize = 60;
-/// What a terminal that does not say is taken for.
+/// Width assumed where a terminal does not report one.
 const USUAL: usize = 80;
-/// Columns of exact bytes where no terminal says how wide it is.
+/// Columns for exact bytes where the output is no terminal.
 const EXACTLY: usize = 64;
 /// Width of a tag's column.
 const TAG: usize = 9;
 
-/// A line with its time: what happened, in a word and at length.
+/// A dated line: a word for what happened, and the details.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Nothing where it has none that can be read.
+    /// `None` where the record has no readable time.
     pub at: Option<Timestamp>,
     pub tag: &'static str,
-    /// The colour of the tag, as terminals number them.
+    /// ANSI colour code of the tag.
     pub paint: &'static str,
     pub text: String,
 }
@@ -40,19 +40,19 @@ impl Row {
     }
 }
 
-/// Where rows are shown, and the day that was shown last.
+/// Where rows are shown, and the day shown last.
 pub struct Screen {
-    /// Columns of the terminal; nothing where it is none.
+    /// Width of the terminal; `None` where the output is none.
     columns: Option<usize>,
     colour: bool,
     place: Place,
     day: Option<Date>,
-    /// A frame stands on the last line.
+    /// Whether an animation frame stands on the last line.
     framed: bool,
 }
 
 impl Screen {
-    /// The standard output as it is.
+    /// The standard output.
     pub fn open() -> Self {
         let terminal = is_one();
         Self::new(terminal.then_some(USUAL), colour(terminal), Place::here())
@@ -62,7 +62,7 @@ impl Screen {
         Self { columns, colour, place, day: None, framed: false }
     }
 
-    /// The same screen, where another process may have left a frame on the last line.
+    /// This screen, where another process may have left a frame on the last line.
     pub fn beside(&mut self) -> &mut Self {
         self.framed = self.is_terminal();
         self
@@ -72,7 +72,7 @@ impl Screen {
         self.columns.is_some()
     }
 
-    /// Lines of a row: at a terminal wrapped, with a line before it where the day is another; elsewhere one, dated.
+    /// A row as lines: at a terminal wrapped, with a line before it where a new day begins; elsewhere one dated line.
     pub fn lines(&mut self, row: &Row) -> Vec<String> {
         let Some(columns) = self.columns else {
             let time = row.at.map_or_else(|| "---------- --:--:--".into(), |at| self.place.whole(at));
@@ -117,7 +117,7 @@ impl Screen {
         }
     }
 
-    /// A line that the next one takes the place of: the first that fits, or what there is room for of the last.
+    /// Shows a line that the next output replaces: the first wording that fits, else the last one cut off.
     pub fn frame(&mut self, wordings: &[&str]) {
         let room = width().saturating_sub(1);
         let fits = wordings.iter().find(|text| printable::columns(text) <= room).or(wordings.last());
@@ -127,7 +127,7 @@ impl Screen {
         self.framed = true;
     }
 
-    /// An empty line, so that what follows or went before stands by itself.
+    /// Prints an empty line.
     pub fn gap(&mut self) {
         self.clear_frame();
         let _ = writeln!(std::io::stdout().lock());
@@ -146,20 +146,20 @@ pub fn is_one() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// Whether to paint: at a terminal, unless `NO_COLOR` or a dumb one says otherwise.
+/// Whether to use colour: at a terminal, unless `NO_COLOR` is set or the terminal is a dumb one.
 fn colour(terminal: bool) -> bool {
     terminal
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Prints a line, harmless; at a terminal wrapped at words.
+/// Prints a line, made harmless; at a terminal wrapped at words.
 pub fn line(text: &str) {
     let out = std::io::stdout();
     print(&mut out.lock(), out.is_terminal(), text);
 }
 
-/// Prints a line where errors go.
+/// Prints a line to standard error.
 pub fn error(text: &str) {
     let out = std::io::stderr();
     print(&mut out.lock(), out.is_terminal(), text);
@@ -169,7 +169,7 @@ fn print(out: &mut dyn Write, is_terminal: bool, text: &str) {
     let text = printable::harmless(text);
     let columns = if is_terminal { width() } else { usize::MAX };
     for line in text.split('\n') {
-        // What follows of a line is set in as far as the line itself, and a little more.
+        // Wrapped lines are indented four columns more than the line they continue.
         let indent = if columns == usize::MAX { 0 } else { 4 + line.len() - line.trim_start().len() };
         for (number, line) in
             printable::wrapped(line, columns, columns.saturating_sub(indent)).iter().enumerate()
@@ -180,12 +180,12 @@ fn print(out: &mut dyn Write, is_terminal: bool, text: &str) {
     }
 }
 
-/// A name in its column, and what is to be said of it.
+/// Prints a name in its column, and the text about it.
 pub fn field(name: &str, text: &str) {
     line(&format!("{name:<10} {}", text.replace('\n', " ")));
 }
 
-/// Exact bytes: every line of them behind a `|`, in pieces that no terminal breaks; `|>` goes on with the line above.
+/// Prints exact bytes: each line behind a `|`, cut to the width; `|>` continues the line above.
 pub fn exactly(text: &str) {
     let out = std::io::stdout();
     let room = if out.is_terminal() { width().saturating_sub(5).max(8) } else { EXACTLY };
@@ -197,7 +197,7 @@ pub fn exactly(text: &str) {
     }
 }
 
-/// Pieces of at most so many columns; nothing is left out, spaces neither.
+/// Pieces of at most `room` columns; nothing is left out, not even spaces.
 fn cut(line: &str, room: usize) -> Vec<String> {
     let (mut pieces, mut piece, mut used) = (Vec::new(), String::new(), 0);
     for letter in line.chars() {
@@ -213,17 +213,17 @@ fn cut(line: &str, room: usize) -> Vec<String> {
     pieces
 }
 
-/// A document for programs.
+/// Prints a document for programs.
 pub fn json(document: &Value) {
     write(&format!("{}\n", printable::json(document)));
 }
 
-/// The same on one line.
+/// As `json`, on one line.
 pub fn json_line(document: &Value) {
     write(&format!("{}\n", printable::json_line(document)));
 }
 
-/// Text that stands in our source, which nobody else can have a word in.
+/// Prints text from our own source, which needs no escaping.
 pub fn own(text: &'static str) {
     write(text);
 }
@@ -233,7 +233,7 @@ fn write(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Columns of the terminal, as wide as it is now.
+/// Width of the terminal now.
 fn width() -> usize {
     // SAFETY: the kernel writes no more than the structure holds.
     #[allow(unsafe_code)]
@@ -245,36 +245,36 @@ fn width() -> usize {
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(USUAL)
 }
 
-/// Where we print, for a child to print to as well.
+/// The standard output, for a child process to print to as well.
 pub fn shared() -> std::io::Result<File> {
     Ok(std::io::stdout().as_fd().try_clone_to_owned()?.into())
 }
 
-/// A reader that closes the pipe early ends us at once and quietly, with nothing gone wrong.
+/// Ends this process at once and quietly when the reader closes the pipe.
 pub fn end_with_reader() {
     extern "C" fn leave(_: std::ffi::c_int) {
-        // SAFETY: of what may be done within a signal, this is the plainest.
+        // SAFETY: `_exit` may be called within a signal handler.
         #[allow(unsafe_code)]
         unsafe {
             libc::_exit(0)
         }
     }
-    // SAFETY: the handler touches nothing of ours.
+    // SAFETY: the handler uses no state of this process.
     #[allow(unsafe_code)]
     let _ = unsafe { signal(Signal::SIGPIPE, SigHandler::Handler(leave)) };
 }
 
-/// Waits so long; whether the reader is still there.
+/// Waits; returns whether the reader is still there.
 pub fn wait(milliseconds: u16) -> bool {
     let out = std::io::stdout();
-    // Only that it is closed is of interest, and that is always told.
+    // No events are asked for: that the pipe is closed is reported always.
     let mut reader = [PollFd::new(out.as_fd(), PollFlags::empty())];
     let _ = poll(&mut reader, PollTimeout::from(milliseconds));
     let gone = PollFlags::POLLERR | PollFlags::POLLHUP | PollFlags::POLLNVAL;
     !reader.iter().any(|reader| reader.revents().is_some_and(|told| told.intersects(gone)))
 }
 
-/// Log lines on their way to where errors go.
+/// Writes log lines, made harmless, to standard error.
 pub struct Log;
 
 impl Write for Log {

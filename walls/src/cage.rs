@@ -1,4 +1,4 @@
-//! A control group for one tree alone, killed or frozen whole: where there is no namespace, nothing slips away by forking.
+//! A control group for one process tree, killed or frozen whole: where there is no namespace, forking does not escape it.
 
 use crate::group;
 use crate::tell_kernel;
@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 use std::fs;
 use std::path::PathBuf;
 
-/// How often a group is asked to stand still before what moves in it is killed all the same.
+/// How often a group is checked for being frozen before its processes are killed all the same.
 const LOOKS: usize = 50;
 
 #[derive(Debug)]
@@ -18,23 +18,23 @@ pub struct Cage {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EndedBy {
-    /// `cgroup.kill`.
+    /// The group's file `cgroup.kill`.
     Kill,
-    /// A file of the group, and the words that stop and wake what is in it.
+    /// The group's freezer file, and the words that freeze and thaw its processes.
     Freezer { file: &'static str, words: [&'static str; 2] },
 }
 
-const WAYS: [(&str, EndedBy); 3] = [
+const KINDS: [(&str, EndedBy); 3] = [
     ("", EndedBy::Kill),
     ("", EndedBy::Freezer { file: "cgroup.freeze", words: ["1", "0"] }),
     ("freezer", EndedBy::Freezer { file: "freezer.state", words: ["FROZEN", "THAWED"] }),
 ];
 
 impl Cage {
-    /// Makes the group, or finds the one of a former guardian; or why there can be none.
+    /// Makes the group, or takes over one a former guardian left; the error says why there can be none.
     pub fn make(name: &str) -> Result<Self, String> {
         let mut why = "no control group can be made".to_owned();
-        for (controller, ended_by) in WAYS {
+        for (controller, ended_by) in KINDS {
             for above in group::above(controller) {
                 let folder = above.join(name);
                 let made = fs::create_dir(&folder);
@@ -60,7 +60,7 @@ impl Cage {
         fs::OpenOptions::new().write(true).open(self.door()).map(drop)
     }
 
-    /// For people.
+    /// How the group is ended, for people.
     pub fn told(&self) -> &'static str {
         match self.ended_by {
             EndedBy::Kill => "control group, killed whole",
@@ -68,12 +68,13 @@ impl Cage {
         }
     }
 
-    /// What a process joins it by.
+    /// The file that a process joins the group by.
     pub fn door(&self) -> PathBuf {
         self.folder.join("cgroup.procs")
     }
 
-    /// Kills what is in it. True once it is empty; who is being buried by the kernel still counts.
+    /// Kills every process in the group. True once it is empty; a process the kernel has not yet removed still
+    /// counts.
     pub fn end(&self) -> bool {
         match self.ended_by {
             EndedBy::Kill => {
@@ -100,7 +101,7 @@ impl Cage {
 }
 
 impl Drop for Cage {
-    /// A group with processes in it stays, by the kernel's own rule.
+    /// The kernel keeps a group that still has processes in it.
     fn drop(&mut self) {
         let _ = fs::remove_dir(&self.folder);
     }

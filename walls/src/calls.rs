@@ -1,4 +1,4 @@
-//! The wall around system calls: what is refused, by table. Everything else is allowed.
+//! The wall around system calls: a table of refused ones. Everything else is allowed.
 //!
 //! Invariant: a refused call fails with "operation not permitted"; a call of another architecture ends the process.
 
@@ -28,7 +28,7 @@ const NEVER: &[i64] = &[
     SYS_migrate_pages,
     SYS_move_pages,
     SYS_process_mrelease,
-    // Ways around this filter, or large and sharp parts of the kernel.
+    // Ways around this filter, or large kernel interfaces that are often exploited.
     SYS_io_uring_setup,
     SYS_io_uring_enter,
     SYS_io_uring_register,
@@ -77,7 +77,7 @@ const NEVER: &[i64] = &[
     SYS_clock_adjtime,
     SYS_sethostname,
     SYS_setdomainname,
-    // Memory and queues shared with whatever else the owner runs.
+    // Memory and queues shared with other programs of the owner's.
     SYS_shmget,
     SYS_shmat,
     SYS_shmctl,
@@ -101,20 +101,21 @@ const NEVER: &[i64] = &[
     SYS_uselib,
 ];
 
-/// Answered as if the kernel did not have them, so that callers fall back: their arguments lie in memory, unreadable here.
+/// Answered as unknown system calls, so that callers fall back: their arguments lie in memory, which a filter cannot
+/// read.
 const UNKNOWN: &[i64] = &[SYS_clone3, SYS_openat2];
 
 /// New namespaces, by `clone`.
 const NAMESPACES: [i32; 7] =
     [CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET];
-/// Bits of a socket's type that name it; the rest are flags.
+/// The bits of a socket's type argument that name the type; the rest are flags.
 const KIND: u64 = 0xf;
 const SETUID: u64 = S_ISUID as u64;
 
-/// A condition on one argument: number, comparison, value. The lower half is what the kernel reads.
+/// A condition on one argument: its index, comparison, value. Only the lower half of the argument is compared.
 type Is = (u8, SeccompCmpOp, u64);
 
-/// Refused when all conditions of one of the rows hold.
+/// System calls refused when all conditions of a row hold; a call may have several rows.
 fn sometimes() -> Vec<(i64, Vec<Is>)> {
     use SeccompCmpOp::{Eq, MaskedEq, Ne};
     let mut rows: Vec<(i64, Vec<Is>)> = vec![
@@ -122,16 +123,16 @@ fn sometimes() -> Vec<(i64, Vec<Is>)> {
         (SYS_socket, vec![(0, Ne, AF_INET as u64), (0, Ne, AF_INET6 as u64)]),
         (SYS_socket, vec![(2, Ne, 0), (2, Ne, IPPROTO_TCP as u64)]),
         (SYS_socketpair, vec![(0, Ne, AF_UNIX as u64)]),
-        // A first packet that connects by itself.
+        // MSG_FASTOPEN: a first packet that connects without a call to `connect`.
         (SYS_sendto, vec![(3, MaskedEq(MSG_FASTOPEN as u64), MSG_FASTOPEN as u64)]),
         (SYS_sendmsg, vec![(2, MaskedEq(MSG_FASTOPEN as u64), MSG_FASTOPEN as u64)]),
         (SYS_sendmmsg, vec![(3, MaskedEq(MSG_FASTOPEN as u64), MSG_FASTOPEN as u64)]),
-        // Keystrokes for somebody else's terminal.
+        // Input faked into another program's terminal.
         (SYS_ioctl, vec![(1, Eq, TIOCSTI)]),
         (SYS_ioctl, vec![(1, Eq, TIOCLINUX)]),
-        // Layouts of memory without protections; to ask is allowed.
+        // Memory layouts without protections; 0xffffffff only asks.
         (SYS_personality, vec![(0, Ne, 0), (0, Ne, 0xffff_ffff)]),
-        // Limits and priorities of others: a limit of nothing on the guardian would end it.
+        // Limits and priorities of other processes: a limit of zero on the guardian would end it.
         (SYS_prlimit64, vec![(0, Ne, 0)]),
         (SYS_setpriority, vec![(0, Ne, 0)]),
         (SYS_setpriority, vec![(1, Ne, 0)]),
@@ -141,7 +142,7 @@ fn sometimes() -> Vec<(i64, Vec<Is>)> {
         (SYS_sched_setscheduler, vec![(0, Ne, 0)]),
         (SYS_sched_setparam, vec![(0, Ne, 0)]),
         (SYS_sched_setattr, vec![(0, Ne, 0)]),
-        // Files that would run as their owner.
+        // Files with the set-user-id or set-group-id bit.
         (SYS_fchmod, vec![(1, MaskedEq(SETUID), SETUID)]),
         (SYS_fchmodat, vec![(2, MaskedEq(SETUID), SETUID)]),
         (SYS_fchmodat2, vec![(2, MaskedEq(SETUID), SETUID)]),
@@ -159,7 +160,7 @@ fn sometimes() -> Vec<(i64, Vec<Is>)> {
     ]);
     for kind in (0..=KIND).filter(|kind| *kind != SOCK_STREAM as u64) {
         rows.push((SYS_socket, vec![(1, MaskedEq(KIND), kind)]));
-        // A pair of datagram sockets can be connected anew, to anybody's.
+        // A pair of datagram sockets could be reconnected to anybody's socket.
         if kind != SOCK_SEQPACKET as u64 {
             rows.push((SYS_socketpair, vec![(1, MaskedEq(KIND), kind)]));
         }
@@ -176,9 +177,9 @@ fn sometimes() -> Vec<(i64, Vec<Is>)> {
     rows
 }
 
-/// What would kill the first program of a tree from inside: only an outside hand is left to. By its number, its group's,
-/// everybody's, and by the calls that name a process otherwise.
-fn murder() -> Vec<(i64, Vec<Is>)> {
+/// Calls by which a process in the tree could kill the tree's program, so that a kill shows that it came from
+/// outside: by its number, its group's, everybody's, and by the calls that name a process otherwise.
+fn kills_of_the_program() -> Vec<(i64, Vec<Is>)> {
     use SeccompCmpOp::Eq;
     const KILL: u64 = SIGKILL as u64;
     let dword = |number: i64| u64::from(number as u32);
@@ -195,11 +196,11 @@ fn murder() -> Vec<(i64, Vec<Is>)> {
     rows
 }
 
-/// Puts the filters up; they cannot be taken down. `listen` is refused too where the network is everybody's, and to kill
-/// the program where it has a tree of its own.
+/// Applies the filters; they cannot be removed. Also refused: `listen` where the network is shared with the machine,
+/// and killing the program where the tree has a namespace of its own.
 pub fn filter(own_network: bool, own_tree: bool) -> Result<()> {
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> = NEVER.iter().map(|call| (*call, vec![])).collect();
-    let own_tree = own_tree.then(murder).into_iter().flatten();
+    let own_tree = own_tree.then(kills_of_the_program).into_iter().flatten();
     for (call, row) in sometimes().into_iter().chain(own_tree) {
         let conditions = row.into_iter().map(|(number, operator, value)| {
             SeccompCondition::new(number, SeccompCmpArgLen::Dword, operator, value)
@@ -218,11 +219,11 @@ pub fn filter(own_network: bool, own_tree: bool) -> Result<()> {
             filter.and_then(TryInto::try_into).context("failed to make a filter of the table")?;
         seccompiler::apply_filter(&program).context("failed to put the filter up")?;
     }
-    seccompiler::apply_filter(&no_second_door()).context("failed to put the filter up")
+    seccompiler::apply_filter(&no_x32_calls()).context("failed to put the filter up")
 }
 
-/// Refuses the second numbering of the same calls that x86-64 has (x32): the tables above do not see it.
-fn no_second_door() -> BpfProgram {
+/// Refuses x86-64's second numbering of the same calls (x32), which the tables above do not cover.
+fn no_x32_calls() -> BpfProgram {
     const NUMBERS_BEGIN: u32 = 0x4000_0000;
     let instruction = |code: u32, jf: u8, k: u32| sock_filter { code: code as u16, jt: 0, jf, k };
     vec![

@@ -1,4 +1,4 @@
-//! Cargo's home for the creature: its own registry cache, seeded from the owner's, so that offline builds go on offline.
+//! A Cargo home for the creature: its own registry cache, filled from the owner's, so that offline builds keep working.
 //!
 //! Sources and archives are links into the owner's cache, which is only read; the index is copied, for cargo writes to it.
 //! Invariant: no credential is carried over, and nothing of the owner's is written or hard-linked.
@@ -14,32 +14,32 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Parts of a key that mark what holds or fetches credentials.
+/// Parts of key names that mark credentials or programs that fetch them.
 const SECRET: [&str; 5] = ["token", "secret", "credential", "password", "api_key"];
-/// What marks a source as unpacked whole.
+/// The file cargo leaves in a source folder that is unpacked completely.
 const WHOLE: &str = ".cargo-ok";
 
-/// Which home and lock file it was filled in for last.
+/// The home filled last, and the lock file it was filled for.
 static SEEDED: Mutex<Option<(PathBuf, Option<files::Mark>)>> = Mutex::new(None);
 
-/// A home to be filled in.
+/// A Cargo home to be filled.
 #[derive(Clone, Copy, Debug)]
 pub struct Home<'a> {
-    /// A folder that no walled process can put a link in place of.
+    /// A folder that no walled process can replace by a link.
     pub within: &'a Path,
-    /// The home, from there: no link on the way is followed.
+    /// The home, relative to `within`: opened without following links.
     pub path: &'a Path,
     /// The `Cargo.lock` that names the packages.
     pub lock: &'a Path,
 }
 
-/// The owner's own cargo home.
+/// The Cargo home of the owner.
 pub fn owners() -> PathBuf {
     let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     named.unwrap_or_else(|| Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(".cargo"))
 }
 
-/// Makes it and fills in what is missing; milliseconds when all is there. What the creature put in the way goes.
+/// Makes the home and fills in what is missing; takes milliseconds when all is there. Anything in the way is removed.
 pub fn prepare(home: Home) -> Result<()> {
     let theirs = owners();
     if home.within.join(home.path) == theirs {
@@ -63,7 +63,7 @@ pub fn prepare(home: Home) -> Result<()> {
     Ok(())
 }
 
-/// Only where this process has not filled it in for the same lock file yet, or it was removed since.
+/// As `prepare`, unless this process did it for the same lock file already and the home is still there.
 pub fn prepare_once(home: Home) -> Result<()> {
     let path = home.within.join(home.path);
     let lock = (path.clone(), files::mark(home.lock));
@@ -76,7 +76,7 @@ pub fn prepare_once(home: Home) -> Result<()> {
     Ok(())
 }
 
-/// One registry's part of the owner's cache and of ours.
+/// One registry: its part of the owner's cache and of the creature's.
 struct Registry {
     theirs: PathBuf,
     ours: Folder,
@@ -103,7 +103,7 @@ impl Registry {
             let archive = format!("{package}.crate");
             link(&self.theirs.join(&cache).join(&archive), &archives, &archive)?;
             let source = self.theirs.join(&src).join(&package);
-            // What is half unpacked cargo would unpack again, through the link.
+            // Cargo would go on unpacking a half-unpacked source, through the link into the owner's cache.
             if source.join(WHOLE).is_file() {
                 link(&source, &sources, &package)?;
             }
@@ -112,7 +112,7 @@ impl Registry {
     }
 }
 
-/// Where the index keeps a package: its folder and its file, by the letters it begins with.
+/// Folder and file of a package in a registry's index, by the letters its name begins with.
 pub fn index_place(name: &str) -> (String, String) {
     let name = name.to_lowercase();
     let part = |from, to| name.get(from..to).unwrap_or_default();
@@ -124,12 +124,12 @@ pub fn index_place(name: &str) -> (String, String) {
     (folder, name)
 }
 
-/// Name and version of every package that comes from a registry.
+/// Name and version of every package in a lock file that comes from a registry.
 pub fn packages(lock: &str) -> BTreeSet<(String, String)> {
     let field = |part: &str, name: &str| {
         let value = part.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = \""))?;
         let value = value.strip_suffix('"')?;
-        // They become names of files.
+        // Name and version become file names.
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
         (value.chars().all(plain) && !value.starts_with('.')).then(|| value.to_owned())
     };
@@ -140,7 +140,7 @@ pub fn packages(lock: &str) -> BTreeSet<(String, String)> {
     parts.filter_map(|part| Some((field(part, "name")?, field(part, "version")?))).collect()
 }
 
-/// A copy of the owner's file, unless ours is as new.
+/// Copies the owner's file, unless the copy is as new.
 fn refresh(theirs: &Path, ours: &Folder, name: &str) -> Result<()> {
     let Ok(newest) = fs::metadata(theirs).and_then(|meta| meta.modified()) else { return Ok(()) };
     match fs::symlink_metadata(ours.at(name)) {
@@ -153,7 +153,7 @@ fn refresh(theirs: &Path, ours: &Folder, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A link to the owner's, in place of any other link. What cargo itself put there stays.
+/// Links to the owner's file, replacing any other link. A file that cargo itself put there stays.
 fn link(theirs: &Path, ours: &Folder, name: &str) -> Result<()> {
     match fs::read_link(ours.at(name)) {
         Ok(to) if to == theirs => return Ok(()),
@@ -167,7 +167,8 @@ fn link(theirs: &Path, ours: &Folder, name: &str) -> Result<()> {
     symlink(theirs, ours.at(name)).with_context(|| format!("failed to link {name}"))
 }
 
-/// The owner's cargo settings without what is secret, and the lock files cargo wants to find; they are not the creature's.
+/// Writes the owner's cargo settings without secrets, and the lock files cargo expects; the creature cannot change
+/// them.
 fn configure(theirs: &Path, ours: &Folder) -> Result<()> {
     let named = ["config.toml", "config"].map(|name| theirs.join(name));
     let text = named.iter().find_map(|path| fs::read_to_string(path).ok()).unwrap_or_default();
@@ -186,8 +187,9 @@ fn configure(theirs: &Path, ours: &Folder) -> Result<()> {
     Ok(())
 }
 
-/// A cargo configuration as it stands elsewhere: without anything that looks secret, and without the owner's proxy, for
-/// the broker is the creature's; folders that stand in for registries are named from the root, as seen from `folder`.
+/// A cargo configuration for use in the creature's home: without anything that looks secret and without the owner's
+/// proxy, since the creature's proxy is the broker. Replacement folders for registries become absolute, as seen from
+/// `folder`.
 pub fn carried(text: &str, folder: &Path) -> Option<String> {
     let mut table: toml::Table = toml::from_str(text).ok()?;
     prune(&mut table);

@@ -1,7 +1,7 @@
-//! The group that counts the creature's processes, for root: a limit per user does not bind it.
+//! The control group that counts the creature's processes when the guardian is root: root is not bound by a limit per user.
 //!
-//! To join a group takes the kernel some 16 ms. So the guardian joins once, at its start; what it starts is in the group
-//! from its first moment on, and only what is the owner's leaves it again.
+//! Joining a group takes the kernel some 16 ms. So the guardian joins once, at its start; its children are in the
+//! group from the start, and only the owner's processes leave it again.
 
 use crate::tell_kernel;
 use nix::fcntl::OFlag;
@@ -13,7 +13,8 @@ use std::sync::OnceLock;
 
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// The file a process joins the group by; or why there is no group. The group is made if need be, its limit set anew.
+/// The file by which a process joins the group, or why there is no group. Makes the group where needed, and sets its
+/// limit.
 pub fn counted(name: &str, processes: u64) -> Result<PathBuf, String> {
     let mut why = format!("no group of {GROUPS} can be made");
     for above in above("pids") {
@@ -30,10 +31,10 @@ pub fn counted(name: &str, processes: u64) -> Result<PathBuf, String> {
     Err(why)
 }
 
-/// The group we were in before, for who is not to be counted. Set once, when the guardian joins.
+/// The guardian's former group, for children that are not to be counted. Set once, when the guardian joins.
 static OUTER: OnceLock<CString> = OnceLock::new();
 
-/// Joins a group by its `cgroup.procs`; false if that cannot be.
+/// Joins a group by its `cgroup.procs`; false if that fails.
 pub fn join(group: &Path) -> bool {
     let outer = group.parent().and_then(Path::parent).map(|above| above.join("cgroup.procs"));
     let Some(outer) = outer.and_then(|outer| CString::new(outer.into_os_string().into_encoded_bytes()).ok())
@@ -43,7 +44,7 @@ pub fn join(group: &Path) -> bool {
     tell_kernel(group, "0").is_ok() && OUTER.set(outer).is_ok()
 }
 
-/// Takes this process out of the group again. Between fork and exec too: nothing here allocates.
+/// Moves this process back to the former group. May be called between fork and exec: nothing here allocates.
 pub fn leave() {
     let Some(outer) = OUTER.get() else { return };
     let flags = OFlag::O_WRONLY | OFlag::O_CLOEXEC;
@@ -52,8 +53,8 @@ pub fn leave() {
     }
 }
 
-/// Where a group may be made: with ours where this controller has a tree of its own, else in ours, beside it or at the top of
-/// the one tree for all.
+/// Folders a group may be made in. With a hierarchy per controller: this process's group there, or its top. With the
+/// unified hierarchy: this process's group, that group's parent, or the top.
 pub fn above(controller: &str) -> Vec<PathBuf> {
     let ours = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let mut found = Vec::new();
@@ -62,7 +63,7 @@ pub fn above(controller: &str) -> Vec<PathBuf> {
         let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
         let path = Path::new(path.trim_start_matches('/'));
         if controllers.is_empty() {
-            // Beside trees of their own the one for all has a folder of its own too.
+            // Beside hierarchies per controller the unified one is mounted at `unified`.
             for top in [Path::new(GROUPS).to_path_buf(), Path::new(GROUPS).join("unified")] {
                 let ours = top.join(path);
                 found.extend(

@@ -1,8 +1,8 @@
-//! A tree of processes with a first one of its own: when that one ends, the kernel ends all the others.
+//! A process tree in a namespace of its own, with an init: when the init ends, the kernel ends all the others.
 //!
-//! The first process (the init) is ours: it starts the program, passes signals on to it, reaps what it leaves, and ends with
-//! the guardian or with the program. Invariant: once the init is reaped, no process of the tree is left.
-//! The tree has its own `/proc`, in which only its own processes are seen: numbers from outside mean nothing inside.
+//! The init is this program: it starts the walled program, passes signals on to it, reaps its orphans, and ends with
+//! the guardian or the program. Invariant: once the init is reaped, no process of the tree is left. The tree has its
+//! own `/proc`, which shows only its own processes: process ids from outside mean nothing inside.
 
 use crate::spec::{Handover, Spec};
 use anyhow::{Context, Result, bail};
@@ -17,18 +17,19 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, pipe2, setsid};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 
-/// The number of the program in its tree: the init is 1 and starts nothing before it.
+/// The walled program's process id in its tree: the init is 1 and starts nothing before it.
 pub const PROGRAM: u64 = 2;
-/// What the init ends with when its guardian is gone, as if killed.
+/// Exit status of the init when its guardian is gone, as of a killed process.
 const ABANDONED: i32 = 137;
 
-/// Makes the tree. Comes back in the process that is to become the program; the others never come back from here.
+/// Makes the tree. Returns in the process that is to become the walled program; the other processes never return from
+/// here.
 pub fn enter(spec: &Spec) -> Result<()> {
     let (outcome, told) = pipe2(OFlag::O_CLOEXEC).context("failed to make a pipe")?;
     unshare(CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNS).context("failed to make a namespace")?;
-    // The kernel throws away what the first process of a namespace neither handles nor holds back.
+    // The kernel discards signals to an init that are neither handled nor blocked.
     SigSet::all().thread_block().context("failed to hold signals back")?;
-    // SAFETY: this process has one thread, and its copy goes on with the same code.
+    // SAFETY: this process has one thread, so the copy may go on with the same code.
     #[allow(unsafe_code)]
     match unsafe { fork() }.context("failed to fork the init")? {
         ForkResult::Parent { child } => match spec.handover {
@@ -49,7 +50,7 @@ pub fn enter(spec: &Spec) -> Result<()> {
     }
 }
 
-/// Where nobody asked for the init's number, the process outside waits for it and ends as the program did.
+/// Without a handover the process outside stays: it waits for the init and ends as the walled program did.
 fn stand_for(init: Pid, outcome: &OwnedFd) -> ! {
     let _ = prctl::set_pdeathsig(Signal::SIGKILL);
     let own = tend(init, None);
@@ -66,7 +67,7 @@ fn stand_for(init: Pid, outcome: &OwnedFd) -> ! {
 
 fn become_init(spec: &Spec, report: BorrowedFd) -> Result<()> {
     if let Some(Handover { gate, .. }) = spec.handover {
-        // The kernel would take the launcher's end for the one that is to be ours.
+        // Wait until the launcher is reaped: its end would trigger the parent-death signal set below.
         let _ = nix::unistd::read(borrow(gate), &mut [0]);
     }
     prctl::set_pdeathsig(Signal::SIGKILL).context("failed to bind this tree to the guardian")?;
@@ -80,7 +81,7 @@ fn become_init(spec: &Spec, report: BorrowedFd) -> Result<()> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     mount(Some("proc"), "/proc", Some("proc"), flags, None::<&str>)
         .context("failed to mount its own /proc")?;
-    // Not to be looked into or written to from inside, whichever walls stand there.
+    // Not to be inspected or written to from inside, whichever other walls stand.
     prctl::set_dumpable(false).context("failed to shut the init")?;
     // SAFETY: as in `enter`.
     #[allow(unsafe_code)]
@@ -99,12 +100,13 @@ fn become_init(spec: &Spec, report: BorrowedFd) -> Result<()> {
     }
 }
 
-/// Reaps, and passes signals on to a child and its group, until that child has ended: how. Ends with the guardian.
+/// Reaps, and passes signals on to `child` and its group until `child` has ended; returns how it ended. Ends with the
+/// guardian.
 fn tend(child: Pid, lifeline: Option<BorrowedFd>) -> WaitStatus {
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
     let Ok(signals) = SignalFd::with_flags(&SigSet::all(), flags) else { end(ABANDONED) };
     loop {
-        // Before anything is waited for: who ended before signals were held back is told of by none.
+        // Reap before waiting: no signal tells of a process that ended before signals were blocked.
         if let Some(status) = reap(child) {
             return status;
         }
@@ -116,13 +118,13 @@ fn tend(child: Pid, lifeline: Option<BorrowedFd>) -> WaitStatus {
         }
         while let Ok(Some(heard)) = signals.read_signal() {
             let heard = Signal::try_from(heard.ssi_signo as i32).ok().filter(|it| *it != Signal::SIGCHLD);
-            // Before it has a group of its own it has ours.
+            // Until the child has made a group of its own, only its process id reaches it.
             heard.map(|heard| killpg(child, heard).or_else(|_| kill(child, heard)));
         }
     }
 }
 
-/// Everything that has ended; what `child` ended with, if it is among them.
+/// Reaps every process that has ended; returns the status of `child` if it is among them.
 fn reap(child: Pid) -> Option<WaitStatus> {
     let mut ended = None;
     while let Ok(status) = waitpid(None, Some(WaitPidFlag::WNOHANG)) {
@@ -134,7 +136,7 @@ fn reap(child: Pid) -> Option<WaitStatus> {
     ended
 }
 
-/// An end as the kernel writes it in one number, and as a shell would.
+/// An end as a raw wait status, and as a shell's exit status.
 fn told_of(status: WaitStatus) -> (i32, i32) {
     if let WaitStatus::Signaled(_, signal, _) = status {
         (signal as i32, 128 + signal as i32)
@@ -149,27 +151,27 @@ fn tell(to: BorrowedFd, number: i32) {
     let _ = nix::unistd::write(to, &number.to_ne_bytes());
 }
 
-/// Whether the other end of a pipe is closed. Nobody writes to it.
+/// Whether the other end of a pipe, to which nobody writes, is closed.
 fn is_cut(pipe: BorrowedFd) -> bool {
     let mut heard = [PollFd::new(pipe, PollFlags::empty())];
     poll(&mut heard, PollTimeout::ZERO).is_ok()
         && heard.iter().any(|heard| heard.revents().is_some_and(|seen| seen.contains(PollFlags::POLLHUP)))
 }
 
-/// The same of an inherited descriptor.
+/// As `is_cut`, of an inherited descriptor.
 pub fn is_cut_off(pipe: RawFd) -> bool {
     is_cut(borrow(pipe))
 }
 
 fn borrow<'a>(descriptor: RawFd) -> BorrowedFd<'a> {
-    // SAFETY: inherited open, and closed by nobody before this process ends or becomes another.
+    // SAFETY: inherited open, and closed by nobody before this process ends or executes another program.
     #[allow(unsafe_code)]
     unsafe {
         BorrowedFd::borrow_raw(descriptor)
     }
 }
 
-/// At once, with nothing flushed or run: the process is a copy of one that goes on.
+/// Ends at once, without flushing or running destructors: the process is a copy of one that goes on.
 fn end(code: i32) -> ! {
     // SAFETY: ends this process.
     #[allow(unsafe_code)]

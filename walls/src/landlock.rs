@@ -1,6 +1,6 @@
-//! The wall around files, signals and ports: Landlock, as much of it as this kernel knows.
+//! The wall around files, signals and ports: as much of Landlock as this kernel has.
 //!
-//! Invariant: a rule inside the house never follows a link, so nothing planted there can widen it.
+//! Invariant: a rule for a path in the house never follows a link, so a planted link cannot widen it.
 
 use crate::spec::{Access, Spec};
 use ::landlock::{
@@ -14,10 +14,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The newest Landlock this was written for; an older kernel takes what it knows of it.
+/// The newest Landlock version this program uses; an older kernel enforces what it knows of it.
 const WRITTEN_FOR: ABI = ABI::V7;
 
-/// The Landlock this kernel has; 0 where it has none.
+/// The Landlock version of this kernel; 0 where it has none.
 pub fn landlock_version() -> i64 {
     // SAFETY: asks for the version only; the kernel reads and writes no memory of ours.
     #[allow(unsafe_code)]
@@ -26,7 +26,7 @@ pub fn landlock_version() -> i64 {
     }
 }
 
-/// Shuts this process in, and everything it becomes or starts.
+/// Restricts this process, and every program it executes or starts.
 pub fn shut(spec: &Spec) -> Result<()> {
     let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
     if spec.files {
@@ -56,7 +56,7 @@ pub fn shut(spec: &Spec) -> Result<()> {
     Ok(())
 }
 
-/// A path of the house is opened beneath its root and through no link; any other as the owner would.
+/// Opens a path: one in the house beneath its root and through no link; any other as usual.
 pub fn place(root: &OwnedFd, path: &Path) -> Result<OwnedFd> {
     if path.is_absolute() {
         return open(path, OFlag::empty());

@@ -1,7 +1,8 @@
-//! The launcher: a stage of the caller's own binary that puts the walls up around itself and becomes another program.
+//! The launcher: a stage of the caller's own binary that puts the walls up around itself and executes another program.
 //!
-//! Invariant: a wall that was asked for and cannot be put up ends the launch; nothing runs on half of them.
-//! The order matters: what needs rights comes before they are dropped, what needs calls before they are refused.
+//! Invariant: a wall that was asked for and cannot be put up ends the launch; no program runs behind half of them.
+//! The order matters: steps that need rights come before rights are dropped, steps that need calls before those are
+//! refused.
 
 use crate::spec::{Ceilings, Spec};
 use crate::{STAGE, tell_kernel};
@@ -16,16 +17,16 @@ use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-/// Exit status of a launch that failed: nothing of what was to run has run.
+/// Exit status of a failed launch: the program has not been run.
 pub const FAILED: u8 = 126;
-/// What the kernel should take first when it is short of memory: before its guardian and the owner's programs.
+/// The creature's out-of-memory score: the kernel ends it before its guardian and the owner's programs.
 const OOM_SCORE: &str = "500";
-/// The one right of root's that stays: files of other owners in the repository are still the creature's.
+/// The one capability root keeps: files of other owners in the repository are still the creature's.
 const CAP_DAC_OVERRIDE: u32 = 1;
 const CAPABILITY_VERSION: u32 = 0x2008_0522;
 
-/// `wall SPEC -- PROGRAM ARGUMENT…`: becomes the program, or says which wall failed and why. Without a program it is a
-/// trial: it puts the walls up and ends. `say` prints one line to standard error.
+/// `wall SPEC -- PROGRAM ARGUMENT…`: executes the program, or says which wall failed and why. Without a program it
+/// only tries the walls and ends. `say` prints one line to standard error.
 pub fn launch(mut arguments: impl Iterator<Item = OsString>, say: impl FnOnce(&str)) -> ExitCode {
     let spec = arguments.next().unwrap_or_default();
     let failed = match serde_json::from_slice::<Spec>(spec.as_encoded_bytes()) {
@@ -56,9 +57,9 @@ fn put_up(spec: &Spec) -> std::result::Result<(), (&'static str, anyhow::Error)>
     } else {
         stay_bound(spec).map_err(named("tree"))?;
     }
-    // Within a session anybody can enter any group; ours already where the guardian started us.
+    // A process may join any group of its own session, the guardian's too where the guardian started this one.
     let _ = nix::unistd::setsid();
-    // Not being able to is no reason not to live.
+    // A launch goes on where the score cannot be set.
     let _ = tell_kernel("/proc/self/oom_score_adj", OOM_SCORE);
     if let Some(view) = &spec.view {
         view::narrow(spec, view).map_err(named("view"))?;
@@ -71,7 +72,7 @@ fn put_up(spec: &Spec) -> std::result::Result<(), (&'static str, anyhow::Error)>
         drop_capabilities().map_err(named("capabilities"))?;
     }
     if !spec.tree {
-        // A change of rights makes the kernel forget whose death is ours.
+        // A change of capabilities clears the parent-death signal.
         stay_bound(spec).map_err(named("tree"))?;
     }
     close_others(&spec.kept).map_err(named("descriptors"))?;
@@ -84,7 +85,7 @@ fn put_up(spec: &Spec) -> std::result::Result<(), (&'static str, anyhow::Error)>
     Ok(())
 }
 
-/// Dies with who started it; the check closes the gap before the kernel was told.
+/// Dies with the guardian. The check covers a guardian that ended before the kernel was told.
 fn stay_bound(spec: &Spec) -> Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL).context("failed to bind this life to the guardian's")?;
     anyhow::ensure!(!spec.lifeline.is_some_and(init::is_cut_off), "the guardian that started this is gone");
@@ -93,7 +94,7 @@ fn stay_bound(spec: &Spec) -> Result<()> {
 
 fn enter(descriptor: Option<RawFd>, kind: CloneFlags) -> Result<()> {
     let Some(descriptor) = descriptor else { return Ok(()) };
-    // SAFETY: inherited open, and closed by nobody before this process becomes another.
+    // SAFETY: inherited open, and closed by nobody before this process executes another program.
     #[allow(unsafe_code)]
     let descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
     setns(descriptor, kind).context("failed to enter the house's namespace")
@@ -104,28 +105,28 @@ fn limit(ceilings: &Ceilings) -> Result<()> {
     let wanted = [
         (Resource::RLIMIT_CORE, 0),
         (Resource::RLIMIT_NPROC, ceilings.processes),
-        // Private writable memory. The address space is not bounded: much of it is reserved and never used.
+        // Private writable memory. Address space is not bounded: programs reserve much of it and never use it.
         (Resource::RLIMIT_DATA, ceilings.memory_mib.saturating_mul(MIB)),
         (Resource::RLIMIT_NOFILE, ceilings.open_files),
         (Resource::RLIMIT_FSIZE, ceilings.file_mib.saturating_mul(MIB)),
     ];
     for (resource, most) in wanted {
         let (_, hard) = nix::sys::resource::getrlimit(resource).context("failed to read a limit")?;
-        // A limit that is lower already stays.
+        // A lower limit that is set already stays.
         let most = (most as rlim_t).min(hard);
         setrlimit(resource, most, most).with_context(|| format!("failed to limit {resource:?}"))?;
     }
     Ok(())
 }
 
-/// Nothing is left to this process or to what it runs, but for root the right to the house's files.
+/// Drops all capabilities of this process and its children, except that root keeps access to the house's files.
 fn drop_capabilities() -> Result<()> {
     let kept = if nix::unistd::geteuid().is_root() { 1_u32 << CAP_DAC_OVERRIDE } else { 0 };
     for capability in 0..64 {
         if capability < 32 && kept >> capability & 1 == 1 {
             continue;
         }
-        // Without the right to, as any user, it fails: no new privileges says the same.
+        // Fails for any user without the right to it, harmlessly: no-new-privileges has the same effect.
         // SAFETY: plain calls with numbers.
         #[allow(unsafe_code)]
         unsafe {
@@ -138,9 +139,9 @@ fn drop_capabilities() -> Result<()> {
         libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     }
     let header = [CAPABILITY_VERSION, 0];
-    // Effective, permitted and inheritable, for the lower and the upper half of the numbers.
+    // Effective, permitted and inheritable sets, first the lower then the upper half of the capability numbers.
     let mut sets = [0_u32; 6];
-    // SAFETY: header and sets have the layout of this version and outlive the calls.
+    // SAFETY: header and sets have the layout of the version named and outlive the calls.
     #[allow(unsafe_code)]
     let done = unsafe {
         libc::syscall(libc::SYS_capget, header.as_ptr(), sets.as_mut_ptr());
@@ -155,7 +156,7 @@ fn drop_capabilities() -> Result<()> {
     }
 }
 
-/// Every descriptor beyond the standard three goes at exec, but those that are kept.
+/// Marks every descriptor beyond the standard three to close at exec, except those to keep.
 fn close_others(kept: &[RawFd]) -> Result<()> {
     let mut kept: Vec<u32> =
         kept.iter().filter_map(|kept| u32::try_from(*kept).ok()).filter(|kept| *kept > 2).collect();

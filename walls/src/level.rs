@@ -1,4 +1,4 @@
-//! How far the walls reach here: each by name, how it is held or why it is missing; a line for people, an object for programs.
+//! How far the walls reach on this machine: how each is held or why it is missing; a line for people, an object for programs.
 
 use crate::landlock::landlock_version;
 use crate::network::Network;
@@ -14,14 +14,14 @@ pub const CAPABILITIES: &str = "capabilities";
 pub const LIMITS: &str = "limits";
 pub const PROCESSES: &str = "processes";
 
-/// Landlock that knows truncation, ports, and signals with abstract sockets: what each wall needs at least.
+/// Least Landlock version for each: truncation, ports, and signals together with abstract sockets.
 const TRUNCATION: i64 = 3;
 const PORTS: i64 = 4;
 const SCOPES: i64 = 6;
 
 #[derive(Clone, Debug, Default)]
 pub struct Level {
-    /// The owner wants none; trees are held together all the same.
+    /// The owner turned the walls off; process trees are held together all the same.
     off: bool,
     walls: Vec<Wall>,
 }
@@ -29,17 +29,17 @@ pub struct Level {
 #[derive(Clone, Debug)]
 struct Wall {
     name: &'static str,
-    /// How it is held, or why it is not there.
+    /// How the wall is held, or why it is missing.
     found: Result<String, String>,
 }
 
 impl Level {
-    /// The owner wants none.
+    /// The walls as turned off by the owner.
     pub fn off() -> Self {
         Self { off: true, walls: vec![Wall { name: TREE, found: Ok("namespace".into()) }] }
     }
 
-    /// What this kernel and these rights promise; a trial tells what of it is true.
+    /// The walls this kernel and these rights promise; a trial launch then finds which of them hold.
     pub fn hoped(network: &Network, no_group: Option<String>) -> Self {
         let version = landlock_version();
         let landlock = |least: i64, held: String| {
@@ -78,14 +78,14 @@ impl Level {
         self.walls.iter().any(|wall| wall.name == name && wall.found.is_ok())
     }
 
-    /// How a wall is held after all, or why it is not.
+    /// Notes how a wall is held, or why it is missing.
     pub fn find(&mut self, name: &str, found: Result<String, String>) {
         if let Some(wall) = self.walls.iter_mut().find(|wall| wall.name == name) {
             wall.found = found;
         }
     }
 
-    /// A wall could not be put up. False if it was not standing: then trying again would not help.
+    /// Notes that a wall could not be put up. False if it was missing already: then another try would not help.
     pub fn lose(&mut self, name: &str, why: &str) -> bool {
         let Some(wall) = self.walls.iter_mut().find(|wall| wall.name == name && wall.found.is_ok()) else {
             return false;
@@ -111,7 +111,7 @@ impl Level {
         missing
     }
 
-    /// `full`, `partial: no …`, `off`.
+    /// `full`, `partial: no …` or `off`.
     pub fn summary(&self) -> String {
         let missing = self.missing();
         if self.off {
@@ -123,7 +123,7 @@ impl Level {
         }
     }
 
-    /// For people: what holds, and loudly what does not.
+    /// For people: the walls that hold, and prominently those that are missing.
     pub fn told(&self) -> String {
         let held = self
             .walls

@@ -1,10 +1,11 @@
-//! Walls around a tree of processes: what the operating system holds, found out by trying and put up before every exec.
+//! Walls around a process tree, as far as this operating system holds them: found by trying, put up before every exec.
 //!
-//! Landlock, namespaces, seccomp, resource limits, control groups and a Cargo home of its own, each as far as this kernel
-//! and these rights reach. Linux only. The program that puts them up is a stage of the caller's own binary: its `main`
-//! hands what follows the word [`STAGE`] to [`launch::launch`]. `examples/walled.rs` walls any command.
+//! Landlock, namespaces, seccomp, resource limits, control groups and a Cargo home, each as far as this kernel and
+//! these rights allow. Linux only. A stage of the caller's own binary puts them up: its `main` hands the arguments
+//! after the word [`STAGE`] to [`launch::launch`]. `examples/walled.rs` walls any command.
 //!
-//! Invariant: what is asked of a launch was tried at start, by a launch; what failed then is named as missing.
+//! Invariant: every wall asked of a launch was tried at start, by a launch; a wall that failed then is listed as
+//! missing.
 
 pub mod cage;
 pub mod calls;
@@ -30,39 +31,39 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The word after which the launcher's own binary finds what it is to put up.
+/// The first argument by which the caller's binary knows that it is to be the launcher.
 pub const STAGE: &str = "wall";
 
-/// Whose processes are walled: where they work, and what they may touch there as it is now.
+/// The place of the walled processes: where they work, and what they may touch there as it is now.
 pub trait Place {
-    /// Where they start, and what relative rules lie beneath.
+    /// Where they start; relative rules lie beneath it.
     fn root(&self) -> &Path;
-    /// A name no other place of this kernel has; control groups are called by it.
+    /// A name no other place on this kernel has; control groups are named after it.
     fn name(&self) -> String;
     fn rules(&self) -> Vec<Rule>;
     fn view(&self) -> View;
 }
 
-/// What is asked for.
+/// What the owner asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
-    /// As far as the kernel can.
+    /// As many walls as the kernel allows.
     #[default]
     On,
-    /// All of them, or no start.
+    /// All walls, or no start.
     Required,
     Off,
 }
 
-/// How a tree of processes is held together, so that it can be ended whole.
+/// How a process tree is held together, so that it can be ended whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trees {
-    /// A namespace of their own, which ends with its init.
+    /// A PID namespace, which ends with its init.
     Namespace,
-    /// A control group each.
+    /// A control group for each tree.
     Cage,
-    /// Not at all: they are hunted.
+    /// Not at all: processes are searched for and killed one by one.
     Loose,
 }
 
@@ -75,13 +76,14 @@ pub struct Walls {
     launcher: PathBuf,
     ceilings: Ceilings,
     group: Option<PathBuf>,
-    /// We are in the group ourselves, and so is whatever we start.
+    /// Whether the guardian itself is in the group, and so everything it starts.
     joined: bool,
 }
 
 impl Walls {
-    /// Finds out what can be put up here, by trying. `launcher` is a program with the stage; `ceilings.processes` counts
-    /// those of the place alone. Who `joins` the group that counts processes has it joined by no launch.
+    /// Finds out by trying which walls can be put up here. `launcher` is a program with the stage;
+    /// `ceilings.processes` counts the processes of this place alone. With `joins` this process joins the counting
+    /// group itself, and launches do not.
     pub fn find(
         place: Box<dyn Place>,
         choice: Choice,
@@ -92,11 +94,11 @@ impl Walls {
         let off = choice == Choice::Off;
         let root = nix::unistd::geteuid().is_root();
         let network = network::make(!off)?;
-        // Where only a limit per user counts them, it counts the owner's own as well.
+        // A limit per user counts the owner's own processes as well, so those are added.
         let alone = root || network.space.as_ref().is_some_and(|space| space.user.is_some());
         let processes = ceilings.processes;
         ceilings.processes += if alone { 0 } else { threads_of_all() };
-        // Without walls only root has namespaces that change nothing else.
+        // Without walls only root can make the namespaces of a tree without changing anything else for it.
         let trees = if off && !root { Trees::Loose } else { Trees::Namespace };
         let level = Level::default();
         let (group, joined) = (None, false);
@@ -124,7 +126,7 @@ impl Walls {
         Ok(walls)
     }
 
-    /// Where there is no namespace for them.
+    /// Uses control groups for trees where there is no namespace.
     fn hold_trees_otherwise(&mut self, why: &str) {
         let (trees, found) = match Cage::make(&self.cage_name("trial")) {
             Ok(cage) => (Trees::Cage, Ok(cage.told().to_owned())),
@@ -134,7 +136,7 @@ impl Walls {
         self.level.find(level::TREE, found);
     }
 
-    /// Whether there are walls.
+    /// Whether the walls are on.
     pub fn stand(&self) -> bool {
         !self.off
     }
@@ -149,12 +151,12 @@ impl Walls {
         self.trees == Trees::Namespace
     }
 
-    /// Whether nothing inside a tree can kill its program: then who does is outside.
+    /// Whether no process inside a tree can kill its program: then a kill came from outside.
     pub fn shelter(&self) -> bool {
         self.own_tree() && self.level.has(level::CALLS)
     }
 
-    /// The control group for the next tree of a kind, empty; nothing where trees are held together otherwise.
+    /// An empty control group for the next tree of a kind; `None` where trees are held together otherwise.
     pub fn cage(&self, kind: &str) -> Result<Option<Cage>> {
         if self.trees != Trees::Cage {
             return Ok(None);
@@ -168,11 +170,11 @@ impl Walls {
         format!("{}-{kind}", self.place.name())
     }
 
-    /// What the next launch is told, by the place as it is now.
+    /// The specification for the next launch, by the state of the place now.
     pub fn spec(&self, cage: Option<&Cage>) -> Spec {
         let has = |wall| self.level.has(wall);
         let space = self.network.space.as_ref();
-        // Made anew where somebody took it away meanwhile.
+        // Makes the group again if somebody removed it meanwhile.
         let counted = self.group.clone().filter(|_| has(level::PROCESSES) && !self.joined);
         let counted =
             counted.map(|group| group::counted(&self.place.name(), self.ceilings.processes).unwrap_or(group));
@@ -194,8 +196,8 @@ impl Walls {
         }
     }
 
-    /// A command that puts up what a specification names around a program; without one it puts it up and ends. What it
-    /// inherits beside [`Walls::descriptors`], the caller adds with [`inherit`].
+    /// A command that puts up the walls of a specification and executes a program; without one it only tries the
+    /// walls. Descriptors it needs beside [`Walls::descriptors`] are added by the caller with [`inherit`].
     pub fn command(&self, spec: &Spec, program: Option<&Path>) -> Result<Command> {
         let mut command = Command::new(&self.launcher);
         command.arg(STAGE).arg(serde_json::to_string(spec)?).current_dir(self.place.root());
@@ -203,7 +205,7 @@ impl Walls {
         Ok(command)
     }
 
-    /// Puts the walls up around a process that then ends at once.
+    /// Puts the walls up around a process that ends at once.
     fn try_out(&self) -> std::result::Result<(), String> {
         let null = || File::options().read(true).write(true).open("/dev/null");
         let run = || -> Result<std::process::Output> {
@@ -224,7 +226,7 @@ impl Walls {
         }
     }
 
-    /// What a launch must inherit: the namespaces to enter.
+    /// Descriptors a launch must inherit: the namespaces to enter.
     pub fn descriptors(&self) -> Vec<RawFd> {
         let space = self.network.space.iter();
         let space = space.flat_map(|space| [Some(&space.net), space.user.as_ref()]).flatten();
@@ -233,7 +235,7 @@ impl Walls {
 }
 
 impl Drop for Walls {
-    /// A group with processes in it stays, by the kernel's own rule.
+    /// The kernel keeps a group that still has processes in it.
     fn drop(&mut self) {
         if let Some(group) = self.group.as_deref().and_then(Path::parent) {
             if self.joined {
@@ -265,7 +267,7 @@ pub fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
     }
 }
 
-/// A word to the kernel by one of its files: taken at once or refused, and never on a disk.
+/// Writes a word to one of the kernel's files: taken at once or refused, never stored on a disk.
 fn tell_kernel(path: impl AsRef<Path>, word: impl AsRef<[u8]>) -> std::io::Result<()> {
     File::options().write(true).open(path)?.write_all(word.as_ref())
 }

@@ -1,7 +1,8 @@
-//! The house's own network: a namespace whose loopback holds nothing but the broker's door and what the creature opens there.
+//! The house's own network: a namespace whose loopback holds only the broker's port and the creature's own listeners.
 //!
-//! Invariant: the guardian never enters it; a short-lived process makes it and hands its descriptors back.
-//! Deliberately absent: routes, addresses beside loopback's, names. Where no namespace can be had, the door is on ours.
+//! Invariant: the guardian never enters it; a short-lived process makes it and passes its descriptors back.
+//! Absent on purpose: routes, other addresses, name resolution. Without a namespace the port is on the machine's
+//! loopback.
 
 use crate::tell_kernel;
 use anyhow::{Context, Result, bail};
@@ -16,24 +17,24 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Where the creature meets the broker.
+/// The network on which the creature reaches the broker.
 pub struct Network {
-    /// Bound to loopback, inside the namespace where there is one. Kept for the guardian's whole life.
+    /// The broker's port: on loopback, in the namespace where there is one. Kept open for the guardian's whole life.
     pub listener: TcpListener,
     pub port: u16,
-    /// `None`: the creature shares our network, and only rules on ports stand between.
+    /// `None`: the creature shares the machine's network, restricted by rules on ports alone.
     pub space: Option<Space>,
     /// Why there is no namespace.
     pub missing: Option<String>,
 }
 
-/// A namespace to enter before exec: the user namespace first, where one was needed.
+/// Namespaces to enter before exec: first the user namespace, where one was needed.
 pub struct Space {
     pub net: OwnedFd,
     pub user: Option<OwnedFd>,
 }
 
-/// Makes the network. Without `apart`, or where no namespace can be had, the door is on our own loopback.
+/// Makes the network. Without `apart`, or where no namespace can be had, the port is on the machine's own loopback.
 pub fn make(apart: bool) -> Result<Network> {
     let mut missing = None;
     if apart {
@@ -52,12 +53,14 @@ fn found(listener: TcpListener, space: Option<Space>, missing: Option<String>) -
     Ok(Network { listener, port, space, missing })
 }
 
-/// A process that never execs makes the namespace, binds the listener in it, sends the descriptors and ends.
+/// Forks a process that makes the namespace, binds the listener in it, sends the descriptors back and ends without
+/// exec.
 fn namespace(with_user: bool) -> Result<(TcpListener, Space)> {
     let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
         .context("failed to make a pair of sockets")?;
     let mut command = Command::new("/proc/self/exe");
-    // SAFETY: it runs in a forked copy of us; what it allocates, glibc and musl keep usable after a fork of one thread.
+    // SAFETY: the child is a copy of a process with one thread; glibc and musl keep allocation usable after such a
+    // fork.
     #[allow(unsafe_code)]
     unsafe {
         command.pre_exec(move || {
@@ -121,7 +124,7 @@ fn receive(from: RawFd) -> Result<Vec<OwnedFd>> {
     let mut descriptors = Vec::new();
     for part in message.cmsgs().context("failed to read the namespace's descriptors")? {
         if let ControlMessageOwned::ScmRights(raw) = part {
-            // SAFETY: the kernel has just made these descriptors for us; nobody else owns them.
+            // SAFETY: the kernel has just made these descriptors for this process; nobody else owns them.
             #[allow(unsafe_code)]
             descriptors.extend(raw.into_iter().map(|raw| unsafe { OwnedFd::from_raw_fd(raw) }));
         }

@@ -1,49 +1,50 @@
-//! What the launcher is told: every wall to put up before it becomes another program. Data, so that tests can hold it.
+//! The launcher's specification: every wall to put up before it executes the program. Data, so that tests can check it.
 
 use serde::{Deserialize, Serialize};
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
-/// The walls of one process tree. What is absent is not put up; what is there and fails ends the launch.
+/// The walls of one process tree. A field left out puts up no wall; one that is set and fails ends the launch.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Spec {
-    /// A tree with a first process and a `/proc` of its own: it ends as a whole, whatever is in it.
+    /// Gives the tree an init and a `/proc` of its own: it ends as a whole.
     pub tree: bool,
-    /// Without it the launcher waits for the tree and ends as its program did.
+    /// Without it the launcher waits for the tree and ends as the program did.
     pub handover: Option<Handover>,
-    /// A pipe nobody writes to: when it closes, whoever started this is gone, and the tree with it.
+    /// A pipe nobody writes to: when it closes, the guardian is gone, and the tree ends.
     pub lifeline: Option<RawFd>,
-    /// Descriptors beside 0, 1 and 2 that the program gets.
+    /// Descriptors beside 0, 1 and 2 that the program inherits.
     pub kept: Vec<RawFd>,
-    /// Namespaces to enter, by inherited descriptors.
+    /// Inherited descriptors of namespaces to enter.
     pub user: Option<RawFd>,
     pub net: Option<RawFd>,
-    /// The one port that may be connected to, where the network is not its own.
+    /// The one port that may be connected to, where the network is shared.
     pub port: Option<u16>,
     /// Root of the house; relative rules lie beneath it.
     pub root: PathBuf,
     pub rules: Vec<Rule>,
-    /// A view of its own: everything but what may be written is read-only, and these folders are empty.
+    /// Gives the tree its own mounts: everything read-only except what rules let it write, and the folders named here
+    /// hidden.
     pub view: Option<View>,
     pub files: bool,
     pub scopes: bool,
     pub calls: bool,
     pub capabilities: bool,
     pub ceilings: Option<Ceilings>,
-    /// `cgroup.procs` of the groups to join: the one that counts its processes, the one that is ended whole.
+    /// `cgroup.procs` of the groups to join: the one that counts processes, and the tree's own.
     pub groups: Vec<PathBuf>,
 }
 
-/// How a tree is left to whoever started the launcher.
+/// How the launcher hands the tree over and ends itself.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Handover {
-    /// Where the number of its first process and later its program's wait status go, four bytes each.
+    /// A pipe for the init's process id and later the program's wait status, four bytes each.
     pub report: RawFd,
-    /// Ends once the launcher is reaped: only then does the first process have the parent it keeps.
+    /// A pipe that closes once the launcher is reaped: only then does the init have its final parent.
     pub gate: RawFd,
 }
 
-/// One path and what may be done below it. A relative path is the house's: no link on it is followed.
+/// A path and the access to what lies below it. A relative path lies in the house, and no link on it is followed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rule {
     pub access: Access,
@@ -53,25 +54,25 @@ pub struct Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
-    /// Names of a folder and of the folders below it, no content.
+    /// Names in a folder and the folders below it, no content.
     List,
     Read,
     /// Read and execute.
     Run,
     /// Everything but devices and sockets.
     Write,
-    /// Read and write a file or device that is there.
+    /// Read and write an existing file or device.
     Fill,
 }
 
-/// Folders that are hidden, and what shows through all the same.
+/// Folders that are hidden, and paths in them that stay visible.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct View {
     pub hidden: Vec<PathBuf>,
     pub shown: Vec<PathBuf>,
 }
 
-/// Limits of the kernel on each process, processes apart: those are counted together.
+/// Resource limits of each process; the number of processes is counted over the whole tree.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Ceilings {
     pub processes: u64,

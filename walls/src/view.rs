@@ -1,7 +1,7 @@
-//! The creature's own view of the disk: everything read-only but what it may write, what is not for it hidden.
+//! The creature's own mounts: everything read-only except what it may write, folders not meant for it hidden.
 //!
-//! Landlock does not see modes, owners, times and attributes of files, and cannot take a folder out of one it grants;
-//! a mount namespace does both. Invariant: what is mounted here is seen by this process tree alone.
+//! Landlock does not restrict modes, owners, times and attributes of files, and cannot exclude a folder from one it
+//! grants; a mount namespace does both. Invariant: these mounts are visible to this process tree alone.
 
 use crate::landlock;
 use crate::spec::{Access, Spec, View};
@@ -14,9 +14,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Enters a mount namespace and narrows it. To be called before anything that forbids mounting.
+/// Enters a mount namespace and restricts it. To be called before mounting is forbidden.
 pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
-    // A tree of its own has mounts of its own already.
+    // A tree with an init has a mount namespace already.
     if !spec.tree {
         unshare(CloneFlags::CLONE_NEWNS).context("failed to make a mount namespace")?;
         let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
@@ -26,7 +26,7 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
     let root: OwnedFd = File::open(&spec.root).context("failed to open the house")?.into();
     let mut writable = Vec::new();
     for rule in spec.rules.iter().filter(|rule| matches!(rule.access, Access::Write | Access::Fill)) {
-        // What is not there has no rule either; devices are written to whatever their mount says.
+        // A path that does not exist needs no mount; devices are written to even on read-only mounts.
         let (Ok(place), false) = (landlock::place(&root, &rule.path), rule.path.starts_with("/dev")) else {
             continue;
         };
@@ -51,7 +51,7 @@ pub fn narrow(spec: &Spec, view: &View) -> Result<()> {
     }
     set_read_only(Path::new("/"), true)?;
     writable.iter().try_for_each(|path| set_read_only(path, false))?;
-    // Every mount above came under the folder we stand in: stand in it anew.
+    // The working folder was opened before these mounts and lies under them: enter it again.
     std::env::set_current_dir(&spec.root).context("failed to enter the house")
 }
 
@@ -62,10 +62,10 @@ fn bind(from: &OwnedFd, to: &Path) -> Result<()> {
         .with_context(|| format!("failed to mount {} on itself", to.display()))
 }
 
-/// One attribute of every mount at and below a path.
+/// Sets or clears read-only on every mount at and below a path.
 fn set_read_only(path: &Path, read_only: bool) -> Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
-    // As in `struct mount_attr`: to set, to clear, propagation, user namespace.
+    // The fields of `struct mount_attr`: to set, to clear, propagation, user namespace.
     let flag = libc::MOUNT_ATTR_RDONLY;
     let attributes = if read_only { [flag, 0, 0, 0] } else { [0, flag, 0, 0] };
     // SAFETY: path and attributes outlive the call, and the size is theirs.

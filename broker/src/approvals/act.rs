@@ -1,30 +1,30 @@
-//! One outward act with its exact bytes: what is judged, shown to the owner, and sent.
+//! One outward act with its exact bytes: these are judged, shown to the owner, and sent.
 //!
-//! Invariant: the digest covers everything that is sent but the secret. Pure: nothing here reads, sends or waits.
+//! Invariant: the digest covers everything that is sent except the secret. Pure: nothing here reads, sends or waits.
 
 use crate::ground::text::{cut, hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A call to a service, or through Janee.
+/// A call to a service, directly or through Janee.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// The service's name, or the capability's.
+    /// Name of the service or of Janee's capability.
     pub service: String,
     pub method: String,
-    /// Normalised; what rules judge.
+    /// The normalised path, which rules are judged on.
     pub path: String,
-    /// All that is asked for: address, path and query; without an address where Janee knows it.
+    /// Address, path and query; without an address where only Janee knows it.
     pub url: String,
-    /// Sorted; without the secret.
+    /// Sorted, without the header that holds the secret.
     pub headers: Vec<(String, String)>,
     pub body: String,
-    /// What Janee is told; services are not told why.
+    /// The reason told to Janee; services are not told one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
 
-/// What may need the owner's approval.
+/// An act that may need the owner's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Act {
@@ -49,13 +49,13 @@ impl Act {
         }
     }
 
-    /// SHA-256 over the exact bytes, in hex.
+    /// SHA-256 of the exact bytes, in hex.
     pub fn digest(&self) -> String {
         let bytes = serde_json::to_vec(self).unwrap_or_default();
         hex(&Sha256::digest(bytes))
     }
 
-    /// For the owner's eyes, at most `most` characters.
+    /// A summary for the owner of at most `most` characters.
     pub fn summary(&self, most: usize) -> String {
         let text = match self {
             Self::Service(call) => format!("{} {} {}", call.method, call.url, call.body),

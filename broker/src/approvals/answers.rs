@@ -1,6 +1,6 @@
-//! The owner's answers: read while something waits for one, and taken once.
+//! The owner's answers: read while an ask waits, each used once.
 //!
-//! Invariant: an answer counts only with the digest of the very bytes that wait, and none is taken twice.
+//! Invariant: an answer counts only with the digest of the exact bytes that wait, and only once.
 
 use super::Approvals;
 use super::ask::{Ask, State};
@@ -14,20 +14,21 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often answers are looked for while something waits.
+/// Time between two looks for answers while an ask waits.
 const LOOK: Duration = Duration::from_millis(250);
-/// Bytes of answers read at once; the rest comes with the next look.
+/// Bytes of answers read at one look; the rest is read at the next.
 const MOST_AT_ONCE: u64 = 1 << 20;
 
 #[derive(Deserialize)]
 struct Answer {
-    /// A number, or one as text.
+    /// An ask's number, as a number or as text.
     id: serde_json::Value,
     answer: String,
     digest: String,
 }
 
-/// Picks up what a former broker left, then takes answers as they come; never ends. `approved` begins to carry out an ask.
+/// Resumes what a former broker left, then takes answers as they come; never returns. `approved` starts carrying out
+/// an ask.
 pub async fn watch(approvals: Arc<Approvals>, approved: impl Fn(u64)) {
     let asks = &approvals.asks;
     let _alone = match asks.alone().await {
@@ -70,7 +71,7 @@ pub async fn watch(approvals: Arc<Approvals>, approved: impl Fn(u64)) {
     }
 }
 
-/// Takes every answer that is there and counts.
+/// Takes all new answers that count.
 async fn take(approvals: &Approvals, approved: &impl Fn(u64)) -> Result<()> {
     let asks = &approvals.asks;
     asks.answers_shrank()?;
@@ -100,7 +101,7 @@ fn read_from(path: &std::path::Path, from: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes an answer down; whether it is a yes that counts.
+/// Records an answer; returns whether it is a yes that counts.
 async fn answered(approvals: &Approvals, ask: &Ask, answer: &Answer, end: u64) -> Result<bool> {
     let asks = &approvals.asks;
     let fits = answer.digest == ask.digest && ask.act.digest() == ask.digest;
@@ -126,13 +127,13 @@ async fn answered(approvals: &Approvals, ask: &Ask, answer: &Answer, end: u64) -
     let call = format!("ask-{}", ask.id);
     let entry = Entry { decision: decision.to_owned(), call, ..record::entry(ask.life, "answer", &ask.act) };
     if let Err(closed) = approvals.ledger.append(entry).await {
-        // What is carried out next needs the ledger as well, and says so.
+        // Carrying out the ask writes to the ledger as well, and reports this failure there.
         tracing::error!("an answer is not in the ledger: {}", closed.0);
     }
     Ok(changed.is_some() && state == Some(State::Approved))
 }
 
-/// Says where the new state of an ask could not be written.
+/// Logs that the new state of an ask could not be written.
 pub fn report(changed: Result<Option<Ask>>) {
     if let Err(error) = changed {
         tracing::error!("an ask's outcome is not on the disk: {error:#}");

@@ -1,6 +1,7 @@
-//! One ask as its file holds it, and the states it goes through.
+//! One ask as stored in its file, and its states.
 //!
-//! Invariant: it goes asked → approved → executing → executed or failed; from executing it is never begun again by itself.
+//! Invariant: asked → approved → executing → executed or failed; an ask that was executing is never started again by
+//! itself.
 
 use super::act::Act;
 use serde::{Deserialize, Serialize};
@@ -28,32 +29,32 @@ impl State {
         }
     }
 
-    /// The owner can still answer.
+    /// Whether the owner can still answer.
     pub fn waits(self) -> bool {
         matches!(self, Self::Asked | Self::Failed)
     }
 }
 
-/// One ask, as its file holds it.
+/// An ask as stored in its file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ask {
     pub id: u64,
     pub at: String,
     pub life: u64,
     pub state: State,
-    /// The last state that stands in `asks.jsonl`.
+    /// The last state announced in `asks.jsonl`.
     pub told: Option<State>,
     /// Why the owner is asked.
     pub why: String,
-    /// What the creature says it is for.
+    /// The purpose the creature gives.
     pub reason: String,
     pub summary: String,
     pub digest: String,
-    /// Where in `answers.jsonl` answers to this begin to count, in bytes: each is taken once.
+    /// Position in `answers.jsonl` from which answers to this ask count, so that each counts once.
     pub answers_from: u64,
-    /// It failed in a way that leaves open whether it happened.
+    /// Whether it failed in a way that leaves open whether the act happened.
     pub may_have_happened: bool,
-    /// When it was answered, in milliseconds since 1970.
+    /// Time of the answer, in milliseconds since 1970.
     pub answered_ms: i64,
     pub status: Option<u16>,
     pub result: String,

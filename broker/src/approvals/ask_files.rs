@@ -1,4 +1,4 @@
-//! Ask files: each ask as it lies on the disk, a file of its own that only the broker reads and writes.
+//! Ask files: each ask in a file of its own that only the broker reads and writes.
 
 use super::ask::Ask;
 use crate::ground::files;
@@ -16,7 +16,7 @@ impl AskFiles {
         Self { folder: house.asks_folder() }
     }
 
-    /// Every ask on the disk.
+    /// Reads all asks.
     pub fn load(&self) -> Result<BTreeMap<u64, Ask>> {
         let folder = &self.folder;
         std::fs::create_dir_all(folder).with_context(|| format!("failed to make {}", folder.display()))?;

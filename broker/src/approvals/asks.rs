@@ -1,11 +1,12 @@
-//! The one store of asks: what waits for the owner, with its exact bytes, on the disk before anybody is told that it waits.
+//! The store of asks: acts that wait for the owner, with their exact bytes, written to disk before they are announced.
 //!
-//! Invariant: an ask's state is on the disk before it counts. Deliberately absent: any way from time to a yes.
+//! Invariant: an ask's state is on disk before it takes effect. Absent on purpose: anything that turns waiting into a
+//! yes.
 
 use super::act::Act;
-use super::announce::Announcements;
 use super::ask::{Ask, State};
 use super::ask_files::AskFiles;
+use super::journal::Journal;
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::ground::lock::lock;
@@ -20,20 +21,20 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Asks that may wait at once.
+/// Most asks that may wait at once.
 const MOST_WAITING: usize = 100;
-/// Bytes of one ask; the owner has to be able to read it.
+/// Most bytes of one ask; the owner has to be able to read it.
 const MOST_BYTES: usize = 512 << 10;
-/// Asks kept after they are over.
+/// Most finished asks that are kept.
 const MOST_KEPT: usize = 500;
-/// For this long a no to the same bytes is not asked again, in milliseconds.
+/// How long a no keeps the same bytes from being asked again, in milliseconds.
 const NO_LASTS_MS: i64 = 86_400_000;
 
-/// What asking led to.
+/// The result of asking.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Asking {
     New(u64),
-    /// The same bytes wait already, or failed and wait to be approved anew.
+    /// The same bytes wait already, or failed and may be approved again.
     Same(u64),
 }
 
@@ -41,9 +42,9 @@ pub struct Asks {
     house: House,
     clock: Clock,
     files: AskFiles,
-    announcements: Announcements,
+    journal: Journal,
     held: Mutex<BTreeMap<u64, Ask>>,
-    /// Told when something begins to wait.
+    /// Notified when an ask begins to wait.
     pub stirred: Notify,
 }
 
@@ -51,11 +52,12 @@ impl Asks {
     pub fn open(house: &House, clock: Clock) -> Result<Self> {
         let files = AskFiles::new(house);
         let held = Mutex::new(files.load()?);
-        let announcements = Announcements::open(house, clock.clone())?;
-        Ok(Self { house: house.clone(), clock, files, announcements, held, stirred: Notify::new() })
+        let journal = Journal::open(house, clock.clone())?;
+        Ok(Self { house: house.clone(), clock, files, journal, held, stirred: Notify::new() })
     }
 
-    /// Waits until no other broker of this house is at work, then reads what it left. Held until dropped.
+    /// Waits until no other broker of this house runs, then reads the asks it left. The returned lock keeps others
+    /// out.
     pub async fn alone(&self) -> Result<Flock<File>> {
         let path = self.house.broker().join("asks.lock");
         loop {
@@ -108,8 +110,8 @@ impl Asks {
                 hint: "wait until some are answered".to_owned(),
             });
         }
-        // An id is never given twice: an answer to the one must not reach the other.
-        let id = held.keys().next_back().map_or(1, |last| last + 1).max(self.announcements.highest() + 1);
+        // A number is never used twice: an answer to one ask must not reach another.
+        let id = held.keys().next_back().map_or(1, |last| last + 1).max(self.journal.highest() + 1);
         let ask = Ask {
             id,
             at: self.clock.stamp(),
@@ -136,7 +138,7 @@ impl Asks {
         Ok(Asking::New(id))
     }
 
-    /// What failed without anything done waits once more, under its number.
+    /// Asks again, under its old number, about an act that failed without having happened.
     fn reopen(
         &self,
         held: &mut BTreeMap<u64, Ask>,
@@ -155,7 +157,7 @@ impl Asks {
         Ok(Asking::New(id))
     }
 
-    /// Changes an ask that is in one of the states `from`: on the disk first, then in `asks.jsonl`.
+    /// Changes an ask that is in one of the states `from`: first on disk, then in `asks.jsonl`.
     pub fn change(&self, id: u64, from: &[State], change: impl FnOnce(&mut Ask)) -> Result<Option<Ask>> {
         let mut held = self.held();
         let Some(ask) = held.get(&id).filter(|ask| from.contains(&ask.state)) else { return Ok(None) };
@@ -175,17 +177,18 @@ impl Asks {
         self.held().get(&id).cloned()
     }
 
-    /// Asks the owner has not answered.
+    /// Number of asks the owner has not answered.
     pub fn waiting(&self) -> usize {
         self.in_state(State::Asked).len()
     }
 
-    /// Where the first answer that still counts may stand; nothing where no ask waits.
+    /// Position of the first answer that may still count; `None` if no ask waits.
     pub fn answers_from(&self) -> Option<u64> {
         self.held().values().filter(|ask| ask.state.waits()).map(|ask| ask.answers_from).min()
     }
 
-    /// A file of answers that became shorter is another one: nothing in it was meant for what waits.
+    /// When the file of answers has become shorter, it is another file: answers now in it do not count, those added
+    /// later do.
     pub fn answers_shrank(&self) -> Result<()> {
         let bytes = self.answers_bytes();
         let late: Vec<u64> =
@@ -196,12 +199,12 @@ impl Asks {
         Ok(())
     }
 
-    /// How long `answers.jsonl` is.
+    /// Length of `answers.jsonl`.
     pub fn answers_bytes(&self) -> u64 {
         files::mark(&self.house.answers()).map_or(0, |mark| mark.bytes)
     }
 
-    /// After a restart: writes the lines that were not written any more.
+    /// After a restart: announces states that a former broker could not.
     pub fn tell_the_rest(&self) {
         let mut held = self.held();
         let untold = |ask: &&Ask| ask.told != Some(ask.state) && ask.state != State::Executing;
@@ -209,10 +212,10 @@ impl Asks {
         if ids.is_empty() {
             return;
         }
-        let announced = self.announcements.all();
+        let written = self.journal.all();
         for id in ids {
             let Some(ask) = held.get(&id) else { continue };
-            let last = announced.iter().rev().find(|(announced, _)| *announced == id);
+            let last = written.iter().rev().find(|(written, _)| *written == id);
             if last.is_some_and(|(_, state)| state == ask.state.name()) {
                 let told = Ask { told: Some(ask.state), ..ask.clone() };
                 if let Err(error) = self.files.write(&told) {
@@ -225,11 +228,11 @@ impl Asks {
         }
     }
 
-    /// Announces the state an ask is in; its file remembers that, so that none is announced twice.
+    /// Announces an ask's state, and notes that in its file, so that it is announced once.
     fn tell(&self, held: &mut BTreeMap<u64, Ask>, id: u64) {
         let untold = |ask: &&mut Ask| ask.state != State::Executing && ask.told != Some(ask.state);
         let Some(ask) = held.get_mut(&id).filter(untold) else { return };
-        if let Err(error) = self.announcements.announce(ask) {
+        if let Err(error) = self.journal.write(ask) {
             tracing::error!("the creature is told later: {error:#}");
             return;
         }
@@ -239,7 +242,7 @@ impl Asks {
         }
     }
 
-    /// Drops the oldest of those that are over; never the newest, whose number must not come again.
+    /// Drops the oldest finished asks; never the newest, whose number must not be used again.
     fn forget(&self, held: &mut BTreeMap<u64, Ask>) {
         let over = |ask: &&Ask| {
             let ended = matches!(ask.state, State::Executed | State::Denied | State::Failed);
@@ -257,7 +260,7 @@ impl Asks {
     }
 }
 
-/// Why an act is too large to be asked about.
+/// Fails if an act is too large to ask about.
 pub fn fits(act: &Act) -> Result<(), Unfit> {
     let bytes = serde_json::to_vec(act).map_or(usize::MAX, |bytes| bytes.len());
     if bytes <= MOST_BYTES {

@@ -1,30 +1,30 @@
-//! What became of an act, and the envelope its client gets; pure.
+//! The outcome of an act, and the envelope its client gets; pure.
 
 use crate::ground::refusal::Unfit;
 use serde_json::{Map, Value, json};
 
-/// What came back.
+/// The service's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     pub status: u16,
     pub content_type: String,
     pub body: String,
     pub truncated: bool,
-    /// When to come again, and what is left.
+    /// Headers that say when to try again and how many calls are left.
     pub headers: Map<String, Value>,
 }
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     Answered(Answer),
-    /// It was answered by sending us elsewhere, and we did not go.
+    /// The answer was a redirect, which was not followed.
     Redirected(u16, Unfit),
-    /// Nothing left.
+    /// Nothing was sent.
     NotSent(Unfit),
-    /// It may have happened.
+    /// It was sent, and nobody knows whether it happened.
     Unsure(Unfit),
-    /// Whoever was asked to carry it out said no; with the reason it gave.
+    /// Janee refused to carry it out, with its reason.
     Denied(Unfit, String),
 }
 
@@ -41,7 +41,7 @@ impl Outcome {
         self.status().is_some_and(|status| status < 300)
     }
 
-    /// As the client gets it.
+    /// The envelope for the client.
     pub fn envelope(&self) -> Value {
         match self {
             Self::Answered(answer) => json!({

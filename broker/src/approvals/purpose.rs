@@ -1,6 +1,6 @@
-//! `POST /purpose`: the creature's wish to rewrite `PURPOSE.md`, carried out here, or asked about after text of others.
+//! `POST /purpose`: a request to rewrite `PURPOSE.md`, carried out here, or turned into an ask after untrusted text was read.
 //!
-//! Invariant: the file is replaced whole and no link is followed; what the owner approved is what is written.
+//! Invariant: the file is replaced whole and no link is followed; exactly the approved text is written.
 
 use super::Approvals;
 use super::act::Act;
@@ -88,7 +88,7 @@ fn fit(text: &str) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// Writes the purpose down, in the ledger first.
+/// Writes the purpose; the ledger first.
 pub async fn write(
     approvals: &Approvals,
     life: u64,
@@ -107,7 +107,7 @@ pub async fn write(
         ..Entry::default()
     };
     approvals.ledger.append(entry).await?;
-    // Written aside where the creature cannot reach, then moved over whatever is there.
+    // Written to a folder the creature cannot reach, then moved over the old file.
     let (aside, purpose) = (approvals.house.broker().join("PURPOSE.aside"), approvals.house.purpose());
     Ok(match files::replace_by(&aside, &purpose, 0o644, text.as_bytes()) {
         Ok(()) => Outcome::Answered(Answer {

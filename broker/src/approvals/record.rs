@@ -1,4 +1,4 @@
-//! What the ledger says of an act, and of what became of it; pure.
+//! Ledger entries about an act and its outcome; pure.
 
 use super::act::Act;
 use super::outcome::Outcome;
@@ -19,7 +19,7 @@ pub fn entry(life: u64, event: &str, act: &Act) -> Entry {
     }
 }
 
-/// The end of a call whose beginning `line` is.
+/// The entry of a call's end, made from that of its beginning.
 pub fn end(line: Entry, outcome: &Outcome) -> Entry {
     let (bytes_in, decision) = match outcome {
         Outcome::Answered(answer) => (answer.body.len() as u64, "answered"),

@@ -1,7 +1,7 @@
-//! Where the owner's cargo gets crates from: read from its settings and from what it has used, never spelled here.
+//! The hosts the owner's cargo gets crates from: read from cargo's settings and index folders, never listed here.
 //!
-//! Invariant: only the owner's files are asked. What a registry says of itself adds hosts, but no private ones unless
-//! the registry is private.
+//! Invariant: only the owner's files are read. What a registry says in its own `config.json` may add public hosts,
+//! and private ones only if the registry itself is private.
 
 use crate::ground::hosts::{self, Reach};
 use house::House;
@@ -12,18 +12,18 @@ use std::path::{Path, PathBuf};
 
 /// Largest file of cargo's that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// Index folders looked at.
+/// Most index folders looked at.
 const MOST_FOLDERS: usize = 200;
 
-/// A host and port crates may come from.
+/// A host and port that crates may come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub host: String,
     pub port: u16,
     pub https: bool,
-    /// How far from the public internet its addresses may lie.
+    /// How far from the public internet its addresses may be.
     pub furthest: Reach,
-    /// For what a registry says of itself: its index, which it may not be further away than.
+    /// For a host from a registry's `config.json`: the host of its index, whose reach it may not exceed.
     pub index: Option<String>,
 }
 
@@ -32,7 +32,7 @@ pub struct Place {
 pub struct Registries {
     cargo_home: PathBuf,
     house: PathBuf,
-    /// Indexes named by variables of the environment.
+    /// Indexes named by environment variables.
     variables: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ struct Http {
     proxy: String,
 }
 
-/// What a registry says of itself in its `config.json`.
+/// A registry's `config.json`.
 #[derive(Deserialize)]
 struct Said {
     dl: String,
@@ -72,7 +72,7 @@ struct Said {
 }
 
 impl Registries {
-    /// The owner's cargo, as the environment has it.
+    /// The settings of the owner's cargo, as the environment gives them.
     pub fn of(house: &House) -> Self {
         let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo"));
         let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home).unwrap_or_default();
@@ -90,7 +90,7 @@ impl Registries {
         Self { cargo_home: cargo_home.into(), house: house.root().to_owned(), variables: Vec::new() }
     }
 
-    /// Every place crates may come from, without repetition. Read anew each time: it is a handful of small files.
+    /// All hosts crates may come from, without duplicates. Read each time: these are a few small files.
     pub fn places(&self) -> Vec<Place> {
         let mut places = Vec::new();
         for settings in self.settings() {
@@ -114,7 +114,7 @@ impl Registries {
         places
     }
 
-    /// The proxy cargo is told to use, apart from the usual variables.
+    /// The proxy in cargo's own settings, apart from the usual variables.
     pub fn proxy(&self) -> Option<String> {
         let variable = std::env::var("CARGO_HTTP_PROXY").ok();
         let set = || {
@@ -123,7 +123,7 @@ impl Registries {
         variable.filter(|proxy| !proxy.is_empty()).or_else(set)
     }
 
-    /// The settings nearest to the house first, as cargo takes them.
+    /// Cargo's settings files, those nearest to the house first, as cargo ranks them.
     fn settings(&self) -> Vec<Settings> {
         let folders = [self.house.join(".cargo"), self.cargo_home.clone()];
         let files = folders.iter().flat_map(|folder| [folder.join("config.toml"), folder.join("config")]);
@@ -141,7 +141,7 @@ impl Registries {
     }
 }
 
-/// What the owner's cargo has used: an index folder that knows where its crates are.
+/// The hosts of a registry the owner's cargo has used: its index folder says where its crates are.
 fn used(folder: &Path) -> Vec<Place> {
     let said: Option<Said> =
         read(&folder.join("config.json")).and_then(|text| serde_json::from_str(&text).ok());
@@ -154,7 +154,7 @@ fn used(folder: &Path) -> Vec<Place> {
     places
 }
 
-/// The place a URL of cargo's leads to; `None` for files, git over ssh and what is no URL.
+/// The host of a URL in cargo's settings; `None` for files, git over ssh and invalid URLs.
 fn named(url: &str, index: Option<&str>) -> Option<Place> {
     let url = Url::parse(url.strip_prefix("sparse+").unwrap_or(url)).ok()?;
     let host = Some(hosts::host(&url)).filter(|host| !host.is_empty())?;
@@ -163,7 +163,7 @@ fn named(url: &str, index: Option<&str>) -> Option<Place> {
         "http" => false,
         _ => return None,
     };
-    // The folder's name and the index's own host are the owner's word; other hosts are the registry's.
+    // The folder's name and the index's own host come from the owner, other hosts from the registry.
     let index = index.filter(|index| *index != host).map(str::to_owned);
     let furthest = match index {
         Some(_) => Reach::Public,

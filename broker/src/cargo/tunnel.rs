@@ -1,6 +1,6 @@
-//! Tunnels: a way to a registry, through the owner's proxy where there is one, and bytes carried both ways for a while.
+//! Tunnels: connections to a registry, through the owner's proxy if there is one, carrying bytes both ways within bounds.
 //!
-//! Invariant: nothing is carried before the client has named, in its TLS greeting, the host the tunnel was opened for.
+//! Invariant: nothing is carried until the client's TLS greeting has named the host that the tunnel was opened for.
 
 use anyhow::{Context, Result, bail};
 use http::Uri;
@@ -13,31 +13,31 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 const DIAL: Duration = Duration::from_secs(10);
-/// A tunnel nothing passes through is closed.
+/// A tunnel without traffic for this long is closed.
 const IDLE: Duration = Duration::from_secs(60);
-/// No longer than a taint lasts, so that a long tunnel cannot outlive the taint of its beginning.
+/// Longest life of a tunnel: no longer than a taint, so that it cannot outlast the one noted at its beginning.
 const LONGEST: Duration = Duration::from_secs(crate::ground::taint::WINDOW_S.unsigned_abs());
-/// Bytes sent through one tunnel; fetching crates takes a few thousand.
+/// Most bytes sent through one tunnel; fetching crates takes a few thousand.
 const MOST_OUT: u64 = 16 << 20;
 const MOST_IN: u64 = 4 << 30;
 const MOST_HEAD_BYTES: usize = 16 << 10;
 const CHUNK_BYTES: usize = 32 << 10;
 
-/// What passed, and why it ended.
+/// What a tunnel carried, and why it ended.
 #[derive(Debug, Default)]
 pub struct Passed {
     pub bytes_out: u64,
     pub bytes_in: u64,
-    /// Empty: both ends were done.
+    /// Why it was cut; empty if both ends closed it.
     pub cut: &'static str,
 }
 
-/// A connection to the first of the addresses that answers.
+/// Connects to the first of the addresses that answers.
 pub async fn dial(addresses: &[SocketAddr]) -> Result<TcpStream> {
     timeout(DIAL, TcpStream::connect(addresses)).await.context("no answer in time")?.context("no connection")
 }
 
-/// A connection to the owner's proxy.
+/// Connects to the owner's proxy.
 pub async fn dial_proxy(proxy: &Intercept) -> Result<TcpStream> {
     let uri = proxy.uri();
     if uri.scheme_str() != Some("http") {
@@ -57,7 +57,7 @@ pub async fn chain(proxy: &Intercept, target: &str) -> Result<TcpStream> {
     stream.write_all(ask.as_bytes()).await.context("the owner's proxy hung up")?;
     let head = timeout(DIAL, async {
         let mut head = Vec::new();
-        // Byte by byte: what comes after the head belongs to the tunnel.
+        // Byte by byte: bytes after the proxy's header already belong to the tunnel.
         while !head.ends_with(b"\r\n\r\n") {
             if head.len() > MOST_HEAD_BYTES {
                 bail!("the owner's proxy sends an endless head");
@@ -75,7 +75,7 @@ pub async fn chain(proxy: &Intercept, target: &str) -> Result<TcpStream> {
     }
 }
 
-/// Carries bytes both ways until both are done, nothing moves, or a cap is reached.
+/// Carries bytes both ways until both ends close, nothing moves, or a bound is reached.
 pub async fn carry<S>(mut inner: S, mut outer: TcpStream, host: &str) -> Passed
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
@@ -130,7 +130,7 @@ where
     ""
 }
 
-/// Writes a piece, or passes the end on where it is empty. False when the other side does not take it.
+/// Passes on bytes, or the end if there are none. False if the other side does not take them.
 async fn pass(to: &mut (impl AsyncWriteExt + Unpin), piece: &[u8]) -> bool {
     let write = async {
         if piece.is_empty() {
@@ -143,8 +143,8 @@ async fn pass(to: &mut (impl AsyncWriteExt + Unpin), piece: &[u8]) -> bool {
     timeout(IDLE, write).await.is_ok_and(|written: std::io::Result<()>| written.is_ok())
 }
 
-/// The client's TLS greeting, where it names the host it was let through to. Without this, one allowed host of a
-/// content network would open all its others.
+/// Reads the client's TLS greeting, if it names the host the tunnel is for. Without this check, one allowed host of a
+/// content delivery network would give access to all its others.
 async fn greeting(inner: &mut (impl AsyncReadExt + Unpin), host: &str) -> Option<Vec<u8>> {
     let (mut acceptor, mut seen, mut chunk) = (Acceptor::default(), Vec::new(), vec![0; 4_096]);
     while seen.len() <= MOST_HEAD_BYTES {
@@ -167,12 +167,12 @@ async fn greeting(inner: &mut (impl AsyncReadExt + Unpin), host: &str) -> Option
     None
 }
 
-/// `host:port` with brackets where an address needs them.
+/// `host:port`, with brackets around an IPv6 address.
 pub fn target(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
-/// A URI that only names scheme, host and port.
+/// A URI of only scheme, host and port.
 pub fn base(https: bool, host: &str, port: u16) -> Option<Uri> {
     let scheme = if https { "https" } else { "http" };
     format!("{scheme}://{}/", target(host, port)).parse().ok()

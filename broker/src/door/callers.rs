@@ -1,4 +1,4 @@
-//! Who is calling, by their token: one for each life, one for builds; written by the guardian, never told by the client otherwise.
+//! Who is calling, by token: one for each life and one for builds, written by the guardian; nothing else identifies a caller.
 
 use crate::ground::files::{self, Mark};
 use crate::ground::lock::lock;
@@ -8,15 +8,15 @@ use http::HeaderMap;
 use serde::Deserialize;
 use std::sync::{Mutex, MutexGuard};
 
-/// Who a token belongs to.
+/// The owner of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     Life(u64),
-    /// Cargo, called by the guardian: registries only.
+    /// Cargo, started by the guardian: may only reach registries.
     Build,
 }
 
-/// The life a request comes from; goes with the request.
+/// The number of the life a request comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct Life(pub u64);
 
@@ -30,7 +30,7 @@ struct Told {
 struct LifeToken {
     number: u64,
     token: String,
-    /// Born of a self-edit whose tests are not through.
+    /// Whether it comes of a self-edit whose tests have not passed yet.
     #[serde(default)]
     unproven: bool,
 }
@@ -50,17 +50,17 @@ impl Tokens {
         Self { house, told: Mutex::default() }
     }
 
-    /// Whose token a request carries; `None` for none, an unknown one, or one of a former life.
+    /// The caller a request's token belongs to; `None` for no token, an unknown one, or one of a former life.
     pub fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
         self.whose(&given(headers)?)
     }
 
-    /// The same for a request to the proxy, whose other headers are meant for the other end.
+    /// As `caller`, for a request to the proxy: its other headers are meant for the server.
     pub fn proxy_caller(&self, headers: &HeaderMap) -> Option<Caller> {
         self.whose(&credential(text(headers, "proxy-authorization")?)?)
     }
 
-    /// Whether a life may not act yet: its own tests still run beside it.
+    /// Whether a life may not act yet because its tests still run.
     pub fn is_unproven(&self, number: u64) -> bool {
         self.told().1.life.as_ref().is_some_and(|life| life.number == number && life.unproven)
     }
@@ -74,21 +74,21 @@ impl Tokens {
         }
     }
 
-    /// What the guardian says now.
+    /// The guardian's file of tokens, read again when it has changed.
     fn told(&self) -> MutexGuard<'_, (Option<Mark>, Told)> {
         let mut told = lock(&self.told);
         let mark = files::mark(&self.house.tokens());
         if mark != told.0 {
             let bytes = files::read_small(&self.house.tokens()).ok().flatten().unwrap_or_default();
-            // Half a file knows nobody, and is read again when it changes.
+            // A half-written file identifies nobody, and is read again when it changes.
             *told = (mark, serde_json::from_slice(&bytes).unwrap_or_default());
         }
         told
     }
 }
 
-/// The token in any of the places where clients of the field put one. A header that is there twice counts for none:
-/// whoever stands between could have added the other.
+/// The token, from any of the headers in which clients usually send one. A repeated header counts for nothing:
+/// somebody in between could have added one of the two.
 fn given(headers: &HeaderMap) -> Option<String> {
     if let Some(value) = text(headers, "authorization") {
         return credential(value);
@@ -116,7 +116,7 @@ fn credential(value: &str) -> Option<String> {
     Some(String::from_utf8(bytes).ok()?.split_once(':')?.1.to_owned())
 }
 
-/// Compares without telling by its time how much was right.
+/// Compares in constant time, so that timing tells nothing about the token.
 fn same(known: &str, given: &str) -> bool {
     known.len() >= 32
         && known.len() == given.len()

@@ -1,4 +1,4 @@
-//! Carries what a request began to its end, even where the client hangs up in the middle of it.
+//! Completes the work of a request even if the client disconnects meanwhile.
 
 use crate::ground::refusal::Refusal;
 use crate::ledger::Closed;
@@ -6,7 +6,7 @@ use axum::Json;
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
-/// The envelope the work ends with, or why there is none.
+/// The envelope that the work returns, or the reason why there is none.
 pub async fn finished(work: impl Future<Output = Result<Value, Closed>> + Send + 'static) -> Response {
     match tokio::spawn(work).await {
         Ok(Ok(envelope)) => Json(envelope).into_response(),

@@ -1,6 +1,6 @@
-//! The connection limit: who sits idle makes place for who comes, so that no number of them shuts others out.
+//! The connection limit: an idle connection is ended for a new one, so that no number of them keeps others out.
 //!
-//! Invariant: a connection with a request of a known caller in hand is never ended for another.
+//! Invariant: a connection that is answering a known caller's request is never ended for another.
 
 use crate::ground::lock::lock;
 use std::collections::VecDeque;
@@ -9,18 +9,18 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::task::AbortHandle;
 
-/// Connections at once. Each may hold 128 KiB of what it sent.
+/// Most connections at once. Each may buffer 128 KiB.
 const MOST: usize = 256;
-/// Between two looks whether one of many busy connections is done.
+/// Time between two looks for a connection that has become idle.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How many requests of one connection are in hand.
+/// Counts the running requests of one connection.
 #[derive(Clone, Default)]
 pub struct Connection {
     in_hand: Arc<AtomicUsize>,
 }
 
-/// A request in hand; its connection is kept while this is.
+/// A running request; its connection is kept as long as this value lives.
 pub struct InHand(Connection);
 
 impl Connection {
@@ -42,12 +42,12 @@ impl Drop for InHand {
 
 #[derive(Default)]
 pub struct Connections {
-    /// Oldest first.
+    /// Open connections, oldest first.
     open: Mutex<VecDeque<(Connection, AbortHandle)>>,
 }
 
 impl Connections {
-    /// Waits until there may be one more, ending the oldest idle one where there are too many.
+    /// Waits for room for one more connection; if there are too many, ends the oldest idle one.
     pub async fn wait_for_place(&self) {
         loop {
             {
@@ -74,7 +74,7 @@ impl Connections {
         self.open().push_back((connection, task));
     }
 
-    /// Waits until no request is in hand, but not longer than told.
+    /// Waits until no request is running, but not longer than `most`.
     pub async fn finish(&self, most: Duration) {
         let idle = async {
             while !self.open().iter().all(|(connection, task)| connection.is_idle() || task.is_finished()) {

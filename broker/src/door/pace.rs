@@ -1,4 +1,4 @@
-//! Bodies on their way through the door: one that comes too slowly ends in an error, one that goes keeps its connection.
+//! Bodies passing the door: a body that arrives too slowly is an error; one being sent keeps its connection.
 
 use super::limit::InHand;
 use crate::ground::refusal::Refusal;
@@ -11,10 +11,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Sleep;
 
-/// Longest a body may take to come in. It comes from this machine.
+/// Longest time for a body to arrive; it comes from this machine.
 pub const LONGEST_BODY: Duration = Duration::from_secs(20);
 
-/// Bytes of the body; `None` where it does not say. Both ways of saying it at once are an attempt to be read twice.
+/// The body's length; `None` if not stated. Stating it in both ways is refused: two readers could disagree on the
+/// length.
 pub fn length(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
     let said = headers.get(header::CONTENT_LENGTH).map(|value| value.to_str().ok()?.parse::<u64>().ok());
     match (headers.contains_key(header::TRANSFER_ENCODING), said) {
@@ -28,7 +29,7 @@ pub fn length(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
     }
 }
 
-/// A request's body that ends in an error where it takes too long.
+/// A request's body that fails if it takes too long.
 pub struct Paced {
     body: Incoming,
     rest: Pin<Box<Sleep>>,

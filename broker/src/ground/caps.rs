@@ -1,7 +1,7 @@
-//! Budget arithmetic: what a cap still allows, counted by spans of UTC days, in millionths of a dollar; pure.
+//! Budget arithmetic: what the caps still allow, counted by spans of UTC days in millionths of a dollar; pure.
 //!
-//! Invariant: when a call is let through, settled + reserved + new is within every cap of the owner's, and above the
-//! creature's share of it by no more than a part that is named here; no turn of the clock makes spend disappear.
+//! Invariant: when a call is let through, settled + reserved + new is within every cap of the owner's, and exceeds
+//! the creature's share by at most the part defined here. No change of the clock makes spend disappear.
 
 use house::settings::broker::Budget;
 use serde::{Deserialize, Serialize};
@@ -13,17 +13,17 @@ pub use super::day::Day;
 /// Millionths of a US dollar.
 pub type Micros = u64;
 
-/// Days with spend that are told apart; older ones are counted together, never dropped.
+/// Most days counted separately; older ones are added together, never dropped.
 const MOST_DAYS: usize = 64;
 
-/// The share of the creature's may be exceeded by this part of it, by a call that costs more than any before it.
-const BENDS: Micros = 4;
+/// A call dearer than expected may exceed the creature's share by one part in this many of it.
+const PARTS_OF_SHARE: Micros = 4;
 
 /// On whose behalf a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
-    /// The owner has just asked for something.
+    /// The owner's: made shortly after the owner asked for something.
     Owner,
     /// The creature's own idea.
     Autonomous,
@@ -134,8 +134,8 @@ impl Caps {
         self.0.iter().find(|limit| limit.span == span).map_or(0, |limit| limit.share)
     }
 
-    /// What autonomous calls may use on each day of every span: a whole day's share on each of seven days may be more
-    /// than the week has, which would be shut before Sunday.
+    /// What autonomous calls may use on every day of every span. Seven daily shares may exceed the weekly one: then
+    /// nothing would be left before Sunday.
     pub fn even_share(&self) -> Micros {
         let a_day = self.0.iter().map(|limit| limit.share / Micros::from(limit.span.most_days()));
         a_day.min().unwrap_or(0)
@@ -150,7 +150,7 @@ impl Caps {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spend {
     pub total: Micros,
-    /// Of the total.
+    /// Of this, the part spent by autonomous calls.
     pub autonomous: Micros,
 }
 
@@ -177,17 +177,17 @@ impl Spend {
     }
 }
 
-/// What a call may come to.
+/// The cost of a call, estimated before it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// What is reserved.
+    /// The highest possible cost, which is reserved.
     pub most: Micros,
-    /// What the calls before it were like; never above what is reserved.
+    /// The likely cost, by earlier calls; never above `most`.
     pub likely: Micros,
 }
 
 impl Cost {
-    /// Of a call about which nothing else is known.
+    /// The cost of a call about which only a bound is known.
     pub fn at_most(most: Micros) -> Self {
         Self { most, likely: most }
     }
@@ -198,17 +198,17 @@ impl Cost {
 pub struct Open {
     pub day: Day,
     pub class: Class,
-    /// At most.
+    /// The amount reserved.
     pub amount: Micros,
     #[serde(default)]
     pub likely: Micros,
 }
 
-/// A cap that stands in the way.
+/// A cap that a call may not fit under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cap {
     pub span: Span,
-    /// Whether it is the part of the owner's cap that the creature may use of its own accord.
+    /// Whether this is the creature's share of a cap.
     pub is_share: bool,
 }
 
@@ -218,22 +218,22 @@ impl fmt::Display for Cap {
     }
 }
 
-/// A call that does not fit.
+/// Why a call does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom {
     pub cap: Cap,
-    /// The whole cap.
+    /// The amount of the cap.
     pub most: Micros,
     pub spent: Micros,
-    /// For calls under way.
+    /// Reserved for calls under way.
     pub reserved: Micros,
-    /// It would fit if these cost nothing.
+    /// Whether it would fit once those calls were settled at no cost.
     pub waits: bool,
-    /// It would not fit if nothing were spent either.
+    /// Whether it would not fit even if nothing were spent.
     pub is_too_large: bool,
 }
 
-/// What was spent and what is reserved; under a cap a reservation counts like spend until it is settled.
+/// What is spent and reserved; until it is settled, a reservation counts like spend.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Money {
@@ -242,19 +242,19 @@ pub struct Money {
 }
 
 impl Money {
-    /// The day a call counts on: the clock's, or a later one that was seen before.
+    /// The day a call counts on: today, or a later day that was counted on before.
     pub fn counts_on(&self, today: Day) -> Day {
         self.days.keys().next_back().map_or(today, |newest| today.max(*newest))
     }
 
-    /// Spent and reserved on a day. What was counted on later days counts too, so that a clock set back finds no fresh cap.
+    /// Spent and reserved on a day and later ones, so that a clock set back does not open a new day's cap.
     pub fn on(&self, day: Day) -> Spend {
         self.days.range(day..).fold(Spend::default(), |sum, (_, spend)| sum.plus(*spend))
     }
 
-    /// Whether a call fits under every cap; else the one that stays in the way longest.
+    /// Whether a call fits under every cap; the error names the caps of the longest span first, since they last longest.
     pub fn may(&self, caps: &Caps, today: Day, class: Class, cost: Cost) -> Result<(), NoRoom> {
-        // What costs nothing is never in the way of a cap.
+        // A call without a cost fits under any cap.
         if cost.most == 0 {
             return Ok(());
         }
@@ -267,7 +267,7 @@ impl Money {
         Ok(())
     }
 
-    /// The dearest call there is room for under every cap.
+    /// The dearest call that fits under every cap.
     pub fn room(&self, caps: &Caps, today: Day, class: Class) -> Cost {
         let rooms = caps.0.iter().map(|limit| self.room_under(limit, today, class));
         rooms.fold(Cost::at_most(Micros::MAX), |least, room| Cost {
@@ -284,7 +284,8 @@ impl Money {
             return Cost::at_most(owners);
         }
         let likely = counted.autonomous.saturating_sub(open).saturating_add(self.likely_on(from).autonomous);
-        let bent = limit.share.saturating_add(limit.share / BENDS).saturating_sub(counted.autonomous);
+        let bent =
+            limit.share.saturating_add(limit.share / PARTS_OF_SHARE).saturating_sub(counted.autonomous);
         Cost { most: owners.min(bent), likely: limit.share.saturating_sub(likely) }
     }
 
@@ -294,12 +295,12 @@ impl Money {
         let (counted, open) = (of(self.on(from)), of(self.reserved_on(from)));
         let spent = counted.saturating_sub(open);
         let likely_open = of(self.likely_on(from));
-        // The share is the owner's money as well: what is likely has to fit into it, and what is possible may reach
-        // beyond it a little, or nobody could spend the last part of it.
+        // The creature's share is the owner's money too: the likely cost has to fit into it. The highest possible
+        // cost may exceed it a little, or the last part of the share could never be spent.
         let fits = |spent: Micros, open: Micros, likely_open: Micros| match cap.is_share {
             true => {
                 is_within(most, [spent, likely_open, cost.likely])
-                    && is_within(most.saturating_add(most / BENDS), [spent, open, cost.most])
+                    && is_within(most.saturating_add(most / PARTS_OF_SHARE), [spent, open, cost.most])
             }
             false => is_within(most, [spent, open, cost.most]),
         };
@@ -310,7 +311,7 @@ impl Money {
         Err(NoRoom { cap, most, spent, reserved: open, waits, is_too_large })
     }
 
-    /// Counts a call's worst case from now on. A call that is known already counts once.
+    /// Reserves a call's highest cost. A call already reserved is not counted again.
     pub fn reserve(&mut self, call: &str, day: Day, class: Class, cost: Cost) {
         if self.open.contains_key(call) {
             return;
@@ -326,10 +327,10 @@ impl Money {
         }
     }
 
-    /// Puts what a call did cost in place of its reservation, on the day it was reserved; once.
+    /// Replaces a call's reservation by its actual cost, on the day it was reserved; works once.
     pub fn settle(&mut self, call: &str, actual: Micros) -> Option<Open> {
         let open = self.open.remove(call)?;
-        // Its day, or the one that day is counted with by now.
+        // The day may since have been added to a later one.
         if let Some((_, spend)) = self.days.range_mut(open.day..).next() {
             spend.take(open.class, open.amount);
             spend.add(open.class, actual);
@@ -337,17 +338,17 @@ impl Money {
         Some(open)
     }
 
-    /// Counts what no reservation stands for, for both shares.
+    /// Counts an amount without a reservation, as the creature's own spending.
     pub fn count(&mut self, day: Day, amount: Micros) {
         self.days.entry(day).or_default().add(Class::Autonomous, amount);
     }
 
-    /// Whose calls died with an earlier process: what they reserved stays spent.
+    /// Calls of an earlier process are never settled: their reservations stay spent.
     pub fn forget_open(&mut self) {
         self.open.clear();
     }
 
-    /// What is spent from a day on, without what is reserved.
+    /// Spent from a day on, without reservations.
     pub fn spent_on(&self, day: Day) -> Spend {
         let (mut counted, open) = (self.on(day), self.reserved_on(day));
         counted.total = counted.total.saturating_sub(open.total);
@@ -355,12 +356,12 @@ impl Money {
         counted
     }
 
-    /// Sum of what is reserved from a day on.
+    /// Reserved from a day on.
     pub fn reserved_on(&self, day: Day) -> Spend {
         self.open_on(day, |open| open.amount)
     }
 
-    /// What of that will likely be spent.
+    /// The likely cost of what is reserved from a day on.
     fn likely_on(&self, day: Day) -> Spend {
         self.open_on(day, |open| open.likely)
     }
@@ -371,7 +372,7 @@ impl Money {
         sum
     }
 
-    /// What all calls of the creature's own that are under way will likely cost.
+    /// The likely cost of all the creature's own calls under way.
     pub fn own_under_way(&self) -> Micros {
         self.open_on(Day(i64::MIN), |open| open.likely).autonomous
     }
@@ -385,12 +386,12 @@ fn is_within(most: Micros, parts: [Micros; 3]) -> bool {
     parts.into_iter().try_fold(0, Micros::checked_add).is_some_and(|sum| sum <= most)
 }
 
-/// `1.234567` of `1_234_567`.
+/// 1_234_567 as 1.234567.
 pub fn dollars(amount: Micros) -> f64 {
     amount as f64 / 1e6
 }
 
-/// Settings are in dollars. Rounded down: a cap is never exceeded by rounding.
+/// Converts from dollars, rounding down: rounding never exceeds a cap.
 pub fn micros(dollars: f64) -> Micros {
     (dollars * 1e6).max(0.0) as Micros
 }

@@ -1,18 +1,18 @@
-//! The only reader of the clock; tests tell the time instead.
+//! The only reader of the clock; tests set the time.
 
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
-/// Wall-clock time, or the time a test says it is.
+/// Wall-clock time, or the time a test has set.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     told_ms: Option<Arc<AtomicI64>>,
 }
 
 impl Clock {
-    /// A clock that stands until it is set; milliseconds since 1970, UTC.
+    /// A clock that stands at a time, in milliseconds since 1970 UTC, until it is set.
     pub fn told(ms: i64) -> (Self, Arc<AtomicI64>) {
         let told = Arc::new(AtomicI64::new(ms));
         (Self { told_ms: Some(told.clone()) }, told)
@@ -24,7 +24,7 @@ impl Clock {
         told.and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_else(Timestamp::now)
     }
 
-    /// For how long something took: no setting of the clock turns it back.
+    /// For measuring durations: setting the clock does not affect it.
     #[allow(clippy::disallowed_methods)]
     pub fn instant(&self) -> Instant {
         Instant::now()
@@ -36,7 +36,7 @@ impl Clock {
     }
 }
 
-/// A moment to the second, not before it: RFC 3339, UTC.
+/// A time rounded up to the second, RFC 3339, UTC.
 pub fn told(ms: i64) -> String {
     let second = ms.div_euclid(1_000) + i64::from(ms.rem_euclid(1_000) > 0);
     Timestamp::from_second(second).unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()

@@ -13,12 +13,12 @@ impl Day {
         Self(now.as_second().div_euclid(86_400))
     }
 
-    /// The Monday its ISO week begins with.
+    /// The Monday of its ISO week.
     pub fn monday(self) -> Self {
         Self(self.0 - (self.0 + 3).rem_euclid(7))
     }
 
-    /// Its first second, since 1970.
+    /// The first second of the day, since 1970.
     pub fn starts_s(self) -> i64 {
         self.0.saturating_mul(86_400)
     }

@@ -1,4 +1,4 @@
-//! Small files of the broker's: as the house reads and appends to them; replaced whole and synced before they count.
+//! The broker's small files: read and appended as in `house`, replaced whole and synced.
 
 use anyhow::{Context, Result};
 pub use house::files::{Mark, append_line, mark};
@@ -15,21 +15,21 @@ pub fn read_small(path: &Path) -> Result<Option<Vec<u8>>> {
     house::files::read_most(path, SMALL_FILE_BYTES)
 }
 
-/// Replaces a file whole.
+/// Replaces a file whole, and syncs it.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_by(&path.with_extension("aside"), path, 0o644, bytes)
 }
 
-/// The same for what nobody else on this machine may read.
+/// As `replace`, readable by this user alone.
 pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_by(&path.with_extension("aside"), path, 0o600, bytes)
 }
 
-/// Replaces whatever is at `path`, be it a link: writes `aside`, syncs, renames, syncs the folder. A kill leaves one such
-/// file at most, which the next of its name replaces.
+/// Replaces whatever is at `path`, a link too: writes `aside`, syncs, renames, syncs the folder. A kill leaves at
+/// most that one file, which the next call replaces.
 pub fn replace_by(aside: &Path, path: &Path, mode: u32, bytes: &[u8]) -> Result<()> {
     let write = || -> std::io::Result<()> {
-        // One left behind may have any mode.
+        // One left behind by a kill may have any mode.
         let _ = std::fs::remove_file(aside);
         let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOFOLLOW;
         let mut file =

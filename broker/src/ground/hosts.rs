@@ -1,30 +1,30 @@
-//! Hosts and addresses: how far away one lies, as it is written or as its name resolves.
+//! How far away a host or address is: this machine, a private network, or the public internet.
 //!
-//! Invariant: link-local, multicast and metadata addresses are told apart from all that an owner can allow.
+//! Invariant: link-local, multicast and metadata addresses form a class of their own that no owner's setting allows.
 
 use reqwest::Url;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How far away an address is; what may reach one may reach those before it.
+/// How far away an address is; permission for one includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
     Public,
-    /// Private, shared, reserved: somebody's own network.
+    /// Private, shared, reserved: a local network.
     Private,
     /// This machine.
     Loopback,
-    /// Link-local with the metadata of clouds, multicast, nowhere.
+    /// Link-local (with the clouds' metadata servers), multicast, unassigned.
     Never,
 }
 
-/// Where an address lies.
+/// How far away an address is.
 pub fn reach(ip: IpAddr) -> Reach {
     match ip {
         IpAddr::V4(v4) => reach_v4(v4),
         IpAddr::V6(v6) => match carried(v6) {
             Some((v4, plain)) => {
                 let inner = reach_v4(v4);
-                // A tunnel or a mapping has no business in front of a public address.
+                // A public address reached by a tunnel or mapping is not treated as public.
                 if plain { inner } else { inner.max(Reach::Private) }
             }
             None => reach_v6(v6),
@@ -61,7 +61,7 @@ fn reach_v6(ip: Ipv6Addr) -> Reach {
     if public { Reach::Public } else { Reach::Private }
 }
 
-/// The IPv4 address inside an IPv6 one that tunnels or translates to it; and whether that is the usual way to it.
+/// The IPv4 address inside an IPv6 one that tunnels or translates to it, and whether that is a usual way to reach it.
 fn carried(ip: Ipv6Addr) -> Option<(Ipv4Addr, bool)> {
     let join = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match ip.segments() {
@@ -69,11 +69,11 @@ fn carried(ip: Ipv6Addr) -> Option<(Ipv4Addr, bool)> {
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0, 0, 0, 0, 0xffff, 0, high, low] => {
             Some((join(high, low), false))
         }
-        // Networks without IPv4 reach all of it this way.
+        // NAT64: networks without IPv4 reach all of it this way.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some((join(high, low), true)),
         [0x64, 0xff9b, 1, _, _, _, high, low] => Some((join(high, low), false)),
         [0x2002, high, low, ..] => Some((join(high, low), false)),
-        // Intra-site tunnels write their IPv4 end in the last two groups.
+        // ISATAP: intra-site tunnels have their IPv4 end in the last two groups.
         [_, _, _, _, 0 | 0x200, 0x5efe, high, low] => Some((join(high, low), false)),
         _ => None,
     }
@@ -85,7 +85,7 @@ pub fn host(url: &Url) -> String {
     host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase()
 }
 
-/// True for hosts that are this machine by their name: never asked for through a proxy.
+/// Whether a host's name means this machine: such hosts are never reached through a proxy.
 pub fn is_loopback(host: &str) -> bool {
     let by_name = host == "localhost" || host.ends_with(".localhost");
     by_name || host.parse().is_ok_and(|ip| reach(ip) == Reach::Loopback)

@@ -1,4 +1,4 @@
-//! Locks that a panic elsewhere does not close: what is kept under them is whole after each step.
+//! Locks that stay usable after a panic elsewhere: the data they protect is consistent after each step.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

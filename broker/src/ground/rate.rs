@@ -1,23 +1,23 @@
-//! The creature's own money as a rate: a bucket that waking time fills and settled cost empties, and what it lets through; pure.
+//! The creature's own money as a rate: a token bucket, filled during waking hours and emptied by settled costs; pure.
 //!
-//! Invariant: over any span of time calls are let through for no more than what the span filled in and one bucket, except by
-//! what each that was under way cost above what was likely; no turn of the clock fills it.
+//! Invariant: in any span of time, calls are let through for at most what that span fills in plus one bucket, except
+//! for what calls under way cost beyond their likely cost. No change of the clock fills the bucket.
 
 use crate::ground::caps::Micros;
 use crate::ground::waking::{Stretch, Waking};
 use serde::{Deserialize, Serialize};
 
-/// The bucket holds this part of a day's money.
-const PARTS: Micros = 5;
+/// The bucket holds a day's money divided by this.
+const BUCKETS_PER_DAY: Micros = 5;
 
-/// How it stood at a moment; what was spent above what was there is a debt.
+/// The bucket's level at a time; a negative level is a debt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
     pub at_ms: i64,
     pub level: i64,
 }
 
-/// What the owner lets the creature spend of its own accord, and when.
+/// What the creature may spend of its own accord, and when.
 #[derive(Clone, Debug)]
 pub struct Rate {
     pub per_day: Micros,
@@ -28,24 +28,24 @@ pub struct Rate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
     pub level: i64,
-    /// When there is room for it; none: never, as the owner gives nothing.
+    /// When there will be room for it; `None`: never, as the owner allows nothing.
     pub room_at_ms: Option<i64>,
-    /// It would fit if calls under way cost nothing.
+    /// Whether it would fit without the calls under way.
     pub waits: bool,
 }
 
 impl Rate {
     pub fn size(&self) -> Micros {
-        self.per_day / PARTS
+        self.per_day / BUCKETS_PER_DAY
     }
 
-    /// That of a house nothing is known of.
+    /// A full bucket, for a house without a record.
     pub fn full(&self, now_ms: i64) -> Bucket {
         Bucket { at_ms: now_ms, level: signed(self.size()) }
     }
 
-    /// The bucket now. A clock that went back takes what it had filled in, and no more than a bucket: it may have been
-    /// wrong all the while.
+    /// The bucket at a time. If the clock was set back, what that time had filled in is taken out again, at most one
+    /// bucket: the clock may have been wrong for long.
     pub fn at(&self, bucket: Bucket, now_ms: i64) -> Bucket {
         let size = signed(self.size());
         let filled = match now_ms < bucket.at_ms {
@@ -55,14 +55,14 @@ impl Rate {
         Bucket { at_ms: now_ms, level: bucket.level.saturating_add(filled).min(size) }
     }
 
-    /// After a call that was settled.
+    /// The bucket after a settled call.
     pub fn spent(&self, bucket: Bucket, now_ms: i64, cost: Micros) -> Bucket {
         let bucket = self.at(bucket, now_ms);
         Bucket { level: bucket.level.saturating_sub(signed(cost)), ..bucket }
     }
 
-    /// Whether a call may leave beside those under way, by what they likely cost. One that is dearer than the bucket passes
-    /// a full one, alone.
+    /// Whether a call may be made beside those under way, by their likely costs. A call dearer than a bucket needs a
+    /// full one, and no other calls under way.
     pub fn may(&self, bucket: Bucket, now_ms: i64, likely: Micros, under_way: Micros) -> Result<(), Short> {
         let level = self.at(bucket, now_ms).level;
         let need = signed(likely.min(self.size()));
@@ -73,8 +73,8 @@ impl Rate {
         Err(Short { level, room_at_ms: self.room_at(bucket, likely), waits })
     }
 
-    /// From when on there is room for a call that likely costs so much, if nothing else is spent: the same for as long as
-    /// nothing is, so that who shows it need not show it anew.
+    /// From when on a call of this likely cost fits, if nothing else is spent. The result does not change while
+    /// nothing is spent, so the page that shows it need not be rewritten.
     pub fn room_at(&self, bucket: Bucket, likely: Micros) -> Option<i64> {
         let mut missing = signed(likely.min(self.size())).saturating_sub(bucket.level);
         if self.per_day == 0 {
@@ -97,20 +97,20 @@ impl Rate {
         None
     }
 
-    /// What an hour brings now.
+    /// The money an hour brings now.
     pub fn per_hour(&self, now_ms: i64) -> Micros {
         let stretch = self.waking.from(now_ms).next().filter(|stretch| stretch.holds(now_ms));
         let hour = |stretch: Stretch| wide(self.per_day) * 3_600_000 / wide(stretch.length_ms());
         stretch.map_or(0, |stretch| Micros::try_from(hour(stretch)).unwrap_or(Micros::MAX))
     }
 
-    /// When it wakes, while it does not; none while it may think, or all day.
+    /// When waking hours begin next; `None` during them, or if they last all day.
     pub fn wakes_at(&self, now_ms: i64) -> Option<i64> {
         let next = self.waking.from(now_ms).next()?;
         (!next.holds(now_ms)).then_some(next.begins_ms)
     }
 
-    /// When its waking hours begin or end next.
+    /// When waking hours begin or end next.
     pub fn turns_at(&self, now_ms: i64) -> Option<i64> {
         let next = self.waking.from(now_ms).next()?;
         Some(if next.holds(now_ms) { next.ends_ms } else { next.begins_ms })
@@ -123,7 +123,7 @@ impl Rate {
         parts.fold(0, i64::saturating_add)
     }
 
-    /// What a part of a stretch fills in; each stretch a day's money.
+    /// The money filled in during part of a stretch; a whole stretch brings a day's money.
     fn part(&self, stretch: Stretch, from_ms: i64, to_ms: i64) -> i64 {
         let length_ms = wide(stretch.length_ms()).max(1);
         let part_ms = wide(to_ms.saturating_sub(from_ms).max(0).unsigned_abs());

@@ -1,20 +1,20 @@
-//! Refusals: what failed and what to do next, in a shape that both model wires and people read.
+//! Refusals: what failed and what to do next, in a form that clients of every model API and people understand.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
-/// A request that is not carried out. `kind` is stable and for programs, `message` and `hint` are for people.
+/// A refused request. `kind` is stable and for programs, `message` and `hint` are for people.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     pub status: u16,
     pub kind: &'static str,
     pub message: String,
     pub hint: String,
-    /// Seconds, where waiting helps.
+    /// Seconds to wait, if waiting helps.
     pub retry_after_s: Option<u64>,
-    /// Tokens of a prompt there is room for, where one was too dear.
+    /// For a prompt that was too dear: how many tokens would fit.
     pub fits_tokens: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Why an act is not carried out, and what to do instead; it goes back in an envelope, with status 200.
+/// Why an act is not carried out, and what to do instead; returned in an envelope with status 200.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
     pub error: String,

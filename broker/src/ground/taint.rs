@@ -1,7 +1,7 @@
-//! Taint: whether untrusted text was read a short while ago, and which recipients are known already.
+//! Taint: whether untrusted text was read recently, and which recipients are known.
 //!
-//! Invariant: a taint is on the disk before the text it stands for goes back; death does not wash it off, since a
-//! creature's memory carries text from one life into the next.
+//! Invariant: a taint is on disk before the text is passed on. It outlasts the life that read the text, since memory
+//! carries text from one life into the next.
 
 use crate::ground::clock::Clock;
 use crate::ground::files;
@@ -14,16 +14,16 @@ use sha2::{Digest, Sha256};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Mutex;
 
-/// How long what was read may still be at work, in seconds after the last of it: one wake, as seen from here.
+/// How long untrusted text may still influence the creature, in seconds after the last of it: about one wake.
 pub const WINDOW_S: i64 = 900;
-/// Seconds by which the file runs ahead, so that a busy reader writes it once a minute and not at every read.
+/// Seconds by which the time on disk is ahead, so that a busy reader writes it once a minute and not at every read.
 const AHEAD_S: i64 = 60;
-/// Recipients remembered; past them the older half is forgotten and asked about again.
+/// Most recipients remembered; beyond that the older half is forgotten, and counts as new again.
 const MOST_RECIPIENTS: usize = 4_000;
-/// Bytes of a recipient kept as it is; a longer one is kept as its hash.
+/// Longest recipient stored as it is; a longer one is stored as its hash.
 const LONGEST_RECIPIENT: usize = 120;
 
-/// The file: until when (seconds since 1970, UTC), and who read last.
+/// The file: the end of the taint, in seconds since 1970 UTC, and the life that read last.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Written {
     life: u64,
@@ -46,13 +46,13 @@ struct Line {
 pub struct Taint {
     house: House,
     clock: Clock,
-    /// Until when, and what of it is on the disk.
+    /// The end of the taint, and the end that is on disk.
     until: Mutex<(i64, Written)>,
     known: Mutex<Known>,
 }
 
 impl Taint {
-    /// Reads what was left by the broker before; what cannot be read counts as just tainted, and as not known.
+    /// Reads the state of a former broker; an unreadable file counts as tainted, and as knowing no recipients.
     pub fn open(house: &House, clock: Clock) -> Self {
         let now = clock.now().as_second();
         let written = match files::read_small(&house.taint()) {
@@ -75,14 +75,15 @@ impl Taint {
         taint
     }
 
-    /// Notes that `life` is about to be shown text of others; a failure to write it down is logged.
+    /// Notes that `life` is about to read untrusted text; a failure to write this is logged.
     pub fn read_untrusted(&self, life: u64) {
         if let Err(error) = self.try_read_untrusted(life) {
             tracing::error!("{error:#}");
         }
     }
 
-    /// The same, for those who can still hold the text back: an error means that a restart would forget it.
+    /// As `read_untrusted`, for callers that can still withhold the text: on an error a restart would forget the
+    /// taint.
     pub fn try_read_untrusted(&self, life: u64) -> Result<()> {
         let until_s = self.clock.now().as_second() + WINDOW_S;
         let mut held = lock(&self.until);
@@ -96,21 +97,21 @@ impl Taint {
         Ok(())
     }
 
-    /// True within the window after the last untrusted text, whichever life read it.
+    /// Whether untrusted text was read within the window, by whichever life.
     pub fn is_tainted(&self, _life: u64) -> bool {
         let now = self.clock.now().as_second();
         let mut held = lock(&self.until);
-        // A clock that was set back must not stretch a window for ever.
+        // If the clock was set back, the window must not become longer.
         held.0 = held.0.min(now + WINDOW_S + AHEAD_S);
         now < held.0
     }
 
-    /// True for a recipient nobody has sent anything to with leave.
+    /// Whether nothing was ever sent to this recipient with permission.
     pub fn is_new(&self, recipient: &str) -> bool {
         !lock(&self.known).set.contains(&name(recipient))
     }
 
-    /// Remembers a recipient, over restarts too.
+    /// Remembers a recipient, also after a restart.
     pub fn know(&self, recipient: &str) -> Result<()> {
         let recipient = name(recipient);
         let mut known = lock(&self.known);

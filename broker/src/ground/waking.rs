@@ -1,13 +1,13 @@
-//! The hours of a day in which the creature may think of its own accord, by the owner's clock; pure.
+//! The hours of a day in which the creature may think of its own accord, in the owner's time zone; pure.
 //!
-//! Invariant: the stretches of two days do not overlap, whatever a change of the clocks does to them.
+//! Invariant: the stretches of two days do not overlap, not even when clocks change for summer or winter.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 
 const MINUTES_OF_A_DAY: u16 = 1_440;
-/// Days that are looked through at most.
+/// Most days looked through.
 const MOST_DAYS: usize = 400;
 
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Waking {
     hours: Hours,
 }
 
-/// Minutes after midnight; where the end is not after the beginning, it is on the next day.
+/// Minutes after midnight; an end that is not after the beginning is on the next day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Hours {
     from: u16,
@@ -40,7 +40,7 @@ impl Stretch {
     }
 }
 
-/// Whether an owner's waking hours can be read; none are all day.
+/// Checks whether waking hours can be parsed; an empty text means all day.
 pub fn judge(text: &str) -> Result<(), String> {
     if text.is_empty() { Ok(()) } else { read(text).map(|_| ()) }
 }
@@ -55,7 +55,7 @@ fn read(text: &str) -> Result<Hours, String> {
     Ok(Hours { from, to })
 }
 
-/// `08:30` as minutes after midnight; `24:00` is the end of a day.
+/// `08:30` as minutes after midnight; `24:00` is the end of the day.
 fn minutes(text: &str) -> Option<u16> {
     let (hour, minute) = text.trim().split_once(':')?;
     let digits = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -69,7 +69,7 @@ fn minutes(text: &str) -> Option<u16> {
 }
 
 impl Waking {
-    /// The hours as the owner wrote them, where they were judged good; UTC where there is no such zone.
+    /// Waking hours that were checked before; UTC where there is no such time zone.
     pub fn new(hours: &str, zone: &str) -> Self {
         let all_day = Hours { from: 0, to: MINUTES_OF_A_DAY };
         let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
@@ -80,17 +80,17 @@ impl Waking {
         self.hours == Hours { from: 0, to: MINUTES_OF_A_DAY }
     }
 
-    /// `08:00-23:00`; empty: all day.
+    /// As in `08:00-23:00`; empty for all day.
     pub fn told(&self) -> String {
         let Hours { from, to } = self.hours;
         let time = |minutes: u16| format!("{:02}:{:02}", minutes / 60, minutes % 60);
         if self.is_all_day() { String::new() } else { format!("{}-{}", time(from), time(to)) }
     }
 
-    /// The stretch a moment is in, if it is in one, and those after it.
+    /// The stretch that contains a time, if one does, and the stretches after it.
     pub fn from(&self, ms: i64) -> impl Iterator<Item = Stretch> + '_ {
         let today = Timestamp::from_millisecond(ms).unwrap_or_default().to_zoned(self.zone.clone()).date();
-        // Yesterday's may reach into today.
+        // Yesterday's stretch may reach into today.
         let first = today.yesterday().unwrap_or(today);
         let days = std::iter::successors(Some(first), |day| day.tomorrow().ok());
         days.take(MOST_DAYS)
@@ -106,7 +106,7 @@ impl Waking {
         Some(Stretch { begins_ms: self.at(day, from)?, ends_ms: self.at(last, to)? })
     }
 
-    /// A time that a change of the clocks leaves out is an hour later, one that comes twice is the first.
+    /// A time skipped when clocks change is an hour later; of a repeated time it is the first.
     fn at(&self, day: Date, minutes: u16) -> Option<i64> {
         let (hour, minute) = (i8::try_from(minutes / 60).ok()?, i8::try_from(minutes % 60).ok()?);
         let time = DateTime::from_parts(day, Time::new(hour, minute, 0, 0).ok()?);

@@ -1,4 +1,4 @@
-//! The anchor: how long the ledger was and what it came to, so that a shorter or changed one is noticed.
+//! The anchor: the ledger's length, last hash and sums, by which a shorter or changed ledger is noticed.
 
 use super::chain::End;
 use super::sums::Sums;
@@ -13,11 +13,11 @@ const VERSION: u32 = 1;
 pub struct Anchor {
     pub version: u32,
     pub at: String,
-    /// The last line the anchor knows of.
+    /// The last line the anchor knows.
     pub end: End,
-    /// Bytes of `ledger.jsonl` up to there.
+    /// Length of `ledger.jsonl` up to that line.
     pub bytes: u64,
-    /// Where `ledger.jsonl` is being moved to; a name below `.self`.
+    /// Name in `.self` that `ledger.jsonl` is being moved to, during a rotation.
     pub rotating: Option<String>,
     pub sums: Sums,
 }

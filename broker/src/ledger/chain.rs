@@ -1,25 +1,25 @@
-//! A line of the ledger as bytes: made with its hash, and read only if it is the next one; pure.
+//! A line of the ledger as bytes: written with its hash, and read only if it is the next in the chain; pure.
 
 use super::entry::Entry;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// What the first line of all has before it.
+/// The hash before the first line.
 pub const BEGINNING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// Bytes of a line at most; a longer one is none of ours.
+/// Longest line, in bytes; the broker writes none that is longer.
 pub const LONGEST_LINE: usize = 128 << 10;
 
-/// Characters of the longest text in an entry.
+/// Longest text in an entry, in characters.
 const LONGEST_TEXT: usize = 2_000;
 
 const PREV_MARK: &str = ",\"prev\":\"";
 const HASH_MARK: &str = ",\"hash\":\"";
 
-/// Where the chain stands.
+/// The end of the chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// Number of the last line; 0 before the first.
+    /// Number of the last line; 0 if there is none.
     pub seq: u64,
     pub hash: String,
 }
@@ -39,7 +39,7 @@ struct Written<'a> {
     prev: &'a str,
 }
 
-/// A line as it was written.
+/// A line as written.
 #[derive(Debug, Deserialize)]
 pub struct Line {
     pub seq: u64,
@@ -50,7 +50,7 @@ pub struct Line {
     pub hash: String,
 }
 
-/// Adds the entry's line with its newline to `text`; says where the chain stands then.
+/// Appends the entry's line and a newline to `text`; returns the new end of the chain.
 pub fn add(text: &mut String, end: &End, at: &str, entry: &Entry) -> Result<End, String> {
     let mut entry = entry.clone();
     let Entry { event, service, method, path, decision, call, note, .. } = &mut entry;
@@ -67,7 +67,7 @@ pub fn add(text: &mut String, end: &End, at: &str, entry: &Entry) -> Result<End,
     Ok(End { seq, hash })
 }
 
-/// Reads a line without its newline; it must be whole, and its hash its own.
+/// Parses a line without its newline; it must be complete and match its own hash.
 pub fn read(line: &[u8]) -> Result<Line, String> {
     let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
     let read: Line =
@@ -78,7 +78,7 @@ pub fn read(line: &[u8]) -> Result<Line, String> {
     }
 }
 
-/// The hash before a line and its own, found to be its own; the rest of it is not read.
+/// The previous hash in a line, and the line's own, after checking the latter; the rest is not parsed.
 pub fn link(text: &str) -> Result<(&str, &str), String> {
     let (before, rest) = text.rsplit_once(HASH_MARK).ok_or("no hash at its end")?;
     let said = rest.strip_suffix("\"}").ok_or("no hash at its end")?;
@@ -89,7 +89,7 @@ pub fn link(text: &str) -> Result<(&str, &str), String> {
     }
 }
 
-/// Reads the line that must come next.
+/// Parses a line that must follow `end`.
 pub fn next(line: &[u8], end: &End) -> Result<(Line, End), String> {
     let read = read(line)?;
     if end.seq.checked_add(1) != Some(read.seq) || read.prev != end.hash {

@@ -1,24 +1,24 @@
-//! One entry of the ledger as it is written, and why none can be.
+//! An entry of the ledger, and the reason why none can be written.
 
 use crate::ground::caps::{Class, Day, Micros};
 use crate::ground::refusal::Refusal;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-/// The service of entries that are about money itself.
+/// The service in entries about money itself.
 pub const OWN: &str = "budget";
 
-/// One line, before it has its place in the chain.
+/// The content of a line, before it has its place in the chain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Entry {
-    /// 0 for what no life asked for.
+    /// Number of the life; 0 if no life asked for it.
     pub life: u64,
     /// `reserve`, `settle`, `call`, `refuse`, `ask`, `answer`, `fetch`, `registry`, `purpose`, `note`.
     pub event: String,
     pub service: String,
     pub method: String,
-    /// Without its query, which may hold anything.
+    /// Without its query, which may contain anything.
     pub path: String,
     pub bytes_out: u64,
     pub bytes_in: u64,
@@ -27,35 +27,35 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_micro_usd: Option<Micros>,
     pub decision: String,
-    /// Ties what belongs to one call together.
+    /// Id shared by all entries of one call.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub call: String,
-    /// On whose behalf, where it costs.
+    /// On whose behalf, for calls that cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// The day it counts on, where it costs.
+    /// The day it counts on, for calls that cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day: Option<Day>,
-    /// Of what the creature may spend of its own accord, what was left after it; negative: a debt.
+    /// What was left of the creature's own money afterwards; negative: a debt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_left_micro_usd: Option<i64>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
-/// The ledger cannot be read or written: nothing that costs or changes anything may leave.
+/// The ledger cannot be read or written: nothing that costs or changes anything may be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closed(pub String);
 
 impl Entry {
-    /// A remark of the money's own.
+    /// An entry with a note about money.
     pub fn note(note: impl Into<String>) -> Self {
         Self { event: "note".into(), service: OWN.into(), note: note.into(), ..Self::default() }
     }
 }
 
 impl Closed {
-    /// The refusal of a fetch.
+    /// The refusal of a fetch that cannot be recorded.
     pub fn of_fetch(self) -> Refusal {
         let hint = "nothing goes out until the ledger can be written; the owner has to mend it";
         Refusal::new(503, "ledger_closed", self.0, hint)

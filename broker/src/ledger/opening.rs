@@ -1,6 +1,6 @@
-//! Opens a ledger: takes it for oneself, checks every line of it, and closes at anything odd.
+//! Opens a ledger: locks it, checks every line, and treats it as closed if anything is odd.
 //!
-//! Invariant: a ledger that lost a line it had acknowledged is never opened.
+//! Invariant: a ledger that lost an acknowledged line is never opened.
 
 use super::anchor::Anchor;
 use super::chain::{self, End};
@@ -18,10 +18,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a predecessor may take to die.
+/// How long to wait for a former broker to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A ledger that is whole.
+/// A ledger whose lines were all checked.
 pub struct Opened {
     pub file: File,
     pub bytes: u64,
@@ -96,7 +96,8 @@ fn lock(path: &Path) -> Result<Flock<File>, Closed> {
     }
 }
 
-/// A rotation is: said in the anchor, moved, said to be over. Wherever it broke off, it goes on.
+/// Completes a rotation, which is noted in the anchor, carried out, then removed from the anchor; it may break off
+/// anywhere.
 fn finish_rotation(house: &House, anchor: Option<Anchor>) -> Result<Option<Anchor>, Closed> {
     let Some(mut anchor) = anchor else { return Ok(None) };
     let Some(name) = anchor.rotating.take() else { return Ok(Some(anchor)) };
@@ -109,12 +110,12 @@ fn finish_rotation(house: &House, anchor: Option<Anchor>) -> Result<Option<Ancho
     Ok(Some(anchor))
 }
 
-/// Every line up to the anchor's must be as it was written: each follows the one before, and the last is the anchor's,
-/// so that no line between can have been changed. Their sums the anchor has.
+/// Checks that all lines up to the anchor's are unchanged: each follows the one before, and the last is the anchor's.
+/// Their sums are in the anchor.
 fn is_whole(file: &mut File, anchor: &Anchor) -> Result<(), String> {
     file.seek(SeekFrom::Start(0)).map_err(|error| error.to_string())?;
     let mut reader = BufReader::with_capacity(1 << 16, file.take(anchor.bytes));
-    // A ledger that was moved aside holds the lines before the first one here.
+    // The first line of this file follows one in an older file.
     let (mut end, mut line) = (None::<End>, Vec::new());
     loop {
         line.clear();
@@ -133,7 +134,7 @@ fn is_whole(file: &mut File, anchor: &Anchor) -> Result<(), String> {
     }
 }
 
-/// Where the chain stands after this line.
+/// The end of the chain after this line.
 fn follows(line: &[u8], end: Option<&End>) -> Result<End, String> {
     let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
     let (prev, hash) = chain::link(text)?;
@@ -144,7 +145,7 @@ fn follows(line: &[u8], end: Option<&End>) -> Result<End, String> {
     }
 }
 
-/// Follows the chain from the anchor to the last whole line.
+/// Follows the chain from the anchor to the last complete line.
 fn read_on(file: &mut File, anchor: Anchor) -> Result<(End, Sums, u64), String> {
     let Anchor { mut end, mut sums, mut bytes, .. } = anchor;
     file.seek(SeekFrom::Start(bytes)).map_err(|error| error.to_string())?;
@@ -166,7 +167,7 @@ fn read_on(file: &mut File, anchor: Anchor) -> Result<(End, Sums, u64), String> 
     }
 }
 
-/// Whether no line ends any more: a torn end may be longer than a line, where the disk gave zeros for what it lost.
+/// Whether no further line ends: a torn end may be longer than any line, if the disk filled a lost part with zeros.
 fn rest_is_one_line(reader: &mut impl BufRead) -> bool {
     loop {
         match reader.fill_buf() {
@@ -196,7 +197,7 @@ pub fn stamp(clock: &Clock) -> String {
     clock.now().strftime("%Y%m%dT%H%M%S%3f").to_string()
 }
 
-/// Ledgers of former times.
+/// Older ledger files.
 fn set_aside(house: &House) -> impl Iterator<Item = PathBuf> + use<> {
     let folder = house.ledger().parent().map(Path::to_owned).unwrap_or_default();
     std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| {
@@ -205,14 +206,14 @@ fn set_aside(house: &House) -> impl Iterator<Item = PathBuf> + use<> {
     })
 }
 
-/// The owner's way out of a closed ledger: what is there is set aside, a new one begins, and its first line counts
-/// every cap as spent. Says what was done.
+/// Opens a new ledger on the owner's order after the old one was closed: sets the old one aside, and counts every
+/// cap as spent. Returns a sentence about it.
 pub fn accept(house: &House, clock: &Clock, budget: &Budget) -> anyhow::Result<String> {
     std::fs::create_dir_all(house.broker())?;
     let lock = lock(&house.broker().join("ledger.lock")).map_err(|Closed(why)| anyhow::anyhow!(why))?;
     let stamp = stamp(clock);
     let aside = house.ledger().with_file_name(format!("ledger-{stamp}-closed.jsonl"));
-    // The anchor first: a new ledger beside the old anchor would be closed again, never fresh.
+    // The old anchor is moved as well: beside a new ledger it would close that one again.
     for (from, to) in
         [(house.ledger(), aside), (house.anchor(), house.broker().join(format!("anchor-{stamp}.json")))]
     {

@@ -1,4 +1,4 @@
-//! What the lines of a ledger come to: spend, the owner's last word, what is latched; a fold over entries, pure.
+//! Sums over the ledger's lines: spend, the owner's last word, stopped providers; pure.
 
 use super::entry::{Entry, OWN};
 use crate::ground::caps::{Cost, Money};
@@ -6,7 +6,7 @@ use crate::ground::rate::Bucket;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Decisions of such lines that mean something when they are read again.
+/// Decisions of notes that have an effect when the ledger is read.
 pub const ACCEPTED: &str = "accepted";
 pub const INBOX: &str = "inbox";
 pub const OWNER_SPOKE: &str = "owner_spoke";
@@ -17,13 +17,13 @@ pub const STOPPED: &str = "stopped";
 #[serde(default)]
 pub struct Sums {
     pub money: Money,
-    /// How long the inbox was when it was last looked at.
+    /// Length of the inbox when it was last looked at.
     pub inbox_bytes: Option<u64>,
-    /// When the owner was last heard, as the ledger spells time.
+    /// When the owner was last heard, RFC 3339.
     pub owner_spoke_at: Option<String>,
     pub warned_on: Option<crate::ground::caps::Day>,
     pub stopped: Option<Stopped>,
-    /// What was left of the creature's own money when it last spent some.
+    /// The creature's own money after it last spent some.
     pub bucket: Option<Bucket>,
 }
 
@@ -34,7 +34,7 @@ pub struct Stopped {
     pub provider: String,
     pub status: u16,
     pub hint: String,
-    /// Of the key and the owner's settings it was said to; holds only for these.
+    /// Fingerprint of the keys and settings it was said about; with others it no longer holds.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub fingerprint: String,
 }

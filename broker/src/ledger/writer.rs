@@ -1,6 +1,6 @@
-//! The thread that writes the ledger: many lines, one write, one sync; then each who waited is told.
+//! The thread that writes the ledger: many lines, one write, one sync; then each waiting caller is answered.
 //!
-//! Invariant: nobody is told that a line is on the disk before it is; a line that failed is taken out again.
+//! Invariant: no caller hears that a line is on disk before it is; a line that failed is removed again.
 
 use super::anchor::Anchor;
 use super::chain::{self, End};
@@ -19,23 +19,23 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Lines of one write at most.
+/// Most lines in one write.
 const MOST_AT_ONCE: usize = 1_024;
-/// Lines after which the anchor is written though more come; start-up reads about so many.
+/// Lines after which the anchor is written even without a pause; a start reads about as many lines again.
 const ANCHOR_LINES: u64 = 4_096;
-/// How long a line nobody waits for may wait for others.
+/// How long a line without a waiting caller may wait for others.
 const MOMENT: Duration = Duration::from_millis(40);
-/// Silence after which it is written otherwise.
+/// Pause after which the anchor is written.
 const QUIET: Duration = Duration::from_millis(250);
 
-/// A line on its way to the disk, and who waits for it.
+/// A line to be written, and who waits for it.
 pub(super) struct Waiting {
     pub(super) entry: Entry,
-    /// None: nobody waits, so that it may wait itself for one that somebody waits for.
+    /// `None`: no caller waits, so the line may wait for one that has a caller.
     pub(super) done: Option<oneshot::Sender<Result<(), Closed>>>,
 }
 
-/// Why nothing can be written, for as long as that is so.
+/// Why nothing can be written now; shared with the ledger's handles.
 #[derive(Clone, Default)]
 pub(super) struct Why(Arc<Mutex<Option<String>>>);
 
@@ -53,17 +53,17 @@ pub struct Writer {
     house: House,
     clock: Clock,
     file: File,
-    /// Of the file, all on the disk.
+    /// Length of the file, all of it synced.
     bytes: u64,
     end: End,
     sums: Sums,
     largest_bytes: u64,
     lines_since_anchor: u64,
     closed: Why,
-    /// Nothing can mend it while this process lives.
+    /// The file cannot be used any more while this process lives.
     is_over: bool,
-    /// A write failed: what it left is taken out before the next.
-    is_soiled: bool,
+    /// A write failed: its remains are removed before the next one.
+    has_remains: bool,
     _lock: Flock<File>,
 }
 
@@ -77,11 +77,11 @@ impl Writer {
             end: opened.end,
             sums: opened.sums,
             largest_bytes,
-            // What was read at the start is anchored at the first rest.
+            // Lines read at the start are anchored at the first pause.
             lines_since_anchor: 1,
             closed,
             is_over: false,
-            is_soiled: false,
+            has_remains: false,
             _lock: opened.lock,
         }
     }
@@ -98,7 +98,7 @@ impl Writer {
                 Ok(line) => {
                     batch.push(line);
                     batch.extend(waiting.try_iter().take(MOST_AT_ONCE));
-                    // A sync for lines nobody waits for would only be in the way of those somebody does.
+                    // A sync for lines without a caller would delay those with one.
                     if batch.len() < MOST_AT_ONCE && batch.iter().all(|line| line.done.is_none()) {
                         continue;
                     }
@@ -106,14 +106,14 @@ impl Writer {
                 }
                 Err(RecvTimeoutError::Timeout) if !batch.is_empty() => self.commit(&mut batch),
                 Err(RecvTimeoutError::Timeout) => {
-                    self.drop_anchor(None);
+                    self.write_anchor(None);
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     if !batch.is_empty() {
                         self.commit(&mut batch);
                     }
                     if self.lines_since_anchor > 0 {
-                        self.drop_anchor(None);
+                        self.write_anchor(None);
                     }
                     return;
                 }
@@ -121,7 +121,7 @@ impl Writer {
         }
     }
 
-    /// Writes and syncs the lines of all who wait, or takes them out again.
+    /// Writes and syncs the lines, or removes them again; answers the callers that wait.
     fn commit(&mut self, batch: &mut Vec<Waiting>) {
         let outcome = self.written(batch);
         if let Err(why) = &outcome {
@@ -132,7 +132,7 @@ impl Writer {
             let _ = done.send(outcome.clone().map_err(Closed));
         }
         if self.lines_since_anchor >= ANCHOR_LINES {
-            self.drop_anchor(None);
+            self.write_anchor(None);
         }
         if self.bytes >= self.largest_bytes && !self.is_over {
             self.rotate();
@@ -144,8 +144,8 @@ impl Writer {
             return Err(self.closed.get().unwrap_or_default());
         }
         self.is_ours()?;
-        if self.is_soiled {
-            self.wipe()?;
+        if self.has_remains {
+            self.remove_remains()?;
         }
         let (mut text, mut end) = (String::new(), self.end.clone());
         let at = self.clock.stamp();
@@ -154,9 +154,9 @@ impl Writer {
         }
         let synced = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
         if let Err(error) = synced {
-            self.is_soiled = true;
-            // At once, while there may be room to do it; else before the next line.
-            let _ = self.wipe();
+            self.has_remains = true;
+            // At once, while there may be room for it; otherwise before the next line.
+            let _ = self.remove_remains();
             let path = self.house.ledger();
             return Err(format!("{} cannot be written: {error}; is the disk full?", path.display()));
         }
@@ -167,7 +167,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether the file by its name is still the one we write, as we left it.
+    /// Whether the file under the ledger's name is still the one being written, unchanged.
     fn is_ours(&mut self) -> Result<(), String> {
         let path = self.house.ledger();
         let named = std::fs::symlink_metadata(&path).map_err(|error| error.to_string());
@@ -176,7 +176,7 @@ impl Writer {
             (Ok(named), Ok(held)) if named.ino() != held.ino() || named.dev() != held.dev() => {
                 "was replaced by another hand".to_owned()
             }
-            (Ok(_), Ok(held)) if held.len() != self.bytes && !self.is_soiled => {
+            (Ok(_), Ok(held)) if held.len() != self.bytes && !self.has_remains => {
                 "was changed by another hand".to_owned()
             }
             (Ok(_), Ok(_)) => return Ok(()),
@@ -186,15 +186,15 @@ impl Writer {
         Err(format!("{} {odd}", path.display()))
     }
 
-    /// Takes out what a failed write left; what was acknowledged stays.
-    fn wipe(&mut self) -> Result<(), String> {
-        let wiped = self.file.set_len(self.bytes).and_then(|()| self.file.sync_all());
-        wiped.map_err(|error| format!("{} cannot be mended: {error}", self.house.ledger().display()))?;
-        self.is_soiled = false;
+    /// Removes the remains of a failed write; acknowledged lines stay.
+    fn remove_remains(&mut self) -> Result<(), String> {
+        let removed = self.file.set_len(self.bytes).and_then(|()| self.file.sync_all());
+        removed.map_err(|error| format!("{} cannot be mended: {error}", self.house.ledger().display()))?;
+        self.has_remains = false;
         Ok(())
     }
 
-    fn drop_anchor(&mut self, rotating: Option<String>) -> bool {
+    fn write_anchor(&mut self, rotating: Option<String>) -> bool {
         let anchor = Anchor {
             at: self.clock.stamp(),
             end: self.end.clone(),
@@ -203,16 +203,16 @@ impl Writer {
             sums: self.sums.clone(),
             ..Anchor::default()
         };
-        // Tried again after as many lines: an old anchor only makes for a longer start.
+        // If this fails it is tried again after as many lines; an old anchor only makes the next start slower.
         self.lines_since_anchor = 0;
         anchor.write(&self.house).map_err(|error| tracing::warn!("{error:#}")).is_ok()
     }
 
-    /// Begins a new file; the chain and the sums go on.
+    /// Begins a new file; chain and sums continue.
     fn rotate(&mut self) {
         let name = format!("ledger-{}.jsonl", opening::stamp(&self.clock));
         let target = self.house.ledger().with_file_name(&name);
-        if target.exists() || !self.drop_anchor(Some(name)) {
+        if target.exists() || !self.write_anchor(Some(name)) {
             return;
         }
         let moved = std::fs::rename(self.house.ledger(), &target).and_then(|()| {
@@ -228,13 +228,13 @@ impl Writer {
             Ok(file) => {
                 self.file = file;
                 self.bytes = 0;
-                self.drop_anchor(None);
+                self.write_anchor(None);
             }
             Err(error) => {
                 tracing::error!("failed to rotate the ledger: {error}");
-                // The next line finds out whether the file is back, and closes if not.
+                // If this fails too, the next write notices that the file is missing, and closes the ledger.
                 if !self.house.ledger().exists() && std::fs::rename(&target, self.house.ledger()).is_ok() {
-                    self.drop_anchor(None);
+                    self.write_anchor(None);
                 }
             }
         }

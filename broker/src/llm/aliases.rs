@@ -1,11 +1,11 @@
-//! Short names of models and the tokens their windows hold: the owner's words, else tables compiled in; pure.
+//! Short names of models, and the sizes of their context windows: the owner's settings, else tables compiled in; pure.
 
 use std::collections::BTreeMap;
 
-/// Compiled in, so that no file can be missing.
+/// Compiled in, so that the file cannot be missing.
 const TABLE: &str = include_str!("../aliases.toml");
 
-/// Tokens of a prompt at most, by how a model's name begins; the first that fits counts.
+/// Size of the context window in tokens, by how a model's name begins; the first match counts.
 const WINDOWS: [(&str, u64); 8] = [
     ("claude-fable-5", 1_000_000),
     ("claude-mythos-5", 1_000_000),
@@ -17,7 +17,7 @@ const WINDOWS: [(&str, u64); 8] = [
     ("gpt-5", 272_000),
 ];
 
-/// What short names mean.
+/// The model that each short name means.
 #[derive(Clone, Debug, Default)]
 pub struct Aliases(BTreeMap<String, String>);
 
@@ -31,15 +31,15 @@ impl Aliases {
         Self(table)
     }
 
-    /// The whole name of a model.
+    /// A model's whole name.
     pub fn meant<'a>(&'a self, name: &'a str) -> &'a str {
         self.0.get(name).map_or(name, String::as_str)
     }
 }
 
-/// The window of a model of a known name.
+/// The context window of a known model.
 pub fn window(model: &str) -> Option<u64> {
-    // A gateway puts the maker before the name.
+    // Gateways put the maker before the name.
     let name = model.rsplit('/').next().unwrap_or(model);
     WINDOWS.iter().find(|(beginning, _)| name.starts_with(beginning)).map(|(_, tokens)| *tokens)
 }

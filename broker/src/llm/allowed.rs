@@ -1,11 +1,11 @@
-//! What may stand in a request that costs: fields, tools and betas whose price is in the bytes and the limit; pure.
+//! What a request that costs may contain: fields, tools and betas whose price is bounded by its bytes and token limit; pure.
 
 use super::refusals::{malformed, refused, short};
 use super::wire::Wire;
 use crate::ground::refusal::Refusal;
 use serde_json::{Map, Value};
 
-/// Fields whose cost is known: the prompt's bytes and the reply's tokens.
+/// Fields whose cost is bounded by the prompt's bytes and the reply's tokens.
 const ANTHROPIC: &str = "model messages system max_tokens metadata stop_sequences stream temperature top_k top_p thinking tools \
     tool_choice output_config output_format service_tier cache_control";
 const CHAT: &str = "model messages max_tokens max_completion_tokens n stream stream_options temperature top_p top_k min_p \
@@ -18,16 +18,16 @@ const RESPONSES: &str = "model input instructions max_output_tokens stream strea
     background previous_response_id conversation prompt_cache_key prompt_cache_options prompt_cache_retention \
     safety_identifier service_tier";
 
-/// Tools that run at the client, so that they cost no more than their words.
+/// Tools that run at the client, so that they cost no more than their text.
 const CLIENT_TOOLS: &[&str] = &["custom", "function"];
 const CLIENT_TOOL_FAMILIES: &[&str] = &["bash_", "text_editor_", "computer_", "memory_"];
 
-/// Betas, without their dates, after which a call costs no more than its tokens.
+/// Betas, without their dates, with which a call costs no more than its tokens.
 const BETAS: &str = "computer-use effort extended-cache-ttl fine-grained-tool-streaming interleaved-thinking \
     mid-conversation-output-config mid-conversation-system-clear-at output-128k prompt-caching structured-outputs \
     thinking-binding-controls thinking-display-updates token-efficient-tools";
 
-/// Refuses a field that may cost anything.
+/// Refuses a field of unbounded cost.
 pub fn fields(wire: Wire, fields: &Map<String, Value>) -> Result<(), Refusal> {
     let known = match wire {
         Wire::Anthropic => ANTHROPIC,
@@ -46,7 +46,7 @@ pub fn fields(wire: Wire, fields: &Map<String, Value>) -> Result<(), Refusal> {
     tools(fields)
 }
 
-/// Nothing is kept at the provider, so that all that is billed is in the request.
+/// Refuses state kept at the provider: everything that is billed has to be in the request.
 fn stateless(fields: &Map<String, Value>) -> Result<(), Refusal> {
     let is_set = |name: &&&str| fields.get(**name).is_some_and(|value| !value.is_null() && value != false);
     if let Some(name) = ["previous_response_id", "conversation", "background", "store"].iter().find(is_set) {
@@ -64,7 +64,7 @@ fn stateless(fields: &Map<String, Value>) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses a beta that may cost more than its tokens.
+/// Refuses a beta that may cost more than the tokens.
 pub fn betas(header: &str) -> Result<(), Refusal> {
     let is_known = |beta: &str| {
         let dated = |name: &str| {
@@ -83,7 +83,7 @@ pub fn betas(header: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Tiers and places that cost more than the list says.
+/// Refuses service tiers and regions that cost more than the list price.
 fn tier(fields: &Map<String, Value>) -> Result<(), Refusal> {
     let usual = ["auto", "default", "standard_only", "flex"];
     match fields.get("service_tier") {
@@ -96,7 +96,7 @@ fn tier(fields: &Map<String, Value>) -> Result<(), Refusal> {
     }
 }
 
-/// Tools the provider runs cost by use, without a bound.
+/// Refuses tools that the provider runs: they cost by use, without a bound.
 fn tools(fields: &Map<String, Value>) -> Result<(), Refusal> {
     let hint = "use tools of your own (function, custom, bash, text_editor, computer, memory); to read the web, use /web";
     let tools = match fields.get("tools") {

@@ -1,6 +1,6 @@
-//! Passes an answer back: a stream as it comes, else whole; without secrets, metered; and settles the call once.
+//! Passes an answer back (a stream as it comes, else whole), scrubbed and metered, and settles the call once.
 //!
-//! Invariant: every reservation that comes in here is settled once, however the answer ends.
+//! Invariant: every reservation handed over to this file is settled once, however the answer ends.
 
 use super::Llm;
 use super::meter::Meter;
@@ -18,18 +18,18 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Bytes of an answer at most; the longest reply of any model is a fraction of it.
+/// Most bytes of an answer; any model's longest reply is a fraction of it.
 const LARGEST_ANSWER: usize = 32 << 20;
 const LARGEST_ERROR: usize = 1 << 20;
 
-/// Headers of the provider that a client can use.
+/// Headers of the provider that are passed on to the client.
 const PASSED: [&str; 5] = ["content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"];
 const PASSED_FAMILIES: [&str; 2] = ["anthropic-ratelimit-", "x-ratelimit-"];
 
 pub async fn pass(mut flow: Flow, answer: reqwest::Response) -> Result<Response, Refusal> {
     let (llm, status) = (flow.llm.clone(), answer.status().as_u16());
     let mut headers = passed(&llm, answer.headers());
-    // Errors name who said them, not us.
+    // Errors name the provider as their source, not the broker.
     let upstream = flow.sent.provider.upstream();
     if let Ok(upstream) = HeaderValue::from_str(&upstream) {
         headers.insert("x-feral-upstream", upstream);
@@ -47,7 +47,7 @@ pub async fn pass(mut flow: Flow, answer: reqwest::Response) -> Result<Response,
         let hint = "the owner sets base_url to the final address";
         return Err(Refusal::new(502, "upstream_redirect", message, hint));
     }
-    // What it is, not what was asked for, decides how it is read.
+    // The answer's own type decides how it is read, not the request's.
     let kind = headers.get("content-type").and_then(|kind| kind.to_str().ok());
     flow.is_stream = kind.map_or(flow.is_stream, |kind| kind.starts_with("text/event-stream"));
     flow.meter = Meter::new(flow.sent.wire, flow.is_stream);
@@ -70,8 +70,8 @@ pub async fn pass(mut flow: Flow, answer: reqwest::Response) -> Result<Response,
 
 const BROKEN: &str = "the provider's answer broke off";
 
-/// A call on its way, from when it is sent to the last byte of its answer. Dropped before its end, a stream is settled
-/// at the prompt and a bound on what it wrote, and what nobody saw any of stands.
+/// A call from when it is sent to the last byte of its answer. Dropped earlier, a stream is settled at its prompt and
+/// a bound on what was written; for any other call the reservation stands.
 pub struct Flow {
     llm: Arc<Llm>,
     answer: Option<reqwest::Response>,
@@ -83,7 +83,7 @@ pub struct Flow {
     began: Instant,
     status: Option<u16>,
     bytes: usize,
-    /// The client did not wait for the end.
+    /// Whether the client disconnected before the end.
     is_left: bool,
 }
 
@@ -104,12 +104,12 @@ impl Flow {
         }
     }
 
-    /// The call to whoever settles it otherwise.
+    /// Hands the call over to the caller, who settles it.
     pub fn given_up(&mut self) -> Option<(Reservation, Arc<Sent>)> {
         Some((self.reservation.take()?, self.sent.clone()))
     }
 
-    /// The next whole lines.
+    /// The next complete lines.
     async fn next(&mut self) -> Option<Result<Vec<u8>, std::io::Error>> {
         loop {
             let read = self.answer.as_mut()?.chunk().await;
@@ -141,7 +141,7 @@ impl Flow {
         Err(std::io::Error::other(BROKEN))
     }
 
-    /// No whole answer came, and not because the client left.
+    /// Notes that the model did not answer completely, unless the client disconnected.
     fn lost(&self) {
         let what = if self.meter.is_page() { "no model's answer, but a page" } else { BROKEN };
         if !self.is_left {
@@ -173,7 +173,7 @@ impl Flow {
                 "cut: the client left; its prompt and what was written",
             );
         }
-        // Where the client left, an answer may have been on its way.
+        // If the client disconnected, an answer may have been on its way.
         let is_none = (bytes == 0 && !self.is_left) || (is_ended && self.meter.is_page());
         match is_none {
             true => {
@@ -199,7 +199,7 @@ impl Drop for Flow {
     }
 }
 
-/// An error is read whole: it may say that asking again will not help, and its body may repeat the key.
+/// Passes on an error, which is read whole: it may say that asking again will not help, and may repeat the key.
 async fn error(
     llm: &Arc<Llm>,
     mut answer: reqwest::Response,

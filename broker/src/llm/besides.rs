@@ -1,14 +1,14 @@
-//! A model the owner names besides the first: what it leaves open is as with that one; pure.
+//! A model the owner names besides the first: settings it leaves open are those of the first; pure.
 
 use super::aliases::Aliases;
 use super::provider::Provider;
 use crate::policy::{Besides, Model};
 
-/// Makers by how their models' names begin.
+/// Makers, by how their models' names begin.
 const MAKERS: [(&str, &str); 2] = [("claude", "anthropic"), ("gpt", "openai")];
 
-/// Its settings, as if it were the only one. One that names no place of its own is where the first is, unless its name
-/// is the other maker's and the first is at no address of the owner's.
+/// Its settings, as if it were the only model. A model without an address of its own is at the first one's, unless
+/// its name is the other maker's and the first is at its own maker's address.
 pub fn as_first(settings: &Model, first: &Provider, besides: &Besides, aliases: &Aliases) -> Model {
     let is_set = |text: &String| !text.trim().is_empty();
     let own = Model {

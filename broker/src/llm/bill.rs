@@ -1,6 +1,6 @@
-//! What one call comes to: reserved, likely, and in fact by what its answer says, held at what it can have cost; pure.
+//! The cost of one call: reserved, likely, and actual by the answer's usage, bounded by what it can have cost; pure.
 //!
-//! Invariant: no figure of an answer's makes a call dearer than what was sent and what came back allow.
+//! Invariant: no figure in an answer makes a call dearer than the bytes sent and received allow.
 
 use super::request::{Judged, OVERHEAD_TOKENS, USUAL_MAX_TOKENS};
 use crate::ground::caps::{Cost, Micros};
@@ -10,43 +10,44 @@ use crate::money::prices::{Rate, Usage};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bill {
     pub rate: Rate,
-    /// At most: a token is at least a byte.
+    /// At most: a token has at least one byte.
     pub input_tokens: u64,
-    /// Of these, what is not in its bytes.
+    /// Of these, tokens that are not in the body's bytes.
     pub extra_tokens: u64,
     /// At most, all replies together.
     pub output_tokens: u64,
     pub hour_cache: bool,
-    /// What calls of the model were like when this one was reserved.
+    /// Figures of the model's earlier calls, when this one was reserved.
     pub like: Option<Like>,
 }
 
-/// What calls of a model were like.
+/// Figures of a model's calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Like {
-    /// Tokens of the prompt, of a thousand bytes; none where it was too short to tell, or not of words alone.
+    /// Prompt tokens per thousand bytes; `None` for a prompt too short to tell, or not of text alone.
     pub input_permille: Option<u64>,
     /// Tokens of the reply.
     pub output_tokens: u64,
 }
 
-/// Of a model nothing is known of yet: three bytes a token are likely, two are reserved; and a reply of some length.
+/// For a model without calls yet: three bytes per token are likely, two are reserved; and a usual reply.
 const USUAL_PERMILLE: u64 = 333;
 const RESERVED_PERMILLE: u64 = 500;
 const USUAL_OUTPUT_TOKENS: u64 = 2_000;
-/// Bytes of a prompt that begins a thought.
+/// Bytes of a usual prompt at the beginning of a thought.
 const USUAL_BYTES: u64 = 16_000;
 
-/// Never reserved are more bytes a token than four.
+/// At least one token per four bytes is reserved.
 const LEAST_PERMILLE: u64 = 250;
 
-/// What is likely is a quarter above what was seen, and so is what is reserved of a prompt.
-const ABOVE: (u64, u64) = (5, 4);
+/// A likely cost, and the reserved prompt, are a quarter above what was seen.
+const MARGIN: (u64, u64) = (5, 4);
 
-/// Bytes from which on a prompt says how many tokens a byte of it has: in a shorter one the provider's words are more.
+/// Length from which a prompt tells how many tokens its bytes have; in a shorter one the provider's own additions
+/// dominate.
 const TELLING_BYTES: u64 = 4_000;
 
-/// Tokens a second of a model that thinks where nobody sees it: above the fastest there are.
+/// Assumed speed of a model's unseen thinking, in tokens per second: above the fastest known.
 const UNSEEN_TOKENS_A_SECOND: u64 = 250;
 
 impl Bill {
@@ -55,23 +56,23 @@ impl Bill {
         Self { rate, input_tokens, extra_tokens, output_tokens, hour_cache, like }
     }
 
-    /// What a call of a model that was never asked likely costs.
+    /// Likely cost of a call to a model that was never called.
     pub fn usual(rate: Rate) -> Micros {
         let (extra_tokens, output_tokens) = (OVERHEAD_TOKENS, USUAL_MAX_TOKENS);
         let input_tokens = USUAL_BYTES + extra_tokens;
         Self { rate, input_tokens, extra_tokens, output_tokens, hour_cache: false, like: None }.cost(0).likely
     }
 
-    /// What is reserved, and what is likely where so many tokens of the prompt are read from a cache.
+    /// The cost to reserve, and the likely cost if `read_tokens` of the prompt are read from a cache.
     pub fn cost(&self, read_tokens: u64) -> Cost {
         let most = self.worst(self.reserved_tokens(), self.output_tokens);
         let output = self.like.map_or(USUAL_OUTPUT_TOKENS, |like| like.output_tokens);
-        let (input, output) = (self.likely_tokens(), above(output).min(self.output_tokens));
+        let (input, output) = (self.likely_tokens(), with_margin(output).min(self.output_tokens));
         let read = read_tokens.min(input);
         Cost { most, likely: self.rate.likely(input - read, read, output, self.hour_cache).min(most) }
     }
 
-    /// Tokens of a prompt of this model's, cut to what there is room for.
+    /// How many tokens a prompt to this model may have, to fit what is left.
     pub fn fitting_tokens(&self, room: Cost) -> u64 {
         let of_bytes = |bytes: u64| Self { input_tokens: self.extra_tokens + bytes, ..*self };
         let fits = |bytes: u64| {
@@ -90,13 +91,13 @@ impl Bill {
         part(fitting, permille)
     }
 
-    /// What it costs to have been read and not answered.
+    /// The cost of a prompt that was read but not answered.
     pub fn input(&self) -> Micros {
         self.worst(self.like.map_or(self.reserved_tokens(), |_| self.likely_tokens()), 0)
     }
 
-    /// What a usage comes to, and whether it was more than there can have been. A server may not heed the limit of a
-    /// reply, but what it sent has at least a byte a token.
+    /// The cost by the answer's usage, and whether that usage was impossible. A server may ignore the limit on a
+    /// reply, but its tokens have at least one byte each.
     pub fn by_usage(&self, usage: &Usage, answer_bytes: u64) -> (Micros, bool) {
         let output = self.output_tokens.max(answer_bytes);
         let most = self.worst(usage.prompt().min(self.input_tokens), usage.output.min(output));
@@ -105,8 +106,8 @@ impl Bill {
         (cost.min(most), is_beyond)
     }
 
-    /// What a stream came to that the client left: the prompt, and a bound on the reply by what was written and how
-    /// long the model may have thought unseen. `said` is a usage that came, and whether it was the last.
+    /// The cost of a stream the client disconnected from: the prompt, and a bound on the reply by what was written
+    /// and how long the model may have thought unseen. `said` is a usage that came, and whether it was the last.
     pub fn cut(&self, said: Option<(Usage, bool)>, written_bytes: u64, seconds: u64) -> Micros {
         let bound = written_bytes.max(seconds.saturating_mul(UNSEEN_TOKENS_A_SECOND)).min(self.output_tokens);
         match said {
@@ -118,7 +119,7 @@ impl Bill {
         }
     }
 
-    /// What the next call of the model is likely to be like.
+    /// The figures of this call, for estimating the next.
     pub fn like(&self, usage: &Usage) -> Like {
         let bytes = self.bytes();
         let tells = bytes >= TELLING_BYTES && self.extra_tokens <= OVERHEAD_TOKENS;
@@ -130,16 +131,17 @@ impl Bill {
         }
     }
 
-    /// Tokens of the prompt that are reserved; a usage may claim more, up to all that was sent.
+    /// Prompt tokens to reserve; a usage may claim more, up to everything that was sent.
     pub fn reserved_tokens(&self) -> u64 {
-        let permille = self.seen_permille().map_or(RESERVED_PERMILLE, above).clamp(LEAST_PERMILLE, 1_000);
+        let permille =
+            self.seen_permille().map_or(RESERVED_PERMILLE, with_margin).clamp(LEAST_PERMILLE, 1_000);
         part(self.bytes(), permille).saturating_add(self.extra_tokens)
     }
 
     fn likely_tokens(&self) -> u64 {
         let permille = self.seen_permille().unwrap_or(USUAL_PERMILLE);
         let unseen = self.extra_tokens.saturating_sub(OVERHEAD_TOKENS);
-        part(self.bytes(), above(permille)).saturating_add(unseen).min(self.reserved_tokens())
+        part(self.bytes(), with_margin(permille)).saturating_add(unseen).min(self.reserved_tokens())
     }
 
     fn seen_permille(&self) -> Option<u64> {
@@ -155,11 +157,11 @@ impl Bill {
     }
 }
 
-fn above(seen: u64) -> u64 {
-    seen.saturating_mul(ABOVE.0).div_ceil(ABOVE.1)
+fn with_margin(seen: u64) -> u64 {
+    seen.saturating_mul(MARGIN.0).div_ceil(MARGIN.1)
 }
 
-/// So many thousandths of it.
+/// So many thousandths of `whole`.
 fn part(whole: u64, permille: u64) -> u64 {
     u64::try_from((u128::from(whole) * u128::from(permille)).div_ceil(1_000)).unwrap_or(u64::MAX)
 }

@@ -1,6 +1,7 @@
-//! Blocks of a conversation: counts images, and refuses what brings tokens that are not in its bytes; pure.
+//! Content blocks of a conversation: counts images, and refuses blocks whose tokens are not in the body's bytes; pure.
 //!
-//! A kind nobody here knows passes, for a model's own turns go back as they came, unless it stands for what lies elsewhere.
+//! An unknown kind is accepted, since a model's own turns are sent back unchanged, unless it refers to content
+//! elsewhere.
 
 use super::data;
 use super::refusals::{malformed, refused, short};
@@ -8,27 +9,27 @@ use super::wire::Wire;
 use crate::ground::refusal::Refusal;
 use serde_json::{Map, Value};
 
-/// Kinds whose tokens are in their bytes, whatever their fields are called: a tool's input may well hold a `url`.
+/// Kinds whose tokens are in their bytes, whatever their fields are called: a tool's input may contain a `url`.
 const PLAIN: &str = "text tool_use tool_result thinking redacted_thinking refusal function custom search_result input_text \
     output_text message function_call function_call_output custom_tool_call custom_tool_call_output reasoning";
 const IMAGES: &[&str] = &["image", "image_url", "input_image"];
-/// Kinds that are rendered or looked up at the provider.
+/// Kinds that the provider renders or looks up.
 const UNBOUND: &str =
     "document input_file file input_audio audio video container_upload item_reference image_generation_call";
-/// Fields of an unknown kind that stand for what lies elsewhere, or for a medium.
+/// Fields of an unknown kind that refer to content elsewhere, or to media.
 const ELSEWHERE: &str =
     "file file_id file_data container_id audio input_audio video image media_type mime_type source";
-/// Of a message, what is judged as blocks, or is a call's arguments.
+/// Fields of a message that are judged as blocks, or are a call's arguments.
 const OF_MESSAGE: [&str; 3] = ["content", "tool_calls", "function_call"];
 
-/// Counts the images of a request.
+/// Counts the images in a request.
 pub fn judge(wire: Wire, fields: &Map<String, Value>) -> Result<u64, Refusal> {
     let mut images = 0;
     if wire == Wire::Responses {
         match fields.get("input") {
             Some(Value::String(_)) => {}
             Some(Value::Array(items)) => {
-                // Without a kind and a role it is a number of what the provider keeps.
+                // Without kind and role it is a reference to what the provider stores.
                 let is_number =
                     |item: &&Value| item.get("type").is_none_or(Value::is_null) && item.get("role").is_none();
                 if items.iter().any(|item| is_number(&item)) {
@@ -74,12 +75,12 @@ fn block(block: &Value, images: &mut u64) -> Result<(), Refusal> {
         let besides = fields.filter(|(name, value)| !is_blocks(name, value));
         besides.into_iter().try_for_each(|(name, value)| bound(kind, name, value))?;
     }
-    // Results of tools hold blocks of their own.
+    // Results of tools contain blocks too.
     content(block.get("content"), images)?;
     content(block.get("output"), images)
 }
 
-/// Whether the tokens of a field are in its bytes, at any depth.
+/// Refuses a field whose tokens are not in its bytes, at any depth.
 fn bound(kind: &str, name: &str, value: &Value) -> Result<(), Refusal> {
     let stands_elsewhere = name.ends_with("url") || is_of(ELSEWHERE, name);
     match value {

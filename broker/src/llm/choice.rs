@@ -1,4 +1,4 @@
-//! Which providers are chosen: by the owner's settings, else by the keys there are, else an Ollama on loopback.
+//! Chooses the model providers: by the owner's settings, else by the keys there are, else an Ollama on loopback.
 
 use super::aliases::Aliases;
 use super::besides;
@@ -8,7 +8,7 @@ use crate::policy::{Besides, Model};
 use crate::secrets::keys::Keys;
 use reqwest::Url;
 
-/// Used where neither owner nor environment names one.
+/// The model used if neither the owner nor the environment names one.
 pub const ANTHROPIC_MODEL: &str = "claude-sonnet-5-5";
 pub const OPENAI_MODEL: &str = "gpt-6.1-terra";
 
@@ -16,25 +16,25 @@ const ANTHROPIC: &str = "https://api.anthropic.com";
 const OPENAI: &str = "https://api.openai.com/v1";
 const OLLAMA: &str = "127.0.0.1:11434";
 
-/// Where the owner names an address.
+/// The setting that holds an address.
 const PLACE: &str = "owner.toml [model] base_url";
 
-/// What was chosen: the provider `/status` names, those the owner named besides, and one more wire where its key is there.
+/// The chosen providers: the first, those the owner named besides, and one of another API if there is a key for it.
 #[derive(Clone, Debug, Default)]
 pub struct Chosen {
     pub first: Option<Provider>,
     pub quick: Option<Provider>,
     pub fallback: Vec<Provider>,
     pub other: Option<Provider>,
-    /// What could not be followed.
+    /// What could not be followed in the settings of the first.
     pub said: Option<String>,
-    /// The same of those named besides.
+    /// What could not be followed in the settings of the others.
     pub left_out: Vec<String>,
     pub aliases: Aliases,
 }
 
 impl Chosen {
-    /// Which minds that makes and why, in a sentence; no secret is in it.
+    /// The models that are used and why, in a sentence without secrets.
     pub fn told(&self) -> String {
         let Some(first) = &self.first else {
             let why = self.said.as_deref().unwrap_or("owner.toml [model] says provider = \"instinct\"");
@@ -47,13 +47,13 @@ impl Chosen {
         all.collect::<Vec<_>>().join("; ")
     }
 
-    /// In the order they are asked for a model.
+    /// All providers, in the order they are tried for a model.
     pub fn all(&self) -> impl Iterator<Item = &Provider> {
         self.first.iter().chain(&self.quick).chain(&self.fallback).chain(&self.other)
     }
 }
 
-/// Chooses for a house; what is no secret may stand in the environment or in `.env`.
+/// Chooses for a house; values that are not secret may be in the environment or in `.env`.
 pub fn of_house(settings: &Model, keys: &Keys) -> Chosen {
     let known = |name: &str| keys.get(name).map(str::to_owned);
     pick(settings, &known, &|name| std::env::var(name).ok().or_else(|| known(name)))
@@ -61,12 +61,12 @@ pub fn of_house(settings: &Model, keys: &Keys) -> Chosen {
 
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Chooses by the owner's settings, else by what there is. `keys` answers for secrets, `env` for the rest.
+/// Chooses by the owner's settings, else by what is available. `keys` looks up secrets, `env` everything else.
 pub fn pick(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
-    let mut chosen = Chosen { aliases: Aliases::new(&settings.aliases), ..main(settings, keys, env) };
+    let mut chosen = Chosen { aliases: Aliases::new(&settings.aliases), ..choose_first(settings, keys, env) };
     let Some(first) = chosen.first.clone() else { return chosen };
     let mut named = |place: &str, besides: &Besides| {
-        let picked = main(&besides::as_first(settings, &first, besides, &chosen.aliases), keys, env);
+        let picked = choose_first(&besides::as_first(settings, &first, besides, &chosen.aliases), keys, env);
         if let Some(said) = picked.said {
             let said = said.replace("owner.toml [model]", "it").replace(": no model", "");
             chosen.left_out.push(format!("owner.toml [model.{place}] is left out: {said}"));
@@ -85,8 +85,8 @@ pub fn pick(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
     chosen
 }
 
-/// The first, and one more wire where its key is there too.
-fn main(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
+/// Chooses the first provider, and one of another API if there is a key for it.
+fn choose_first(settings: &Model, keys: Lookup, env: Lookup) -> Chosen {
     let set = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let env = |name: &str| env(name).and_then(|value| set(&value));
     let has = |usual: &str| {
@@ -152,7 +152,7 @@ fn provider(
     let place = if set(&settings.base_url).is_some() { PLACE } else { base };
     let base = set(&settings.base_url).or_else(|| env(base));
     let model = set(&settings.model).or_else(|| env(model));
-    // Of somebody else's server of the OpenAI wire nobody knows what it offers.
+    // What another server of the OpenAI API offers is unknown.
     let model = match (wire, &base) {
         (Wire::OpenAi, Some(_)) => model,
         _ => model.or_else(|| Some(usual_model.to_owned())),
@@ -161,7 +161,7 @@ fn provider(
     Ok(made(wire.name(), settings, wire, base, model, key_env))
 }
 
-/// OpenAI's own address is offered in its own wire, others in chat, unless the owner says.
+/// OpenAI's own address gets its own API, others chat completions, unless the owner says otherwise.
 fn made(
     name: &'static str,
     settings: &Model,
@@ -187,18 +187,18 @@ fn ollama(settings: &Model, env: &impl Fn(&str) -> Option<String>) -> Result<Pro
     Ok(made("ollama", settings, Wire::OpenAi, base, set(&settings.model), None))
 }
 
-/// `OLLAMA_HOST` as people write it: a host, a port, an address, or all with a scheme.
+/// Parses `OLLAMA_HOST` as people write it: a host, a port, an address, or all with a scheme.
 fn ollama_base(host: Option<String>) -> String {
     let host = host.unwrap_or(OLLAMA.to_owned());
     let (scheme, host) = host.split_once("://").unwrap_or(("http", &host));
     let (name, port) = host.trim_end_matches('/').rsplit_once(':').unwrap_or((host, "11434"));
-    // What a server binds to is not an address to call.
+    // An address that a server binds to is not one to call.
     let name = if name.is_empty() || name == "0.0.0.0" { "127.0.0.1" } else { name };
     format!("{scheme}://{}:{port}", name.trim_end_matches('/'))
 }
 
-/// The address in a text that stands in `place`, which errors name. Both forms of it are in use, with and without
-/// `/v1`; paths are added to the one without.
+/// Parses an address from the setting `place`, which errors name. Addresses are written with and without `/v1`; paths
+/// are added to the form without it.
 fn address(wire: Wire, text: &str, place: &str) -> Result<Url, String> {
     let bad = |what: &str| format!("{place} is no address of a model: {what}: no model");
     let url = Url::parse(text.trim()).map_err(|_| bad("not an address"))?;

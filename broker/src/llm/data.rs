@@ -1,14 +1,15 @@
-//! Images and documents of a request: passed on as data only, so that no provider fetches an address for us.
+//! Images and documents in a request must be data, not addresses: otherwise the provider would fetch those.
 //!
 //! Pure: nothing here reads, sends or waits.
 
 use crate::ground::refusal::Refusal;
 use serde_json::{Map, Value};
 
-/// What a tool was called with, and what a model quoted: words to every provider, whatever they are named.
+/// Fields that are text to every provider, whatever they contain: what a tool was called with, and what a model
+/// quoted.
 pub(super) const WORDS: [&str; 4] = ["input", "arguments", "annotations", "citations"];
 
-/// Refuses what would make the provider fetch an address: data would leave in it, past all that `[web]` says.
+/// Refuses what would make the provider fetch an address: data could leave in it, around the rules of `[web]`.
 pub fn fetches_nothing(fields: &Map<String, Value>) -> Result<(), Refusal> {
     let messages = fields.get("messages").and_then(Value::as_array).into_iter().flatten();
     let contents = messages.map(|message| message.get("content"));
@@ -16,7 +17,7 @@ pub fn fetches_nothing(fields: &Map<String, Value>) -> Result<(), Refusal> {
     contents.chain(besides).flatten().try_for_each(holds_data)
 }
 
-/// The same of a block, a list of them, and all that they hold.
+/// Checks a block, or a list of blocks, and everything they contain.
 fn holds_data(content: &Value) -> Result<(), Refusal> {
     let fields = match content {
         Value::Array(blocks) => return blocks.iter().try_for_each(holds_data),

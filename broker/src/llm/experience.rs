@@ -1,6 +1,6 @@
-//! What calls so far taught: what each model's are like, and how a server wants a limit named.
+//! What earlier calls taught: the figures of each model's calls, and which name for a reply's limit a server wants.
 //!
-//! Absent on purpose: the disk. A broker that begins anew takes a model for a usual one until it has answered.
+//! Absent on purpose: the disk. After a restart the broker assumes usual figures for a model until it has answered.
 
 use super::bill::Like;
 use crate::ground::lock::lock;
@@ -9,14 +9,15 @@ use ring::digest::{SHA256, digest};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
 
-/// Calls of a model that count.
+/// Calls of a model that are remembered.
 const CALLS: usize = 16;
-/// Models that are told apart; beyond that all is learned anew. The same of servers.
+/// Most models that are remembered; beyond that all are forgotten and learned again. The same number of servers.
 const MODELS: usize = 64;
 
-/// Quarters of a request that the next of its conversation begins with: marks for the cache stand near its end, and move.
+/// Quarters of a request that the conversation's next request begins with too: cache marks are near the end, and
+/// move.
 const SAME_QUARTERS: usize = 3;
-/// Bytes of a request that is too short to be read from a cache.
+/// Shorter requests, in bytes, are not read from a cache.
 const SHORT_BYTES: usize = 2_000;
 
 #[derive(Default)]
@@ -27,14 +28,14 @@ pub struct Experience {
 #[derive(Default)]
 struct Learned {
     models: BTreeMap<String, Model>,
-    /// Servers that want `max_completion_tokens`, and no `max_tokens`.
+    /// Servers that want `max_completion_tokens` instead of `max_tokens`.
     new_limit: Vec<String>,
 }
 
 #[derive(Default)]
 struct Model {
     calls: VecDeque<Like>,
-    /// Of the last call, if it was read from a cache: what begins so is likely read too.
+    /// The last call's beginning, if it was read from a cache: a call that begins the same probably is too.
     cached: Option<Cached>,
 }
 
@@ -43,7 +44,7 @@ struct Cached {
     tokens: u64,
 }
 
-/// How a request begins.
+/// The beginning of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
     bytes: usize,
@@ -70,7 +71,7 @@ impl Experience {
         lock(&self.learned)
     }
 
-    /// The dearest of a model's latest calls.
+    /// The highest figures of a model's latest calls.
     pub fn of(&self, model: &str) -> Option<Like> {
         let learned = self.learned();
         let calls = learned.models.get(model)?.calls.iter();
@@ -80,14 +81,14 @@ impl Experience {
         })
     }
 
-    /// Tokens of a request that are likely read from a cache: it begins as the last one, most of which was.
+    /// Tokens of a request that are probably read from a cache: those of the last one, if both begin the same.
     pub fn cached_tokens(&self, model: &str, body: &[u8]) -> u64 {
         let learned = self.learned();
         let cached = learned.models.get(model).and_then(|model| model.cached.as_ref());
         cached.filter(|cached| cached.head.begins(body)).map_or(0, |cached| cached.tokens)
     }
 
-    /// A call of a model was answered, was like this, and began like this.
+    /// Learns from a call that was answered.
     pub fn learn(&self, model: &str, like: Like, head: Option<&Head>, usage: &Usage) {
         let mut learned = self.learned();
         if learned.models.len() >= MODELS && !learned.models.contains_key(model) {
@@ -107,7 +108,8 @@ impl Experience {
         self.learned().new_limit.iter().any(|known| known == server)
     }
 
-    /// What a server said to a chat it did not accept: it names the limit it wants, or the one it does not know.
+    /// Learns from the error of a server that did not accept a chat: it names the limit it wants, or the one it does
+    /// not know.
     pub fn refused(&self, server: &str, status: u16, body: &[u8]) {
         let says = |word: &[u8]| body.windows(word.len()).any(|text| text == word);
         if matches!(status, 400 | 422) && says(b"max_completion_tokens") {

@@ -1,28 +1,28 @@
-//! Reads what an answer says it cost while it passes: a JSON body or a stream of events, of any wire; pure.
+//! Reads the usage from an answer as it passes: a JSON body or a stream of events, of any API; pure.
 //!
-//! Invariant: a usage counts only once the answer is whole; a broken or silent one has none.
+//! Invariant: a usage counts only if the answer is complete.
 
 use super::wire::Wire;
 use crate::money::prices::Usage;
 use serde_json::Value;
 
-/// Bytes of one event, or of a whole JSON body, that are kept to be read; one that is larger tells nothing.
+/// Most bytes of an event or a whole JSON body that are kept for reading; a larger one yields no usage.
 const LARGEST: usize = 32 << 20;
 
 pub struct Meter {
     wire: Wire,
     is_stream: bool,
-    /// Of a stream, the line that has not ended; else all so far.
+    /// Of a stream the unfinished line, else the whole body so far.
     text: Vec<u8>,
     is_too_large: bool,
     seen: Option<Seen>,
-    /// Bytes of what the model wrote in a stream: no token of it is less than one.
+    /// Bytes of text the model wrote in a stream: a token has at least one.
     written: u64,
-    /// The stream said that it is over.
+    /// Whether the stream said that it is over.
     is_over: bool,
 }
 
-/// The largest of each figure so far: events count up, and repeat what was said.
+/// The highest of each figure so far: events count up, and repeat earlier figures.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     input: u64,
@@ -30,7 +30,7 @@ struct Seen {
     cache_read: u64,
     cache_write: u64,
     cache_write_hour: u64,
-    /// Whether it is the figure at the end, which is the one that counts.
+    /// Whether the final figure has come, which is the one that counts.
     is_final: bool,
 }
 
@@ -47,7 +47,7 @@ impl Meter {
         }
     }
 
-    /// Looks at bytes as they pass.
+    /// Reads bytes as they pass.
     pub fn feed(&mut self, bytes: &[u8]) {
         if self.is_too_large {
             return;
@@ -68,13 +68,13 @@ impl Meter {
         }
     }
 
-    /// What it cost, if it said so and is whole. `is_ended`: the body ended of its own accord.
+    /// The usage, if the answer has one and is complete. `is_ended`: the body ended regularly.
     pub fn usage(&mut self, is_ended: bool) -> Option<Usage> {
         if self.is_too_large {
             return None;
         }
         if !self.is_stream {
-            // Whole if it can be read to its end.
+            // A body that parses is complete.
             let body: Value = serde_json::from_slice(&self.text).ok()?;
             self.see(body.get("usage")?, true);
         } else if is_ended && !self.text.is_empty() {
@@ -85,8 +85,7 @@ impl Meter {
         Some(self.counted(seen))
     }
 
-    /// What a stream said so far that nobody waited for the end of, and whether that is all; with the bytes of what the
-    /// model wrote.
+    /// The usage in an unfinished stream and whether it is final, and the bytes of text written so far.
     pub fn so_far(&self) -> (Option<(Usage, bool)>, u64) {
         (self.seen.map(|seen| (self.counted(seen), seen.is_final)), self.written)
     }
@@ -100,7 +99,7 @@ impl Meter {
                 cache_write: seen.cache_write.saturating_sub(seen.cache_write_hour),
                 cache_write_hour: seen.cache_write_hour,
             },
-            // Here the prompt's tokens include what was read from a cache.
+            // In these APIs the prompt's tokens include those read from a cache.
             Wire::OpenAi | Wire::Responses => Usage {
                 input: seen.input.saturating_sub(seen.cache_read).saturating_sub(seen.cache_write),
                 output: seen.output,
@@ -111,7 +110,7 @@ impl Meter {
         }
     }
 
-    /// Whether it is a page for people: that of a gateway or a login, never a model's answer.
+    /// Whether the answer is a web page, as from a gateway or a login, and so not a model's.
     pub fn is_page(&self) -> bool {
         let text = self.text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.text);
         !self.is_stream
@@ -154,7 +153,7 @@ impl Meter {
             Wire::Anthropic | Wire::Responses => (count("/input_tokens"), count("/output_tokens")),
             Wire::OpenAi => (count("/prompt_tokens"), count("/completion_tokens")),
         };
-        // Figures that are not there are not nought.
+        // A missing figure does not mean zero.
         if (input.is_none() && self.seen.is_none()) || output.is_none() {
             return;
         }
@@ -183,7 +182,7 @@ impl Meter {
     }
 }
 
-/// Bytes that a model wrote in an event: of its pieces, not of their names.
+/// Bytes of text the model wrote in an event: of its values, not of its field names.
 fn written(event: &Value) -> u64 {
     let choices = event.get("choices").and_then(Value::as_array).into_iter().flatten();
     let deltas = choices.map(|choice| choice.get("delta")).chain([event.get("delta")]);

@@ -1,4 +1,4 @@
-//! What the providers of a house offer: which one a request goes to, and what `/status` says of each model.
+//! What the providers offer: which one a request goes to, and what `/status` says of each model.
 
 use super::aliases::{self, Aliases};
 use super::choice::{Chosen, OPENAI_MODEL};
@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// A server on loopback answers in a few milliseconds; nobody waits for one that is not there.
+/// Longest wait for a server on loopback: one that is there answers within milliseconds.
 const LOOK: Duration = Duration::from_millis(500);
-/// Bytes of a list of models.
+/// Most bytes of a list of models.
 const LARGEST_LIST: usize = 4 << 20;
-/// A server is not asked again before how much its model holds; a new build of it is noticed then.
+/// How long an answer about a model's context window is used before the server is asked again.
 const ASK_AGAIN: SignedDuration = SignedDuration::from_secs(600);
-/// Models of which is kept what was said, and characters of a build's name.
+/// Most models whose answers are kept, and most characters of a build's name.
 const MOST_WINDOWS: usize = 64;
 const MOST_BUILD: usize = 100;
 
@@ -31,19 +31,19 @@ pub struct Providers {
     found: Mutex<Found>,
 }
 
-/// What servers said of themselves.
+/// What servers said about themselves.
 #[derive(Default)]
 struct Found {
-    /// By the server: the model it offers, where none is named.
+    /// By server: the model it offers, if the owner names none.
     models: BTreeMap<String, String>,
     /// By server and model.
     said: BTreeMap<(String, String), (Said, Timestamp)>,
 }
 
-/// What a server said of one model.
+/// What a server said about one model.
 #[derive(Clone, Default)]
 struct Said {
-    /// Tokens its window holds.
+    /// Size of its context window, in tokens.
     window: Option<u64>,
     build: Option<String>,
 }
@@ -54,7 +54,7 @@ impl Providers {
         Self { chosen, outward, clock, found: Mutex::default() }
     }
 
-    /// Who is asked for a model in a wire: the first that was named with it, else the first there is.
+    /// The provider for a model: the first whose settings name it, else the first of this API.
     pub fn of(&self, wire: Wire, model: &str) -> Option<&Provider> {
         let mut all = self.chosen.all().filter(|provider| provider.wire.is_beside(wire));
         let first = all.next()?;
@@ -62,7 +62,7 @@ impl Providers {
         if is_named(&first) { Some(first) } else { all.find(is_named).or(Some(first)) }
     }
 
-    /// The first and the quick one, where the owner or the maker named them.
+    /// The first and the quick model, as far as they are known by name.
     pub fn usual(&self) -> impl Iterator<Item = (&Provider, &str)> {
         let usual = self.chosen.first.iter().chain(&self.chosen.quick);
         usual.filter_map(|provider| Some((provider, provider.model.as_deref()?)))
@@ -72,13 +72,13 @@ impl Providers {
         &self.chosen.aliases
     }
 
-    /// What could not be followed.
+    /// What could not be followed in the settings.
     pub fn said(&self) -> Option<&str> {
         self.chosen.said.as_deref()
     }
 
-    /// What `/status` says of the models: null where there is none to ask. `key` is what a provider knows us by, `more`
-    /// what is to be said of each besides.
+    /// The models' part of `/status`: null without a provider. `key` looks up a provider's key, `more` adds fields to
+    /// each model.
     pub async fn status(
         &self,
         key: impl Fn(&str) -> Option<String>,
@@ -130,11 +130,11 @@ impl Providers {
         page
     }
 
-    /// The first model that can talk, of those a server lists; the last one found where it does not answer just now.
+    /// The first model for text among those a server lists; if it does not answer now, the one found before.
     async fn look(&self, provider: &Provider, key: Option<&str>) -> Option<String> {
         let tags = (format!("{}/api/tags", root(provider)), "models", "name");
         let models = (provider.url("/models"), "data", "id");
-        // Each kind of server is asked for its own list first.
+        // Each kind of server is asked first for the list it has.
         let lists = if provider.name == "ollama" { [tags, models] } else { [models, tags] };
         let mut found = None;
         for (url, list, name) in lists {
@@ -154,7 +154,7 @@ impl Providers {
         known.models.get(&server).cloned()
     }
 
-    /// What a server says of a model, asked now and then; what it said before where it does not answer.
+    /// What a server says about a model, asked from time to time; its former answer if it does not answer now.
     async fn said_of(&self, provider: &Provider, model: &str, key: Option<&str>) -> Said {
         if provider.is_makers() || provider.wire == Wire::Anthropic {
             return Said::default();
@@ -176,7 +176,7 @@ impl Providers {
         said
     }
 
-    /// Each kind of server says it in a place of its own: Ollama, llama.cpp, vLLM and gateways.
+    /// Asks where each kind of server says it: Ollama, llama.cpp, vLLM and gateways.
     async fn ask(&self, provider: &Provider, model: &str, key: Option<&str>) -> Option<Said> {
         let root = root(provider);
         let show =
@@ -214,7 +214,7 @@ impl Providers {
     }
 }
 
-/// Where a server's own pages begin.
+/// The base of a server's own pages.
 fn root(provider: &Provider) -> &str {
     let text = provider.base.as_str().trim_end_matches('/');
     text.strip_suffix("/v1").unwrap_or(text)
@@ -227,12 +227,12 @@ fn place(provider: &Provider) -> String {
     port.map_or(host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// Models that do something else are listed like any other.
+/// Whether a model generates text: servers list embedding models and the like as well.
 fn can_talk(name: &str) -> bool {
     !["embed", "whisper", "tts", "rerank", "moderation"].iter().any(|kind| name.contains(kind))
 }
 
-/// What the model's file sets, else what the model was made for.
+/// The window the model's file sets, else the one the model was made for.
 fn of_ollama(shown: &Value) -> Said {
     let set = shown.get("parameters").and_then(Value::as_str).unwrap_or_default();
     let set = set.lines().find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());

@@ -1,4 +1,4 @@
-//! One call: judged, reserved, sent with the key of ours in place of the client's, and handed to who passes the answer.
+//! One call to a model: judged, reserved, sent with the broker's key, and its answer passed on.
 
 use super::Llm;
 use super::answer::{self, Flow};
@@ -27,14 +27,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// One call with all its streaming: the longest reply of any model at a slow pace.
+/// Longest call with all its streaming: the longest reply of any model at a slow pace.
 const LONGEST_CALL: Duration = Duration::from_secs(7_200);
 
-/// MiB of request bodies held at once; more wait.
+/// Most MiB of request bodies held at once; further requests wait.
 const MOST_HELD_MIB: u32 = 48;
 static HELD: Semaphore = Semaphore::const_new(MOST_HELD_MIB as usize);
 
-/// What a client may tell the provider besides its body.
+/// Headers of the client that are passed on to the provider.
 const PASSED: [&str; 3] = ["anthropic-version", "anthropic-beta", "accept"];
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
@@ -42,9 +42,9 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 #[derive(Clone, Copy)]
 struct Call {
     wire: Wire,
-    /// At the provider, after its base.
+    /// The path at the provider, after its base.
     path: &'static str,
-    /// Whether it makes tokens.
+    /// Whether it generates tokens.
     costs: bool,
 }
 
@@ -131,7 +131,7 @@ async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) ->
             return Err(refusal);
         }
     };
-    // From here on the client may leave at any moment.
+    // From here on the client may disconnect at any moment.
     let mut flow = Flow::new(llm, reservation, sent, judged.is_stream);
     match llm.outward.client(&provider.base).execute(request).await {
         Ok(answer) => answer::pass(flow, answer).await,
@@ -142,7 +142,7 @@ async fn carried_out(llm: &Arc<Llm>, life: u64, request: Request, call: Call) ->
     }
 }
 
-/// Reserves a call. A refusal says how a price was come by, and how long a prompt there is room for.
+/// Reserves a call. The refusal says what the price is based on, and how long a prompt would fit.
 async fn reserved(
     llm: &Llm,
     entry: Entry,
@@ -164,7 +164,7 @@ async fn reserved(
     })
 }
 
-/// Room for the body, held while it is.
+/// Waits for room for the body; the permit holds it.
 async fn held(headers: &HeaderMap) -> Option<tokio::sync::SemaphorePermit<'static>> {
     let bytes =
         headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -181,7 +181,7 @@ async fn read(body: Body) -> Result<Bytes, Refusal> {
     })
 }
 
-/// What is asked of whom, at which price.
+/// A call, its provider and its price.
 struct Asked {
     provider: Provider,
     judged: Judged,
@@ -261,7 +261,7 @@ fn prepared(
     })
 }
 
-/// No answer came: before it was sent that costs nothing, where we gave up waiting nobody knows.
+/// The refusal when no answer came: a call that was not sent costs nothing; after a timeout its cost is unknown.
 fn no_answer(llm: &Llm, error: &reqwest::Error, reservation: Reservation, sent: &Sent) -> Refusal {
     match (error.is_connect() || error.is_builder(), error.is_timeout()) {
         (true, _) => reservation.settle(0, None, 0, "no connection"),
@@ -280,7 +280,7 @@ fn no_answer(llm: &Llm, error: &reqwest::Error, reservation: Reservation, sent: 
     )
 }
 
-/// What happened at the bottom, without the address, which may hold a password.
+/// The innermost cause of an error, without the address, which may contain a password.
 fn deepest(error: &reqwest::Error) -> String {
     let mut cause = std::error::Error::source(error);
     let mut text = if error.is_timeout() { "it took too long".to_owned() } else { "it broke off".to_owned() };

@@ -1,4 +1,4 @@
-//! A provider of models: where it is, how it is called, and what is known of it by its address.
+//! A provider of models: its address, API and key, and what its address tells about it.
 
 use super::wire::Wire;
 use crate::net::outward::is_loopback;
@@ -7,49 +7,49 @@ use reqwest::Url;
 const ANTHROPIC_HOST: &str = "api.anthropic.com";
 pub const OPENAI_HOST: &str = "api.openai.com";
 
-/// A model server and how it knows us.
+/// A model server and the key for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provider {
-    /// The wire it is offered in.
+    /// The API it is called by.
     pub wire: Wire,
     /// `anthropic`, `openai` or `ollama`.
     pub name: &'static str,
-    /// The same, with its place where there are two of a name.
+    /// The name, with its address if there are two of this name.
     pub label: String,
-    /// Paths are added to it; without a slash at its end.
+    /// Base of all paths; without a slash at its end.
     pub base: Url,
-    /// None: whatever it offers.
+    /// `None`: whatever model it offers.
     pub model: Option<String>,
     /// The variable that holds its key.
     pub key_env: Option<String>,
-    /// Tokens its window holds, by the owner's word.
+    /// Size of its context window in tokens, if the owner set it.
     pub window: Option<u64>,
 }
 
 impl Provider {
-    /// An Ollama on this machine costs nothing.
+    /// Whether calls cost nothing: true of an Ollama on this machine.
     pub fn is_free(&self) -> bool {
         self.name == "ollama" && is_loopback(&self.base)
     }
 
-    /// Whether it is known to take `max_completion_tokens` for every model; elsewhere `max_tokens` is understood.
+    /// Whether every model there takes `max_completion_tokens`; other servers understand `max_tokens`.
     pub fn wants_new_limit(&self) -> bool {
         let host = self.base.host_str().unwrap_or_default();
         host == OPENAI_HOST || host.ends_with(".openai.azure.com")
     }
 
-    /// Whether it is at a maker's own address, where what it offers is known.
+    /// Whether this is the maker's own address, where the models offered are known.
     pub fn is_makers(&self) -> bool {
         matches!(self.base.host_str(), Some(ANTHROPIC_HOST | OPENAI_HOST))
     }
 
-    /// Host and port, as errors name it.
+    /// Host and port, for error messages.
     pub fn upstream(&self) -> String {
         let host = self.base.host_str().unwrap_or_default();
         self.base.port().map_or(host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// Which model at which place, in words.
+    /// Model and address in words.
     pub fn told(&self) -> String {
         let model = self.model.as_deref().unwrap_or("whatever model it offers");
         let key = match &self.key_env {

@@ -1,8 +1,8 @@
-//! Refusals of a request to a model, by what is wrong with it; pure.
+//! Refusals of a request to a model; pure.
 
 use crate::ground::refusal::Refusal;
 
-/// What a field cannot be accepted for; `hint` is what to do.
+/// A refusal for a field that cannot be accepted; `hint` says what to do.
 pub fn refused(message: impl Into<String>, hint: &str) -> Refusal {
     Refusal::new(400, "cost_unknown", message, hint)
 }

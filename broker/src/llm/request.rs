@@ -1,7 +1,7 @@
-//! Reads a request as far as its cost goes: what it can use at most, and whether that can be known at all.
+//! Parses a request as far as its cost goes: the most it can use, and whether that is bounded at all.
 //!
-//! Invariant: of a request that is not free every field is one whose cost is bounded by what is counted here; what is
-//! sent is written anew from what was judged, so that no two readers of it can differ.
+//! Invariant: every field of a request that costs has a cost bounded by what is counted here. The body sent is
+//! serialized from the parsed one, so that no second reader can read it differently.
 
 use super::refusals::malformed;
 use super::wire::Wire;
@@ -9,46 +9,46 @@ use super::{allowed, blocks};
 use crate::ground::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
-/// Tokens of a reply where the client does not say.
+/// The limit on a reply if the client sets none, in tokens.
 pub const USUAL_MAX_TOKENS: u64 = 8_192;
 
-/// The names of the limit on a reply.
+/// Names of the limit on a reply.
 const LIMIT: &str = "max_tokens";
 const NEW_LIMIT: &str = "max_completion_tokens";
 const LIMIT_OF_RESPONSES: &str = "max_output_tokens";
 
-/// What a provider adds to a prompt of its own, in tokens.
+/// Most tokens a provider adds to a prompt.
 pub const OVERHEAD_TOKENS: u64 = 1_000;
 
-/// An image counts by its size on screen, not by its bytes: this is above the dearest of them, in tokens.
+/// Tokens counted per image, above the dearest there are: its cost depends on its size on screen, not on its bytes.
 const IMAGE_TOKENS: u64 = 50_000;
 
-/// Replies of one request at most.
+/// Most replies to one request.
 const MOST_REPLIES: u64 = 128;
 
-/// A request whose cost has a bound.
+/// A request with bounded cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judged {
     pub model: String,
     pub is_stream: bool,
     /// At most.
     pub input_tokens: u64,
-    /// Of these, what is not in its bytes: images, and what a provider adds.
+    /// Of these, tokens not in its bytes: images, and what a provider adds.
     pub extra_tokens: u64,
     /// At most, all replies together.
     pub output_tokens: u64,
     /// Whether it may write to a cache that keeps for an hour.
     pub hour_cache: bool,
-    /// What is sent.
+    /// The body to send.
     pub body: Vec<u8>,
 }
 
-/// Written anew, so that a field that stands twice is read in one way only.
+/// Serializes the body anew, so that a duplicate field cannot be read in two ways.
 fn written(fields: &Map<String, Value>) -> Result<Vec<u8>, Refusal> {
     serde_json::to_vec(fields).map_err(|error| malformed(error.to_string()))
 }
 
-/// What a body asks for.
+/// Parses a body.
 pub fn fields(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
     match serde_json::from_slice(body) {
         Ok(Value::Object(fields)) => Ok(fields),
@@ -57,7 +57,7 @@ pub fn fields(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
     }
 }
 
-/// The model a body names; it decides what the rest costs.
+/// Parses a body and the model it names, which decides the price.
 pub fn parse(body: &[u8]) -> Result<(String, Map<String, Value>), Refusal> {
     let fields = fields(body)?;
     match fields.get("model").and_then(Value::as_str).map(str::trim) {
@@ -66,7 +66,7 @@ pub fn parse(body: &[u8]) -> Result<(String, Map<String, Value>), Refusal> {
     }
 }
 
-/// A request that costs nothing, whatever it asks for.
+/// Accepts a request to a free model, whatever it asks for.
 pub fn free(model: String, fields: &Map<String, Value>) -> Result<Judged, Refusal> {
     let is_stream = fields.get("stream").and_then(Value::as_bool).unwrap_or(false);
     Ok(Judged { model, is_stream, body: written(fields)?, ..Judged::default() })
@@ -99,26 +99,26 @@ pub fn judge(
         Some(stream) => stream.as_bool().ok_or_else(|| malformed("`stream` must be true or false"))?,
     };
     if wire == Wire::OpenAi && is_stream {
-        // Without it a stream does not say what it cost.
+        // Without this option a stream does not report its usage.
         match fields.get_mut("stream_options") {
             Some(Value::Object(options)) => drop(options.insert("include_usage".into(), true.into())),
             _ => drop(fields.insert("stream_options".into(), json!({"include_usage": true}))),
         }
     }
     if wire == Wire::Responses {
-        // Left out it means that the provider keeps it.
+        // Left out, it means that the provider stores the reply.
         fields.insert("store".into(), false.into());
     }
     let body = written(&fields)?;
     let hour_cache = body.windows(4).any(|text| text == b"\"1h\"");
-    // A token is at least a byte.
+    // A token has at least one byte.
     let extra_tokens = OVERHEAD_TOKENS + images * IMAGE_TOKENS;
     let input_tokens = body.len() as u64 + extra_tokens;
     let output_tokens = each.saturating_mul(replies);
     Ok(Judged { model, is_stream, input_tokens, extra_tokens, output_tokens, hour_cache, body })
 }
 
-/// The limit on one reply, under the one name the server heeds; set where the client set none.
+/// The limit on one reply, under the name the server knows; set if the client set none.
 fn limit(fields: &mut Map<String, Value>, usual: &str) -> Result<u64, Refusal> {
     let mut most = None;
     for name in [LIMIT, NEW_LIMIT, LIMIT_OF_RESPONSES] {

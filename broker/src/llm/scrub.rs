@@ -1,22 +1,22 @@
-//! Takes known secrets out of a stream by whole lines, so that one cut in two by the chunks it comes in is found too.
+//! Splits a stream into whole lines for scrubbing, so that a secret split between two chunks is found.
 //!
-//! Invariant: nothing passes that was not looked at as part of its whole line; an event is not held up, for it ends one.
+//! Invariant: nothing passes before its whole line was scrubbed; events are not delayed, since each ends a line.
 
-/// Bytes of a line at most; no event of either wire comes near.
+/// Longest line, in bytes; no event of any API comes near.
 const LONGEST_LINE: usize = 8 << 20;
 
-/// The line that has not ended yet.
+/// The unfinished line.
 #[derive(Default)]
 pub struct Lines {
     held: Vec<u8>,
 }
 
-/// A line without an end.
+/// A line exceeded the bound.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooLong;
 
 impl Lines {
-    /// The lines that are whole by now; often none.
+    /// The lines completed by these bytes; often none.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<u8>, TooLong> {
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let (whole, rest) = bytes.split_at(end);
@@ -29,7 +29,7 @@ impl Lines {
         if self.held.len() > LONGEST_LINE { Err(TooLong) } else { Ok(out) }
     }
 
-    /// What is left, when nothing more comes.
+    /// The rest, once the stream has ended.
     pub fn finish(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.held)
     }

@@ -1,4 +1,4 @@
-//! A call that was sent: whether its model answered, and what it is settled at.
+//! A call that was sent: notes whether its model answered, and settles it.
 
 use super::Llm;
 use super::bill::Bill;
@@ -10,25 +10,25 @@ use crate::money::prices::Usage;
 use crate::patience::Down;
 use jiff::Timestamp;
 
-/// What was asked of whom, as far as its bill goes.
+/// A sent call, as far as its bill and its model's state go.
 pub struct Sent {
     pub wire: Wire,
     pub model: String,
     pub bill: Bill,
-    /// How it begins, by which the next one is known to go on from it.
+    /// Its beginning, by which the conversation's next request is recognised.
     pub head: Option<Head>,
-    /// Whether it asks a model anything.
+    /// Whether it asks a model to generate anything.
     pub asks: bool,
     pub provider: Provider,
 }
 
 impl Sent {
-    /// The model answered.
+    /// Notes that the model answered.
     pub fn is_up(&self, llm: &Llm) {
         self.tell(llm, None);
     }
 
-    /// It did not, and why: what is said is nobody's secret.
+    /// Notes that it did not answer and why; `error` contains no secret.
     pub fn is_down(&self, llm: &Llm, status: Option<u16>, error: &str, next_try: Option<Timestamp>) {
         let error = llm.secrets.scrub_all(error);
         self.tell(llm, Some(Down { status, error, next_try }));
@@ -41,7 +41,7 @@ impl Sent {
         }
     }
 
-    /// Settles a call by what its answer says, where that can be.
+    /// Settles a call by the usage in its answer.
     pub fn by_usage(&self, llm: &Llm, reservation: Reservation, usage: &Usage, status: u16, bytes: u64) {
         llm.budget.patience().answered(self.provider.base.as_str());
         if (200..300).contains(&status) {
@@ -68,7 +68,8 @@ impl Sent {
         reservation.settle(cost, Some(status), bytes, &claimed);
     }
 
-    /// Settles a call that no model has answered: it may have been read, once, until one answers again.
+    /// Settles a call no model answered. Its prompt may have been read: that is charged once, until a model there
+    /// answers again.
     pub fn unanswered(
         &self,
         llm: &Llm,

@@ -1,12 +1,12 @@
-//! The wires that models speak; pure.
+//! The model APIs ("wires"); pure.
 
-/// What a model speaks.
+/// An API that models are called by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wire {
     Anthropic,
-    /// Chat completions, of OpenAI's and of all who imitate it.
+    /// Chat completions: OpenAI's and compatible ones.
     OpenAi,
-    /// OpenAI's own.
+    /// OpenAI's Responses API.
     Responses,
 }
 
@@ -19,7 +19,7 @@ impl Wire {
         }
     }
 
-    /// Where clients of it find it here.
+    /// The broker's path for it.
     pub fn path(self) -> &'static str {
         match self {
             Self::Anthropic => "/llm/anthropic",
@@ -27,7 +27,7 @@ impl Wire {
         }
     }
 
-    /// Whether a server of this wire may be asked in the other: those of OpenAI's two are the same.
+    /// Whether a server of this API can be called by the other as well: true of OpenAI's two.
     pub fn is_beside(self, other: Self) -> bool {
         (self == Self::Anthropic) == (other == Self::Anthropic)
     }

@@ -1,6 +1,6 @@
-//! The budget: reserves what a call may cost before it leaves, settles it once after, and says what is left.
+//! The budget: reserves the highest cost of a call before it leaves, settles it once afterwards, and reports what is left.
 //!
-//! Invariant: nothing leaves before its reservation is on the disk; a reservation nobody settles stays spent.
+//! Invariant: nothing is sent before its reservation is on disk; a reservation that is never settled stays spent.
 
 mod own;
 pub mod page;
@@ -26,10 +26,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use window::Window;
 
-/// Models without a price, or with odd figures, that are told of.
+/// Most models without a price, or with odd figures, that the owner is told about.
 const MOST_TOLD: usize = 4;
 
-/// A handle; all are one.
+/// A handle; all handles share one budget.
 #[derive(Clone)]
 pub struct Budget {
     inner: Arc<Inner>,
@@ -74,8 +74,8 @@ impl Budget {
         Self { inner }
     }
 
-    /// Reserves what a call costs at most, durably. `entry` says what leaves; `lowered`: the client asks to be counted
-    /// as autonomous, which is all a client can ask.
+    /// Reserves the highest cost of a call, on disk. `entry` describes the call; `lowered`: the client asks to be
+    /// counted as autonomous, the only class it may ask for.
     pub async fn reserve(&self, entry: Entry, lowered: bool, cost: Cost) -> Result<Reservation, Refusal> {
         let inner = &self.inner;
         inner.patience.may(&entry.service)?;
@@ -114,7 +114,7 @@ impl Budget {
         Ok(reservation.leaves())
     }
 
-    /// What a call may come to that there is room for now.
+    /// The highest cost of a call that fits now.
     pub fn room(&self, lowered: bool) -> Cost {
         let mut state = self.inner.state();
         let class = self.inner.class(&mut state, lowered);
@@ -126,14 +126,14 @@ impl Budget {
         self.inner.caps.share(Span::Day)
     }
 
-    /// A provider said that asking again will not help: it is not asked until the owner acts.
+    /// Stops asking a provider that said that asking again will not help, until the owner acts.
     pub async fn stop(&self, stopped: Stopped) {
         let Some(entry) = self.inner.patience.stop(stopped) else { return };
         self.inner.change();
         let _ = self.inner.ledger.append(entry).await;
     }
 
-    /// Tells the owner how a cost was come by that neither a list nor an answer says.
+    /// Tells the owner how a price was estimated that neither a list nor an answer gives.
     pub fn tell_of_price(&self, how: &str) {
         let mut state = self.inner.state();
         if state.prices_told.len() < MOST_TOLD && !state.prices_told.iter().any(|known| known == how) {
@@ -143,37 +143,37 @@ impl Budget {
         }
     }
 
-    /// Which mind the owner's settings and keys make, and why.
+    /// Notes which model the owner's settings and keys select, and why.
     pub fn tell_of_mind(&self, told: String) {
         self.inner.state().mind = told;
         self.inner.change();
     }
 
-    /// What a usual call of a model that is offered costs.
+    /// Notes the likely cost of a call to a model the creature may use.
     pub fn tell_of_offer(&self, model: &str, likely: Micros) {
         self.inner.state().likely.offered.insert(model.to_owned(), likely);
         self.inner.change();
     }
 
-    /// Whether a model answered, and why not.
+    /// Notes whether a model answered, and if not why.
     pub fn tell_of_model(&self, model: &str, provider: &str, upstream: &str, down: Option<Down>) {
         if self.inner.patience.note(model, provider, upstream, down, self.inner.clock.now()) {
             self.inner.change();
         }
     }
 
-    /// What is known of models that are down.
+    /// The state of models that do not answer.
     pub fn patience(&self) -> &Patience {
         &self.inner.patience
     }
 
-    /// What `.self/budget.json` holds.
+    /// The content of `.self/budget.json`.
     pub fn view(&self) -> serde_json::Value {
         page::view(&self.inner)
     }
 }
 
-/// Without randomness a name of the process; both do not come twice within a ledger's open calls.
+/// A random prefix of call names; without randomness the process id, which is unique among a ledger's open calls.
 fn prefix() -> String {
     let mut bytes = [0_u8; 6];
     match SystemRandom::new().fill(&mut bytes) {

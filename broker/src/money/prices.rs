@@ -1,4 +1,4 @@
-//! What tokens cost: the owner's prices, else those compiled in, else the worst the owner thinks of; never nothing.
+//! Prices of tokens: the owner's, else those compiled in, else the owner's worst case; an unknown price is never zero.
 
 use crate::ground::caps::Micros;
 use crate::policy::{Policy, Price};
@@ -6,26 +6,26 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Compiled in, so that no file can be missing.
+/// Compiled in, so that the file cannot be missing.
 const TABLE: &str = include_str!("../prices.toml");
 
-/// From so many tokens on, long-context prices are counted where the table does not say.
+/// Prompt length from which long-context prices apply if the table does not say, in tokens.
 const LONG_TOKENS: u64 = 200_000;
-/// What they are counted at then, for input and output; most providers take at most this.
+/// Factor of long-context prices, for input and output; most providers charge at most this.
 const LONG_TIMES: u64 = 2;
 
-/// What makers begin their models' names with: what follows is a family's name and a version.
+/// How makers begin their models' names; a family's name and a version follow.
 const MAKERS: [&str; 2] = ["claude", "gpt"];
 
-/// Tokens of one call, each counted in one place only.
+/// Tokens of one call; each is counted in one field only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Neither read from nor written to a cache.
+    /// Neither read from a cache nor written to one.
     pub input: u64,
     pub output: u64,
     pub cache_read: u64,
     pub cache_write: u64,
-    /// Written to be kept for an hour.
+    /// Written to a cache that keeps for an hour.
     pub cache_write_hour: u64,
 }
 
@@ -37,7 +37,7 @@ impl Usage {
     }
 }
 
-/// Millionths of a micro-dollar per token, which is what a dollar per million tokens comes to without a fraction lost.
+/// Prices in millionths of a micro-dollar per token: a dollar per million tokens is then a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     input: u64,
@@ -52,7 +52,7 @@ pub struct Rate {
 impl Rate {
     pub const FREE: Self = Self::flat(0, 0);
 
-    /// One price for all of the prompt, and one for the reply.
+    /// One price for the whole prompt, and one for the reply.
     const fn flat(input: u64, output: u64) -> Self {
         Self {
             input,
@@ -69,14 +69,14 @@ impl Rate {
         [self.input, self.output, self.cache_read, self.cache_write, self.cache_write_hour] == [0; 5]
     }
 
-    /// What a call costs at most.
+    /// The highest cost of a call.
     pub fn worst(&self, input_tokens: u64, output_tokens: u64, hour: bool) -> Micros {
         let input = self.input.max(self.cache_write).max(self.cache_read);
         let input = if hour { input.max(self.cache_write_hour) } else { input };
         self.sum([times(input_tokens, input), times(output_tokens, self.output)], input_tokens)
     }
 
-    /// What a call costs of which a part of the prompt is read from a cache.
+    /// The likely cost of a call of which part of the prompt is read from a cache.
     pub fn likely(&self, fresh_tokens: u64, read_tokens: u64, output_tokens: u64, hour: bool) -> Micros {
         let input = self.input.max(self.cache_write);
         let input = if hour { input.max(self.cache_write_hour) } else { input };
@@ -88,13 +88,13 @@ impl Rate {
         self.sum(parts, fresh_tokens.saturating_add(read_tokens))
     }
 
-    /// USD per million tokens.
+    /// The prices in USD per million tokens.
     pub fn shown(&self) -> Value {
         let usd = |rate: u64| rate as f64 / 1e6;
         json!({"input": usd(self.input), "cache_read": usd(self.cache_read), "output": usd(self.output)})
     }
 
-    /// What a call did cost.
+    /// The actual cost of a call.
     pub fn cost(&self, usage: &Usage) -> Micros {
         let parts = [
             times(usage.input, self.input),
@@ -116,7 +116,7 @@ impl Rate {
         }
     }
 
-    /// The owner's price is for every write to a cache, ours for the short ones.
+    /// The owner's price is for every write to a cache; the table's is for writes kept briefly.
     fn of_row(row: &Row) -> Self {
         let Row { input, output, cache_read, cache_write, .. } = *row;
         let rate = Self::of(&Price { input, output, cache_read, cache_write });
@@ -128,7 +128,7 @@ impl Rate {
         }
     }
 
-    /// Each price the higher of two.
+    /// The higher of the two for each price.
     fn dearer(self, other: Self) -> Self {
         Self {
             input: self.input.max(other.input),
@@ -141,7 +141,7 @@ impl Rate {
         }
     }
 
-    /// Rounded up: many small calls are not free.
+    /// Rounded up, so that many small calls are not free.
     fn sum<const PARTS: usize>(&self, parts: [u128; PARTS], prompt_tokens: u64) -> Micros {
         let cost = parts.into_iter().fold(0, u128::saturating_add);
         let long = if prompt_tokens > self.long_tokens { self.long_times } else { 1 };
@@ -153,12 +153,13 @@ fn times(tokens: u64, rate: u64) -> u128 {
     u128::from(tokens) * u128::from(rate)
 }
 
-/// Rounded up; a price that is no number is the highest there is.
+/// Rounded up; a price that is not a number becomes the highest there is.
 fn rate(dollars: f64) -> u64 {
     if dollars.is_finite() && dollars >= 0.0 { (dollars * 1e6).ceil() as u64 } else { u64::MAX }
 }
 
-/// A model in our own table. What is missing or unknown in one makes the table unreadable: nothing costs nothing by mistake.
+/// A model in the compiled table. A missing or unknown field makes the table unreadable, so that no mistake makes a
+/// model free.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -166,7 +167,7 @@ struct Row {
     output: f64,
     cache_read: Option<f64>,
     cache_write: Option<f64>,
-    /// From how many tokens of a prompt on all of it costs how many times as much.
+    /// Prompt length in tokens from which all of it costs more, and how many times as much.
     long_tokens: Option<u64>,
     long_times: Option<u64>,
 }
@@ -182,7 +183,7 @@ impl Prices {
         Self::with(policy, TABLE)
     }
 
-    /// With another table than the one compiled in; one that cannot be read has no prices.
+    /// Uses another table than the compiled one; from an unreadable one come no prices.
     pub fn with(policy: &Policy, table: &str) -> Self {
         let table: BTreeMap<String, Row> = toml::from_str(table).unwrap_or_else(|error| {
             tracing::error!("failed to read the price table, every model counts as the worst: {error}");
@@ -198,7 +199,7 @@ impl Prices {
         }
     }
 
-    /// The owner's word where there is one: that of the longest name that fits.
+    /// The owner's price: that of the longest name that matches.
     pub fn of_owner(&self, model: &str) -> Option<Rate> {
         let fits = |name: &str| match name.strip_suffix('*') {
             Some(beginning) => model.starts_with(beginning),
@@ -207,13 +208,13 @@ impl Prices {
         self.owners.iter().find(|(name, _)| fits(name)).map(|(_, rate)| *rate)
     }
 
-    /// The owner's price, or the list's, or the dearest of a family's, or the worst.
+    /// The owner's price, else the list's, else the dearest of the model's family, else the worst case.
     pub fn of(&self, model: &str) -> Rate {
         let known = self.of_owner(model).or_else(|| self.of_table(model));
         known.or_else(|| self.of_family(model).map(|(_, rate)| rate)).unwrap_or(self.worst)
     }
 
-    /// What a model without a price counts as, for the owner; none where its price is known.
+    /// What a model without a price counts as, for the owner; `None` if its price is known.
     pub fn guess(&self, model: &str) -> Option<String> {
         if self.of_owner(model).is_some() || self.of_table(model).is_some() {
             return None;
@@ -235,8 +236,8 @@ impl Prices {
         self.table.iter().find(|(name, _)| is_named(model, name)).map(|(_, rate)| *rate)
     }
 
-    /// The dearest of the models that differ from this one by their version only; where there is none, of all of its
-    /// maker's. With what they have in common. A model older than all of these may have cost anything.
+    /// The dearest of the models that differ from this one by version only, else of all its maker's, and the words
+    /// they share. `None` for a model older than all of these: it may have cost anything.
     fn of_family(&self, model: &str) -> Option<(String, Rate)> {
         let words = family(model)?;
         let maker = words.first().copied().unwrap_or_default();
@@ -256,7 +257,7 @@ impl Prices {
     }
 }
 
-/// A name alone or with a date; `gpt-5` says nothing about what `gpt-5-pro` costs.
+/// Whether `model` is this name, alone or with a date; `gpt-5` says nothing about the price of `gpt-5-pro`.
 fn is_named(model: &str, name: &str) -> bool {
     let is_date = |rest: &str| {
         rest == "latest" || (rest.len() >= 8 && rest.chars().all(|c| c.is_ascii_digit() || c == '-'))
@@ -265,7 +266,8 @@ fn is_named(model: &str, name: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_date))
 }
 
-/// The words of a model's name from its maker's on, without versions and dates: `gpt`, `mini` of `openai/gpt-5.4-mini`.
+/// The words of a model's name from its maker's on, without versions and dates: `openai/gpt-5.4-mini` has `gpt`,
+/// `mini`.
 fn family(model: &str) -> Option<Vec<&str>> {
     let begins = |at: &usize| {
         let (before, rest) = model.split_at_checked(*at).unwrap_or_default();

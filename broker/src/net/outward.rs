@@ -1,4 +1,4 @@
-//! The clients that call out: no redirects, no cookies, no retries; one for the network, one for loopback.
+//! Clients for outward calls: no redirects, no cookies, no retries; one for the network, one for loopback.
 
 use crate::net::tls;
 use anyhow::{Context, Result};

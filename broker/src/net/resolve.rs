@@ -1,15 +1,15 @@
-//! Where a name leads, and the one port that is out of reach whatever it leads to: the broker's own.
+//! Name resolution, and the one port that no fetch may reach: the broker's own.
 
 use crate::ground::refusal::Refusal;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
-/// The port the broker serves on, once it does; a handle, all are one.
+/// The port the broker serves on, once it does; all handles share it.
 #[derive(Clone, Default)]
 pub struct OwnPort(Arc<OnceLock<u16>>);
 
 impl OwnPort {
-    /// From now on nothing is fetched from there.
+    /// Notes the port, which no fetch may reach from now on.
     pub fn set(&self, port: u16) {
         let _ = self.0.set(port);
     }
@@ -19,7 +19,7 @@ impl OwnPort {
     }
 }
 
-/// Addresses of a host; an error where it has none.
+/// The addresses of a host; fails if it has none.
 pub async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, Refusal> {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     if let Ok(ip) = host.parse::<IpAddr>() {

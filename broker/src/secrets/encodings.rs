@@ -1,42 +1,42 @@
-//! Encodings a secret may stand in: a text's escapes are taken off, layer by layer, and what is left is looked through.
+//! Undoes escapes in a text, layer by layer, so that escaped secrets are found too.
 //!
-//! Invariant: a bounded number of views, none larger than the text, each made in one pass: twice the text is twice the
-//! work, whatever it holds. Pure: nothing here reads, sends or waits.
+//! Invariant: the number of views is bounded, none is larger than the text, and each is made in one pass, so the work
+//! is linear in the text's length. Pure: nothing here reads, sends or waits.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The characters of ASCII that HTML has names for, each behind its name; what is between them is a blank.
+/// ASCII characters that have names in HTML, each after its name; separated by blanks.
 const NAMED: &str = "excl! quot\" QUOT\" num# dollar$ percnt% amp& AMP& apos' lpar( rpar) ast* midast* plus+ comma, \
     period. sol/ colon: semi; lt< LT< equals= gt> GT> quest? commat@ lsqb[ lbrack[ bsol\\ rsqb] rbrack] Hat^ lowbar_ \
     UnderBar_ grave` lcub{ lbrace{ verbar| vert| VerticalLine| rcub} rbrace} tilde~";
 const BLANKS: [&str; 3] = ["Tab", "NewLine", "nbsp"];
 
-/// Which escapes are taken off.
+/// The kinds of escapes that are undone.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// Of JSON, JavaScript and their kin.
+    /// Of JSON, JavaScript and similar.
     Backslash,
     Percent,
     Html,
     QuotedPrintable,
-    /// The first three at once.
+    /// The first three kinds at once.
     Mixed,
 }
 
 const KINDS: [Kind; 4] = [Kind::Backslash, Kind::Percent, Kind::Html, Kind::QuotedPrintable];
-/// Layers that are looked through where escapes of several kinds stand side by side.
+/// Layers that are undone where escapes of several kinds are mixed.
 const MIXED_LAYERS: usize = 3;
 
-/// A text with layers of escapes taken off, and where each byte came from.
+/// A text with some escapes undone, and where each byte came from.
 pub struct View<'a> {
     pub bytes: Cow<'a, [u8]>,
-    /// Start of each byte in the first text, and one past the last; empty where nothing was taken off yet.
+    /// Start of each byte in the original text, and one past the last; empty if nothing was undone.
     from: Vec<u32>,
 }
 
-/// Shows the text as it is, without each kind of escapes and without each two in turn: a secret may itself look like
-/// an escape of another kind, so that none is taken off with the rest alone.
+/// Shows the text as it is, then with each kind of escapes undone, and with each two in turn: a secret may itself
+/// look like an escape of another kind, so the kinds are also undone separately.
 pub fn each_view(bytes: &[u8], mut look: impl FnMut(&View)) {
     let plain = View { bytes: Cow::Borrowed(bytes), from: Vec::new() };
     look(&plain);
@@ -54,7 +54,7 @@ pub fn each_view(bytes: &[u8], mut look: impl FnMut(&View)) {
 }
 
 impl View<'_> {
-    /// The bytes that `keep` gives something for, and the place of each in this view.
+    /// The bytes for which `keep` returns one, and the place of each in this view.
     pub fn only(&self, keep: impl Fn(u8) -> Option<u8>) -> (Vec<u8>, Vec<u32>) {
         let (mut kept, mut places) =
             (Vec::with_capacity(self.bytes.len()), Vec::with_capacity(self.bytes.len()));
@@ -67,7 +67,7 @@ impl View<'_> {
         (kept, places)
     }
 
-    /// Where the bytes from the one at `first` to the one at `last` stand in the first text.
+    /// The range of the original text that the bytes from `first` to `last` came from.
     pub fn place(&self, first: u32, last: u32) -> Range<usize> {
         self.origin(first as usize) as usize..self.origin(last as usize + 1) as usize
     }
@@ -76,7 +76,7 @@ impl View<'_> {
         self.from.get(at).copied().unwrap_or(u32::try_from(at).unwrap_or(u32::MAX))
     }
 
-    /// `None` where there is no escape left.
+    /// The view with escapes of a kind undone; `None` if there are none.
     fn without(&self, kind: Kind) -> Option<View<'static>> {
         let mut bytes = Vec::with_capacity(self.bytes.len());
         let mut from = Vec::with_capacity(self.bytes.len() + 1);
@@ -99,7 +99,7 @@ impl View<'_> {
     }
 }
 
-/// True where an escape of this kind may begin with the byte.
+/// Whether an escape of this kind may begin with the byte.
 fn begins(kind: Kind, byte: u8) -> bool {
     match kind {
         Kind::Backslash => byte == b'\\',
@@ -110,7 +110,7 @@ fn begins(kind: Kind, byte: u8) -> bool {
     }
 }
 
-/// What an escape stands for; nothing for the soft break of a line.
+/// What an escape stands for; empty for a soft line break.
 #[derive(Default)]
 struct Piece {
     bytes: [u8; 4],
@@ -129,7 +129,7 @@ impl Piece {
     }
 }
 
-/// What the escape at the beginning stands for, and how many bytes it takes; `None` where none is there.
+/// What the escape at the beginning stands for, and its length; `None` if there is none.
 fn unescaped(rest: &[u8]) -> Option<(Piece, usize)> {
     match rest {
         [b'%' | b'=', high, low, ..] if hex(&[*high, *low]).is_some() => {
@@ -171,7 +171,7 @@ fn backslashed(after: &[u8]) -> Option<(Piece, usize)> {
     }
 }
 
-/// `&amp;`, `&#38;`, `&#x26;`; of a number, readers do not want the last sign.
+/// `&amp;`, `&#38;`, `&#x26;`; the semicolon of a number may be missing.
 fn entity(after: &[u8]) -> Option<(Piece, usize)> {
     let Some(number) = after.strip_prefix(b"#") else {
         let length = after.iter().take(16).position(|byte| *byte == b';')?;

@@ -1,7 +1,7 @@
-//! Secrets: read once, from the environment or `.env`; named by variables, scrubbed from everything that goes back.
+//! The keys: read once from the environment or `.env`, looked up by variable, and scrubbed from everything that goes back.
 //!
-//! Invariant: a secret's value never reaches a log line, a file or a client, in any of the encodings that the table in
-//! docs/services.md names.
+//! Invariant: a secret's value never reaches a log line, a file or a client, in any of the encodings in the table of
+//! docs/services.md.
 
 use crate::secrets::encodings::{self, View};
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -15,34 +15,34 @@ use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::os::unix::fs::OpenOptionsExt;
 
-/// Bytes; a shorter value is a placeholder, and scrubbing it would only scrub words.
+/// Shortest value that is scrubbed, in bytes; a shorter one is a placeholder, and would match ordinary words.
 const SHORTEST: usize = 8;
-/// Bytes; a line of a secret of several lines (a private key, say) is a secret itself.
+/// Shortest line of a secret of several lines (a private key, say) that is scrubbed by itself, in bytes.
 const SHORTEST_LINE: usize = 16;
-/// Bytes of `.env` that are read.
+/// Most bytes of `.env` that are read.
 const MOST_FILE_BYTES: u64 = 1 << 20;
-/// What stands in a secret's place.
+/// Replaces a secret in a text.
 pub const MARK: &str = "[key]";
 
 #[derive(Clone, Default)]
 pub struct Keys {
     values: BTreeMap<String, String>,
-    /// Values that are scrubbed.
+    /// Values to scrub.
     known: Vec<String>,
-    /// What is looked for; `None` while there is nothing.
+    /// The compiled search; `None` if there is nothing to scrub.
     search: Option<Search>,
 }
 
-/// All encodings of all secrets at once.
+/// Searches for all encodings of all secrets at once.
 #[derive(Clone)]
 struct Search {
-    /// Without blanks, which broken lines and UTF-16 have between the letters.
+    /// For text without blanks: broken lines and UTF-16 have some between the letters.
     letters: AhoCorasick,
-    /// Digits of hexadecimals in lower case, whatever stands between them.
+    /// For hexadecimal digits in lower case, whatever is between them.
     digits: AhoCorasick,
 }
 
-/// What of `.env` is an address or a name, and no secret.
+/// Variables in `.env` that hold an address or a name, not a secret.
 const PLAIN: [&str; 5] =
     ["ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "OPENAI_BASE_URL", "OPENAI_MODEL", "OLLAMA_HOST"];
 
@@ -62,7 +62,7 @@ impl Keys {
         let names = named.iter().cloned().chain(PLAIN.map(str::to_owned));
         let values = names.filter_map(|name| Some((value(&name)?.trim().to_owned(), name)));
         let values: BTreeMap<_, _> = values.map(|(value, name)| (name, value)).collect();
-        // Whatever else `.env` holds is secret as well, used or not.
+        // Every other value in `.env` counts as secret too, used or not.
         let secret = file.iter().chain(&values).filter(|(name, _)| !PLAIN.contains(&name.as_str()));
         let known = secret.map(|(_, value)| value.clone()).collect();
         let mut keys = Self { known, values, search: None };
@@ -80,7 +80,7 @@ impl Keys {
         self.values.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// From now on scrubs this value too: a token that was refreshed, say.
+    /// Scrubs this value too from now on: a renewed token, for instance.
     pub fn know(&mut self, value: &str) {
         if !self.known.iter().any(|known| known == value) {
             self.known.push(value.to_owned());
@@ -119,7 +119,7 @@ impl Keys {
         self.search = if self.known.is_empty() { None } else { search() };
     }
 
-    /// Where secrets stand.
+    /// Where secrets are.
     fn found(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let Some(search) = &self.search else { return found };
@@ -137,17 +137,17 @@ impl Keys {
     }
 }
 
-/// What is no blank.
+/// The byte, unless it is a blank.
 fn letter(byte: u8) -> Option<u8> {
     (!matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | 0)).then_some(byte)
 }
 
-/// What is a digit of a hexadecimal.
+/// The byte in lower case, if it is a hexadecimal digit.
 fn digit(byte: u8) -> Option<u8> {
     byte.is_ascii_hexdigit().then_some(byte.to_ascii_lowercase())
 }
 
-/// The bytes with a mark for each of these ranges, and for those that touch but one.
+/// The bytes with one mark for each range; ranges that touch get a single mark.
 pub fn struck(bytes: &[u8], mut found: Vec<Range<usize>>) -> Vec<u8> {
     found.sort_by_key(|range| range.start);
     let (mut clean, mut at) = (Vec::with_capacity(bytes.len()), 0);
@@ -162,7 +162,7 @@ pub fn struck(bytes: &[u8], mut found: Vec<Range<usize>>) -> Vec<u8> {
     clean
 }
 
-/// A secret and its lines; and as it is, in UTF-16 and in base64, in base64.
+/// A secret and its lines; and in base64, of the plain bytes and of UTF-16.
 fn in_letters(secret: &str) -> Vec<Vec<u8>> {
     let plain = |text: &[u8]| text.iter().copied().filter_map(letter).collect::<Vec<u8>>();
     let once = in_base64(secret.as_bytes());
@@ -182,19 +182,19 @@ fn in_letters(secret: &str) -> Vec<Vec<u8>> {
     found
 }
 
-/// A secret in hexadecimal, as it is and in UTF-16.
+/// A secret in hexadecimal, of the plain bytes and of UTF-16.
 fn in_digits(secret: &str) -> Vec<Vec<u8>> {
     let hex = |bytes: &[u8]| crate::ground::text::hex(bytes).into_bytes();
     in_utf16(secret).iter().map(|bytes| hex(bytes)).chain([hex(secret.as_bytes())]).collect()
 }
 
-/// In both orders of its bytes.
+/// In both byte orders.
 fn in_utf16(secret: &str) -> [Vec<u8>; 2] {
     let units = || secret.encode_utf16();
     [units().flat_map(u16::to_le_bytes).collect(), units().flat_map(u16::to_be_bytes).collect()]
 }
 
-/// In both alphabets, at each of three offsets; characters that hold bits of what stands around it are left out.
+/// In both alphabets, at each of three offsets; characters that depend on neighbouring bytes are left out.
 fn in_base64(bytes: &[u8]) -> Vec<Vec<u8>> {
     let at = |offset: usize| {
         let padded = [vec![0; offset], bytes.to_vec()].concat();
@@ -205,10 +205,10 @@ fn in_base64(bytes: &[u8]) -> Vec<Vec<u8>> {
     (0..3).flat_map(at).collect()
 }
 
-/// The pairs of `.env`; nothing where there is none. An error never quotes the file.
+/// The variables in `.env`; none if there is no such file. An error never quotes the file.
 fn read_file(house: &House) -> Result<BTreeMap<String, String>> {
     let mut text = String::new();
-    // A pipe would have us wait for whoever writes into it.
+    // Opening a pipe would wait for a writer.
     match File::options().read(true).custom_flags(nix::libc::O_NONBLOCK).open(house.secrets()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeMap::new()),
         Err(error) => return Err(error).context("failed to open .env"),
@@ -231,7 +231,7 @@ fn read_file(house: &House) -> Result<BTreeMap<String, String>> {
     let literal = literal(&text);
     let pairs = dotenvy::from_read_iter(literal.as_bytes()).map(|pair| {
         pair.map_err(|error| match error {
-            // The line itself may hold a secret, so only its number is told.
+            // The line may contain a secret, so only its number is told.
             dotenvy::Error::LineParse(line, _) => {
                 let known =
                     literal.lines().position(|found| !line.is_empty() && found.starts_with(line.as_str()));
@@ -246,7 +246,7 @@ fn read_file(house: &House) -> Result<BTreeMap<String, String>> {
     pairs.collect()
 }
 
-/// The text with every `$` meant as it stands: a password is not a template, and no other variable belongs in it.
+/// The text with every `$` escaped: passwords may contain it, and no other variable is to be inserted.
 fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut quote, mut before, mut comment, mut escaped) = (None, '\n', false, false);

@@ -1,7 +1,7 @@
-//! Secrets nobody told us of, by their looks: what a key, a bearer token or a private key usually begins with.
+//! Finds unknown secrets by their form: the usual beginnings of keys, bearer tokens and private keys.
 //!
-//! Comes after the known values, never instead of them. Invariant: each byte is visited a bounded number of times,
-//! whatever stands around it. Pure: nothing here reads, sends or waits.
+//! Applied after the known values, not instead of them. Invariant: each byte is visited a bounded number of times,
+//! whatever surrounds it. Pure: nothing here reads, sends or waits.
 
 use crate::secrets::keys::struck;
 use aho_corasick::AhoCorasick;
@@ -12,10 +12,10 @@ use std::sync::LazyLock;
 const KEY_IS: &str = "PRIVATE KEY-----";
 const KEY_ENDS: &str = "-----END ";
 
-/// Bytes behind the beginning of a block within which it says that it is a key.
+/// Bytes after the beginning of a block within which the word KEY has to come.
 const KEY_SAYS: usize = 48;
 
-/// All beginnings at once, private keys' last; and how many characters follow each but theirs.
+/// All beginnings, those of private keys last; and how many characters have to follow each of the others.
 struct Search {
     beginnings: AhoCorasick,
     follow: Vec<usize>,
@@ -27,14 +27,14 @@ static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
     Some(Search { beginnings, follow })
 });
 
-/// Where something looks like a secret, and how many bytes were visited to say so.
+/// Ranges that look like a secret, and how many bytes were visited to find them.
 #[derive(Debug, Default)]
 pub struct Found {
     pub places: Vec<Range<usize>>,
     pub visited: usize,
 }
 
-/// The text without what looks like a secret.
+/// The text without anything that looks like a secret.
 pub fn scrub(text: String) -> String {
     match found(&text).places {
         places if places.is_empty() => text,
@@ -47,7 +47,7 @@ pub fn found(text: &str) -> Found {
     let Some(search) = &*SEARCH else { return found };
     let bytes = text.as_bytes();
     let (mut run, mut key_ends) = (Run::default(), 0);
-    // They come in the order of their ends, so that neither a run nor a block is gone through twice.
+    // Hits come in the order of their ends, so that neither a run nor a block is visited twice.
     for hit in search.beginnings.find_overlapping_iter(text) {
         let Some(least) = search.follow.get(hit.pattern().as_usize()) else {
             if hit.start() >= key_ends
@@ -67,7 +67,7 @@ pub fn found(text: &str) -> Found {
             run = Run::from(bytes, hit.end());
             found.visited += run.end - hit.end() + 1;
         }
-        // Words follow a scheme's name as well; a secret has a digit.
+        // Ordinary words may follow a scheme's name as well; a secret has a digit.
         if run.end >= hit.end() + least && run.last_digit.is_some_and(|at| at >= hit.end()) {
             found.places.push(hit.end()..run.end);
         }
@@ -75,7 +75,7 @@ pub fn found(text: &str) -> Found {
     found
 }
 
-/// Bytes of tokens in a row.
+/// Consecutive bytes that may belong to a token.
 #[derive(Default)]
 struct Run {
     end: usize,
@@ -92,7 +92,7 @@ impl Run {
     }
 }
 
-/// Where the private key ends that begins before `from`; a block without an end lasts to the end of the text.
+/// The end of the private key that begins before `from`; a block without an end reaches to the end of the text.
 fn private_key(bytes: &[u8], from: usize, visited: &mut usize) -> Option<usize> {
     let mut after = |text: &str, from: usize, most: usize| {
         let rest = bytes.get(from..from.saturating_add(most).min(bytes.len()))?;

@@ -1,6 +1,6 @@
-//! Carries out what the owner approved: once, and only as it was approved.
+//! Carries out an approved act: once, and exactly as approved.
 //!
-//! Invariant: what is kept must be what was asked, byte for byte, and the owner's rules must still allow it.
+//! Invariant: the stored act must match the approved digest byte for byte, and the owner's rules must still allow it.
 
 use super::{Services, perform, sending};
 use crate::approvals::answers::report;
@@ -10,17 +10,17 @@ use crate::ground::refusal::Unfit;
 use crate::ground::text::cut;
 use std::sync::Arc;
 
-/// Characters of an outcome that the creature hears.
+/// Characters of an outcome that the creature is told.
 const MOST_RESULT: usize = 4_000;
 
-/// Carries out one approved act, once.
+/// Carries out an approved act, once.
 pub async fn carry_out(services: Arc<Services>, id: u64) {
     let asks = &services.approvals.asks;
     let Some(ask) = asks.get(id).filter(|ask| ask.state == State::Approved) else { return };
     let outcome = match still_allowed(&services, &ask) {
         Err(unfit) => Outcome::NotSent(unfit),
         Ok(()) => {
-            // From here on it is never begun again by itself.
+            // From here on it is never started again by itself.
             match asks.change(id, &[State::Approved], |ask| ask.state = State::Executing) {
                 Ok(Some(ask)) => done(&services, &ask).await,
                 Ok(None) => return,
@@ -35,7 +35,7 @@ pub async fn carry_out(services: Arc<Services>, id: u64) {
     let result = cut(&services.secrets.scrub_all(&result), MOST_RESULT);
     report(asks.change(id, &[State::Approved, State::Executing], |ask| {
         ask.status = outcome.status();
-        // A yes that was given twice beforehand is no yes to trying again.
+        // After a failure only answers given later count: an earlier second yes does not mean "try again".
         ask.answers_from = asks.answers_bytes();
         ask.state = if outcome.status().is_some() { State::Executed } else { State::Failed };
         ask.may_have_happened = matches!(outcome, Outcome::Unsure(_));
@@ -64,7 +64,7 @@ async fn done(services: &Services, ask: &Ask) -> Outcome {
     outcome
 }
 
-/// An outcome in words for the creature.
+/// An outcome in words, for the creature.
 fn result(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Answered(answer) => answer.body.clone(),

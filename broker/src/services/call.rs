@@ -1,4 +1,4 @@
-//! One call from what a client asks for to its envelope.
+//! One call, from the client's request to its envelope.
 
 use super::{Services, canonical, carry, janee, upstream};
 use crate::approvals::act::{Act, Call};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const MOST_CAPABILITY: usize = 120;
 
-/// A call as a client asks for it.
+/// A call as the client requests it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Asked {
@@ -54,7 +54,7 @@ pub async fn run(services: Arc<Services>, life: u64, asked: Asked) -> Result<Val
     }
 }
 
-/// What is the same of every call, but its query as pairs and the headers that were dropped.
+/// The parts every kind of call has, the query as pairs, and the headers that were dropped.
 fn canonical_parts(asked: &Asked) -> Result<(Call, canonical::Pairs, Vec<String>), Unfit> {
     let method = canonical::method(if asked.method.is_empty() { "GET" } else { &asked.method })?;
     let (path, query) = canonical::path(&asked.path)?;

@@ -1,6 +1,6 @@
-//! The canonical form of a call: one for each path, query, header and body, made before it is judged, and what is sent.
+//! The canonical form of a call's path, query, headers and body: made first, then judged, then sent.
 //!
-//! Invariant: what has no form that every server reads alike is refused, never guessed at.
+//! Invariant: a part that servers may read in different ways is refused, never guessed at.
 //! Pure: nothing here reads, sends or waits.
 
 use crate::ground::refusal::Unfit;
@@ -12,17 +12,17 @@ const MOST_HEADER: usize = 1_024;
 /// Largest body of one call, in bytes.
 pub const MOST_BODY: usize = 1 << 20;
 
-/// Characters that stand for themselves in a segment, beside letters and digits.
+/// Characters that are not escaped in a segment, besides letters and digits.
 const PLAIN_IN_PATH: &[u8] = b"-._~!$&'()*+,=:@";
 const UNRESERVED: &[u8] = b"-._~";
-/// What a segment may not hold however it is escaped: servers disagree on what these mean.
+/// Bytes a segment may not contain, escaped or not: servers disagree on their meaning.
 const AMBIGUOUS: &[u8] = b"/\\%;?#";
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/// Headers of the client's that are passed on; beside `if-…` and `…-version`.
+/// Headers of the client that are passed on, besides `if-…` and `…-version`.
 const HEADERS: [&str; 6] =
     ["accept", "accept-language", "content-language", "content-type", "idempotency-key", "prefer"];
-/// Parameters that would sign a call, or turn it into another; without `-`, `_` and what follows `[`.
+/// Parameters that would sign a call or turn it into another; compared without `-`, `_` and what follows `[`.
 const NOT_A_PARAMETER: [&str; 15] = [
     "accesstoken",
     "refreshtoken",
@@ -40,9 +40,9 @@ const NOT_A_PARAMETER: [&str; 15] = [
     "bearer",
     "jwt",
 ];
-/// Names by which frameworks take another method than the call's own; `method` only with a sign before it.
+/// Field names by which frameworks replace the call's method; `method` only with a sign before it.
 const OVERRIDES: [&str; 5] = ["method", "httpmethod", "methodoverride", "xhttpmethod", "xhttpmethodoverride"];
-/// The media type of a form; what is sent of it has no parameters.
+/// Media type of a form; sent without parameters.
 pub const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Names and values, decoded.
@@ -52,7 +52,7 @@ fn unfit<T>(error: impl Into<String>, hint: impl Into<String>) -> Result<T, Unfi
     Err(Unfit { error: error.into(), hint: hint.into() })
 }
 
-/// A method as it is sent; `get` is `GET`.
+/// The canonical method; `get` becomes `GET`.
 pub fn method(given: &str) -> Result<String, Unfit> {
     let method = given.trim().to_ascii_uppercase();
     if METHODS.contains(&method.as_str()) {
@@ -61,7 +61,7 @@ pub fn method(given: &str) -> Result<String, Unfit> {
     unfit(format!("the method {:?} is not known", short(given)), format!("use one of {}", METHODS.join(", ")))
 }
 
-/// A method that changes nothing.
+/// Whether a method changes nothing.
 pub fn is_safe(method: &str) -> bool {
     matches!(method, "GET" | "HEAD")
 }
@@ -100,7 +100,7 @@ pub fn path(given: &str) -> Result<(String, Option<&str>), Unfit> {
     Ok((canonical, query))
 }
 
-/// The canonical segment: decoded once, judged, encoded anew.
+/// A canonical segment: decoded once, checked, encoded again.
 pub fn segment(raw: &str) -> Result<String, Unfit> {
     let Some(bytes) = decoded(raw) else {
         return unfit(
@@ -112,7 +112,7 @@ pub fn segment(raw: &str) -> Result<String, Unfit> {
         let hint = "servers disagree on what it means there; put such values in the query or the body";
         return unfit(format!("the path holds an escaped or bare {:?}", char::from(*odd)), hint);
     }
-    // Some servers take dots and spaces off the ends of a name, and what is left is another path.
+    // Some servers strip dots and spaces from the ends of a name, and would read another path.
     if bytes.first() == Some(&b' ') || matches!(bytes.last(), Some(b' ' | b'.')) {
         return unfit(
             "the path holds a segment that begins or ends with a space, or ends with a dot",
@@ -122,7 +122,7 @@ pub fn segment(raw: &str) -> Result<String, Unfit> {
     Ok(encoded(&bytes, PLAIN_IN_PATH))
 }
 
-/// The pairs of a query: an object, or text like `a=b&c=d`.
+/// The pairs of a query, given as an object or as text like `a=b&c=d`.
 pub fn query(given: &Value, after_path: Option<&str>) -> Result<Pairs, Unfit> {
     let mut pairs = pairs(after_path.unwrap_or_default())?;
     match given {
@@ -161,7 +161,7 @@ pub fn query(given: &Value, after_path: Option<&str>) -> Result<Pairs, Unfit> {
     Ok(pairs)
 }
 
-/// Pairs as they are sent, every character escaped that is not unreserved.
+/// Pairs as they are sent, all but unreserved characters escaped.
 pub fn joined(pairs: &[(String, String)]) -> String {
     let pair = |(name, value): &(String, String)| {
         format!("{}={}", encoded(name.as_bytes(), UNRESERVED), encoded(value.as_bytes(), UNRESERVED))
@@ -169,7 +169,7 @@ pub fn joined(pairs: &[(String, String)]) -> String {
     pairs.iter().map(pair).collect::<Vec<_>>().join("&")
 }
 
-/// The pairs of a query or a form, decoded.
+/// The decoded pairs of a query or a form.
 pub fn pairs(text: &str) -> Result<Pairs, Unfit> {
     let decode = |part: &str| {
         let bytes = decoded(&part.replace('+', " "))?;
@@ -206,7 +206,7 @@ fn turned(name: &str) -> Result<(), Unfit> {
     unfit(format!("the parameter {:?} is not passed on", short(name)), hint)
 }
 
-/// A field's name without signs, in lower case; `a[b]` is `a`.
+/// A field's name without signs, in lower case; `a[b]` becomes `a`.
 fn bare(name: &str) -> String {
     let bare = name.split('[').next().unwrap_or_default();
     bare.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
@@ -217,7 +217,7 @@ fn overrides(name: &str) -> bool {
     OVERRIDES.contains(&bare.as_str()) && (bare != "method" || name.trim().starts_with(['_', '$']))
 }
 
-/// Refuses JSON in which a field, however deep, would turn the call into another.
+/// Refuses JSON with a field, at any depth, that would turn the call into another.
 fn fit_fields(json: &Value) -> Result<(), Unfit> {
     match json {
         Value::Object(fields) => fields
@@ -228,7 +228,7 @@ fn fit_fields(json: &Value) -> Result<(), Unfit> {
     }
 }
 
-/// The same of a body whose type says nothing of fields: a server may look for them all the same.
+/// The same for a body whose type has no fields: a server may look for some all the same.
 fn fit_text(text: &str) -> Result<(), Unfit> {
     if let Ok(json) = serde_json::from_str(text) {
         fit_fields(&json)?;
@@ -278,8 +278,8 @@ fn fit_value(value: &str) -> bool {
     value.len() <= MOST_HEADER && value.chars().all(|letter| letter.is_ascii_graphic() || letter == ' ')
 }
 
-/// A body as it is sent. JSON and forms are written anew, so that nothing in them is read in two ways;
-/// `content-type` is written anew too, and added to `headers` where it is missing.
+/// The canonical body. JSON and forms are serialized anew, so that nothing in them can be read in two ways;
+/// `content-type` is made canonical too, and added to `headers` if it is missing.
 pub fn body(given: &Value, method: &str, headers: &mut Pairs) -> Result<String, Unfit> {
     let kind = headers.iter().find(|(name, _)| name == "content-type").map(|(_, value)| value.clone());
     headers.retain(|(name, _)| name != "content-type");
@@ -324,8 +324,8 @@ pub fn body(given: &Value, method: &str, headers: &mut Pairs) -> Result<String, 
     Ok(text)
 }
 
-/// One media type in lower case and without parameters. Readers disagree on all of them, so that none is taken but the
-/// charset everything is in.
+/// A media type in lower case and without parameters. Servers disagree on parameters, so none is accepted but the
+/// charset, which has to be UTF-8.
 fn media_type(given: &str) -> Result<String, Unfit> {
     let lower = given.to_ascii_lowercase();
     let mut parts = lower.split(';').map(str::trim);
@@ -348,13 +348,13 @@ fn media_type(given: &str) -> Result<String, Unfit> {
     Ok(kind.to_owned())
 }
 
-/// True for a media type whose bodies are JSON.
+/// Whether bodies of this media type are JSON.
 pub fn is_json(kind: &str) -> bool {
     matches!(kind, "application/json" | "text/json")
         || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
-/// Percent-decodes once; nothing for a broken escape.
+/// Percent-decodes once; `None` for a broken escape.
 fn decoded(text: &str) -> Option<Vec<u8>> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Judges a canonical call by the owner's rules, and does what its rule says.
+//! Judges a canonical call by the owner's rules, and does what the matching rule says.
 
 use super::hours::{self, Full};
 use super::{Services, canonical, drafts, oauth, perform, recipients, rules, sending};
@@ -11,10 +11,10 @@ use crate::ledger::{Closed, Entry};
 use crate::policy::{Taint, Verdict};
 use serde_json::{Value, json};
 
-/// Characters told of somebody who is new.
+/// Characters shown of an unknown recipient.
 const MOST_NEW: usize = 200;
 
-/// Judges a canonical call, and does what its rule says.
+/// Judges a canonical call, and does what the matching rule says.
 pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Result<Value, Closed> {
     let Some(call) = act.call().cloned() else { return Ok(Value::Null) };
     let rules = services.rules_of(&act);
@@ -66,7 +66,7 @@ pub async fn carry(services: &Services, life: u64, act: Act, reason: &str) -> Re
     }
 }
 
-/// A recipient that is new, where text of others was read and the act changes something.
+/// An unknown recipient, if untrusted text was read and the act changes something.
 fn new_while_tainted(services: &Services, life: u64, act: &Act) -> Option<String> {
     let outward = act.call().is_some_and(|call| !canonical::is_safe(&call.method));
     if !outward || services.approvals.when_tainted == Taint::Allow || !services.taint.is_tainted(life) {

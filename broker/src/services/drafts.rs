@@ -1,6 +1,6 @@
-//! Drafts: what a rule keeps for the owner instead of sending it, as files under `self/drafts/`.
+//! Drafts: calls that a rule keeps for the owner instead of sending them, as files in `self/drafts/`.
 //!
-//! Invariant: the creature can write there, so every step of the way is opened without following a link.
+//! Invariant: the creature can write to that folder, so every part of the path is opened without following a link.
 
 use crate::approvals::act::Call;
 use crate::ground::clock::Clock;
@@ -15,11 +15,11 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
 
-/// Drafts kept; nobody reads the thousand and first.
+/// Most drafts kept: nobody reads more.
 const MOST_DRAFTS: usize = 1_000;
 const MOST_NAME_CHARS: usize = 48;
 
-/// Keeps a call as a draft; says where.
+/// Keeps a call as a draft; returns its path.
 pub fn keep(house: &House, clock: &Clock, call: &Call) -> Result<String> {
     let folder = folder(house)?;
     let name = format!("{}-{}.md", clock.now().strftime("%Y%m%dT%H%M%S.%3fZ"), slug(&words(call)));
@@ -36,7 +36,7 @@ fn folder(house: &House) -> Result<OwnedFd> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
     let mut folder = open(house.root(), flags, Mode::empty()).context("failed to open the house")?;
     for name in ["self", "drafts"] {
-        // Already there is as good as made.
+        // The folder may exist already.
         let _ = mkdirat(&folder, name, Mode::from_bits_truncate(0o755));
         folder = openat(&folder, name, flags | OFlag::O_NOFOLLOW, Mode::empty()).with_context(|| {
             format!("failed to open {name} on the way to self/drafts; it must be a folder")
@@ -64,7 +64,7 @@ fn text(clock: &Clock, call: &Call) -> String {
     )
 }
 
-/// What a reader wants to see: the text of a post, or the whole body.
+/// What a reader wants to see: the text of a post, else the whole body.
 fn words(call: &Call) -> String {
     let json = serde_json::from_str::<Value>(&call.body).ok();
     let text = json.as_ref().and_then(|json| json.get("text")).and_then(Value::as_str);
@@ -83,7 +83,7 @@ fn one_line(text: &str) -> String {
     cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), 400)
 }
 
-/// The first words of a text as part of a file name.
+/// The first words of a text, for a file name.
 fn slug(text: &str) -> String {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let slug = words.take(6).collect::<Vec<_>>().join("-").to_ascii_lowercase();

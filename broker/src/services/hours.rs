@@ -1,6 +1,6 @@
-//! How often each rule was used in the last hour, counted on the disk: a restart refills nothing.
+//! Counts each rule's uses in the last hour, on disk: a restart does not reset the count.
 //!
-//! Invariant: a use is on the disk before what it is counted for happens; what cannot be counted does not happen.
+//! Invariant: a use is on disk before the call it is counted for; a call that cannot be counted is not made.
 
 use crate::ground::clock::Clock;
 use crate::ground::files;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 const HOUR_MS: i64 = 3_600_000;
-/// Lines of the file before the old ones are dropped.
+/// Lines in the file from which on old ones are dropped.
 const MOST_LINES: usize = 4_000;
 
 #[derive(Serialize, Deserialize)]
@@ -25,14 +25,14 @@ struct Line {
 struct Held {
     uses: BTreeMap<String, Vec<i64>>,
     lines: usize,
-    /// Why nothing can be counted.
+    /// Why uses cannot be counted.
     closed: Option<String>,
 }
 
-/// Why a use is not given.
+/// Why a use is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// Seconds until there is one again.
+    /// Seconds until the next use is possible.
     Wait(u64),
     Closed(String),
 }
@@ -60,7 +60,7 @@ impl Hours {
         Self { house: house.clone(), clock, held: Mutex::new(held) }
     }
 
-    /// Takes one use of at most `most` an hour; says how many are left.
+    /// Takes one of at most `most` uses an hour; returns how many are left.
     pub fn take(&self, rule: &str, most: u32) -> Result<u32, Full> {
         let now = self.clock.now().as_millisecond();
         let mut held = self.held();
@@ -96,7 +96,7 @@ impl Hours {
         let text = |at_ms: i64, rule: &str| serde_json::to_string(&Line { at_ms, rule: rule.to_owned() });
         if held.lines < MOST_LINES {
             held.lines += 1;
-            // A torn line before this one must not swallow it.
+            // Begins a new line, so that a torn one before does not swallow this one.
             let line = text(now, rule)?;
             return files::append_line(&self.house.hours(), &format!("\n{line}"));
         }
@@ -118,12 +118,12 @@ impl Hours {
     }
 }
 
-/// What a rule is counted under. One for all letter cases of a name: Janee may take them all for the same.
+/// The key a rule's uses are counted under. Letter case does not matter, since Janee may ignore it.
 pub fn key(kind: &str, name: &str, rule: &Rule) -> String {
     format!("{kind}:{} {} {}", name.to_ascii_lowercase(), rule.method, rule.path)
 }
 
-/// The uses of the last hour. One from the future, after the clock was set back, counts from now on.
+/// Uses in the last hour. After the clock was set back, uses in the future count as made now.
 fn recent<'a>(held: &'a mut Held, rule: &str, now: i64) -> &'a mut Vec<i64> {
     let uses = held.uses.entry(rule.to_owned()).or_default();
     uses.retain(|at| *at > now - HOUR_MS);

@@ -1,4 +1,4 @@
-//! Services the owner gets by setting keys: `search` and `x`; `[services.search]` and `[services.x]` stand before them.
+//! Services that exist as soon as their keys are set: `search` and `x`; `[services.search]` and `[services.x]` replace them.
 
 use crate::policy::{Auth, Policy, Rule, Service, Verdict};
 use crate::secrets::keys::Keys;
@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 const BRAVE: &str = "https://api.search.brave.com";
 const BRAVE_KEY: &str = "BRAVE_API_KEY";
 const X: &str = "https://api.x.com";
-/// Posts an hour that need no approval.
+/// Posts an hour without approval.
 const POSTS_PER_HOUR: u32 = 10;
-/// Searches an hour; a plan's month is gone in a day otherwise.
+/// Searches an hour: more could use up a month's plan in a day.
 const SEARCHES_PER_HOUR: u32 = 120;
 
 /// Every service there is, by name.
@@ -28,7 +28,7 @@ fn search(policy: &Policy, keys: &Keys) -> Option<Service> {
     let base =
         |usual: &str| if settings.base_url.is_empty() { usual.to_owned() } else { settings.base_url.clone() };
     let service = |base_url: String, path: &str, auth: Auth| Service {
-        // The owner wrote this address, so it may be private.
+        // The owner chose this address, so it may be private.
         allow_private: !settings.base_url.is_empty(),
         base_url,
         about: format!("web search by {}", settings.provider),

@@ -1,7 +1,7 @@
-//! Janee: an MCP server that holds credentials of its own; what it can do, and calls through it.
+//! Janee, an MCP server that holds credentials of its own: its capabilities, and calls through it.
 //!
-//! Invariant: judged, tainted, asked about and written down like every service; a call that changes something is sent
-//! once, whatever becomes of the connection.
+//! Invariant: calls are judged, tainted, asked about and recorded as for every service; one that changes something is
+//! sent once, whatever happens to the connection.
 
 pub mod session;
 
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use session::{HINT, Lost, NOT_CONFIGURED};
 use std::sync::Arc;
 
-/// What Janee says it can do, with our rules beside it.
+/// Janee's capabilities, with the rules for each.
 pub async fn list(services: Arc<Services>, life: u64) -> Result<Value, Closed> {
     if services.janee.settings.is_none() {
         return Ok(json!({"ok": false, "error": NOT_CONFIGURED, "hint": HINT}));
@@ -46,7 +46,7 @@ pub async fn list(services: Arc<Services>, life: u64) -> Result<Value, Closed> {
     Ok(json!({"ok": true, "services": listed, "rules": rules, "truncated": truncated}))
 }
 
-/// Sends a call that may leave, once.
+/// Sends a permitted call, once.
 pub async fn send(
     services: &Services,
     life: u64,
@@ -87,7 +87,7 @@ fn arguments(call: &Call) -> Map<String, Value> {
     arguments
 }
 
-/// Janee's one text item: an answer from above, or a refusal of its own.
+/// The outcome in Janee's one text item: a service's answer, or Janee's own refusal.
 fn outcome(secrets: &Secrets, call: &Call, told: &CallToolResult) -> Outcome {
     let text = text_of(told);
     let json = serde_json::from_str::<Value>(&text).unwrap_or_default();

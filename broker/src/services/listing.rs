@@ -1,14 +1,14 @@
-//! The services there are, with their rules and what is left of each this hour.
+//! Lists the services, with their rules and the uses left of each this hour.
 
 use super::{Services, hours, rules};
 use crate::approvals::outcome::with;
 use crate::policy::{self, Rule};
 use serde_json::{Value, json};
 
-/// Every service with its rules, and what is left of each this hour.
+/// Every service with its rules, and the uses left of each this hour.
 pub fn listed(services: &Services) -> Value {
     let service = |(name, service): (&String, &policy::Service)| {
-        // A client secret may be empty; whatever else is named must be there.
+        // A client secret may be left empty; every other variable named must be set.
         let named = service.auth.variables().into_iter().filter(|variable| !variable.is_empty());
         let missing: Vec<String> =
             named.filter(|variable| services.secrets.get(variable).is_none()).collect();

@@ -1,6 +1,6 @@
-//! `POST /mcp`: the services over MCP (streamable HTTP, stateless), in Janee's shapes, so that any MCP client can call.
+//! `POST /mcp`: the services over MCP (streamable HTTP, stateless), with Janee's tool schemas, so that any MCP client can call.
 //!
-//! Invariant: it decides nothing; every call goes the way of `POST /service`.
+//! Invariant: nothing is decided here; every call is handled as by `POST /service`.
 
 use super::call::{self, Asked};
 use super::{Services, listing};
@@ -26,7 +26,7 @@ pub async fn message(
     let at = |name: &str| message.get(name).cloned().unwrap_or_default();
     let (id, method, parameters) = (at("id"), at("method"), at("params"));
     if id.is_null() {
-        // A notification, or an answer to what was never asked.
+        // A notification, or an answer that nothing here asked for.
         return StatusCode::ACCEPTED.into_response();
     }
     let result = match method.as_str().unwrap_or_default() {
@@ -87,7 +87,7 @@ async fn call_tool(services: Arc<Services>, life: u64, id: &Value, parameters: &
     let shaped = match parameters.get("name").and_then(Value::as_str).unwrap_or_default() {
         "list_services" => Ok(listing::listed(&services)),
         "execute" => match serde_json::from_value::<Asked>(arguments) {
-            // To its end, even where the client hangs up in the middle of it.
+            // Completed even if the client disconnects.
             Ok(asked) => match tokio::spawn(call::run(services, life, asked)).await {
                 Ok(done) => done.map(|envelope| in_janees_shape(&envelope)),
                 Err(_) => return answer(id, Err((-32_603, "the broker failed inside".to_owned()))),

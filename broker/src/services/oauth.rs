@@ -1,7 +1,7 @@
-//! How a call proves who it is for: keys, passwords, signatures, and OAuth 2 tokens that are renewed.
+//! Authenticates calls: keys, passwords, signatures, and OAuth 2 tokens, which are renewed.
 //!
-//! Invariant: a refresh token is on the disk before it is used, its forerunner until then; a token is renewed by one
-//! caller while the others wait; every token learned is scrubbed from then on.
+//! Invariant: a refresh token is on disk before it is used, and the former one stays until then; one caller renews a
+//! token while others wait; every token learned is scrubbed from then on.
 
 use crate::approvals::act::Call;
 use crate::ground::clock::Clock;
@@ -30,19 +30,19 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A token is renewed this long before it ends, in milliseconds.
+/// A token is renewed this long before it expires, in milliseconds.
 const EARLY_MS: i64 = 60_000;
-/// Where a service does not say how long a token lasts.
+/// Assumed lifetime of a token, if the service does not say.
 const USUAL_LIFE_S: i64 = 3_600;
-/// After a refusal nobody asks again for this long, in milliseconds.
+/// After a refusal no renewal is tried for this long, in milliseconds.
 const COOL_MS: i64 = 30_000;
 const DEADLINE: Duration = Duration::from_secs(20);
-/// Bytes of an answer with tokens.
+/// Most bytes of an answer with tokens.
 const MOST_ANSWER: usize = 256 << 10;
 
 type Proof = Vec<(HeaderName, HeaderValue)>;
 
-/// Tokens at hand, by service, and what renewing them needs.
+/// The current tokens by service, and what renewing them needs.
 pub struct SignIns {
     secrets: Secrets,
     upstream: Upstream,
@@ -53,11 +53,11 @@ pub struct SignIns {
     refused: Mutex<BTreeMap<String, (i64, Unfit)>>,
 }
 
-/// What is kept of a sign-in, in memory and on the disk.
+/// What is kept of a sign-in, in memory and on disk.
 #[derive(Clone, Serialize, Deserialize)]
 struct Kept {
     refresh_token: String,
-    /// Of the owner's refresh token this came from: a new one of theirs stands before it.
+    /// Fingerprint of the owner's refresh token that this came from: if the owner sets a new one, that one is used.
     from: String,
     access_token: String,
     ends_ms: i64,
@@ -75,7 +75,7 @@ impl SignIns {
         Self { secrets, upstream, ledger, house, clock, slots: Mutex::default(), refused: Mutex::default() }
     }
 
-    /// The headers that prove a call; `stale` is an OAuth 2 token the service no longer takes.
+    /// The headers that authenticate a call; `stale` is an OAuth 2 token that the service rejected.
     pub async fn proof(
         &self,
         name: &str,
@@ -131,7 +131,7 @@ impl SignIns {
         Ok(oauth1::authorization(credentials, &call.method, url, &parameters, &nonce()?, now))
     }
 
-    /// A token that should still be good: the one at hand, or a new one.
+    /// A token that should be valid: the current one, or a new one.
     async fn token(&self, name: &str, service: &Service, stale: Option<&str>) -> Result<String, Unfit> {
         let Auth::OAuth2 { refresh_token_env, .. } = &service.auth else { return Err(unusable(name)) };
         let given = self.secret(name, refresh_token_env)?;
@@ -139,7 +139,7 @@ impl SignIns {
             let mut slots = lock(&self.slots);
             slots.entry(name.to_owned()).or_default().clone()
         };
-        // One caller renews; those who waited find what it brought.
+        // One caller renews; those who waited use the result.
         let mut held = slot.lock().await;
         let from = hex(&Sha256::digest(given.as_bytes()));
         if held.is_none() {
@@ -211,12 +211,12 @@ impl SignIns {
         let written =
             sealed.and_then(|text| files::replace_secret(&kept_at(&self.house, name), text.as_bytes()));
         if let Err(error) = written {
-            // The old one is spent already: going on with the new one in memory is all that is left.
+            // The old token is spent already, so going on with the new one in memory is the only way.
             tracing::error!("the sign-in of {name} lasts until the broker ends: {error:#}");
         }
     }
 
-    /// Asks for a new token; an error also says whether another refresh token may do better.
+    /// Requests a new token; the error also says whether another refresh token may succeed.
     async fn renew(&self, name: &str, service: &Service, refresh_token: &str) -> Result<Told, (Unfit, bool)> {
         let Auth::OAuth2 { token_url, client_id_env, client_secret_env, scope, .. } = &service.auth else {
             return Err((unusable(name), false));
@@ -266,7 +266,7 @@ impl SignIns {
         {
             return Ok(told);
         }
-        // A success nobody understands may hold a token nobody knows yet.
+        // A successful answer that cannot be parsed may contain an unknown token, so it is not quoted.
         let quoted =
             if status.is_success() { "what is no token".into() } else { String::from_utf8_lossy(&bytes) };
         let said = cut(&self.secrets.scrub(&quoted), 200);
@@ -275,7 +275,7 @@ impl SignIns {
     }
 }
 
-/// The OAuth 2 token a proof carried.
+/// The OAuth 2 token in the headers of a call.
 pub fn token_of(service: &Service, proof: &Proof) -> Option<String> {
     if !matches!(service.auth, Auth::OAuth2 { .. }) {
         return None;
@@ -301,7 +301,7 @@ pub fn nonce() -> Result<String, Unfit> {
     Ok(hex(&bytes))
 }
 
-/// What was learned by signing in to a service anew.
+/// File of the tokens learned for a service.
 fn kept_at(house: &House, service: &str) -> PathBuf {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     let name: String = service.chars().map(|letter| if plain(letter) { letter } else { '.' }).collect();

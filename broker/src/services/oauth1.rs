@@ -48,7 +48,7 @@ fn signature<'a>(
     url: &str,
     parameters: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> String {
-    // Sorted by their encoded form, which is not the order of the plain one.
+    // Sorted by their encoded form, whose order may differ from the plain one.
     let mut pairs: Vec<_> = parameters.map(|(name, value)| (escaped(name), escaped(value))).collect();
     pairs.sort_unstable();
     let pairs = pairs.iter().map(|(name, value)| format!("{name}={value}"));

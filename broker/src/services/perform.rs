@@ -1,4 +1,4 @@
-//! Carries an act out, whatever kind it is of.
+//! Carries out an act of any kind.
 
 use super::{Services, janee, sending};
 use crate::approvals::act::Act;
@@ -6,7 +6,7 @@ use crate::approvals::outcome::Outcome;
 use crate::approvals::purpose;
 use crate::ledger::Closed;
 
-/// Carries out an act that may be: written down first, done once, written down again.
+/// Carries out a permitted act: recorded first, done once, then its end recorded.
 pub async fn perform(
     services: &Services,
     life: u64,

@@ -1,7 +1,7 @@
-//! Whom an act reaches: its place, and every name in its query and body, whatever the field is called.
+//! The recipients of an act: its place, and every name in its query and body, whatever the field is called.
 //!
-//! Invariant: what is not known to be words counts as a name, so that neither a decoy beside somebody new nor a field
-//! nobody has heard of hides him. A body in which nobody is recognised is known only as those very bytes.
+//! Invariant: a value not known to be prose counts as a name, so that no known name beside it and no unknown field
+//! hides a new recipient. A body without any recognised recipient is known only by its exact bytes.
 //! Pure: nothing here reads, sends or waits.
 
 use crate::approvals::act::{Act, Call};
@@ -10,7 +10,7 @@ use crate::services::{canonical, rules};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Fields that name somebody, by the services people use most; in lower case, without signs.
+/// Fields that name recipients, in widely used services; in lower case, without signs.
 pub const PEOPLE: &str = "to cc bcc recipient recipients recipientid recipientids toaddress toaddresses ccaddresses \
     bccaddresses torecipients ccrecipients bccrecipients replyto email emails emailaddress address addresses \
     destination destinations rcptto mailto attendees inviteduseremailaddress chatid userodatabind membersodatabind \
@@ -20,10 +20,10 @@ pub const PEOPLE: &str = "to cc bcc recipient recipients recipientid recipientid
     customer customerid payee payeeid receiver beneficiary account accountid accountnumber targetaccount iban wallet \
     receiptemail merchantid room roomid conversationid group groupid member members memberids invite invitees \
     participant participants contact contacts handle mentions";
-/// Fields whose text is for people to read: of it, only who is mentioned counts.
+/// Fields of prose: only mentions in them count as recipients.
 pub const WORDS: &str = "text body content message subject title html plain caption description comment summary \
     question markdown status note notes";
-/// Paths that name whom they reach themselves, so that the body need not.
+/// Paths that identify the recipient themselves, so that the body need not.
 pub const PLACES: [&str; 7] = [
     "/**/tweets",
     "/**/channels/*/messages/**",
@@ -33,14 +33,14 @@ pub const PLACES: [&str; 7] = [
     "/**/repos/*/*/**",
     "/**/rooms/*/send/**",
 ];
-/// Deeper than this nothing is looked for: such a body counts as opaque.
+/// Most depth that is searched: a deeper body counts as opaque.
 const MOST_DEPTH: usize = 12;
 const MOST_NAMES: usize = 200;
 
-/// Everybody an act reaches; all of them must be known.
+/// All recipients of an act; each has to be known.
 pub fn of(act: &Act) -> Vec<String> {
     let Some(call) = act.call() else { return Vec::new() };
-    // Janee may take a capability's name in any case.
+    // Janee may ignore a capability's letter case.
     let place = format!("{}:{}", act.kind(), call.service.to_ascii_lowercase());
     let mut names = Names::default();
     let query = call.url.split_once('?').map_or("", |(_, query)| query);
@@ -61,7 +61,7 @@ pub fn of(act: &Act) -> Vec<String> {
     keys
 }
 
-/// What a field holds, by its own name and those around it.
+/// The kind of a field's content, by its own name and those around it.
 #[derive(Clone, Copy, PartialEq)]
 enum Field {
     People,
@@ -72,7 +72,7 @@ enum Field {
 #[derive(Default)]
 struct Names {
     found: Vec<String>,
-    /// Somebody stood in a field that is known to name people.
+    /// Whether a known recipient field had a value.
     recognised: bool,
     opaque: bool,
 }
@@ -82,7 +82,8 @@ impl Names {
         let kind = call.headers.iter().find(|(name, _)| name == "content-type").map_or("", |(_, kind)| kind);
         let json = serde_json::from_str::<Value>(&call.body).ok().filter(|_| canonical::is_json(kind));
         if let Some(json) = json {
-            // It was written anew: every reader finds the same in it. Of what only looks like JSON nobody knows that.
+            // The body was serialized anew, so every reader sees the same. That does not hold for text that only
+            // looks like JSON.
             self.in_json(&json, Field::Unknown, 0);
         } else if kind == canonical::FORM {
             self.in_pairs(&canonical::pairs(&call.body).unwrap_or_default());
@@ -91,7 +92,7 @@ impl Names {
         }
     }
 
-    /// `to[0][name]` is what `{"to": [{"name": …}]}` is in JSON.
+    /// `to[0][name]` in a form is `{"to": [{"name": …}]}` in JSON.
     fn in_pairs(&mut self, pairs: &[(String, String)]) {
         for (name, value) in pairs {
             let mut field = Field::Unknown;
@@ -125,7 +126,7 @@ impl Names {
         }
     }
 
-    /// What the field called `name` holds; a name that is not known is one to be known.
+    /// The kind of content of the field called `name`; an unknown name counts as a recipient's.
     fn field(&mut self, name: &str, around: Field) -> Field {
         let bare = bare(name);
         let is_in = |table: &str| table.split_ascii_whitespace().any(|known| known == bare);
@@ -152,7 +153,7 @@ impl Names {
         }
     }
 
-    /// Those a text calls by name: `@somebody`, `<@U1>`, `<!channel>`.
+    /// Mentions in a text: `@somebody`, `<@U1>`, `<!channel>`.
     fn in_words(&mut self, text: &str) {
         let mut before = ' ';
         for (at, sign) in text.char_indices() {
@@ -169,7 +170,7 @@ impl Names {
         }
     }
 
-    /// A whole mail in base64, as mail APIs take it: its head says who gets it.
+    /// A whole mail in base64, as mail APIs accept it: its headers name the recipients.
     fn in_mail(&mut self, raw: &str) {
         use base64::Engine;
         let bare: String =
@@ -186,11 +187,11 @@ impl Names {
                 self.leaf(value, Field::People);
             }
         }
-        // A line's end that only some take for one may hide a header.
+        // A line break that only some readers recognise could hide a header.
         self.opaque |= self.found.len() == before || head.contains('\r');
     }
 
-    /// Somebody who may be named with words around the address.
+    /// A recipient, possibly with words around the address.
     fn person(&mut self, text: &str) {
         let inner = text.trim().strip_suffix('>').and_then(|text| text.rsplit_once('<'));
         match inner.filter(|(words, address)| address.contains('@') && !words.contains('@')) {
@@ -212,7 +213,7 @@ fn bare(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
-/// A header's name, without what says that it was sent again.
+/// A header's name, without the prefix for resent mail.
 fn bare_header(name: &str) -> String {
     let bare = bare(name);
     bare.strip_prefix("resent").map_or(bare.clone(), str::to_owned)

@@ -1,4 +1,4 @@
-//! `/service` and `/janee`: what a client may ask of the services.
+//! `/service` and `/janee`: the routes by which a client uses services.
 
 use super::call::{self, Asked};
 use super::{Services, janee, listing, mcp};

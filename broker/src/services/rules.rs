@@ -1,21 +1,21 @@
-//! What an owner's rules say of a method and a path: the first that fits decides, and none that fits means no.
+//! Judges a method and a path by the owner's rules: the first match decides, and no match means no.
 //!
-//! Invariant: a rule that restricts fits in every letter case and with or without a last slash; one that allows, only
-//! exactly. Pure: nothing here reads, sends or waits.
+//! Invariant: a rule that restricts matches in every letter case, with or without a trailing slash; one that allows
+//! matches exactly. Pure: nothing here reads, sends or waits.
 
 use crate::policy::{Rule, Verdict};
 use crate::services::canonical;
 
-/// Rules named in an answer; more would be a wall of text.
+/// Most rules named in an answer.
 const MOST_SHOWN: usize = 12;
 
-/// The rule that decides over a normalised path.
+/// The rule that applies to a normalised path.
 pub fn judge<'a>(rules: &'a [Rule], method: &str, path: &str) -> Option<&'a Rule> {
     rules.iter().find(|rule| of_method(&rule.method, method) && fits(rule, path))
 }
 
 fn of_method(rule: &str, method: &str) -> bool {
-    // What may be read may be asked for by its head.
+    // A path that may be read may also be requested with HEAD.
     rule == "*" || rule.eq_ignore_ascii_case(method) || (method == "HEAD" && rule.eq_ignore_ascii_case("GET"))
 }
 
@@ -29,7 +29,7 @@ fn fits(rule: &Rule, path: &str) -> bool {
     matches(&rule, &path) || matches(&rule, bare) || matches(rule.strip_suffix('/').unwrap_or(&rule), bare)
 }
 
-/// True where a pattern fits a whole path: `*` is any text in a segment, `**` any segments, or none.
+/// Whether a pattern matches a whole path: `*` is any text in a segment, `**` any number of segments.
 pub fn matches(pattern: &str, path: &str) -> bool {
     let pattern: Vec<String> = segments(pattern).map(canonical_segment).collect();
     let path: Vec<&str> = segments(path).collect();
@@ -40,7 +40,7 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.strip_prefix('/').unwrap_or(path).split('/')
 }
 
-/// An owner's segment in its canonical form, as a path's is, so that like is compared with like.
+/// A segment of a rule in canonical form, so that it is compared with paths of the same form.
 fn canonical_segment(segment: &str) -> String {
     canonical::segment(segment).unwrap_or_else(|_| segment.to_owned())
 }
@@ -57,7 +57,7 @@ fn rest_matches(pattern: &[String], path: &[&str]) -> bool {
     }
 }
 
-/// A lone `*` wants something to stand for.
+/// Whether a pattern matches a segment; a lone `*` does not match an empty one.
 fn within(pattern: &str, segment: &str) -> bool {
     if pattern == "*" {
         return !segment.is_empty();
@@ -71,7 +71,7 @@ fn tail_within(pattern: &str, rest: &str) -> bool {
     if pattern.contains('*') { within(pattern, rest) } else { pattern == rest }
 }
 
-/// The rules in words: what the next allowed step is.
+/// The rules in words, so that the client sees what is allowed.
 pub fn in_words(rules: &[Rule]) -> String {
     if rules.is_empty() {
         return "no rule allows anything there; the owner writes them in owner.toml".to_owned();

@@ -1,7 +1,7 @@
-//! Seals what was learned by signing in, with a key made of the owner's own token.
+//! Encrypts tokens learned by signing in, with a key derived from the owner's own token.
 //!
-//! So whoever reads the broker's folder, where no wall hides it, learns nothing.
-//! Invariant: what does not open whole, by the same owner's token and for the same service, does not open at all.
+//! So a reader of the broker's folder, where no wall hides it, learns nothing.
+//! Invariant: data is returned only if it is intact, and sealed with the same owner's token for the same service.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom, SystemRandom};
 use sha2::{Digest, Sha256};
 
-/// Text for the disk; `None` where the system gives no random bytes.
+/// The encrypted text for the disk; `None` if the system provides no random bytes.
 pub fn close(owners: &str, service: &str, plain: Vec<u8>) -> Option<String> {
     let mut nonce = [0_u8; NONCE_LEN];
     SystemRandom::new().fill(&mut nonce).ok()?;
@@ -23,7 +23,7 @@ pub fn close(owners: &str, service: &str, plain: Vec<u8>) -> Option<String> {
     Some(STANDARD.encode([nonce.as_slice(), &sealed].concat()))
 }
 
-/// What was sealed.
+/// Decrypts what `close` encrypted.
 pub fn open(owners: &str, service: &str, sealed: &[u8]) -> Option<Vec<u8>> {
     let bytes = STANDARD.decode(sealed.trim_ascii()).ok()?;
     let (nonce, sealed) = bytes.split_at_checked(NONCE_LEN)?;
@@ -33,7 +33,7 @@ pub fn open(owners: &str, service: &str, sealed: &[u8]) -> Option<Vec<u8>> {
     Some(plain.to_vec())
 }
 
-/// The owner's token is random enough to be a key by its hash.
+/// The owner's token is random enough for its hash to be a key.
 fn key(owners: &str) -> Option<LessSafeKey> {
     let hash = Sha256::new().chain_update("feral sign-in\0").chain_update(owners).finalize();
     UnboundKey::new(&AES_256_GCM, &hash).ok().map(LessSafeKey::new)

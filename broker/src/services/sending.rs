@@ -1,6 +1,6 @@
-//! The last step of every call: allowed still, written down, proved, sent once, and written down again.
+//! The last steps of every call: allowed still, recorded, authenticated, sent once, and its end recorded.
 //!
-//! Invariant: nothing leaves that the ledger does not hold.
+//! Invariant: nothing is sent that is not in the ledger.
 
 use super::{Services, canonical, oauth, recipients, rules, upstream};
 use crate::approvals::act::{Act, Call};
@@ -10,7 +10,7 @@ use crate::ground::refusal::Unfit;
 use crate::ledger::{Closed, Entry};
 use crate::policy::Verdict;
 
-/// From now on they are not new.
+/// Remembers the recipients of an act as known.
 pub fn know_recipients(services: &Services, act: &Act) {
     let outward = act.call().is_some_and(|call| !canonical::is_safe(&call.method));
     for recipient in recipients::of(act).into_iter().filter(|_| outward) {
@@ -20,7 +20,7 @@ pub fn know_recipients(services: &Services, act: &Act) {
     }
 }
 
-/// Whether an approved act may still be carried out.
+/// Fails if an approved act is no longer allowed.
 pub fn still_allowed(services: &Services, act: &Act) -> Result<(), Unfit> {
     let Some(call) = act.call() else { return Ok(()) };
     let gone =
@@ -42,7 +42,7 @@ pub fn still_allowed(services: &Services, act: &Act) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// Sends a call that may leave: written down first, proved, sent once, written down again.
+/// Sends a permitted call: recorded first, authenticated, sent once, its end recorded.
 pub async fn send(
     services: &Services,
     life: u64,
@@ -65,7 +65,7 @@ pub async fn send(
     let stale = oauth::token_of(service, &proof);
     let mut outcome = services.upstream.send(service, call, proof).await;
     if outcome.status() == Some(401) && stale.is_some() {
-        // What was not let in did not happen: once more with a new token.
+        // A call rejected for its token did not happen: it is sent once more with a new token.
         if let Ok(proof) = services.sign_ins.proof(&call.service, service, call, stale.as_deref()).await {
             services.ledger.append(Entry { bytes_out, ..line.clone() }).await?;
             outcome = services.upstream.send(service, call, proof).await;
@@ -78,7 +78,7 @@ pub async fn send(
     Ok(outcome)
 }
 
-/// The end of a call in the ledger. It has happened, so its client hears of it even where this fails.
+/// Records the end of a call. Since it has happened, its client gets the outcome even if this fails.
 pub async fn written_down(services: &Services, line: Entry, outcome: &Outcome) {
     if let Err(closed) = services.ledger.append(record::end(line, outcome)).await {
         tracing::error!("the end of a call is not in the ledger: {}", closed.0);

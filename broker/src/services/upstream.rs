@@ -1,7 +1,7 @@
-//! One call to a service: sent once, answered within a bound of time and size, scrubbed before anybody reads it.
+//! One call to a service: sent once, answered within bounds of time and size, scrubbed before it is passed on.
 //!
-//! Invariant: what was judged is what is sent, redirects are not followed, and where nobody can know whether a call
-//! happened, the outcome says so.
+//! Invariant: exactly what was judged is sent, redirects are not followed, and an outcome says so if nobody can know
+//! whether the call happened.
 
 use crate::approvals::act::Call;
 use crate::approvals::outcome::{Answer, Outcome, not_sent};
@@ -22,17 +22,17 @@ use serde_json::{Map, Value};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Longest a call may take, whole.
+/// Longest time for a whole call.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// Bytes of an answer that go back.
+/// Most bytes of an answer that are passed on.
 const MOST_ANSWER: usize = 1 << 20;
-/// Read beyond that, so that no secret is cut in two and half of it missed.
+/// Bytes read beyond that, so that a secret at the cut is seen whole.
 const MARGIN: usize = 64 << 10;
 const MOST_HEADERS: usize = 12;
 const PROXIES: [&str; 6] =
     ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 
-/// Clients that look at each address before they connect to it.
+/// Clients that check each address before connecting to it.
 #[derive(Clone)]
 pub struct Upstream {
     public: Client,
@@ -42,7 +42,7 @@ pub struct Upstream {
     secrets: Secrets,
 }
 
-/// Resolves names to addresses that may be reached, and to no others.
+/// Resolves names to addresses within a reach only.
 struct Within(Reach);
 
 impl Resolve for Within {
@@ -83,7 +83,7 @@ impl Upstream {
         })
     }
 
-    /// The client for an address, or why it is out of reach.
+    /// The client for an address; fails if the address is out of reach.
     pub fn client(&self, url: &Url, private: bool) -> Result<&Client, Unfit> {
         let host = hosts::host(url);
         let most = if private { Reach::Loopback } else { Reach::Public };
@@ -100,13 +100,13 @@ impl Upstream {
             return refused(format!("{host} is a private or local address"));
         }
         if self.proxied && !hosts::is_loopback(&host) {
-            // The owner's proxy resolves names; only what the URL spells out is checked.
+            // The owner's proxy resolves names; only addresses in the URL itself are checked.
             return Ok(self.outward.client(url));
         }
         Ok(if private { &self.private } else { &self.public })
     }
 
-    /// Sends a call with what proves who we are, once.
+    /// Sends an authenticated call, once.
     pub async fn send(
         &self,
         service: &Service,
@@ -156,7 +156,7 @@ impl Upstream {
     }
 }
 
-/// Where a call of `path` goes; an error where the address would be read as anything but what was judged.
+/// The URL of a call; fails if it would be read as anything but what was judged.
 pub fn address(base: &str, path: &str, query: &[(String, String)]) -> Result<Url, Unfit> {
     let broken = |what: &str| Unfit {
         error: format!("the service's base_url {what}"),
@@ -182,7 +182,7 @@ fn broke(secrets: &Secrets, call: &Call, error: &reqwest::Error) -> Outcome {
     unsure(call, format!("the call to {} broke: {}", call.service, chain(secrets, error)))
 }
 
-/// An error in the middle of things: harmless where nothing was to change.
+/// The outcome of an error during a call: harmless if the call changes nothing.
 pub fn unsure(call: &Call, error: String) -> Outcome {
     if canonical::is_safe(&call.method) {
         return not_sent(error, "try again later");
@@ -227,11 +227,11 @@ async fn read(secrets: &Secrets, mut response: Response, url: &Url) -> Result<Ou
     }))
 }
 
-/// An answer as it goes back, and whether something of it is missing.
+/// An answer for the client, and whether part of it is missing.
 pub fn shown(secrets: &Secrets, bytes: Vec<u8>, cut_off: bool) -> (String, bool) {
     let bytes = secrets.scrub_bytes(bytes);
     let mut text = patterns::scrub(String::from_utf8_lossy(&bytes).into_owned());
-    // The end of what was cut off may be half a secret.
+    // The end of a cut answer may be part of a secret.
     let most = if cut_off { MOST_ANSWER.min(text.len().saturating_sub(MARGIN)) } else { MOST_ANSWER };
     let longer = text.len() > most;
     if longer {

@@ -1,7 +1,7 @@
-//! Which addresses a fetch may reach: judged in the URL as it is spelled, and again in what its name resolves to.
+//! Which addresses a fetch may reach: checked in the URL as written, and again in what its name resolves to.
 //!
-//! Invariant: link-local, multicast and metadata addresses are out of reach whatever the owner allows.
-//! Not covered: behind a proxy the proxy resolves names, so only what the URL spells out is checked.
+//! Invariant: link-local, multicast and metadata addresses are out of reach, whatever the owner allows.
+//! Not covered: behind a proxy the proxy resolves names, so only the URL itself is checked.
 
 use crate::ground::hosts::{Reach, host, reach};
 use crate::ground::refusal::Refusal;
@@ -9,13 +9,13 @@ use crate::policy;
 use reqwest::Url;
 use std::net::IpAddr;
 
-/// Ports of public hosts that pages are served on.
+/// Ports on public hosts that pages may be fetched from.
 const PORTS: [u16; 4] = [80, 443, 8080, 8443];
-/// Characters of a URL; longer ones carry data out rather than ask for a page.
+/// Longest URL, in characters: a longer one would carry data out.
 const LONGEST_URL: usize = 4_000;
 
-/// Reads `url` and refuses what must not be fetched: other schemes and ports, credentials, odd spellings, hosts that
-/// are private or that the owner does not want.
+/// Parses `url` and refuses what must not be fetched: other schemes and ports, credentials, unusual notations, hosts
+/// that are private or that the owner excluded.
 pub fn check(url: &str, web: &policy::Web) -> Result<Url, Refusal> {
     let whole = "give a whole address, like https://example.org/page";
     let refuse = |what: &str, hint: &str| {
@@ -68,7 +68,7 @@ pub fn check(url: &str, web: &policy::Web) -> Result<Url, Refusal> {
     Ok(parsed)
 }
 
-/// Where a redirect from `from` to `location` leads, checked like any URL.
+/// The target of a redirect from `from` to `location`, checked like any URL.
 pub fn hop(from: &Url, location: &str, web: &policy::Web) -> Result<Url, Refusal> {
     let refuse = |refused: Refusal| Refusal {
         message: format!("the redirect of {}: {}", printable(from), refused.message),
@@ -78,7 +78,7 @@ pub fn hop(from: &Url, location: &str, web: &policy::Web) -> Result<Url, Refusal
         let hint = "the site is broken there; try another address";
         refuse(Refusal::new(403, "refused_address", "leads nowhere", hint))
     })?;
-    // A location with a host of its own is judged as it was spelled; a relative one has the host judged before.
+    // A location with a host is checked as written; a relative one has the host checked before.
     let spelled = if Url::parse(location.trim()).is_ok() { location } else { next.as_str() };
     let next = check(spelled, web).map_err(refuse)?;
     if from.scheme() == "https" && next.scheme() == "http" {
@@ -89,7 +89,7 @@ pub fn hop(from: &Url, location: &str, web: &policy::Web) -> Result<Url, Refusal
     Ok(next)
 }
 
-/// Judges an address a name resolved to, or one that was spelled out.
+/// Checks an address that a name resolved to, or that is in the URL itself.
 pub fn allowed(host: &str, ip: IpAddr, web: &policy::Web) -> Result<(), Refusal> {
     match reach(ip) {
         Reach::Public => Ok(()),
@@ -109,13 +109,13 @@ pub fn private(host: &str) -> Refusal {
     Refusal::new(403, "refused_address", format!("{host} is a private or local address"), hint)
 }
 
-/// True where the owner's lists let a host through: `deny` wins, and an `allow` that is not empty is all there is.
+/// Whether the owner's lists allow a host: `deny` wins, and a non-empty `allow` excludes all others.
 fn listed(host: &str, web: &policy::Web) -> bool {
     let fits = |pattern: &String| fits(pattern, host);
     !web.deny.iter().any(fits) && (web.allow.is_empty() || web.allow.iter().any(fits))
 }
 
-/// `example.org` is that host; `*.example.org` is every host below it, and not itself.
+/// Whether a host matches: `example.org` is that host; `*.example.org` every host below it, not itself.
 pub fn fits(pattern: &str, host: &str) -> bool {
     let (pattern, host) = (pattern.trim().to_ascii_lowercase(), host.to_ascii_lowercase());
     match pattern.strip_prefix("*.") {
@@ -124,22 +124,22 @@ pub fn fits(pattern: &str, host: &str) -> bool {
     }
 }
 
-/// Names that only a private network answers for; one label alone would be completed by the resolver's search list.
+/// Names that only a private network resolves; a single label would be completed by the resolver's search list.
 fn is_local_name(host: &str) -> bool {
     let endings = [".localhost", ".local", ".internal", ".home.arpa", ".lan", ".localdomain"];
     !host.contains('.') || endings.iter().any(|ending| host.ends_with(ending))
 }
 
-/// Host and port as they were spelled, in lower case.
+/// Host and port as written, in lower case.
 fn authority(url: &str) -> String {
     let rest = url.trim().split_once("//").map_or("", |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or_default().to_ascii_lowercase()
 }
 
-/// `url` for messages: no password, no query, no fragment, not endless.
+/// `url` for messages: no password, no query, no fragment, bounded length.
 pub fn printable(url: &Url) -> String {
     let mut url = url.clone();
-    // Both fail only for URLs that cannot hold credentials, where there is nothing to hide.
+    // Both fail only for URLs that cannot have credentials.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_fragment(None);

@@ -1,6 +1,7 @@
-//! The guarded client of `/web`: how many pages, through which way, and only to addresses that were checked.
+//! The client of `/web`: bounds the number of pages, and connects only to checked addresses or the owner's proxy.
 //!
-//! Invariant: a name is resolved once, and the connection goes to what was judged; nothing else is ever resolved.
+//! Invariant: a name is resolved once, and the connection goes to the address that was checked; no other name is
+//! resolved.
 
 use crate::ground::hosts::{self, Reach};
 use crate::ground::lock::lock;
@@ -20,18 +21,18 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 const AGENT: &str = "feral/0.1 (+a self-editing program; its owner runs it)";
-/// Fetches at once; each may hold `most_bytes`.
+/// Most fetches at once; each may hold `most_bytes`.
 const MOST_AT_ONCE: usize = 8;
 
 /// What fetching needs, made once.
 pub struct Pages {
     pins: Arc<Pins>,
     direct: Client,
-    /// Through the owner's proxy, where the environment names one.
+    /// Uses the owner's proxy, if the environment names one.
     proxied: Client,
     proxies: Matcher,
     pub places: Semaphore,
-    /// When the fetches of the last hour began, in seconds since 1970.
+    /// Start times of the fetches in the last hour, in seconds since 1970.
     lately: Mutex<VecDeque<i64>>,
     own_port: OwnPort,
 }
@@ -56,7 +57,7 @@ impl Pages {
         })
     }
 
-    /// Checks a URL's addresses and pins its name to them; or pins the proxy it goes through.
+    /// Checks a URL's addresses and pins its name to them, or pins the proxy's name.
     pub async fn pin(&self, url: &Url, web: &policy::Web) -> Result<(&Client, Option<Pin>), Refusal> {
         let (host, port) = (hosts::host(url), url.port_or_known_default().unwrap_or_default());
         let uri: Option<http::Uri> = url.as_str().parse().ok();
@@ -91,7 +92,7 @@ impl Pages {
         }
     }
 
-    /// Counts a fetch; refused where the hour is full.
+    /// Counts a fetch; refused if the hour's number is reached.
     pub fn count(&self, now_s: i64, per_hour: u32) -> Result<(), Refusal> {
         let mut lately = lock(&self.lately);
         while lately.front().is_some_and(|began| *began <= now_s - 3_600) {
@@ -108,13 +109,13 @@ impl Pages {
     }
 }
 
-/// Names and the addresses that were checked for them; nothing else is ever resolved.
+/// Names, and the addresses checked for them; no other name is resolved.
 #[derive(Default)]
 struct Pins {
     held: Mutex<HashMap<String, (usize, Vec<SocketAddr>)>>,
 }
 
-/// A name that stays pinned while this is held.
+/// Keeps a name pinned as long as this value lives.
 pub struct Pin {
     pins: Arc<Pins>,
     host: String,

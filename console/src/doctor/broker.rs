@@ -1,6 +1,6 @@
-//! What doctor finds about the broker and what it holds: keys, budget, ledger, and secrets that lie where they should not.
+//! The doctor's findings about the broker: keys, budget, ledger, and secrets in places where they should not be.
 //!
-//! Invariant: no value of a secret is ever shown, only where one is.
+//! Invariant: the value of a secret is never shown, only where it is.
 
 use super::finding::{Finding, Grade};
 use crate::audit;
@@ -11,10 +11,10 @@ use house::{House, files, instance, minds, moments, own_time};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
-/// Keys a model can be reached with.
+/// Variables with keys of model providers.
 const MODEL_KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
 
-/// The largest `.env` the broker reads, in bytes.
+/// Largest `.env` the broker reads, in bytes.
 const SECRETS_BYTES: u64 = 1 << 20;
 
 pub fn findings(house: &House) -> Vec<Finding> {
@@ -46,7 +46,7 @@ fn broker(house: &House) -> Finding {
     }
 }
 
-/// What the broker says of its sections of `owner.toml`, else which mind they and the keys make.
+/// The broker's mistakes in its sections of `owner.toml`, else the model they and the keys select.
 fn judged(house: &House) -> Option<Finding> {
     let program = broker_process::program().filter(|program| program.is_file())?;
     let root = house.root().to_str()?;
@@ -104,7 +104,7 @@ fn open_secrets(house: &House) -> Option<Finding> {
     })
 }
 
-/// The creature can read `.git`, so nothing in its settings may hold a secret.
+/// Entries of `.git/config` that hold credentials: the creature can read `.git`.
 fn addresses(house: &House) -> Vec<Finding> {
     let Ok(config) = git2::Config::open(&house.root().join(".git/config")) else { return vec![] };
     let mut found = Vec::new();
@@ -164,7 +164,7 @@ fn budget(house: &House) -> Vec<Finding> {
 }
 
 fn ledger(house: &House) -> Finding {
-    // No line is so late: only the chain is of interest.
+    // No line is that late, so only the chain is checked.
     let broken = audit::read(house, "9999").broken;
     let mend = "somebody changed .self/ledger.jsonl: look what (git does not have it), then move it aside with .self/broker/anchor.json";
     match broken {

@@ -1,9 +1,9 @@
-//! A finding of the doctor's: what it is about, how it is to be taken, and how to mend it.
+//! A finding of the doctor's: what it is about, how serious it is, and how to mend it.
 
 use house::printable;
 use serde_json::{Value, json};
 
-/// How a finding is to be taken.
+/// How serious a finding is.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Grade {
     Good,

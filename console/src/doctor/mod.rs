@@ -1,4 +1,4 @@
-//! Says what is missing or odd, and how to mend it.
+//! The doctor: examines the house, and says what is missing or odd and how to mend it.
 
 mod broker;
 mod finding;
@@ -19,10 +19,10 @@ use std::time::Duration;
 
 /// Model servers on their usual loopback ports.
 const SERVERS: [(&str, u16); 3] = [("Ollama", 11_434), ("LM Studio", 1_234), ("llama.cpp", 8_080)];
-/// What a first build takes, in mebibytes.
+/// Disk space a first build takes, in MiB.
 const BUILD_MIB: u64 = 2_048;
 
-/// Prints every finding; exit status 1 if something is missing that nothing works without.
+/// Prints every finding; exit status 1 if something essential is missing.
 pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     let mut findings =
         vec![compiler(), cargo(), disk(house, limits), stale_locks(house), instance(house), settings(house)];
@@ -33,7 +33,7 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     findings.extend(unfollowed(house));
     findings.extend(broker::findings(house));
     findings.extend(servers());
-    // Each of the three that read it judges what is its own.
+    // Guardian, broker and creature each check their own part of the file.
     let of_owner = |finding: &Finding| finding.about == "owner.toml";
     if findings.iter().any(|finding| of_owner(finding) && finding.grade != Grade::Good) {
         findings.retain(|finding| !of_owner(finding) || finding.grade != Grade::Good);
@@ -54,11 +54,11 @@ pub fn examine(house: &House, limits: &Limits, as_json: bool) -> u8 {
     u8::from(bad)
 }
 
-/// As a start would find them, by trying.
+/// The walls a start would find, by trying.
 fn walls(house: &House) -> Finding {
     let mend = "a newer kernel, user namespaces, or root mend what is missing; walls = \"required\" starts with nothing less";
     let settings = guardian::settings::load(house).unwrap_or_default();
-    // The launcher is a stage of its program, which is beside ours.
+    // The launcher is a stage of the guardian's program, which is in this program's folder.
     let guardian = std::env::current_exe().unwrap_or_default().with_file_name("guardian");
     match prepare::find_walls(house, &settings, guardian, false) {
         Ok(walls) if let Some(why) = start::too_little(settings.walls, &walls) => {
@@ -136,7 +136,7 @@ fn instance(house: &House) -> Finding {
     }
 }
 
-/// What the repository would say to a start; to a guardian that runs, edits are its creature's.
+/// Why a start would refuse over the repository; while a guardian runs, edits are its creature's.
 fn start(house: &House) -> Finding {
     let mend = "do what it says: no life begins until then";
     let found = |grade, found: &str| Finding::new(grade, "start", found, mend);
@@ -188,7 +188,7 @@ fn purpose(house: &House) -> Finding {
     }
 }
 
-/// What the creature that lives cannot follow; only it knows its tools.
+/// What the living creature cannot follow of its settings; only it knows its tools.
 fn unfollowed(house: &House) -> Option<Finding> {
     instance::running(house)?;
     let claim = heartbeat::read(&house.heartbeat()).filter(|claim| !claim.odd.is_empty())?;

@@ -1,9 +1,10 @@
 //! The course of a life: what is known from one wake to the next, and lost with the life.
 
-use super::emptied::Emptied;
-use super::looks::Looks;
 use agenda::stack::Line;
 use jiff::Timestamp;
+
+/// Seconds between two records of looks that found nothing.
+const TOLD_EVERY_S: i64 = 3_600;
 
 /// How the wakes of this life go; lost with it, at no more cost than a thought.
 #[derive(Debug, Default)]
@@ -61,4 +62,44 @@ pub(crate) struct Course {
     /// The dream is due and cannot be had: no wake comes sooner for it.
     pub dreamless: bool,
     pub looks: Looks,
+}
+
+/// What empty answers came to since the last that was none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Emptied {
+    /// The thought before had only words, and wanted another round.
+    pub spoke: bool,
+    /// Empty answers in a row.
+    pub times: u32,
+    /// The reasons for a thought that were left after the last one.
+    pub left: Vec<String>,
+    pub until: Option<Timestamp>,
+}
+
+impl Emptied {
+    /// Until when these reasons are none.
+    pub fn holds(&self, why: &[String], now: Timestamp) -> Option<Timestamp> {
+        self.until.filter(|until| now < *until && self.left == why)
+    }
+}
+
+/// How the looks of this life go.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    /// This wake is one more look, of which no record need tell.
+    pub dull: bool,
+    /// When one was last told of.
+    told_at: Option<Timestamp>,
+}
+
+impl Looks {
+    /// A wake begins; `looks` where it has no other reason.
+    pub fn wake(&mut self, looks: bool, now: Timestamp) {
+        let since_s = self.told_at.map(|at| now.duration_since(at).as_secs());
+        // After a clock that was set back it is told of anew.
+        self.dull = looks && since_s.is_some_and(|since_s| (0..TOLD_EVERY_S).contains(&since_s));
+        if looks && !self.dull {
+            self.told_at = Some(now);
+        }
+    }
 }

@@ -1,33 +1,15 @@
 //! Empty answers: the same situation is no reason to ask again at once; it rests, longer each time, until something changes.
 
+use super::course::Emptied;
 use crate::life::{Life, Next};
 use agenda::waking;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use mind::thought::Thought;
 use std::time::Duration;
 
 /// The first span in which the same situation is not asked about again, in seconds; it doubles, up to the longest.
 const FIRST_S: u64 = 60;
 const LONGEST_S: u64 = 3_600;
-
-/// What empty answers came to since the last that was none.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Emptied {
-    /// The thought before had only words, and wanted another round.
-    spoke: bool,
-    /// Empty answers in a row.
-    times: u32,
-    /// The reasons for a thought that were left after the last one.
-    left: Vec<String>,
-    until: Option<Timestamp>,
-}
-
-impl Emptied {
-    /// Until when these reasons are none.
-    pub fn holds(&self, why: &[String], now: Timestamp) -> Option<Timestamp> {
-        self.until.filter(|until| now < *until && self.left == why)
-    }
-}
 
 impl Life {
     /// The rest after a thought that wants another round and leaves all as it is; none where it may have one.

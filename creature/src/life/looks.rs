@@ -2,32 +2,7 @@
 
 use crate::life::Life;
 use crate::mind::Mind;
-use jiff::Timestamp;
 use mind::thought::Thought;
-
-/// Seconds between two records of looks that found nothing.
-const TOLD_EVERY_S: i64 = 3_600;
-
-/// How the looks of this life go.
-#[derive(Debug, Default)]
-pub(crate) struct Looks {
-    /// This wake is one more look, of which no record need tell.
-    pub dull: bool,
-    /// When one was last told of.
-    told_at: Option<Timestamp>,
-}
-
-impl Looks {
-    /// A wake begins; `looks` where it has no other reason.
-    pub fn wake(&mut self, looks: bool, now: Timestamp) {
-        let since_s = self.told_at.map(|at| now.duration_since(at).as_secs());
-        // After a clock that was set back it is told of anew.
-        self.dull = looks && since_s.is_some_and(|since_s| (0..TOLD_EVERY_S).contains(&since_s));
-        if looks && !self.dull {
-            self.told_at = Some(now);
-        }
-    }
-}
 
 impl Life {
     /// Whether the mind in use reads, and is no instinct.

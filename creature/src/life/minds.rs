@@ -7,11 +7,18 @@ use crate::life::Life;
 use crate::mind::Mind;
 use crate::pace;
 use crate::tools::catalogue::LIST;
+use ground::paths::House;
+use hands::Broker;
 use instinct::Instinct;
 use mind::ModelSettings;
-use mind::llm::ModelMind;
+use mind::llm::{ModelMind, Reach};
 use mind::{Down, llm};
 use serde_json::{Value, json};
+
+/// How models are reached through this broker.
+pub(crate) fn reach<'a>(broker: &'a Broker, settings: &'a ModelSettings, house: &'a House) -> Reach<'a> {
+    Reach { base: broker.base(), token: broker.token(), settings, house, tools: &LIST }
+}
 
 impl Life {
     /// Asks the broker how things stand and tells of what is new.
@@ -53,9 +60,9 @@ impl Life {
         if offer == self.offer {
             return String::new();
         }
+        let reach = reach(broker, &self.settings.model, &self.told.house);
         let instinct = || Mind::Instinct(Instinct::load(&self.told.house, pace::BUILT));
-        let (mind, said) = match llm::offered(broker, &status, &self.settings.model, &self.told.house, &LIST)
-        {
+        let (mind, said) = match llm::offered(&reach, &status) {
             Ok(Some(mind)) => (Mind::Model(mind), String::new()),
             Ok(None) => (instinct(), String::new()),
             Err(said) => (instinct(), said),
@@ -64,9 +71,7 @@ impl Life {
             self.offer = offer;
         }
         let others = self.offer.get("fallback").and_then(Value::as_array).cloned().unwrap_or_default();
-        // Each house has words of its own for effort.
-        let settings = ModelSettings { effort: String::new(), ..self.settings.model.clone() };
-        let named = |offer: &Value| llm::named(broker, offer, &settings, &self.told.house, &LIST, None);
+        let named = |offer: &Value| llm::other(&reach, offer, None);
         self.others = others.iter().filter_map(|offer| named(offer).ok()).map(Mind::Model).collect();
         self.quick =
             self.offer.get("quick").filter(|quick| quick.is_object()).and_then(|quick| named(quick).ok());

@@ -14,10 +14,7 @@ use instinct::sources::{self, Named};
 use instinct::text::{host, number};
 use jiff::Timestamp;
 use memory::state;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
 /// Sources looked at in one wake; the others wait for the next.
@@ -29,37 +26,6 @@ const MOST_KNOWN: usize = 64;
 
 /// News that wait for time of its own; of more the oldest go.
 const MOST_NEWS: usize = 16;
-
-/// What is known of every source, by its address, replaced whole.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Scanned {
-    pub sources: BTreeMap<String, Source>,
-    /// What is new and waits for time of its own, oldest first.
-    pub news: Vec<String>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Source {
-    /// When it is looked at next, in seconds since 1970.
-    pub next_s: i64,
-    /// Failures in a row.
-    pub fails: u32,
-    /// Items of a feed that were there before, or what a page said, as numbers.
-    pub known: Vec<u64>,
-}
-
-impl Scanned {
-    /// Reads the file; garbage costs a look more, nothing else.
-    pub fn load(path: &Path) -> Self {
-        state::read(path).unwrap_or_default()
-    }
-
-    fn next_s(&self, named: &Named) -> i64 {
-        self.sources.get(&named.url).map_or(0, |source| source.next_s)
-    }
-}
 
 impl Life {
     /// Sources to follow; none on instinct, while paused, and where there is no way out.
@@ -154,6 +120,6 @@ async fn look(broker: &Broker, named: &Named) -> Result<Vec<(u64, String)>, Stri
         return Ok(feed.items.iter().map(item).collect());
     }
     let page = hands::fetch_text(broker, &named.url, 4_000).await.map_err(|error| error.message)?;
-    let gist = hands::summarise(&page.text, 2).join(" ");
+    let gist = ground::summary::summarise(&page.text, 2).join(" ");
     Ok(vec![(number(&page.text), format!("\"{}\" {}", shorten(&page.title, 140), shorten(&gist, 400)))])
 }

@@ -7,7 +7,8 @@ use crate::fault::Fault;
 use serde_json::{Value, json};
 
 /// Kinds that tell what happened; a mind may not write them itself.
-const RESERVED: [&str; 7] = ["thought", "action", "self_change", "heartbeat", "snapshot", "death", "agenda"];
+const RESERVED: [&str; 8] =
+    ["thought", "action", "self_change", "heartbeat", "snapshot", "death", "agenda", "dream"];
 
 const MOST_BYTES: usize = 32 * 1024;
 

@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use super::lent::{Lent, Rebirth};
-use super::repo_run::workshop;
+use super::repo_run::{gist, workshop};
 use super::{new_packages, permission, repo_look};
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
@@ -19,9 +19,6 @@ use serde_json::{Map, Value, json};
 
 /// Characters of an error in a record of its own; that of the action has more.
 const MOST_ERROR: usize = 3_000;
-
-/// Characters of the line that says why a draft fails.
-const MOST_LINE: usize = 160;
 
 pub async fn edit(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let _alone = draft::hold(&tools.store.house)?;
@@ -299,16 +296,6 @@ async fn proven(tools: &mut Lent<'_>, draft: &mut Draft, papers: Vec<Change>) ->
     let proof = proof.map_err(failed)?;
     note(tools, owners).map_err(refused)?;
     Ok((files, brought, proof))
-}
-
-/// Where and why something failed, in a line: the first error that names a place, else how it ended.
-pub(super) fn gist(error: &str) -> String {
-    let told =
-        |line: &&str| line.starts_with("error[") || line.starts_with("error:") || line.starts_with("- ");
-    let line = error.lines().find(told).or_else(|| error.lines().next()).unwrap_or_default();
-    let place = error.lines().find_map(|line| line.trim_start().strip_prefix("--> "));
-    let at = place.map_or(String::new(), |place| format!("at {place}: "));
-    shorten(&format!("{at}{}", line.trim_start_matches("- ")), MOST_LINE)
 }
 
 /// What the owner asked to be installed is there.

@@ -2,17 +2,21 @@
 
 use super::arguments::Arguments;
 use super::lent::Lent;
-use super::{new_packages, repo_edit, repo_look};
+use super::{new_packages, repo_look};
 use crate::config::SelfEditSettings;
 use crate::fault::Fault;
 use crate::process::{self, Job};
 use ground::papers;
+use ground::text::shorten;
 use mind::thought::Thought;
 use patch::draft::{self, Draft};
 use patch::proof::{self, Tested, Tree};
 use patch::{Limits, Workshop};
 use serde_json::{Value, json};
 use std::time::Duration;
+
+/// Characters of the line that says why a draft fails.
+const MOST_LINE: usize = 160;
 
 impl From<&SelfEditSettings> for Limits {
     fn from(owner: &SelfEditSettings) -> Self {
@@ -87,7 +91,7 @@ fn came_to(
     came: Result<Value, Fault>,
 ) -> Result<Value, Fault> {
     let Some(mut draft) = draft else { return came };
-    let failure = came.as_ref().err().map(|fault| repo_edit::gist(&fault.error));
+    let failure = came.as_ref().err().map(|fault| gist(&fault.error));
     draft.came_to(step, &tools.store.clock.text(), failure)?;
     came.map(|came| repo_look::of_tree(came, Some(draft.line())))
 }
@@ -122,4 +126,14 @@ pub async fn run(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault>
 
 fn millis(took: Duration) -> u64 {
     took.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+/// Where and why something failed, in a line: the first error that names a place, else how it ended.
+pub(super) fn gist(error: &str) -> String {
+    let told =
+        |line: &&str| line.starts_with("error[") || line.starts_with("error:") || line.starts_with("- ");
+    let line = error.lines().find(told).or_else(|| error.lines().next()).unwrap_or_default();
+    let place = error.lines().find_map(|line| line.trim_start().strip_prefix("--> "));
+    let at = place.map_or(String::new(), |place| format!("at {place}: "));
+    shorten(&format!("{at}{}", line.trim_start_matches("- ")), MOST_LINE)
 }

@@ -4,13 +4,15 @@ use creature::paths::House;
 use creature::tools::catalogue::LIST;
 use hands::Broker;
 use mind::ModelSettings;
-use mind::llm::offered;
+use mind::llm::{Reach, offered};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 fn mind(model: Value, settings: &ModelSettings) -> Result<Option<(String, Duration)>, String> {
     let broker = Broker::new("http://127.0.0.1:9/", "a-token-of-this-life").unwrap();
-    let mind = offered(&broker, &json!({"model": model}), settings, &House::new("/nowhere"), &LIST)?;
+    let house = &House::new("/nowhere");
+    let reach = Reach { base: broker.base(), token: broker.token(), settings, house, tools: &LIST };
+    let mind = offered(&reach, &json!({"model": model}))?;
     Ok(mind.map(|mind| (mind.name(), mind.patience())))
 }
 

@@ -68,6 +68,14 @@ async fn bad_arguments_are_named() {
     }
 }
 
+#[tokio::test]
+async fn a_mind_cannot_write_a_dream_that_would_count_as_cost() {
+    let mut yard = Yard::new();
+    let forged = json!({"kind": "dream", "data": {"usage": {"cost_usd": 9}}});
+    let refused = yard.call("memory.append", forged).await;
+    assert!(refused["error"].as_str().unwrap_or_default().contains("kind `dream`"), "{refused}");
+}
+
 /// Something that an argument of this kind takes.
 fn fitting(kind: Kind) -> Value {
     match kind {

@@ -46,6 +46,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// How often a wait looks again where nothing tells it of a change.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// The form spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
@@ -269,6 +272,12 @@ impl Faithful {
         self.wait(&format!("{count} requests"), |state| state.seen.len() >= count);
     }
 
+    /// Waits until so many requests were answered and counted.
+    #[track_caller]
+    pub fn wait_for_counted(&self, count: usize) {
+        self.wait(&format!("{count} answers"), |state| state.ledger.len() >= count);
+    }
+
     #[track_caller]
     pub fn wait_for_hung_up(&self, count: usize) {
         self.wait(&format!("{count} clients to hang up"), |state| state.hung_up >= count);
@@ -282,7 +291,12 @@ impl Faithful {
         while !enough(&state) {
             let left = patience.saturating_duration_since(Instant::now());
             assert!(!left.is_zero(), "waited in vain for {what}; {} were seen", state.seen.len());
-            state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self
+                .shared
+                .changed
+                .wait_timeout(state, left.min(LOOK))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Kept binaries: for each rung a checked copy that runs when no compiler, registry or free disk can be had.
+//! Kept binaries: a checked copy for each rung, which runs when there is no compiler, registry or free disk space.
 //!
-//! Invariant: a binary is named by its creature tree, complete or absent, and never run unless its hash matches.
+//! Invariant: a binary is named after its creature tree, complete or absent, and never run unless its hash matches.
 
 use anyhow::{Context, Result};
 use house::House;
@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 pub struct Binaries {
     folder: PathBuf,
     target: PathBuf,
-    /// The last one hashed, as it lay then: a change of any of its marks means hashing again.
+    /// The binary verified last, and its mark then: a changed mark means hashing it again.
     verified: Option<(PathBuf, Mark)>,
-    /// The last one built, and its hash as the build left it: the creature may write there.
+    /// The binary built last, and its hash right after the build: the creature may write to that folder later.
     made: Option<(PathBuf, String)>,
 }
 
@@ -26,7 +26,7 @@ impl Binaries {
         Self { folder: house.binaries(), target: house.target(), verified: None, made: None }
     }
 
-    /// The binary of a tree, if it is kept and sound.
+    /// The kept binary of a tree, if its hash matches.
     pub fn get(&mut self, tree: &str) -> Option<PathBuf> {
         let path = self.folder.join(tree);
         let mark = files::mark(&path)?;
@@ -43,15 +43,15 @@ impl Binaries {
         Some(path)
     }
 
-    /// Remembers what a build made, before anybody lives who could put something else in its place.
+    /// Remembers the hash of a built binary before a creature lives that could replace the file.
     pub fn note(&mut self, path: &Path) {
         let made = self.built(path).and_then(hash_of);
         self.made =
             made.inspect_err(|error| tracing::warn!("{error:#}")).ok().map(|hash| (path.into(), hash));
     }
 
-    /// Keeps a copy of `from` for `tree`: copied aside, synced, hashed, renamed. True if it was not there yet. What is not
-    /// as its build left it is of another source, or of none, and is not kept.
+    /// Keeps a copy of `from` for `tree`: copied aside, synced, hashed, renamed. True if it is new. A binary that
+    /// changed since its build may be of other source, and is not kept.
     pub fn keep(&mut self, tree: &str, from: &Path) -> Result<bool> {
         if self.get(tree).is_some() {
             return Ok(false);
@@ -81,7 +81,8 @@ impl Binaries {
         copied
     }
 
-    /// A binary below the build folder, through no link: where it lies is said by a process of the creature's.
+    /// Opens a binary below the build folder through no link: a creature's build reports its path, so the path is not
+    /// trusted.
     fn built(&self, path: &Path) -> Result<File> {
         let name = path.file_name().context("it has no name")?;
         let inside = path.strip_prefix(&self.target).ok().and_then(Path::parent);
@@ -90,7 +91,7 @@ impl Binaries {
         files::open(&folder.at(name))?.context("it is gone")
     }
 
-    /// Removes the binaries of trees that are not named.
+    /// Removes the binaries of all other trees.
     pub fn retain(&self, trees: &[String]) {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();

@@ -1,7 +1,7 @@
-//! The broker as a process: brought up to date, checked, started, started anew when it ends or the owner's word changes.
+//! The broker as a process: built, checked, started, and started again when it ends or the owner's settings change.
 //!
-//! Invariant: its end is never the creature's fault, and no sweep after a life takes it along.
-//! Invariant: the door stays open here for our whole life, so connections wait while it is away.
+//! Invariant: the broker's end is never blamed on the creature, and the sweep after a life spares it.
+//! Invariant: the guardian keeps the listening socket open, so connections wait while the broker is away.
 //! When to start and end it is decided in `revival`.
 
 use crate::act::build;
@@ -28,43 +28,44 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use walls::network::Network;
 
-/// Its program, beside ours.
+/// Name of the broker's program, in the guardian's own folder.
 pub const NAME: &str = "broker";
-/// How long a program that is there is not brought up to date for the first life's sake.
+/// Longest wait for the first life's heartbeat before the broker's program is built anew.
 const UPDATED_BY_MS: Millis = 10_000;
 
 pub struct BrokerProcess {
-    /// Where the creature meets it.
+    /// The socket on which the creature reaches the broker.
     pub listener: TcpListener,
     port: u16,
-    /// Where its program is or will be.
+    /// Path of the broker's program, whether it is there or not.
     pub program: PathBuf,
-    /// The cargo profile and target folder it is built into: only where we run from the house's own.
+    /// Cargo profile and target folder to build it with; `None` unless the guardian itself runs from the house's
+    /// `target/`.
     pub made: Option<(String, PathBuf)>,
-    /// Held while it lives; inherited by it alone.
+    /// Locked while the broker lives, which alone inherits it.
     lock: File,
-    /// Since we started, so that it need not be once more.
+    /// Whether this guardian has tried to build the broker: it does so once.
     pub build_tried: bool,
-    /// When we first wanted it.
+    /// When the broker was wanted first.
     called: Millis,
     pub tokens: Tokens,
     pub revival: Revival,
     pub pid: Option<Pid>,
     pub job: Option<Job>,
-    /// Over what it runs by.
+    /// Watches the files the broker is configured by.
     pub watch: Watch,
-    /// What the owner changed while a job was under way waits for its end.
+    /// The owner's settings changed while a job was running: they are checked after it.
     pub unjudged: bool,
     pub asks_mark: Option<Mark>,
-    /// Ids of those that wait, each of them announced.
+    /// Ids of the asks that wait; each of them has been announced.
     pub asks: BTreeSet<String>,
     pub restarts: u64,
-    /// One line for people, where something is wrong with it.
+    /// What is wrong with the broker, in a line for people; else empty.
     pub trouble: String,
 }
 
 impl BrokerProcess {
-    /// Looks where the program is, ends a former one, and opens the folder that is closed to the creature.
+    /// Finds the broker's program, ends a former guardian's broker, and makes the broker's folder private.
     pub fn open(house: &House, network: &Network) -> Result<Self> {
         let me = std::env::current_exe().context("failed to find our own program")?;
         let folder = me.parent().unwrap_or(Path::new("/"));
@@ -106,7 +107,7 @@ impl BrokerProcess {
         })
     }
 
-    /// Whether the creature may hope for it: it runs, will run again, or is being built.
+    /// Whether there is a broker or will be: it runs, will be started, or is being built.
     pub fn hoped_for(&self) -> bool {
         self.revival.presence != crate::decide::revival::Presence::Without
             || self.job.as_ref().is_some_and(|job| job.builds())
@@ -116,12 +117,12 @@ impl BrokerProcess {
         self.revival.deadline().into_iter().chain(self.watch.due()).min()
     }
 
-    /// Processes that no sweep may take; what they started is theirs to end.
+    /// Processes that no sweep may end; whatever they started is theirs to end.
     pub fn spared(&self) -> impl Iterator<Item = Pid> {
         self.pid.into_iter().chain(self.job.as_ref().map(|job| job.pid))
     }
 
-    /// What opens it to a life or, without a number, to a build.
+    /// Port and a fresh token, for a life or, without a number, for a build.
     pub fn door(&mut self, house: &House, life: Option<u64>) -> Result<Option<Door>> {
         if !self.hoped_for() {
             return Ok(None);
@@ -143,17 +144,17 @@ impl BrokerProcess {
             yields: false,
         };
         let pid = trusted::start(house, start)?;
-        // Where a later guardian finds it, should it outlive us.
+        // A later guardian finds the process by this number, should it outlive this guardian.
         let _ = files::overwrite(&self.lock, pid.to_string().as_bytes());
         Ok(pid)
     }
 
-    /// Whoever knocks where nobody will come is not kept waiting.
+    /// Closes connections at once when no broker will come to answer them.
     pub fn turn_away(&self) {
         while !self.hoped_for() && self.listener.accept().is_ok() {}
     }
 
-    /// For `guardian.json`.
+    /// The broker's part of `guardian.json`.
     pub fn told(&self) -> Value {
         json!({
             "running": self.pid.is_some(), "pid": self.pid.map(Pid::as_raw),
@@ -162,7 +163,7 @@ impl BrokerProcess {
         })
     }
 
-    /// How it is, in a line.
+    /// The broker's state in a line.
     pub fn note(&self) -> String {
         match (&self.job, self.pid) {
             _ if !self.trouble.is_empty() => self.trouble.clone(),
@@ -174,13 +175,13 @@ impl BrokerProcess {
     }
 }
 
-/// The broker's program, beside ours.
+/// Path of the broker's program, in the guardian's own folder.
 pub fn program() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.with_file_name(NAME))
 }
 
 impl Executor {
-    /// The first start: at once where it is there, after its build where it is not.
+    /// The broker's first start: at once if its program is there, else after it is built.
     pub fn call_broker(&mut self) {
         self.broker.called = self.clock.now();
         if !self.broker.program.is_file() {
@@ -191,8 +192,8 @@ impl Executor {
         }
     }
 
-    /// What is there is brought up to date beside it, and gives way if it comes out another. Not before the first life has
-    /// beaten, whose birth a compiler beside it would make late, or has had the time.
+    /// Builds the broker anew beside the running one, which is replaced if the program has changed. This waits for
+    /// the first life's heartbeat, or `UPDATED_BY_MS`: a compiler running beside would delay that life's birth.
     pub fn update_broker(&mut self) {
         let beats = matches!(self.decided.phase, Phase::Probation { .. } | Phase::Settled { .. });
         if beats || self.clock.now() > self.broker.called + UPDATED_BY_MS {
@@ -200,7 +201,7 @@ impl Executor {
         }
     }
 
-    /// Once a guardian.
+    /// Builds the broker, once a guardian.
     fn build_broker(&mut self) {
         let broker = &mut self.broker;
         if broker.made.is_none() || broker.job.is_some() || broker.build_tried {
@@ -257,7 +258,7 @@ impl Executor {
         }
     }
 
-    /// Takes note if one of the processes that ended is the broker's.
+    /// Handles the end of a process if it is the broker's or a job's.
     pub fn broker_ended(&mut self, pid: Pid, status: WaitStatus) {
         if self.broker.pid == Some(pid) {
             self.broker.pid = None;

@@ -1,6 +1,6 @@
-//! One cargo build of the creature: its own step, its own deadline, its own kind of failure.
+//! One cargo build of the creature: a step with a deadline and failures of its own.
 //!
-//! Invariant: its output goes to files; nothing here waits for cargo.
+//! Invariant: the build's output goes to files; nothing here waits for cargo.
 
 use crate::act::{controls, quotas};
 use crate::decide::blame::{self, Control, Failure, Judgement};
@@ -21,52 +21,54 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use walls::Walls;
 
-/// Longest message of cargo's that is taken for one: what a compiler says at length, the creature may have made it say.
+/// Longest line that is read as a message of cargo's: the creature's source may cause compiler messages of any
+/// length.
 const MOST_MESSAGE_BYTES: usize = 1 << 20;
-/// What a look at its messages reads, in bytes.
+/// Bytes of messages read at one look.
 const LOOK_BYTES: u64 = 4 << 20;
-/// Most of the compiler's words that go into a build's log, in bytes.
+/// Most bytes of compiler messages written to a build's log.
 const MOST_LOGGED_BYTES: usize = 4 << 20;
 
 pub struct Build {
-    /// Of cargo, or of the control run that is under way.
+    /// The process tree of cargo, or of the control run under way.
     pub tree: Tree,
-    /// Creature tree that is being built.
+    /// The creature tree that is being built.
     pub of: String,
-    /// It proves the source beside a running creature.
+    /// Whether it builds beside a running creature, only to see that the source builds.
     pub beside: bool,
     pub since: Millis,
-    /// Kernel kills for want of memory when it began.
+    /// The kernel's count of out-of-memory kills when the build began.
     pub memory_kills: u64,
-    /// What is known once it has failed.
+    /// What is known about a failed build.
     pub failure: Failure,
-    /// What is said of that.
+    /// Its errors, for people.
     pub output: String,
-    /// The control run under way.
+    /// The control run under way, if any.
     pub asked: Option<Control>,
     pub told: Told,
     messages: Lines,
-    /// Cargo appends to it as well.
+    /// The build's log; cargo appends to it as well.
     log: File,
     logged_bytes: usize,
     free_mib: u64,
-    /// The folder it builds into, held open: while it is, no other folder can have its number.
+    /// The target folder, held open so that no other folder can get its inode number.
     folder: Option<File>,
 }
 
-/// Arguments every cargo call of the guardian shares: from the root, so that the creature's own cargo settings are inert.
+/// The arguments of every cargo call. Run from the house's root, so that cargo settings in `creature/` have no
+/// effect.
 pub fn cargo_args(verb: &str) -> Vec<String> {
     [verb, "--manifest-path", "creature/Cargo.toml", "--target-dir", "target/creature"]
         .map(str::to_owned)
         .to_vec()
 }
 
-/// The cargo profile and target folder that our own program was built into; none but where that is the house's own.
+/// Cargo profile and target folder of the guardian's own program; `None` unless that is the house's `target/`.
 pub fn made_into(house: &House) -> Option<(String, PathBuf)> {
     let me = std::env::current_exe().ok()?;
     let folder = me.parent()?;
     let (name, target) = (folder.file_name()?.to_string_lossy().into_owned(), folder.parent()?.to_owned());
-    // The one profile whose folder has another name.
+    // Cargo names this one folder differently from its profile.
     let profile = if name == "debug" { "dev".to_owned() } else { name };
     (target == house.root().join("target")).then_some((profile, target))
 }
@@ -76,7 +78,7 @@ pub fn cargo() -> PathBuf {
 }
 
 impl Build {
-    /// `broker`: how cargo reaches its registries.
+    /// Starts cargo; `broker` is its way to the registries.
     pub fn start(
         house: &House,
         bond: &Bond,
@@ -96,7 +98,7 @@ impl Build {
         let mut args = cargo_args("build");
         args.push("--message-format=json".into());
         mend_temporary(house);
-        // Not to have it is cargo's to complain of.
+        // If this fails, cargo fails too and says so.
         let _ = std::fs::create_dir_all(house.built());
         let folder = File::open(house.built()).ok();
         let (program, stderr) = (cargo(), log.try_clone()?);
@@ -121,14 +123,14 @@ impl Build {
         })
     }
 
-    /// Whether somebody deleted what it builds into, or put something else in its place.
+    /// Whether the target folder was deleted or replaced during the build.
     pub fn folder_gone(&self, house: &House) -> bool {
         let Some(Ok(then)) = self.folder.as_ref().map(File::metadata) else { return false };
         let now = std::fs::metadata(house.built());
         !now.is_ok_and(|now| (now.dev(), now.ino()) == (then.dev(), then.ino()))
     }
 
-    /// Reads what cargo has said since the last look, a bounded part of it, and how much room there is.
+    /// Reads a bounded part of cargo's new messages, and notes the free space.
     pub fn follow(&mut self, house: &House) {
         self.read(house, LOOK_BYTES);
     }
@@ -148,7 +150,7 @@ impl Build {
         }
     }
 
-    /// Adds to the log, for people, as far as there is room.
+    /// Appends to the log for people, up to its bound.
     fn note(&mut self, text: &str) {
         if self.logged_bytes < MOST_LOGGED_BYTES {
             self.logged_bytes += text.len();
@@ -156,12 +158,12 @@ impl Build {
         }
     }
 
-    /// The binary it made; else what is known of its failure is noted.
+    /// The binary a successful build made; else notes what is known of the failure.
     pub fn finish(&mut self, house: &House, status: WaitStatus) -> Option<PathBuf> {
         self.read(house, u64::MAX);
         let well = matches!(status, WaitStatus::Exited(_, 0));
         self.output = match self.told.executable.take().filter(|_| well) {
-            // Where it lies is said by processes of the creature's.
+            // Cargo's output can be forged by the creature's build scripts, and so can this path.
             Some(path) if path.starts_with(house.target()) => return Some(path),
             Some(path) => format!("cargo named a binary outside the build folder: {}", path.display()),
             None if well => "cargo built no binary".into(),
@@ -179,7 +181,7 @@ impl Build {
         None
     }
 
-    /// Puts a question, by another run of cargo; the answer comes as its end.
+    /// Starts a control run of cargo; its answer is read when it ends.
     pub fn ask(
         &mut self,
         house: &House,
@@ -200,7 +202,7 @@ impl Build {
         Ok(())
     }
 
-    /// Takes the answer.
+    /// Takes the answer of a control run.
     pub fn answered(&mut self, house: &House, control: Control, status: WaitStatus) {
         let answer = controls::answer(house, control, matches!(status, WaitStatus::Exited(_, 0)));
         self.failure.answers.insert(control, answer);
@@ -208,16 +210,16 @@ impl Build {
         let _ = self.log.write_all(told.as_bytes());
     }
 
-    /// What is known of one whose time is over, while it still runs.
+    /// Notes what is known of a build past its deadline, while it still runs.
     pub fn overstays(&mut self, house: &House) {
         self.follow(house);
         self.failure.measured.overdue = true;
-        // The compiler gives no message before it is done with the creature's first crate.
+        // The compiler's first message comes after the creature's first crate, so a running rustc counts as well.
         self.failure.began = self.told.began || hunt::works_in("rustc", &house.creature());
         self.failure.connected = is_connected(&self.tree);
     }
 
-    /// Whose fault it is, once nothing of it runs any more.
+    /// Whose fault an overdue build is, once all its processes have ended.
     pub fn overstayed(&mut self, house: &House) -> Blame {
         self.failure.locked = is_locked(house);
         match (self.asked, blame::build(&self.failure)) {
@@ -228,7 +230,7 @@ impl Build {
     }
 }
 
-/// Whether a process of it has a socket.
+/// Whether a process of the tree has a socket open.
 fn is_connected(tree: &Tree) -> bool {
     let is_socket = |entry: std::fs::DirEntry| {
         std::fs::read_link(entry.path())
@@ -240,7 +242,8 @@ fn is_connected(tree: &Tree) -> bool {
     })
 }
 
-/// Without room for what is temporary nothing links, and what the creature left in its place would be the tools' fault.
+/// Makes `HOME` and `TMPDIR` anew where they are no folders: without them linking fails, and the toolchain would be
+/// blamed.
 fn mend_temporary(house: &House) {
     let Ok(workspace) = Folder::open(&house.workspace()) else { return };
     for name in ["home", "tmp"] {
@@ -251,7 +254,7 @@ fn mend_temporary(house: &House) {
     }
 }
 
-/// Whether a cargo that is none of ours holds a lock on the build folder.
+/// Whether another cargo holds a lock on the build folder.
 fn is_locked(house: &House) -> bool {
     let entries = std::fs::read_dir(house.built()).into_iter().flatten().flatten();
     let is_lock = |name: &str| name.starts_with(".cargo") && name.ends_with("lock");
@@ -260,14 +263,14 @@ fn is_locked(house: &House) -> bool {
     files.any(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
-/// How many packages the lock file names: the most a build can come to. Of a longer one the end is read.
+/// Number of packages in the lock file: the most a build can compile. Of a very long file only the end is read.
 pub fn packages(house: &House) -> usize {
     files::tail(&house.creature().join("Cargo.lock"), 2 << 20).matches("[[package]]").count()
 }
 
 fn errors(house: &House, status: WaitStatus) -> String {
     let text = files::tail(&house.build_log(), 64 * 1024);
-    // What matters is the first error; cargo's own summary comes last, and crates have names like `thiserror`.
+    // The first error matters; cargo's own summary comes last, and crates have names like `thiserror`.
     let from = if text.starts_with("error") { Some(0) } else { text.find("\nerror").map(|at| at + 1) };
     let from =
         from.unwrap_or_else(|| text.floor_char_boundary(text.len().saturating_sub(LOG_TAIL_BYTES as usize)));

@@ -1,4 +1,4 @@
-//! Commits on request, as the creature or the guardian: of what, told to whom, and the owner's index brought along.
+//! Commits on request, by the creature or the guardian: what is committed, who is told, and the owner's index updated.
 
 use crate::act::executor::Executor;
 use crate::act::requests::{self, Request};
@@ -10,7 +10,7 @@ use house::interrupt::Interrupted;
 use house::records;
 use serde_json::json;
 
-/// What to do about a commit that was refused.
+/// Advice to the creature when a commit is refused.
 const UNFIT: &str = "git could not check that out again: change or remove it, then ask again";
 
 impl Executor {
@@ -32,11 +32,12 @@ impl Executor {
             self.state.tell_answer(request.done(made.map(|version| version.commit.to_string())));
             self.state.request = request.id;
         }
-        // Saved by the event this comes back as, together with its being done.
+        // The state is saved when the event this action returns is handled, together with the step's completion.
         Ok(())
     }
 
-    /// What asked for it has ended: its work is kept, HEAD lives again, and the answer says why.
+    /// Answers a rebirth that cannot be committed: the creature's work is kept, HEAD runs again, and the answer says
+    /// why.
     fn refuse_rebirth(&mut self, request: Option<Request>, why: &Error) -> Result<()> {
         self.report.warn(&format!("the self-edit was not committed: {why:#}"));
         let before = self.state.rescued.clone();
@@ -52,7 +53,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Notes where the index is before HEAD moves on: whoever finds the commit half-done goes on from there.
+    /// Notes which commit the index matches before HEAD moves, so that an interrupted commit can be completed.
     pub fn before_commit(&mut self) -> Result<Version> {
         let head = self.repo.head()?;
         let behind = self.state.index_behind.get_or_insert_with(|| head.commit.to_string()).clone();
@@ -72,7 +73,7 @@ impl Executor {
         Ok(made)
     }
 
-    /// What follows every commit of ours, made now or just before a kill.
+    /// Records, reports and updates the index after a commit of the guardian's, made now or just before a kill.
     pub fn committed(&mut self, who: &str, before: Version, made: Option<Version>, summary: &str) {
         self.bring_index_along(&before.commit.to_string());
         let Some(version) = made else { return };
@@ -97,14 +98,14 @@ impl Executor {
         }
     }
 
-    /// Carries out what a living creature asks for, once.
+    /// Carries out a living creature's request, once.
     pub fn answer(&mut self) {
         let request = match requests::read(&self.house) {
             Ok(Some(request)) => request,
             Ok(None) => return,
             Err(error) => return self.report.warn(&format!("{error:#}")),
         };
-        // A rebirth is taken up when the life ends; a request already answered lies there until the next.
+        // A rebirth is carried out when the life ends; the file of an answered request stays until the next one.
         if request.id == self.state.request || request.life != self.state.life || request.kind == "rebirth" {
             return;
         }
@@ -120,7 +121,7 @@ impl Executor {
         if let Err(error) = &answer
             && error.is::<Interrupted>()
         {
-            // Looked at again once the owner's word is heard, if the life is there to be answered then.
+            // The request is looked at again after the owner's order, if the life still runs then.
             self.request_seen = None;
             return;
         }

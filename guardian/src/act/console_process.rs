@@ -1,6 +1,6 @@
-//! The owner's console as a program beside ours: handed the commands that are its, and at a terminal shown as a feed.
+//! The owner's console, a program beside the guardian's: runs the owner's commands, and the feed at a terminal.
 //!
-//! Invariant: nothing that fails here stops the house, and no sweep after a life takes the feed along.
+//! Invariant: no failure here stops the guardian, and the sweep after a life spares the feed.
 
 use crate::act::build;
 use crate::act::executor::Executor;
@@ -15,17 +15,17 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Its program, beside ours.
+/// Name of the console's program, in the guardian's own folder.
 pub const NAME: &str = "console";
-/// Between two starts of a feed that ends by itself.
+/// Least time between two starts of a feed that ends by itself.
 const AGAIN_MS: Millis = 60_000;
 
-/// The feed at a terminal, where it is shown.
+/// The feed at the guardian's terminal.
 pub struct ConsoleProcess {
     pub feed: Option<Pid>,
-    /// When it was started last; none before it is wanted.
+    /// When the feed was started last (0: not yet); `None` until it is wanted.
     wanted: Option<Millis>,
-    /// Bytes of memory that were there when we started: what came since is shown.
+    /// Length of memory when the guardian started: the feed shows what was appended since.
     from: u64,
 }
 
@@ -40,7 +40,7 @@ fn program() -> Result<PathBuf> {
     Ok(std::env::current_exe().context("failed to find our own program")?.with_file_name(NAME))
 }
 
-/// Becomes the console with these arguments, brought up to date first where we run from the house's own `target/`.
+/// Replaces this process by the console, which is built first where the guardian runs from the house's own `target/`.
 pub fn hand_over(house: Option<&House>, arguments: &[OsString]) -> Result<u8> {
     let program = program()?;
     if let Some((house, (profile, target))) = house.and_then(|house| Some((house, build::made_into(house)?)))
@@ -56,7 +56,7 @@ pub fn hand_over(house: Option<&House>, arguments: &[OsString]) -> Result<u8> {
 
 fn bring_up_to_date(house: &House, profile: &str, target: PathBuf, there: bool) -> Result<()> {
     let path = house.console_build_log();
-    // Before the first start there is no folder for logs.
+    // Before the guardian's first start there is no folder for logs.
     let log = std::fs::create_dir_all(house.logs()).and_then(|()| files::create(&path));
     let log = log.with_context(|| format!("failed to create {}", path.display()))?;
     if !there {
@@ -78,13 +78,13 @@ fn bring_up_to_date(house: &House, profile: &str, target: PathBuf, there: bool) 
 }
 
 impl Executor {
-    /// From here on memory is followed at the terminal.
+    /// Shows memory at the terminal from here on.
     pub fn show_feed(&mut self) {
         self.console.wanted = Some(0);
         self.tend_console();
     }
 
-    /// Starts the feed where it is wanted and is not there.
+    /// Starts the feed if it is wanted and does not run.
     pub fn tend_console(&mut self) {
         let (now, console) = (self.clock.now(), &mut self.console);
         let due = console.wanted.is_some_and(|last| last == 0 || now > last + AGAIN_MS);

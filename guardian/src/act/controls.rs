@@ -1,7 +1,8 @@
-//! Control runs: what cargo says, under the conditions of a failed build, to a question whose answer tells whose fault it is.
+//! Control runs: cargo commands after a failed build whose outcome tells whose fault the failure is.
 //!
-//! Invariant: they are asked once nothing of the failed build runs any more, and run no code of it.
-//! Invariant: where the answer hangs on what lies on the disk, it lies in a folder that was empty when they were asked.
+//! Invariant: a control run starts after all processes of the failed build have ended, and runs no code of that
+//! build.
+//! Invariant: a run whose answer depends on files uses a folder that was empty before.
 
 use crate::decide::blame::{self, Answer, Control};
 use anyhow::{Context, Result};
@@ -14,14 +15,14 @@ use std::path::{Path, PathBuf};
 
 const MANIFEST: &str =
     "[workspace]\n\n[package]\nname = \"control\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
-/// Largest lock file, or description of the manifests, that is read, in bytes.
+/// Largest lock file or `cargo metadata` output that is read, in bytes.
 const MOST_BYTES: u64 = 4 << 20;
-/// Files and folders of control runs, an index of hundreds of packages among them.
+/// Most files and folders control runs leave, a registry index of hundreds of packages included.
 const MOST_ENTRIES: usize = 10_000;
-/// End of what a control run printed that is kept, in bytes.
+/// Bytes kept of the end of a control run's output.
 const SAID_BYTES: u64 = 4_096;
 
-/// What cargo tells of the manifests, as far as it is asked for.
+/// The part of `cargo metadata` that is used.
 #[derive(Deserialize)]
 struct Manifests {
     packages: Vec<Package>,
@@ -37,8 +38,8 @@ struct Dependency {
     source: Option<String>,
 }
 
-/// Makes room for the runs after a build, with nothing of earlier ones in it: a crate that is sound for certain, and a
-/// home for cargo with the owner's settings and no registry it has ever reached.
+/// Makes an empty folder for the control runs of one build, with a trivial crate that certainly builds, and a Cargo
+/// home with the owner's settings that has never reached a registry.
 pub fn prepare(house: &House) -> Result<()> {
     clear(house);
     let make = || -> std::io::Result<()> {
@@ -57,7 +58,7 @@ pub fn prepare(house: &House) -> Result<()> {
     make().context("failed to make room for a control run")
 }
 
-/// Leaves nothing behind. More than a control run leaves is not ours, and would take its time: it makes way.
+/// Removes the folder of control runs. A folder with more in it than they leave would take long, and is moved aside.
 pub fn clear(house: &House) {
     let _ = above(house).and_then(|folder| {
         if is_modest(folder.at("control")) {
@@ -67,7 +68,7 @@ pub fn clear(house: &House) {
     });
 }
 
-/// Whether no more lies in a folder than we put there. Nobody is there who could change it meanwhile.
+/// Whether a folder holds no more than control runs leave. Nothing runs now that could change it meanwhile.
 fn is_modest(folder: PathBuf) -> bool {
     let (mut folders, mut entries) = (vec![folder], 0);
     while let Some(folder) = folders.pop() {
@@ -89,7 +90,7 @@ fn above(house: &House) -> std::io::Result<Folder> {
     Folder::open(&house.root().join("target"))?.make(Path::new("creature/tmp"))
 }
 
-/// The file a run's output goes to, and the one for its words.
+/// Files for a run's standard output and standard error.
 pub fn outputs(house: &House, control: Control) -> Result<(File, File)> {
     let create = |name: &str| {
         let path = house.control().join(name);
@@ -114,7 +115,7 @@ pub fn args(control: Control) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// Variables beyond those of a build. Only what is in store is a question to the home of the build itself.
+/// Environment beyond that of a build. Only `Store` uses the build's own Cargo home.
 pub fn variables(house: &House, control: Control) -> Vec<(&'static str, String)> {
     let of = |name: &'static str, folder: &str| (name, house.control().join(folder).display().to_string());
     let mut variables = vec![of("HOME", "cargo"), of("TMPDIR", "tmp")];
@@ -127,7 +128,7 @@ pub fn variables(house: &House, control: Control) -> Vec<(&'static str, String)>
     variables
 }
 
-/// What a run that ended tells.
+/// The answer of a control run that has ended.
 pub fn answer(house: &House, control: Control, succeeded: bool) -> Answer {
     let yes = |is: bool| if is { Answer::Yes } else { Answer::No };
     match control {
@@ -139,12 +140,12 @@ pub fn answer(house: &House, control: Control, succeeded: bool) -> Answer {
     }
 }
 
-/// The end of what the last run said, for people.
+/// The end of the last run's error output, for people.
 pub fn said(house: &House) -> String {
     files::tail(&house.control().join("said"), SAID_BYTES)
 }
 
-/// Whether the lock file is one, as far as can be said without the cargo that wrote it.
+/// Whether the lock file parses as TOML; a missing one counts as readable.
 fn reads_lock(house: &House) -> bool {
     let is_table =
         |text: Vec<u8>| String::from_utf8(text).is_ok_and(|text| text.parse::<toml::Table>().is_ok());
@@ -152,8 +153,8 @@ fn reads_lock(house: &House) -> bool {
     lock.is_ok_and(|lock| lock.is_none_or(is_table))
 }
 
-/// Whether every registry that the manifests name answered: cargo keeps what each says of itself. Of repositories it
-/// keeps nothing that would tell an answer from none.
+/// Whether every registry named in the manifests answered: cargo then stores its `config.json`. Git dependencies
+/// leave no such trace, so with one of them this is false.
 fn reached(house: &House) -> bool {
     let told = files::read_most(&house.control().join("manifests.json"), MOST_BYTES).ok().flatten();
     let Ok(told) = serde_json::from_slice::<Manifests>(&told.unwrap_or_default()) else { return false };

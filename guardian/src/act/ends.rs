@@ -1,4 +1,4 @@
-//! Ends: what became of a life or a build once its processes are gone, with the evidence and whose fault it was.
+//! Ends of lives and builds: once all processes are gone, the evidence is collected and the blame decided.
 
 use crate::act::build::Build;
 use crate::act::executor::{End, Executor, Life};
@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 impl Executor {
-    /// Exits of the creature and of builds.
+    /// Collects the exits of the creature and of builds.
     pub fn collect(&mut self) {
         let mut ended = hunt::reap();
         self.note_ends(&ended);
@@ -30,12 +30,12 @@ impl Executor {
         }
     }
 
-    /// Processes of the owner's: the broker, a job on its behalf, the feed.
+    /// The owner's processes: the broker, its job, the feed.
     pub fn trusted(&self) -> impl Iterator<Item = Pid> {
         self.broker.spared().chain(self.console.feed)
     }
 
-    /// Processes that a sweep after a life may not take: a build or tests beside it, and the owner's.
+    /// Processes that the sweep after a life spares: a build or tests beside it, and the owner's.
     pub fn spared(&self) -> Vec<Pid> {
         let beside = self.build.iter().map(|build| build.tree.pid);
         let beside = beside.chain(self.exam.iter().map(|exam| exam.tree.pid));
@@ -46,7 +46,7 @@ impl Executor {
         for (pid, status) in ended {
             if let Some(life) = self.life.as_mut().filter(|life| life.tree.pid == *pid) {
                 life.exited = Some(life.tree.outcome(*status));
-                // Whatever of it still runs has no way out any more.
+                // Processes the life left behind must not reach the broker.
                 self.broker.tokens.revoke(&self.house, Occupant::Life);
             }
             if let Some(mut build) = self.build.take_if(|build| build.tree.pid == *pid) {
@@ -65,9 +65,9 @@ impl Executor {
 
     fn life_ended(&mut self, status: WaitStatus) {
         let Some(life) = self.life.take() else { return };
-        // Only the first life of a new commit was born of a self-edit.
+        // Only a new commit's first life is told which self-edit it came of.
         self.state.born = None;
-        // A beat that came with the end still tells a crash from a stillbirth; it is too late to earn anything.
+        // A heartbeat written just before the end still makes this a crash, not a stillbirth; it earns no trust.
         if matches!(self.decided.phase, Phase::Booting { .. }) && self.heart.look(self.state.life).is_some() {
             self.hear(Event::Beat { turns: 0, thought: false });
         }
@@ -93,7 +93,7 @@ impl Executor {
     }
 
     fn build_ended(&mut self, mut build: Build, status: WaitStatus) {
-        // What a build script left running might answer what is asked next.
+        // Processes a build script left running could influence a control run.
         self.finish_beside(&build.tree);
         if let Some(control) = build.asked.take() {
             build.answered(&self.house, control, status);
@@ -101,12 +101,13 @@ impl Executor {
         }
         self.report.build_over();
         let clean = match self.version.map(|version| self.repo.is_at(version)).transpose() {
-            // Whether it is what was to be built is not known: it is built again, which costs little.
+            // The comparison was interrupted, so it is unknown which source was built: build again.
             Err(_) if !build.beside => return self.hear(Event::Interrupted),
             clean => matches!(clean, Ok(Some(true))),
         };
         match build.finish(&self.house, status) {
-            // What was built is the commit only if the tree still is; beside a creature it may well be editing.
+            // The binary counts for the commit only if `creature/` was unchanged; a creature running beside may be
+            // editing it.
             Some(path) if clean => {
                 self.binaries.note(&path);
                 self.built = Some((build.of, path));
@@ -139,15 +140,15 @@ impl Executor {
         }
     }
 
-    /// What a build or tests left behind. Beside a life that is not told from it only its own group goes, the rest with
-    /// that life.
+    /// Ends processes that a build or tests left behind. Where they cannot be told from a running life's, only their
+    /// process group is ended, and the rest together with that life.
     pub fn finish_beside(&mut self, tree: &Tree) {
         let mut ended = Vec::new();
         tree.finish(&self.spared_with_life(), &mut ended);
         self.note_ends(&ended);
     }
 
-    /// Ends a build or tests at once, and their way out.
+    /// Ends a build or tests at once, and revokes their token.
     pub fn end_beside(&mut self, tree: &Tree) {
         let mut ended = Vec::new();
         tree.end(&self.spared_with_life(), &mut ended);
@@ -159,7 +160,7 @@ impl Executor {
         self.life.iter().map(|life| life.tree.pid).chain(self.spared()).collect()
     }
 
-    /// Blames a failed build; where that takes a question, it is put, and the answer comes back here.
+    /// Blames a failed build; if that needs a control run, starts it, and is called again with its answer.
     fn judge(&mut self, mut build: Build) {
         build.failure.measured.folder_gone |= build.folder_gone(&self.house);
         let fault = match blame::build(&build.failure) {
@@ -186,7 +187,7 @@ impl Executor {
         build.ask(&self.house, &self.bond, &self.walls, door, control)
     }
 
-    /// Whether the newest other tree that was built and lived here has the same manifests, lock file and files' names.
+    /// Whether the newest other tree whose binary is kept has the same manifests, lock files and file names.
     pub fn was_built_so(&mut self, tree: &str) -> bool {
         let rungs = self.repo.rungs().unwrap_or_default();
         let mut trees = rungs.iter().rev().map(|rung| rung.version.tree);
@@ -195,7 +196,7 @@ impl Executor {
         built.is_some_and(|built| self.repo.has_same_recipe(tree, built).unwrap_or(false))
     }
 
-    /// Once no creature lives any more, the broker's processes are asked to end, and given a moment.
+    /// Asks the owner's processes to end once no creature lives, and kills those that do not in time.
     pub fn end_trusted(&mut self) {
         let left: Vec<Pid> = self.trusted().collect();
         for pid in left {
@@ -232,13 +233,13 @@ pub fn describe(status: WaitStatus) -> String {
     }
 }
 
-/// How often the kernel has killed for want of memory since boot.
+/// How many processes the kernel has killed for lack of memory since boot.
 pub fn memory_kills() -> u64 {
     let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
     text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0)
 }
 
-/// What the next life and readers are told of an end.
+/// The record of an end, for the next life and for readers.
 pub fn end(life: u64, commit: &str, ended: Value, blame: Value, end: &End) -> Value {
     json!({
         "at": clock::stamp(), "life": life, "commit": commit, "ended": ended,

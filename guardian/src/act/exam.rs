@@ -1,6 +1,6 @@
-//! The tests beside a newborn: started behind the walls of a build, read once they end, what failed tried once more.
+//! The tests beside a new commit's first life: started behind a build's walls, read when they end, failed ones run once more.
 //!
-//! Invariant: how a run ends decides; what it says only names what failed. Nothing here waits for it.
+//! Invariant: the exit status decides; the output only names which tests failed. Nothing here waits for the tests.
 
 use crate::act::build::{cargo, cargo_args};
 use crate::act::ends::{describe, memory_kills, signal};
@@ -24,38 +24,38 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
-/// The tests meant, by what their names begin with.
+/// How the names of the tests that count begin.
 const TESTS: &str = "probation::";
-/// Tests that are tried once more; where more fail, they failed.
+/// Most failed tests that are run once more; with more of them the run has failed.
 const MOST_NAMES: usize = 100;
 const TOLD_NAMES: usize = 3;
-/// What is read of a run's words, in bytes: their end.
+/// Bytes read of the end of a run's output.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// One run of cargo.
+/// One run of `cargo test`.
 pub struct Exam {
     pub tree: Tree,
-    /// Since the first run began.
+    /// When the first run began.
     since: Millis,
     memory_kills: u64,
-    /// The least that was seen free.
+    /// Least free space seen, in MiB.
     free_mib: u64,
-    /// Where in the log it begins.
+    /// Where the output of this run begins in the log.
     from: u64,
-    /// What failed before and is tried once more.
+    /// Tests that failed in the first run and are run once more.
     again: Vec<String>,
 }
 
-/// What a run shows.
+/// The outcome of a run.
 #[derive(Debug, PartialEq)]
 pub enum Shown {
     Passed,
-    /// The tests it names, and for people what failed.
+    /// Names of the failed tests, and a sentence for people.
     Failed(Vec<String>, String),
     Unsure(Blame),
 }
 
-/// Reads a run. Cargo saw the tests compiled or refused, so the tools are there; the rest is judged as a build is.
+/// Judges a run like a failed build whose tools are known to work, since cargo compiled the tests or rejected them.
 pub fn read(status: WaitStatus, text: &str, measured: Evidence) -> Shown {
     if matches!(status, WaitStatus::Exited(_, 0)) {
         return Shown::Passed;
@@ -76,7 +76,8 @@ pub fn read(status: WaitStatus, text: &str, measured: Evidence) -> Shown {
     Shown::Failed(names, told)
 }
 
-/// Names in lines as the test harness prints them, each once; what no test can be called is passed over.
+/// Names of tests with this verdict in the test harness's output, each once; text that cannot be a test's name is
+/// skipped.
 pub fn named(text: &str, verdict: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in text.lines() {
@@ -97,7 +98,7 @@ pub fn named(text: &str, verdict: &str) -> Vec<String> {
     names
 }
 
-/// The first of them and how many more.
+/// The first few names, and how many more there are.
 fn list(names: &[String]) -> String {
     let told: Vec<&str> = names.iter().take(TOLD_NAMES).map(String::as_str).collect();
     match names.len() - told.len() {
@@ -108,21 +109,21 @@ fn list(names: &[String]) -> String {
 }
 
 impl Exam {
-    /// Takes note of how much room there is.
+    /// Notes the free space.
     pub fn follow(&mut self, house: &House) {
         self.free_mib = self.free_mib.min(quotas::free_mib(house));
     }
 
-    /// What it said, its end if that is much.
+    /// The output of this run, its end if it is long.
     fn said(&self, house: &House) -> String {
         let bytes = files::mark(&house.exam_log()).map_or(0, |mark| mark.bytes);
-        // A log that was cut meanwhile is read whole.
+        // A log that was cut meanwhile is shorter than `from`: read it whole.
         files::tail(&house.exam_log(), bytes.checked_sub(self.from).unwrap_or(bytes).min(MOST_BYTES))
     }
 }
 
 impl Shortfall {
-    /// Ends the sentence of a fall.
+    /// The end of a sentence about a rollback.
     pub fn told(&self) -> String {
         format!("since its tests {}", if self.why.is_empty() { "failed" } else { &self.why })
     }
@@ -162,7 +163,7 @@ impl Executor {
             ("RUST_TEST_THREADS", "4"),
             ("RUST_BACKTRACE", "0"),
             ("PROPTEST_RNG_SEED", "1"),
-            // Else a failure would be written among the sources.
+            // Otherwise proptest would write a failure into the sources.
             ("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true"),
         ];
         let extra = extra.map(|(name, value)| (name, value.to_owned())).to_vec();
@@ -174,7 +175,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Ends the tests whose life is over, or is to be.
+    /// Ends the tests of a life that is over or about to be ended.
     pub fn end_exam(&mut self) -> Option<Exam> {
         let exam = self.exam.take()?;
         self.end_beside(&exam.tree);
@@ -198,7 +199,7 @@ impl Executor {
             Some(Err(error)) if error.is::<Interrupted>() => {
                 (Shown::Unsure(Blame::Suspended), "the owner wanted something".into())
             }
-            // What was tested is not known.
+            // It is unknown which source was tested.
             _ => (Shown::Unsure(Blame::Owner), "creature/ is not as it was committed".into()),
         };
         let (outcome, told) = match shown {
@@ -231,7 +232,8 @@ impl Executor {
             ..Evidence::default()
         };
         let shown = read(status, text, measured);
-        // A name that was misread, or never was a test's, would pass by not being there.
+        // The second run passes only if each test is named as passed: a name that matches no test runs nothing, and
+        // succeeds.
         let passed = named(text, "ok");
         if shown == Shown::Passed && !exam.again.iter().all(|name| passed.contains(name)) {
             return Shown::Failed(exam.again.clone(), list(&exam.again));
@@ -261,7 +263,7 @@ impl Executor {
         {
             self.report.warn(&format!("{error:#}; this life may not act yet"));
         }
-        // Before it is told: what is known to have passed is not examined again.
+        // Saved before it is recorded: after a kill, tests that passed are not run again.
         self.save();
         records::tell(
             &self.house,

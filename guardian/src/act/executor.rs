@@ -1,6 +1,6 @@
-//! The executor: all that carrying out a decision takes, and the state it is told by; each kind of act has a file of its own.
+//! The executor: everything needed to carry out the policy's actions, and the guardian's state; a file for each kind of action.
 //!
-//! Invariant: it decides nothing: what happened goes to the policy by `hear`, and what is done comes from there.
+//! Invariant: the executor decides nothing: events go to the policy by `hear`, actions come from it.
 
 use crate::act::binaries::Binaries;
 use crate::act::broker_process::BrokerProcess;
@@ -28,24 +28,24 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use walls::Walls;
 
-/// What the policy decided is carried out here: everything it takes, from the repository to the screen.
+/// Carries out the policy's actions; holds everything they need, from the repository to the screen.
 pub struct Executor {
     pub(crate) house: House,
     pub(crate) limits: Limits,
-    /// As they were at start; `limits` may have been replaced since.
+    /// Settings at start; only `limits` and the settings' text are replaced while the guardian runs.
     pub(crate) settings: Settings,
-    /// What is wrong with the owner's settings now, while older ones go on.
+    /// What is wrong with the owner's changed settings while the older ones stay in force; else empty.
     pub(crate) mistake: String,
-    /// Why `PURPOSE.md` as it is now does not count; empty while it does.
+    /// Why `PURPOSE.md` cannot be read now; else empty.
     pub(crate) purpose_unread: String,
     pub(crate) broker: BrokerProcess,
     pub(crate) walls: Walls,
     pub(crate) clock: Clock,
     pub(crate) repo: Repo,
     pub(crate) state: State,
-    /// The policy as its last step left it: read here, stepped by the loop alone.
+    /// A copy of the policy after its last step, for reading; only the loop steps the policy.
     pub(crate) decided: Policy,
-    /// What came of it, for the policy to hear.
+    /// Events for the policy to hear.
     pub(crate) heard: VecDeque<Event>,
     pub(crate) binaries: Binaries,
     pub(crate) report: Report,
@@ -54,37 +54,38 @@ pub struct Executor {
     pub(crate) heart: Heartbeat,
     pub(crate) life: Option<Life>,
     pub(crate) build: Option<Build>,
-    /// The tests beside a newborn.
+    /// The tests beside a first life.
     pub(crate) exam: Option<Exam>,
-    /// What the last survey found, and so what the next life runs.
+    /// The version found by the last survey, which the next life runs.
     pub(crate) version: Option<Version>,
-    /// Tree and binary of the last build that succeeded.
+    /// Creature tree and binary of the last successful build.
     pub(crate) built: Option<(String, PathBuf)>,
-    /// How the last life or build ended, for its burial.
+    /// How the last life or build ended, for its record.
     pub(crate) end: End,
     pub(crate) request_seen: Option<Mark>,
     pub(crate) order_seen: Option<Mark>,
-    /// State or `guardian.json` could not be written when they should have been.
+    /// Whether state or `guardian.json` could not be written.
     pub(crate) owes: bool,
-    /// When the size of the build folder is looked at again.
+    /// When the size of the build folder is measured next.
     pub(crate) target_look: Millis,
 }
 
-/// A creature's process from spawn until its whole tree is gone.
+/// A creature's process, from its start until its whole tree has ended.
 pub struct Life {
     pub tree: Tree,
     pub began: Millis,
     pub memory_kills: u64,
     pub exited: Option<WaitStatus>,
-    /// Since when a file it may write to is known to be moved or removed under it.
+    /// Since when a file the life may write to is known to be moved or removed.
     pub bereft: Option<Millis>,
-    /// A thought of this life was seen in memory.
+    /// Whether a thought of this life was seen in memory.
     pub thought: bool,
-    /// Memory and bookkeeping when turns last counted, and how many they were: one that left no record is only a claim.
+    /// Marks of memory and bookkeeping when turns counted last, and how many: a claimed turn without a record does
+    /// not count.
     pub turned: ([Option<Mark>; 2], u64),
 }
 
-/// The end of a life or build: what is said of it, and its evidence.
+/// The end of a life or build, with its evidence.
 #[derive(Clone, Debug, Default)]
 pub struct End {
     pub cause: String,
@@ -93,15 +94,15 @@ pub struct End {
 }
 
 impl Executor {
-    /// Something happened that the policy has to hear of.
+    /// Queues an event for the policy.
     pub fn hear(&mut self, event: Event) {
         self.heard.push_back(event);
     }
 
-    /// Saves the state. Without disk the house goes on; what it owes is saved with the next change.
+    /// Saves the state. If that fails the guardian goes on, and the next save includes this change.
     pub fn save(&mut self) {
         self.state.record = self.decided.record.clone();
-        // Over for the policy and over here by one write: between two, a kill would make it fall one rung further.
+        // One write ends the rollback for policy and executor: with two, a kill between them would lose another rung.
         if !matches!(self.state.record.pending, Some(Pending::Fall(_))) {
             self.state.falling = None;
         }
@@ -111,7 +112,7 @@ impl Executor {
         }
     }
 
-    /// Notes what could not be written, once, and tries again with every look.
+    /// Notes, and logs once, that something could not be written; `pay` tries again at each look.
     pub fn owe(&mut self, error: &anyhow::Error) {
         if !std::mem::replace(&mut self.owes, true) {
             tracing::error!("{error:#}; until there is space again a killed guardian would forget this step");
@@ -125,7 +126,7 @@ impl Executor {
         }
     }
 
-    /// A purpose that cannot be read is said once, and stands in the status until it can.
+    /// Warns once that the purpose cannot be read; the status shows it until it can.
     pub fn look_at_purpose(&mut self) {
         let unread =
             prepare::copy_purpose(&self.house).err().map(|why| format!("{why:#}")).unwrap_or_default();
@@ -139,7 +140,7 @@ impl Executor {
         self.publish();
     }
 
-    /// A claim of thoughts counts once memory holds one of this life.
+    /// Whether memory holds a thought of this life: the heartbeat's claim alone does not count.
     pub fn thought_written(&mut self) -> bool {
         let life_number = self.state.life;
         let Some(life) = &mut self.life else { return false };
@@ -150,7 +151,7 @@ impl Executor {
         life.thought
     }
 
-    /// Turns claimed count once memory or bookkeeping has changed since the last that did.
+    /// Counts claimed turns only when memory or bookkeeping has changed since turns counted last.
     pub fn turns_written(&mut self, claimed: u64) -> u64 {
         let records = [self.house.memory(), self.house.bookkeeping()].map(|path| files::mark(&path));
         let Some(life) = &mut self.life else { return 0 };
@@ -182,7 +183,7 @@ impl Executor {
         self.end_trusted();
         hunt::sweep(&[], &mut Vec::new());
         interrupt::heard();
-        // What cannot be looked at now is taken at the next start for what a creature left, as after a kill.
+        // If this cannot be compared now, the next start treats changes as the creature's, as after a kill.
         let dirty = self.repo.head().and_then(|head| self.repo.dirty(head)).ok();
         let dirty = dirty.filter(|_| !self.decided.record.untidy);
         self.state.left = dirty.map(|dirty| requests::fingerprint(&self.house, &dirty));

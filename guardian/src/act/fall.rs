@@ -1,4 +1,4 @@
-//! Falls: the creature put back to another rung; which one, what is marked, and what runs while none can be had.
+//! Rollbacks: which rung the creature is put back to, which refs are changed, and what runs if no rung can be restored.
 
 use crate::act::executor::Executor;
 use crate::act::state::{Falling, Shortfall};
@@ -15,7 +15,7 @@ use serde_json::json;
 use std::time::Duration;
 
 impl Executor {
-    /// Puts the creature back to a rung; where that cannot be, to the next, and where none can be had, a kept binary runs.
+    /// Puts the creature back to a rung: if that fails to the next one, and if all fail a kept binary runs.
     pub fn roll_back(&mut self, cause: Cause, to_bottom: bool) -> Result<Event> {
         loop {
             let Some(falling) = self.choose(cause, to_bottom)? else {
@@ -47,13 +47,13 @@ impl Executor {
         }
     }
 
-    /// No other rung would fare better.
+    /// Whether the failure is one that every other rung would meet as well.
     fn is_the_worlds(&self, error: &anyhow::Error) -> bool {
         self.free_mib() < self.limits.disk_free_mib || shortage::is_of_shortage(error)
     }
 
-    /// What can run although nothing can be put back: the newest rung whose binary is kept. The next try begins from the
-    /// first rung again.
+    /// The newest rung whose binary is kept runs although `creature/` cannot be put back. The next try begins with
+    /// the first rung again.
     fn stand_in(&mut self) -> Event {
         let from = self.state.falling.as_mut().map(|falling| {
             falling.failed.clear();
@@ -111,17 +111,17 @@ impl Executor {
         Ok(())
     }
 
-    /// Marks in refs what fell and what stands. The ref of what fell.
+    /// Marks in refs which trees fell and which stand; returns the ref of the fallen tree.
     fn pass_judgement(&self, falling: &Falling, from: Version, target: Version) -> Result<Option<String>> {
         let mut fallen = None;
-        // Tries that were spent because the guardian was killed condemn nothing: it may come back and be tried again.
+        // Tries lost because the guardian was killed do not condemn a tree: it may come back and be tried again.
         let lost = falling.deaths == 0 && self.state.lost_tree == falling.from_tree;
         if falling.cause == Cause::TestsFailed || falling.cause.condemns() && !lost {
             fallen = Some(self.repo.condemn(from)?);
             self.repo.strike(from.tree)?;
         }
         match falling.cause {
-            // Whatever came between dies as well.
+            // The rungs in between died as often.
             Cause::LateDeaths => self.repo.strike_above(target)?,
             Cause::Owner => {
                 self.repo.forgive(target.tree)?;
@@ -140,7 +140,7 @@ impl Executor {
         Ok(fallen)
     }
 
-    /// The rollback under way, or a new one: the newest standing rung that is not what falls.
+    /// The rollback under way, or a new one, usually to the newest rung with another tree than HEAD's.
     fn choose(&mut self, cause: Cause, to_bottom: bool) -> Result<Option<Falling>> {
         let under_way = self.state.falling.as_ref().filter(|falling| falling.cause == cause);
         if let Some(falling) = under_way {
@@ -196,7 +196,7 @@ impl Executor {
         }))
     }
 
-    /// How often what falls died, and for people against what.
+    /// For a rollback over late deaths: how often the fallen tree died, and a sentence comparing it with its target.
     fn weighed(&self, to: Version) -> (usize, String, String) {
         let record = &self.decided.record;
         let fell = record.fell.as_ref().map(|fell| record.lives.of(&fell.first)).unwrap_or_default();

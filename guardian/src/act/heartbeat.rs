@@ -1,6 +1,6 @@
-//! The heartbeat file as the guardian sees it: a change is a beat, the content only a hint within caps.
+//! The heartbeat file as the guardian sees it: a change is a beat, the content a bounded hint.
 //!
-//! Invariant: what was there before this life is never a beat of it; nothing here waits for the creature.
+//! Invariant: a file from before this life never counts as its beat; nothing here waits for the creature.
 
 use house::bounds::{NAME_CHARS, OWN_CHARS, brief};
 use house::files::{self, Mark};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// What the creature claims, read leniently.
+/// The creature's claims, parsed leniently.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Claim {
@@ -19,9 +19,9 @@ pub struct Claim {
     pub thoughts: u64,
     pub stage: String,
     pub mind: String,
-    /// What it cannot follow of the owner's settings, in a sentence; only it knows which tools there are.
+    /// What the creature cannot follow in the owner's settings, in a sentence; only it knows which tools there are.
     pub odd: String,
-    /// What its own wakes came to.
+    /// What the creature says its own wakes achieved.
     pub own: String,
 }
 
@@ -36,20 +36,21 @@ impl Heartbeat {
         Self { seen: files::mark(&path), path, claim: Claim::default() }
     }
 
-    /// Forgets the life before: only a change from what lies there now is a beat.
+    /// Forgets the former life: only a change to the file as it is now counts as a beat.
     pub fn reset(&mut self) {
         self.seen = files::mark(&self.path);
         self.claim = Claim::default();
     }
 
-    /// The claim that came with a change since the last look, if there was one and it is of this life.
+    /// The claim, if the file changed since the last look and does not name another life.
     pub fn look(&mut self, life: u64) -> Option<&Claim> {
         let mark = files::mark(&self.path)?;
         if self.seen == Some(mark) {
             return None;
         }
         self.seen = Some(mark);
-        // A torn or garbage line still is a sign of life, and claims nothing new; one of another life is an orphan's.
+        // An unreadable file still is a beat, and claims nothing new; a claim of another life comes from an orphaned
+        // process.
         let claim = read(&self.path).unwrap_or_else(|| self.claim.clone());
         if claim.life != 0 && claim.life != life {
             return None;
@@ -60,7 +61,7 @@ impl Heartbeat {
     }
 }
 
-/// What stands there now.
+/// The claim in the file now.
 pub fn read(path: &Path) -> Option<Claim> {
     let mut bytes = Vec::new();
     files::open(path).ok()??.take(8_192).read_to_end(&mut bytes).ok()?;
@@ -70,7 +71,7 @@ pub fn read(path: &Path) -> Option<Claim> {
     Some(Claim { stage, mind, odd, own, ..claim })
 }
 
-/// Whether a line of memory is a readable thought of a life.
+/// Whether a line of memory is a readable thought of this life.
 pub fn is_thought_of(line: &str, life: u64) -> bool {
     let Some(record) = records::parse(line.as_bytes()) else { return false };
     text(&record, "kind") == "thought"

@@ -1,4 +1,4 @@
-//! Short-lived processes on the broker's behalf: one brings its program up to date, one has it judge what the owner wrote.
+//! Short-lived processes for the broker: a build of its program, and `broker --check` of the owner's settings.
 
 use crate::act::broker_process::{BrokerProcess, NAME};
 use crate::act::executor::Executor;
@@ -14,10 +14,10 @@ use house::files::{self, Mark};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
-/// Exit status of `broker --check` for a mistake of the owner's.
+/// Exit status of `broker --check` for a mistake in the owner's settings.
 const MISTAKE: i32 = 2;
 
-/// A short-lived process on the broker's behalf.
+/// A short-lived process for the broker.
 pub struct Job {
     pub pid: Pid,
     pub task: Task,
@@ -32,9 +32,9 @@ impl Job {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Task {
-    /// Brings its program up to date; the mark of the one that was there.
+    /// Builds the broker's program; `was` is the mark of the program before.
     Build { was: Option<Mark> },
-    /// Judges what the owner changed.
+    /// Has the broker check changed settings.
     Check,
 }
 
@@ -61,7 +61,7 @@ impl BrokerProcess {
             .map(Some)
     }
 
-    /// Without a cargo the one that is there will do: what is kept runs without a toolchain, and so does this.
+    /// A sentence for people: without cargo the existing program is used.
     pub fn not_built(&self, error: &anyhow::Error) -> String {
         let there = if self.program.is_file() { "the one that is there is used" } else { "there is none" };
         format!("the broker cannot be brought up to date, {there}: {error:#}")
@@ -77,12 +77,12 @@ impl BrokerProcess {
         )
     }
 
-    /// Whether there is something new to judge.
+    /// Whether there are changed settings to check.
     pub fn has_news(&mut self, house: &House, now: Millis) -> bool {
         self.watch.changed(house, now) || (self.job.is_none() && std::mem::take(&mut self.unjudged))
     }
 
-    /// Has it judge what changed, now or when it is free; false: there is nobody to ask.
+    /// Starts a check, or notes that one is due after the current job. False: there is no broker program to ask.
     pub fn begin_check(&mut self, house: &House, since: Millis) -> Result<bool> {
         self.unjudged = self.job.is_some();
         if self.unjudged {
@@ -96,8 +96,9 @@ impl BrokerProcess {
         Ok(true)
     }
 
-    /// Before anything is started: has it judge `owner.toml`. Where the program that is there finds a mistake, or there is
-    /// none, it is brought up to date first. The owner's mistake, if there is one; `Err(None)`: it was not waited for.
+    /// Checks `owner.toml` before anything else is started. If the existing program finds a mistake, or there is
+    /// none, the broker is built first. The error is the owner's mistake; `Err(None)` means that `go_on` ended the
+    /// wait.
     pub fn prove(
         &mut self,
         house: &House,
@@ -138,7 +139,7 @@ impl BrokerProcess {
         self.judge(house, &mut go_on)
     }
 
-    /// What the program that is there says of `owner.toml` as it is now; what changes from here on is looked at again.
+    /// Checks `owner.toml` with the existing program; later changes to it are noticed by the new watch.
     fn judge(&mut self, house: &House, mut go_on: impl FnMut() -> bool) -> Result<(), Option<String>> {
         self.watch = Watch::new(house);
         match self.check(house).map(|pid| (pid, trusted::wait(pid, &mut go_on))) {
@@ -156,7 +157,7 @@ impl BrokerProcess {
     }
 }
 
-/// The line `broker --check` ended with.
+/// The last line `broker --check` printed.
 fn checked(house: &House) -> String {
     let text = files::tail(&house.broker_check_log(), 4_096);
     brief(text.trim().lines().last().unwrap_or("it does not say why").trim(), TOLD_CHARS)

@@ -1,5 +1,6 @@
-//! Acts: what was decided is carried out here, and what came of it goes back as an event; the files of the state, and what is said.
+//! Carries out the policy's actions and reports what came of them as events; reads and writes the guardian's state files.
 
+pub mod asks;
 pub mod binaries;
 pub mod broker_process;
 pub mod build;

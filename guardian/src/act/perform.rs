@@ -1,4 +1,4 @@
-//! Performs what the policy decided: each action here, and the event it comes back as.
+//! Carries out each of the policy's actions; what comes of one goes back as an event.
 
 use crate::act::build::{self, Build};
 use crate::act::controls;
@@ -23,7 +23,14 @@ impl Executor {
             Action::Survey { tidy } => self.survey(tidy).map(Some),
             Action::Build => Ok(self.start_build(false)),
             Action::BuildBeside => Ok(if self.build.is_none() { self.start_build(true) } else { None }),
-            Action::StopBuild => Ok(self.stop_build()),
+            Action::StopBuild => {
+                if self.build.as_ref().is_some_and(|build| build.beside) {
+                    tracing::warn!(
+                        "the build beside the blessed binary overstayed its deadline and is ended"
+                    );
+                }
+                Ok(self.stop_build())
+            }
             Action::Spawn { kept, safe } => self.spawn(kept, safe).map(|()| None),
             Action::Examine => Ok(self.examine()),
             Action::StopExam => Ok(self.stop_exam()),
@@ -75,7 +82,7 @@ impl Executor {
             self.report.once(&told);
             return Ok(Event::OwnerEdits);
         }
-        // What nobody made: folders that hold nothing, and files as the owner's git checks them out.
+        // The remaining differences are nobody's edits: empty folders, and files as the owner's git checks them out.
         if !dirty.is_empty() {
             self.tidy()?;
         }
@@ -84,7 +91,7 @@ impl Executor {
         let rungs: Vec<String> =
             self.repo.rungs()?.iter().map(|rung| rung.version.tree.to_string()).collect();
         let standing = match rungs.iter().position(|rung| *rung == tree) {
-            // Whatever it did: there is nothing else to come back to.
+            // The bottom rung is never fallen: there is no rung below to put the creature back to.
             Some(0) => Standing::Bottom,
             _ if self.repo.is_fallen(head.tree) => Standing::Fallen,
             Some(_) => Standing::Blessed,
@@ -120,7 +127,7 @@ impl Executor {
                 tracing::warn!("{error:#}");
                 None
             }
-            // Only what is missing is the toolchain's; a system short of processes, files or blocks is waited for.
+            // Only a missing program is the toolchain's fault; if the system is short of something, try again later.
             Err(error) if kind(&error).is_some_and(|kind| kind == ErrorKind::NotFound) => {
                 self.end = End { cause: format!("{error:#}"), ..End::default() };
                 Some(Event::BuildFailed(Blame::Toolchain))
@@ -132,7 +139,7 @@ impl Executor {
         }
     }
 
-    /// Ends a build at once. For the main build that is a failure: it overstayed.
+    /// Ends a build at once. For the main build that counts as a failure: it is overdue.
     fn stop_build(&mut self) -> Option<Event> {
         let mut build = self.build.take()?;
         build.overstays(&self.house);

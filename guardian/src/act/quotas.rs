@@ -1,4 +1,4 @@
-//! Quotas of what grows: memory, the logs of lives, and the build folder.
+//! Quotas on files that grow: memory, the logs of lives, and the build folder.
 
 use crate::act::executor::Executor;
 use crate::limits::{LIFE_LOG_BYTES, LIFE_LOGS, TARGET_LOOK_MS};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 impl Executor {
-    /// Between lives, and after builds: the way is cleared, memory over its quota is moved aside whole, old life logs go.
+    /// Runs between lives and after builds: repairs paths, moves memory over its quota aside, removes old life logs.
     pub fn rotate(&mut self) {
         repair::clear(&self.house).iter().for_each(|told| self.report.warn(told));
         let memory = self.house.memory();
@@ -26,7 +26,7 @@ impl Executor {
         }
     }
 
-    /// A log over its quota is emptied under its writer, who appends; its end goes on at its head.
+    /// Cuts a log over its quota down to its end, in place: its writer appends.
     pub fn bound_logs(&self) {
         for path in [self.house.life_log(self.state.life), self.house.exam_log(), self.house.broker_log()] {
             if files::mark(&path).is_some_and(|mark| mark.bytes > LIFE_LOG_BYTES)
@@ -37,7 +37,8 @@ impl Executor {
         }
     }
 
-    /// Memory that the owner moves aside is made anew only for the next life: this one is asked to end, and made to.
+    /// Ends a life whose memory or heartbeat was moved away: its walls grant it the old inodes only, so a new life is
+    /// needed.
     pub fn end_the_bereft(&mut self) {
         let Some(life) = self.life.as_mut().filter(|_| self.walls.stand()) else { return };
         let now = self.clock.now();
@@ -64,14 +65,14 @@ impl Executor {
     }
 }
 
-/// Free where cargo builds and where the state is, the lesser of the two. Mebibytes.
+/// Free space in MiB: the lesser of where cargo builds and where the state is.
 pub fn free_mib(house: &House) -> u64 {
     let free = |place| fs2::available_space(place).map_or(u64::MAX, |bytes| bytes >> 20);
     free(house.target()).min(free(house.state_folder()))
 }
 
-/// Keeps the build folder within its quota, between lives: what only speeds up the next build goes first, then all of it.
-/// Nothing that runs or is blessed lies there: kept binaries have a folder of their own. What it took, in bytes.
+/// Keeps the build folder within its quota, between lives: first the incremental cache goes, then everything. Kept
+/// binaries have a folder of their own. Returns the bytes it had taken, if it was over its quota.
 fn collect(house: &House, most_bytes: u64) -> Option<u64> {
     let target = Folder::open(&house.root().join("target")).ok()?;
     let folder = target.folder(Path::new("creature")).ok()?;
@@ -79,7 +80,7 @@ fn collect(house: &House, most_bytes: u64) -> Option<u64> {
     if before <= most_bytes {
         return None;
     }
-    // Held open, so that a link put in the way meanwhile leads no removal out of the house.
+    // Held open, so that a link put in its place meanwhile cannot lead the removal out of the house.
     let debug = folder.folder(Path::new("debug"));
     let incremental =
         debug.and_then(|debug| Ok((folder_bytes(&debug.folder(Path::new("incremental"))?), debug)));
@@ -94,8 +95,8 @@ fn collect(house: &House, most_bytes: u64) -> Option<u64> {
     Some(before)
 }
 
-/// Bytes of the files below a folder; links are not followed. What is too deep to be looked through is too much; what is
-/// left when the owner wants something is nothing, until the next look.
+/// Total size of the files below a folder, links not followed. Folders too deep to walk count as infinite; a signal
+/// from the owner ends the count early, until the next look.
 fn folder_bytes(folder: &Folder) -> u64 {
     let entries = fs::read_dir(folder.path()).into_iter().flatten().flatten();
     let entries = entries.take_while(|_| interrupt::check().is_ok());

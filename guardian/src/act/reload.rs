@@ -1,6 +1,6 @@
-//! What the owner changes while we run: `owner.toml` and `.env` are judged, then taken over or left as they were.
+//! Changes of `owner.toml` and `.env` while the guardian runs: checked, then taken over or refused.
 //!
-//! Invariant: what has a mistake changes nothing, and is said once for each change.
+//! Invariant: settings with a mistake change nothing, and each refused change is reported once.
 
 use crate::act::executor::Executor;
 use crate::decide::revival::Event;
@@ -8,19 +8,16 @@ use crate::settings;
 use house::clock::Millis;
 use house::files::{self, Mark};
 use house::settings::handed;
-use house::terminal::typed;
 use house::{House, records};
 use serde_json::json;
 
-/// A file that has not changed for so long is saved.
+/// A file unchanged for this long counts as saved completely.
 const SAVED_MS: Millis = 100;
-/// Asks announced one by one at a look; of more only their number is told.
-const ASKS_TOLD: usize = 20;
 
-/// Over `owner.toml` and `.env`.
+/// Watches `owner.toml` and `.env`.
 pub struct Watch {
     taken: [Option<Mark>; 2],
-    /// What they have become, and since when, while that may not be all.
+    /// Marks of files that are changing, and since when; a save may still be under way.
     changing: Option<([Option<Mark>; 2], Millis)>,
 }
 
@@ -29,7 +26,7 @@ impl Watch {
         Self { taken: marks(house), changing: None }
     }
 
-    /// Whether they have become others and stayed it, told once: what is being saved is not read half-way.
+    /// Whether the files have changed and then stayed the same for `SAVED_MS`; true once for each change.
     pub fn changed(&mut self, house: &House, now: Millis) -> bool {
         let marks = marks(house);
         let since = self.changing.filter(|(seen, _)| *seen == marks).map_or(now, |(_, since)| since);
@@ -41,7 +38,7 @@ impl Watch {
         saved
     }
 
-    /// When to look again at what is changing.
+    /// When to look again at files that are changing.
     pub fn due(&self) -> Option<Millis> {
         self.changing.map(|(_, since)| since + SAVED_MS)
     }
@@ -52,7 +49,7 @@ fn marks(house: &House) -> [Option<Mark>; 2] {
 }
 
 impl Executor {
-    /// Each look: what the owner changed, what the broker asks, what is due.
+    /// At each look: checks changed settings, announces new asks, starts or ends the broker when due.
     pub fn tend_broker(&mut self) {
         self.broker.turn_away();
         self.update_broker();
@@ -63,7 +60,7 @@ impl Executor {
         self.look_at_asks();
     }
 
-    /// `owner.toml` or `.env` is another: judged by us at once, then by the broker, beside everything else.
+    /// Checks changed settings: here at once, then by the broker, in a process of its own.
     fn settings_changed(&mut self) {
         if let Err(error) = settings::load(&self.house) {
             return self.keep_settings(&format!("{error:#}"));
@@ -75,7 +72,7 @@ impl Executor {
         }
     }
 
-    /// Everything goes on as it was; said once for each change.
+    /// Keeps the former settings, and reports the mistake.
     pub fn keep_settings(&mut self, mistake: &str) {
         self.mistake = format!("the owner's change is not taken over: {mistake}");
         self.report.warn(&format!("{}. What was valid before goes on", self.mistake));
@@ -83,7 +80,7 @@ impl Executor {
         self.publish();
     }
 
-    /// Limits count from now on; walls and extra folders from the next start of the guardian on.
+    /// Limits apply from now on; walls and extra folders from the guardian's next start.
     pub fn take_over(&mut self) {
         let Ok(settings) = settings::load(&self.house) else { return };
         let later = settings.walls != self.settings.walls || settings.sandbox != self.settings.sandbox;
@@ -98,32 +95,11 @@ impl Executor {
         self.publish();
     }
 
-    /// Gives the creature its part, at each start of a life and whenever it is another. One that does not get it reads
-    /// the owner's file by itself.
+    /// Writes the creature's part of the settings, at each start of a life and after each change. Without it the
+    /// creature reads the owner's file itself.
     pub fn hand_over(&self) {
         if let Err(error) = handed::hand_over(&self.house, self.state.life, &self.settings.text) {
             tracing::warn!("the creature is not handed its settings: {error:#}");
-        }
-    }
-
-    fn look_at_asks(&mut self) {
-        let mark = files::mark(&self.house.asks());
-        if mark == self.broker.asks_mark {
-            return;
-        }
-        self.broker.asks_mark = mark;
-        let waiting = house::asks::waiting(&self.house);
-        let new = waiting.iter().filter(|ask| !self.broker.asks.contains(&ask.id));
-        for ask in new.clone().take(ASKS_TOLD) {
-            self.report.ask(&ask.id, &ask.line());
-        }
-        if let Some(more) = new.count().checked_sub(ASKS_TOLD).filter(|more| *more > 0) {
-            self.report.warn(&format!("{more} more wait for your word: {}", typed("asks")));
-        }
-        let asks = waiting.into_iter().map(|ask| ask.id).collect();
-        if self.broker.asks != asks {
-            self.broker.asks = asks;
-            self.publish();
         }
     }
 }

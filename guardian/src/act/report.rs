@@ -1,6 +1,6 @@
 //! What people see: a screen at a terminal, plain log lines elsewhere, `guardian.json` for programs.
 //!
-//! Invariant: nothing that fails here stops the house: a closed terminal is not a fault.
+//! Invariant: no failure here stops the guardian: a closed terminal is no error.
 
 use crate::act::executor::Executor;
 use crate::decide::vocabulary::{Exam, Pending, Phase, Want};
@@ -12,14 +12,14 @@ use house::{bounds, broker_page, files, printable, records};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Between two frames of the build bar.
+/// Time between two frames of the build bar.
 const FRAME_MS: Millis = 150;
 const BAR: usize = 24;
 
 pub struct Report {
-    screen: Screen,
+    pub(super) screen: Screen,
     building: Option<(String, usize, Millis)>,
-    /// The last warning.
+    /// The last warning, so that it is not repeated.
     said: String,
     facts_shown: bool,
 }
@@ -37,25 +37,11 @@ impl Report {
         if self.screen.is_terminal() { self.tell("warning", "33", text) } else { tracing::warn!("{text}") }
     }
 
-    /// What waits for the owner's yes or no: it stands by itself, and nothing else has its colour.
-    pub fn ask(&mut self, id: &str, line: &str) {
-        if self.screen.is_terminal() {
-            let commands = [("look", "asks"), ("yes", "approve"), ("no", "deny")];
-            let commands =
-                commands.map(|(word, command)| format!("{word}: {}", typed(&format!("{command} {id}"))));
-            self.screen.gap();
-            self.tell("ASKS YOU", "1;7;33", &format!("{line}\n{}", commands.join("\n")));
-            self.screen.gap();
-        } else {
-            tracing::warn!("ask {line} waits for your word: {}", typed(&format!("asks {id}")));
-        }
-    }
-
-    fn tell(&mut self, tag: &'static str, paint: &'static str, text: &str) {
+    pub(super) fn tell(&mut self, tag: &'static str, paint: &'static str, text: &str) {
         self.screen.show(&Row::now(tag, paint, &printable::without_codes(text)));
     }
 
-    /// Says something that stays true for a while, but only once in a row.
+    /// Warns, unless the last warning was the same.
     pub fn once(&mut self, text: &str) {
         if self.said != text {
             self.said = text.to_owned();
@@ -121,7 +107,7 @@ impl Report {
 }
 
 impl Executor {
-    /// One screen of what matters, once the first creature of this run beats.
+    /// The first screen, shown once the first creature of this run beats.
     pub fn show_facts(&mut self) {
         let said = !self.mind().is_empty() || matches!(self.decided.phase, Phase::Settled { .. });
         if !self.report.screen.is_terminal() || self.report.facts_shown || !said {
@@ -155,7 +141,7 @@ impl Executor {
         self.show_feed();
     }
 
-    /// Replaces `guardian.json`: for the creature and for readers.
+    /// Writes `guardian.json`, for the creature and for readers.
     pub fn publish(&mut self) {
         if self.state.order_under_way == "pause" && self.decided.phase == Phase::Paused {
             self.state.order_came_to(true, format!("paused; nothing lives until `{}`", typed("resume")));
@@ -184,11 +170,11 @@ impl Executor {
         let text = bounds::fitted(document, DOCUMENT_BYTES, |document| format!("{document:#}\n"));
         let path = self.house.published();
         let written = files::replace_unsynced(&path, text.as_bytes());
-        // What lies in its way, a folder say, is moved aside.
+        // Anything in the file's place, such as a folder, is moved aside.
         written.or_else(|_| files::replace(&path, text.as_bytes()))
     }
 
-    /// The mind of the life that runs; no other's, and empty until it has named one.
+    /// The model the running life has named; empty until then.
     fn mind(&self) -> &str {
         let lives = self.life.as_ref().is_some_and(|life| life.exited.is_none());
         if lives { &self.heart.claim.mind } else { "" }
@@ -203,7 +189,7 @@ impl Executor {
         parts.join("; ")
     }
 
-    /// What of the owner's is not followed, and why.
+    /// What is not followed of the owner's settings and purpose, and why.
     fn mistakes(&self) -> String {
         let all = [&self.mistake, &self.purpose_unread, &self.heart.claim.odd].map(String::as_str);
         let all: Vec<&str> = all.into_iter().filter(|mistake| !mistake.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! What the creature asks for: read as untrusted input, carried out once, answered by id.
+//! The creature's requests: read as untrusted input, carried out once, answered by id.
 
 use anyhow::{Context, Result, bail};
 use house::bounds::{TOLD_CHARS, brief};
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// Longest summary for people, longest first line of a commit message, and longest whole of what was said, in characters.
+/// Most characters of a summary for people, of the first line of a commit message, and of the whole text.
 const SUMMARY_CHARS: usize = 200;
 const SUBJECT_CHARS: usize = 72;
 const WHOLE_CHARS: usize = 4_000;
-/// Characters of a kind of request that there is not.
+/// Characters kept of an unknown kind of request.
 const KIND_CHARS: usize = 60;
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -29,21 +29,21 @@ impl Request {
         self.kind == "rebirth" && self.life == life
     }
 
-    /// One line for people, whatever was written; cut between two words.
+    /// The summary on one line for people, cut between two words.
     pub fn summary(&self) -> String {
         let line = self.line();
         let (head, rest) = parted(&line, SUMMARY_CHARS);
         if rest.is_empty() { head.to_owned() } else { format!("{head} …") }
     }
 
-    /// A whole commit message: a subject of whole words, and in the body what did not fit into it.
+    /// A commit message: a subject of whole words, and in the body the rest of the summary.
     pub fn message(&self, who: &str) -> String {
         let line = format!("{who}: {}", self.line());
         let (subject, rest) = parted(&line, SUBJECT_CHARS);
         if rest.is_empty() { line } else { format!("{subject} …\n\n… {rest}\n") }
     }
 
-    /// All that was said, bounded, on one line that is harmless.
+    /// The whole summary, bounded, on one line without control characters.
     fn line(&self) -> String {
         let line = self.summary.split_whitespace().collect::<Vec<_>>().join(" ");
         let line: String = line.chars().filter(|letter| !letter.is_control()).take(WHOLE_CHARS).collect();
@@ -60,7 +60,7 @@ impl Request {
     }
 }
 
-/// The whole line, or its whole words that leave room for ` …`, and the rest. Only a word too long for a line is cut.
+/// Splits a line into the whole words that leave room for ` …`, and the rest. Only a word longer than a line is cut.
 fn parted(line: &str, most: usize) -> (&str, &str) {
     if line.chars().nth(most).is_none() {
         return (line, "");
@@ -72,7 +72,7 @@ fn parted(line: &str, most: usize) -> (&str, &str) {
     (head.trim_end(), rest.trim_start())
 }
 
-/// The request that lies there, if any.
+/// The request file's content, if it is there.
 pub fn read(house: &House) -> Result<Option<Request>> {
     let path = house.request();
     let Some(bytes) = files::read_small(&path)? else { return Ok(None) };
@@ -86,8 +86,8 @@ pub fn read(house: &House) -> Result<Option<Request>> {
     Ok(Some(request))
 }
 
-/// Tells one set of uncommitted edits from another, also where the house was moved or copied meanwhile: by what a copy
-/// keeps, so not by the numbers of files.
+/// Identifies a set of uncommitted edits, also after the house was moved or copied: without inode numbers, which a
+/// copy does not keep.
 pub fn fingerprint(house: &House, dirty: &[PathBuf]) -> String {
     if dirty.is_empty() {
         return String::new();

@@ -1,6 +1,6 @@
-//! What the guardian must not forget: saved whole, with a checksum, before anything is done by it.
+//! The guardian's state: saved whole, with a checksum, before actions based on it.
 //!
-//! Invariant: a state that cannot be read is kept aside and rebuilt from refs and logs, never a reason to stop.
+//! Invariant: an unreadable state is moved aside and rebuilt from refs and logs; it never stops the guardian.
 
 use crate::decide::vocabulary::{Cause, Record};
 use crate::limits::DOCUMENT_BYTES;
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// How many ends, falls and answers are told to the creature and to readers.
+/// How many ends, rollbacks and answers are kept for the creature and for readers.
 const TOLD: usize = 8;
 
-/// No house has lived so often: a log with such a number is not one of ours, and counting on from it might overflow.
+/// No house has had so many lives: a larger number in a log's name is not the guardian's, and could overflow.
 const MOST_LIVES: u64 = 1 << 40;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,39 +25,40 @@ pub struct State {
     pub record: Record,
     /// Number of the newest life.
     pub life: u64,
-    /// Commit and creature tree the newest life runs.
+    /// Commit and creature tree of the newest life.
     pub commit: String,
     pub tree: String,
-    /// Summary of the self-edit the newest commit came of.
+    /// Summary of the self-edit that made the newest commit.
     pub born: Option<String>,
-    /// The creature tree that a rebirth made and that has yet to pass the tests beside its first life.
+    /// Creature tree made by a rebirth that has not yet passed the tests beside its first life.
     pub unexamined: Option<String>,
-    /// What came of its tests last, until it is told with a fall.
+    /// How its tests failed last, kept until a rollback reports it.
     pub exam: Shortfall,
-    /// Newest rescue ref, until it is told with a fall.
+    /// Newest rescue ref, kept until a rollback reports it.
     pub rescued: Option<String>,
-    /// A rollback under way.
+    /// The rollback under way.
     pub falling: Option<Falling>,
-    /// What the owner asked to be put back to.
+    /// The commit the owner asked to be put back to.
     pub rollback_to: Option<String>,
-    /// The commit whose entries the index still has, when a commit of ours could not update it.
+    /// The commit the index still matches, when the guardian's own commit could not update it.
     pub index_behind: Option<String>,
-    /// A tree of which a life ended together with its guardian: tries it spent so are nobody's fault for certain.
+    /// A tree whose life ended together with its guardian: the try it spent may be nobody's fault.
     pub lost_tree: String,
     /// Id of the last request carried out.
     pub request: String,
-    /// Id of the owner's last order that was taken up, what it is while it is under way, and what came of it.
+    /// Id of the owner's last order, what it is while under way, and its outcome.
     pub order: String,
     pub order_under_way: String,
     pub order_outcome: Option<Outcome>,
-    /// The guardian left in order, and this was dirty in `creature/` then (a fingerprint; empty if clean).
+    /// Fingerprint of the edits in `creature/` when the guardian was stopped in order (empty: none); `None` after a
+    /// crash.
     pub left: Option<String>,
     pub ends: Vec<Value>,
     pub falls: Vec<Value>,
     pub answers: Vec<Value>,
 }
 
-/// What came of an order of the owner's.
+/// The outcome of an owner's order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     pub ok: bool,
@@ -69,13 +70,13 @@ pub struct Outcome {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Shortfall {
-    /// Goes on after *since its tests*.
+    /// The end of a sentence that begins "since its tests".
     pub why: String,
-    /// The end of their log.
+    /// The end of the tests' log.
     pub evidence: String,
 }
 
-/// A rollback once begun: redone from here by whoever finds it.
+/// A rollback under way: a guardian that finds it completes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Falling {
     pub cause: Cause,
@@ -84,27 +85,27 @@ pub struct Falling {
     pub to_commit: String,
     pub to_tree: String,
     pub deaths: usize,
-    /// Why it falls, for people, where the cause alone does not say it.
+    /// Why the tree falls, for people, where the cause alone does not say it.
     #[serde(default)]
     pub weighed: String,
-    /// What shows it, in its own words.
+    /// Evidence, verbatim.
     #[serde(default)]
     pub evidence: String,
-    /// Rungs it could not be put back to, and why the last of them not.
+    /// Rungs that could not be restored, and why the last one could not.
     #[serde(default)]
     pub failed: Vec<String>,
     #[serde(default)]
     pub hindrance: String,
-    /// Where unfinished work went, the first time.
+    /// The ref or path under which unfinished work was kept, the first time.
     #[serde(default)]
     pub rescued: Option<String>,
-    /// It is done and told; only the policy has not heard of it yet.
+    /// Whether the rollback is done and reported; only the policy has not heard of it.
     #[serde(default)]
     pub told: bool,
 }
 
 impl Falling {
-    /// Ends the commit message that begins with where the creature was put back to.
+    /// The end of the commit message, after the commit that the creature was put back to.
     pub fn why(&self) -> String {
         match self.cause {
             Cause::Owner => "as the owner asked".into(),
@@ -125,7 +126,7 @@ impl Falling {
 struct Sealed {
     version: u32,
     checksum: String,
-    /// The state as text, so that the checksum is of bytes and not of a rendering.
+    /// The state as text: the checksum is over these bytes, not over a rendering of them.
     body: String,
 }
 
@@ -150,19 +151,19 @@ impl State {
         (Self::rebuilt(house), Some(told))
     }
 
-    /// What is known without a saved state.
+    /// The state that can be rebuilt from other files.
     pub fn rebuilt(house: &House) -> Self {
         Self { life: newest_log(house), ..Self::default() }
     }
 
-    /// The saved state as it lies there, if there is one.
+    /// The saved state, if there is one.
     pub fn read(house: &House) -> Result<Option<Self>> {
         files::read_small(&house.state())?.map(|bytes| unseal(&bytes)).transpose()
     }
 
     pub fn save(&self, house: &House) -> Result<()> {
         let state = serde_json::to_value(self).context("failed to write the guardian's state as text")?;
-        // What could not be read back would be lost whole.
+        // A document beyond the bound could not be read back, and all of it would be lost.
         let text = bounds::fitted(state, DOCUMENT_BYTES, |state| {
             let body = state.to_string();
             json!({"version": 1, "checksum": checksum(body.as_bytes()), "body": body}).to_string()
@@ -170,7 +171,7 @@ impl State {
         files::replace(&house.state(), text.as_bytes())
     }
 
-    /// The order under way is over.
+    /// Notes the outcome of the order under way.
     pub fn order_came_to(&mut self, ok: bool, told: impl Into<String>) {
         self.order_under_way.clear();
         self.order_outcome = Some(Outcome { ok, told: told.into() });
@@ -213,7 +214,7 @@ fn push(list: &mut Vec<Value>, value: Value) {
     list.drain(..excess);
 }
 
-/// Lives are numbered on from the newest log, so that no life is counted twice after a lost state.
+/// The number of the newest life log: after a lost state, numbering goes on from it.
 fn newest_log(house: &House) -> u64 {
     let numbers = std::fs::read_dir(house.logs()).into_iter().flatten().flatten().filter_map(|entry| {
         entry.file_name().to_str()?.strip_prefix("life-")?.strip_suffix(".log")?.parse().ok()

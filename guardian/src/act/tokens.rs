@@ -1,6 +1,6 @@
-//! Tokens: who calls the broker. One for each life and one for each build; in the environment of one and in one file.
+//! Tokens by which the broker knows who calls: one for each life and one for each build, in its environment and in one file.
 //!
-//! Invariant: a token is in the file before the process it is for is started, and out of it as soon as that process has ended.
+//! Invariant: a token is in the file before its process starts, and removed as soon as the process has ended.
 
 use crate::processes::child::Occupant;
 use anyhow::{Context, Result};
@@ -11,14 +11,14 @@ use std::io::Read;
 
 #[derive(Default)]
 pub struct Tokens {
-    /// The life that begins next, or runs, has tests to pass before it may act.
+    /// Whether the current or next life has tests to pass before it may act.
     pub unproven: bool,
     life: Option<(u64, String)>,
     build: Option<String>,
 }
 
 impl Tokens {
-    /// A fresh token, for this life or, without one, for a build.
+    /// Makes a new token, for this life or, without one, for a build.
     pub fn fresh(&mut self, house: &House, life: Option<u64>) -> Result<String> {
         let token = random()?;
         match life {
@@ -29,12 +29,12 @@ impl Tokens {
         Ok(token)
     }
 
-    /// Its tests passed: from here on it may act.
+    /// Notes that the life's tests passed: from here on it may act.
     pub fn proven(&mut self, house: &House) -> Result<()> {
         if std::mem::take(&mut self.unproven) { self.write(house) } else { Ok(()) }
     }
 
-    /// The life or build is over: what is left of it has no way out.
+    /// Removes the token of a life or build that has ended, so that processes it left cannot call the broker.
     pub fn revoke(&mut self, house: &House, occupant: Occupant) {
         let there = match occupant {
             Occupant::Life => self.life.take().is_some(),
@@ -52,12 +52,12 @@ impl Tokens {
             .map(|(number, token)| json!({"number": number, "token": token, "unproven": self.unproven}));
         let build = self.build.as_ref().map(|token| json!({"token": token}));
         let document = json!({"life": life, "build": build});
-        // Not synced: every start makes new ones.
+        // Not synced: every start makes new tokens.
         files::replace_secret(&house.tokens(), document.to_string().as_bytes())
     }
 }
 
-/// 32 bytes nobody can guess, in hexadecimal.
+/// 32 random bytes in hexadecimal.
 fn random() -> Result<String> {
     let mut bytes = [0_u8; 32];
     File::open("/dev/urandom")

@@ -1,61 +1,61 @@
 //! Whose fault a death or a failed build is, judged from evidence. Pure.
 //!
-//! Only what the guardian measured itself excuses a dead creature: what a creature prints, it may have made up.
-//! A failed build is judged by what was measured, by how far cargo came, by what the commit changed, and by control runs
-//! (`controls`). What cargo and rustc say is a hint, and only towards patience: no words alone condemn or excuse.
+//! Only the guardian's own measurements excuse a dead creature: it may have made up anything it prints. A failed
+//! build is judged by measurements, by how far cargo came, by what the commit changed, and by control runs
+//! (`controls`). Text from cargo and rustc is a hint, and only towards patience: no text alone condemns or excuses.
 
 use crate::decide::vocabulary::Blame;
 use std::collections::BTreeMap;
 
-/// What was measured around the end of a life or build.
+/// Measurements around the end of a life or build.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// Signal that ended it, if one did.
+    /// The signal that ended it, if any.
     pub signal: Option<i32>,
     /// Kernel out-of-memory kills since it was started.
     pub memory_kills: u64,
-    /// The least that was seen free.
+    /// Least free space seen, in MiB.
     pub free_mib: u64,
     pub floor_mib: u64,
-    /// We ended it for overstaying its deadline.
+    /// The guardian ended it for exceeding its deadline.
     pub overdue: bool,
-    /// Nothing that it started, nor itself, could send its first process a signal that kills.
+    /// Neither the process itself nor anything it started could send its tree's first process a killing signal.
     pub sheltered: bool,
-    /// What it wrote to was deleted or moved under it: the folder of a build, the memory of a life.
+    /// What it wrote to was deleted or moved meanwhile: a build's folder, a life's memory.
     pub folder_gone: bool,
 }
 
-/// What is known of a build that failed.
+/// What is known about a failed build.
 #[derive(Clone, Debug, Default)]
 pub struct Failure {
     pub measured: Evidence,
-    /// It came to compiling: every manifest was read, every version chosen, everything fetched.
+    /// It came to compiling: manifests were read, versions chosen, everything fetched.
     pub began: bool,
-    /// The compiler refused source of the creature's own, and named the place.
+    /// The compiler rejected the creature's own source, and named the place.
     pub refused: bool,
-    /// Only crates from elsewhere failed, and nothing of the creature's had run.
+    /// Only third-party crates failed, and no code of the creature's had run.
     pub foreign: bool,
-    /// When its time was over another cargo held a lock that it needs.
+    /// At its deadline another cargo held a lock it needs.
     pub locked: bool,
-    /// When its time was over it was connected to somewhere.
+    /// At its deadline it had a socket open.
     pub connected: bool,
-    /// It was said that the disk is full.
+    /// Its output says that the disk is full.
     pub says_full: bool,
-    /// The commit changed no manifest, no lock file and no name of a file against a tree that was built here.
+    /// Compared to a tree built here before, the commit changed no manifest, lock file or file name.
     pub same_recipe: bool,
     pub answers: BTreeMap<Control, Answer>,
 }
 
-/// A run of cargo that tells what a failed build does not.
+/// A run of cargo that answers what a failed build leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Control {
-    /// Does a crate of ours build here and now?
+    /// Does a trivial crate build here and now?
     Tools,
-    /// Is all that the build needs on this machine?
+    /// Is everything the build needs on this machine?
     Store,
-    /// Can the manifests be read, by themselves?
+    /// Can the manifests be read?
     Manifests,
-    /// Do the registries, if they answer at all, have what is asked of them?
+    /// Do the registries, if they answer at all, have what the manifests ask for?
     Registries,
 }
 
@@ -74,23 +74,23 @@ impl Control {
 pub enum Answer {
     Yes,
     No,
-    /// Nobody was there to answer.
+    /// No registry answered.
     Silent,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     Blamed(Blame),
-    /// Not before this is known.
+    /// This control run has to be made first.
     Ask(Control),
 }
 
 const KILLED: i32 = 9;
-/// Signals by which somebody ends a process: hangup, interrupt, kill, terminate. By any other it crashed of itself.
+/// Signals by which somebody ends a process: hangup, interrupt, kill, terminate. With any other it crashed by itself.
 const ENDING: [i32; 4] = [1, 2, KILLED, 15];
-/// With more than this free, no build of ours fills a disk, whatever is said. Mebibytes.
+/// With more MiB free than this, no build fills the disk, whatever its output says.
 const ROOMY_MIB: u64 = 1_024;
-/// What is said where something could not be fetched, in whatever words: parts of words, in lower case.
+/// Parts of words, in lower case, that occur in messages about failed downloads.
 const FETCHING: [&str; 8] =
     ["connect", "download", "http response", "receiving", "resolve host", "timed out", "timeout", "transfer"];
 
@@ -107,7 +107,8 @@ pub fn death(evidence: &Evidence) -> Blame {
     }
 }
 
-/// The first line that fits decides. Once the answers are in, there is one for everything.
+/// Whose fault a failed build is, or the control run that would tell. The first rule that fits decides; with all
+/// answers in, one always does.
 pub fn build(failure: &Failure) -> Judgement {
     use Judgement::{Ask, Blamed};
     let Evidence { signal, memory_kills, free_mib, floor_mib, overdue, folder_gone, sheltered: _ } =
@@ -116,18 +117,19 @@ pub fn build(failure: &Failure) -> Judgement {
         return Blamed(Blame::Disk);
     }
     if signal.is_some_and(|signal| ENDING.contains(&signal)) {
-        // Cargo itself was killed: no compiler's verdict.
+        // Cargo itself was killed, so this says nothing about the code.
         return Blamed(if memory_kills > 0 { Blame::Memory } else { Blame::Owner });
     }
     if folder_gone {
         return Blamed(Blame::Owner);
     }
-    // What was built before and is not the creature's fails by what changed around it.
+    // Blame for a failure that does not lie in the creature's source: if the dependencies are as in a tree that was
+    // built here, the toolchain has changed.
     let unchanged = if failure.same_recipe { Blame::Toolchain } else { Blame::Code };
     if overdue {
         return Blamed(match (failure.locked, failure.began, failure.connected) {
             (true, ..) => Blame::Owner,
-            // Only once it compiles does it run code of the creature's.
+            // Code of the creature's runs only after compiling has begun.
             (_, true, _) => Blame::Code,
             (.., true) => Blame::Network,
             (.., false) => unchanged,
@@ -160,12 +162,13 @@ pub fn build(failure: &Failure) -> Judgement {
     }
 }
 
-/// Whether a full disk is spoken of, by the system's own number or words for it.
+/// Whether a text says that the disk is full, by the system's error number or message.
 pub fn says_full(text: &str) -> bool {
     ["os error 28", "No space left on device"].iter().any(|words| text.contains(words))
 }
 
-/// Whether fetching is spoken of. Cargo puts in `quotes` what the manifests say: those are the creature's words.
+/// Whether a text speaks of fetching. Text in backquotes is left out: cargo quotes the manifests there, which the
+/// creature writes.
 pub fn says_fetching(text: &str) -> bool {
     let spoken: String = text.split('`').step_by(2).collect::<String>().to_lowercase();
     FETCHING.iter().any(|part| spoken.contains(part))

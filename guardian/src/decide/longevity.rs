@@ -1,42 +1,43 @@
-//! Weighs how soon a tree's lives end in deaths against how long its predecessors demonstrably lived. Pure.
+//! Compares how soon a tree's lives end in deaths with how long its predecessors lived, by a statistical test. Pure.
 //!
-//! On a sound machine, and on a bad one, trees die at random at some rate of the machine's own. A tree with a fault of
-//! its own dies at another: then there is a place in the row of trees from which on they die sooner, and the deaths and
-//! hours on its two sides are more than `ODDS` times as likely with two rates as with any single one. That ratio, the
-//! two rates averaged over a grid and the single one the best there is, may be looked at after every death: with one
-//! rate it ever exceeds its bound with a probability of 1 in `ODDS` at most.
+//! Trees die at random, at a rate that depends on the machine. A tree with a fault of its own dies at a higher rate:
+//! then there is a place in the row of trees from which on they die sooner, and the deaths and hours on its two sides
+//! are more than `ODDS` times as likely with two rates as with any single one. The ratio (the two rates averaged over
+//! a grid, the single rate the best possible) may be checked after every death: if all trees die at one rate, it ever
+//! exceeds its bound with a probability of at most 1 in `ODDS`.
 
 use crate::limits::{Limits, RUNGS};
 use house::clock::Millis;
 use serde::{Deserialize, Serialize};
 
-/// How much more likely two rates must be than one.
+/// How much more likely two rates must be than one rate.
 const ODDS: f64 = 1_000.0;
-/// The fastest rate weighed, in deaths a spell; each of the others is a quarter of the one before.
+/// Highest rate considered, in deaths a spell; each further one is a quarter of the one before.
 const FASTEST: f64 = 10.0;
 const RATES: i32 = 10;
-/// So many times the deaths in as many times the window are asked of a tree that lives long, or on a machine that kills.
+/// A crash loop of a tree that lives long, or on a machine that kills, takes so many times the deaths within so many
+/// times the window.
 const MANY: u32 = 3;
-/// Deaths of others in one window of a crash loop from which on it is the machine that kills.
+/// Deaths of other trees per loop window from which on the machine is taken to be the cause.
 const HARSH: f64 = 0.01;
-/// What is taken to have been lived without a death before the first record, in spells.
-const UNSEEN: f64 = 24.0;
+/// Life without a death assumed before the first record, in spells.
+const ASSUMED_SPELLS: f64 = 24.0;
 
-/// What one tree has lived since it was trusted.
+/// What one tree has lived and died since it was trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lived {
     pub tree: String,
     pub lived_ms: Millis,
-    /// Of its own code.
+    /// Deaths by the fault of its own code.
     pub deaths: u32,
-    /// Deaths come in spells: within one of a death that counts neither deaths nor life count.
+    /// Deaths come in clusters: for one spell after a death that counts, neither further deaths nor life count.
     pub weighed_ms: Millis,
     pub counted: u32,
     pub counted_at: Millis,
 }
 
-/// The trees that were trusted and stand, in the order they came to be.
+/// Trusted trees that still stand, in the order they were made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Lives(pub Vec<Lived>);
@@ -58,7 +59,7 @@ impl Lived {
     }
 }
 
-/// Deaths, and life in spells, of some trees together.
+/// Deaths, and life in spells, of several trees together.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     deaths: f64,
@@ -83,10 +84,10 @@ impl Sum {
 }
 
 impl Lives {
-    /// Only of what stands is anything known any more, of what runs, and of what fell while that is in doubt.
+    /// Keeps only the trees that stand, the one that runs, and the one whose fall is in doubt.
     pub fn keep(&mut self, standing: &[String], runs: &str, fell: &str) {
         self.0.retain(|lived| standing.contains(&lived.tree) || lived.tree == runs || lived.tree == fell);
-        // Past the bottom one the oldest go, as they do on the ladder.
+        // As on the ladder the oldest go first, but not the bottom one.
         while self.0.len() > RUNGS + 2 {
             self.0.remove(1);
         }
@@ -97,7 +98,7 @@ impl Lives {
         at.map(|at| self.0.remove(at)).unwrap_or_default()
     }
 
-    /// `tree` lived from one time to another.
+    /// Adds the time a tree lived.
     pub fn live(&mut self, tree: &str, from: Millis, to: Millis, limits: &Limits) {
         let Some(lived) = self.entry(tree) else { return };
         lived.lived_ms = lived.lived_ms.saturating_add(to.saturating_sub(from));
@@ -105,7 +106,7 @@ impl Lives {
         lived.weighed_ms = lived.weighed_ms.saturating_add(weighed);
     }
 
-    /// `tree` died of its code. Whether that counts: not so soon after a death that did.
+    /// Adds a death of a tree; returns whether it counts: not within a spell of the last counted one.
     pub fn die(&mut self, tree: &str, now: Millis, limits: &Limits) -> bool {
         let Some(lived) = self.entry(tree) else { return false };
         lived.deaths = lived.deaths.saturating_add(1);
@@ -129,28 +130,27 @@ impl Lives {
         self.0.iter().find(|lived| lived.tree == tree).cloned().unwrap_or_default()
     }
 
-    /// Deaths of `tree`, and within which time, that make a crash loop: few if it has shown little yet, and the others
-    /// show that it is not the machine that kills.
+    /// How many deaths of a tree within which time make a crash loop: few for a tree that has not lived long yet,
+    /// unless the other trees' deaths show that the machine kills.
     pub fn asked(&self, tree: &str, limits: &Limits) -> (u32, Millis) {
         let window = limits.loop_window_ms;
         let others: Vec<Lived> = self.0.iter().filter(|lived| lived.tree != tree).cloned().collect();
         let others = Sum::of(&others, limits);
-        let windows = (others.spells + UNSEEN) * limits.spell_ms.max(1) as f64 / window.max(1) as f64;
+        let windows = (others.spells + ASSUMED_SPELLS) * limits.spell_ms.max(1) as f64 / window.max(1) as f64;
         let lived = self.of(tree);
         let lives_long = lived.lived_ms / Millis::from(lived.deaths.max(1)) >= window;
         let times = if lives_long || others.deaths / windows > HARSH { MANY } else { 1 };
         (limits.loop_deaths.saturating_mul(times), window.saturating_mul(times.into()))
     }
 
-    /// The trees that lived before the dying began that `tree` is the newest part of, newest first; none where all die
-    /// alike.
+    /// The trees before the place from which on they die sooner, newest first; none where all die at one rate.
     pub fn lived_before(&self, tree: &str, limits: &Limits) -> Vec<String> {
         let row = self.with_last(tree);
         let before = row.onset(limits).and_then(|at| row.0.get(..at)).unwrap_or_default();
         before.iter().rev().map(|lived| lived.tree.clone()).collect()
     }
 
-    /// `tree` falls, and all that died with it since the dying began: from here on they count as one.
+    /// Joins a falling tree with all trees since the dying began: from here on they count as one.
     pub fn join_dying(&mut self, tree: &str, limits: &Limits) {
         let mut row = self.with_last(tree);
         if let Some(at) = row.onset(limits) {
@@ -160,13 +160,13 @@ impl Lives {
         *self = row;
     }
 
-    /// What `other` lived counts as what `tree` did, which is the newest from here on.
+    /// Adds the record of `other` to that of `tree`, which becomes the newest.
     pub fn join(&mut self, tree: &str, other: &str) {
         let [lived, other] = [tree, other].map(|tree| self.take(tree));
         self.0.push(Lived { tree: tree.to_owned(), ..lived.and(&other) });
     }
 
-    /// Whether all of these have come to die as soon as `fell` did: it is no likelier any more that it died sooner.
+    /// Whether all of these together now die as soon as `fell` did, so that its deaths were not its own fault.
     pub fn die_as_soon_as(&self, fell: &Lived, limits: &Limits) -> bool {
         let odds_ln = odds_ln(Sum::of(std::slice::from_ref(fell), limits), Sum::of(&self.0, limits));
         fell.counted > 0 && odds_ln < 0.0
@@ -178,7 +178,8 @@ impl Lives {
         Self(row)
     }
 
-    /// From where on the trees die sooner than all before them, and than the last of those, if that is beyond chance.
+    /// The place from which on trees die sooner than all before, and sooner than the last of those, if that is beyond
+    /// chance.
     fn onset(&self, limits: &Limits) -> Option<usize> {
         let parted = (1..self.0.len()).filter_map(|at| {
             let (older, newer) = self.0.split_at_checked(at)?;
@@ -191,7 +192,8 @@ impl Lives {
     }
 }
 
-/// How much more likely (its logarithm) what was seen is if the newer die sooner than if all die alike.
+/// The logarithm of how much more likely the observations are if the newer trees die sooner than if all die at one
+/// rate.
 fn odds_ln(newer: Sum, older: Sum) -> f64 {
     if !newer.dies_sooner_than(older) {
         return f64::NEG_INFINITY;

@@ -1,29 +1,29 @@
-//! What cargo's messages tell of a build: how far it came, whose crates failed, and the compiler's own words. Pure.
+//! Reads cargo's messages about a build: how far it came, whose crates failed, and the compiler's own words. Pure.
 //!
-//! A macro of the creature's can print messages of its own between them. It can take none back, so what excuses a build
-//! counts only as long as nothing of the creature's may have run.
+//! A macro of the creature's can print forged messages in between, but it cannot remove real ones. So an excuse
+//! counts only as long as no code of the creature's can have run.
 
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Most of the compiler's errors that are kept for the evidence, in bytes.
+/// Most bytes of compiler errors kept as evidence.
 const MOST_SAID_BYTES: usize = 64 << 10;
 
 #[derive(Debug, Default)]
 pub struct Told {
     pub crates: usize,
     pub executable: Option<PathBuf>,
-    /// It came to compiling: every manifest was read, every version chosen, everything fetched.
+    /// It came to compiling: manifests were read, versions chosen, everything fetched.
     pub began: bool,
-    /// The compiler refused source of the creature's own, and named the place.
+    /// The compiler rejected the creature's own source, and named the place.
     pub refused: bool,
-    /// The compiler's errors, as it words them.
+    /// The compiler's errors, verbatim.
     pub said: String,
     own_failed: bool,
     own_ran: bool,
     other_failed: bool,
-    /// Packages from elsewhere whose build scripts began and have not ended well.
+    /// Third-party packages whose build scripts began and have not ended successfully.
     scripts: BTreeSet<String>,
 }
 
@@ -57,11 +57,11 @@ struct Span {
 }
 
 impl Told {
-    /// Takes in one message; what of it is for people.
+    /// Takes one message; returns its text for people, if it has one.
     pub fn hear(&mut self, line: &[u8]) -> Option<String> {
         let message: Message = serde_json::from_slice(line).ok()?;
         self.began = true;
-        // Whatever is named by a path lies in creature/.
+        // All packages given by a path lie in creature/.
         let own = message.package_id.starts_with("path+");
         match (message.reason.as_str(), message.message) {
             ("compiler-artifact", _) => {
@@ -96,7 +96,7 @@ impl Told {
         diagnostic.rendered
     }
 
-    /// Only crates from elsewhere failed, and no code of the creature's ran that could have made it look so.
+    /// Whether only third-party crates failed, and no code of the creature's ran that could have forged that.
     pub fn is_foreign(&self) -> bool {
         (self.other_failed || !self.scripts.is_empty()) && !self.own_failed && !self.own_ran
     }

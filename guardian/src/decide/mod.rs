@@ -1,4 +1,4 @@
-//! Decides: pure, from what is known and what just happened to what is to be done next; no file, clock or process is touched.
+//! Decides, without touching files, clock or processes: from what is known and an event to the next actions. Pure.
 
 pub mod blame;
 pub mod longevity;

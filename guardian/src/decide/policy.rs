@@ -1,8 +1,9 @@
-//! Decides what the guardian does next, from what it knows and what just happened.
+//! The policy: decides what the guardian does next, from its record and the latest event.
 //!
-//! Invariant: pure and total. Time is told, not read; every event in every phase has an answer.
-//! Invariant: whatever must survive the guardian stands in `Record`, which is saved before the actions are performed.
-//! What follows an end stands in `recovery`, what the tests of a newborn come to in `probation`.
+//! Invariant: pure and total. The time is passed in, not read; every event has an answer in every phase.
+//! Invariant: whatever must survive the guardian is in `Record`, which is saved before actions are carried out.
+//! What follows the end of a life is decided in `recovery`, what follows the tests beside a first life in
+//! `probation`.
 //! Absent on purpose: files, processes, git, the clock, words for people.
 
 use crate::decide::recovery::SAFE_TRIES;
@@ -12,23 +13,23 @@ use crate::decide::vocabulary::{
 use crate::limits::Limits;
 use house::clock::Millis;
 
-/// Between looks at a tree the owner is editing.
+/// Time between two looks at a tree the owner is editing.
 const OWNER_EDITS_MS: Millis = 5_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
     pub record: Record,
     pub phase: Phase,
-    /// What the last survey found.
+    /// The result of the last survey.
     pub subject: Option<Subject>,
-    /// When it was last told the time.
+    /// The time of the last event.
     pub seen: Millis,
-    /// Since when a build beside a life may be at work: it has no phase that would end it, and holds a lock.
+    /// Since when a build beside a life may run: no phase ends it, and it holds cargo's lock.
     pub beside: Option<Millis>,
 }
 
 impl Policy {
-    /// Starts, or goes on from what was saved. The first `Tick` sets it going.
+    /// Goes on from a saved record. The first `Tick` starts it.
     pub fn new(mut record: Record, now: Millis) -> Self {
         if record.want == Want::Leave {
             record.want = Want::Keep;
@@ -44,7 +45,7 @@ impl Policy {
         matches!(self.phase, Phase::Booting { .. } | Phase::Probation { .. } | Phase::Settled { .. })
     }
 
-    /// When to tick at the latest, if nothing happens before.
+    /// When to tick at the latest if no event comes before.
     pub fn deadline(&self, limits: &Limits) -> Option<Millis> {
         match &self.phase {
             Phase::Building { since } => Some(since + limits.build_ms),
@@ -114,7 +115,7 @@ impl Policy {
         }
     }
 
-    /// A loop that ran late (suspended, starved) knows nothing about silence: count afresh.
+    /// A loop that ran late (suspended, starved) could not hear beats in between: move the deadlines by the gap.
     fn forgive_lateness(&mut self, limits: &Limits, now: Millis) {
         let gap = now.saturating_sub(self.seen);
         self.seen = now;
@@ -174,7 +175,7 @@ impl Policy {
         }
     }
 
-    /// Takes up what is pending, else asks what there is to run.
+    /// Carries out what is pending, else surveys what there is to run.
     pub(crate) fn wake(&mut self, now: Millis) -> Vec<Action> {
         self.rest(now + OWNER_EDITS_MS);
         match self.record.pending {
@@ -206,17 +207,17 @@ impl Policy {
             return self.fall(Cause::LoopOfLoops);
         }
         if !kept && !built {
-            // A build runs code of the tree it builds: what an untrusted one leaves in creature/ is not the owner's.
+            // A build runs code of its tree: changes an untrusted tree leaves in creature/ are not the owner's edits.
             self.record.untidy = standing == Standing::Unproven;
             self.phase = Phase::Building { since: now };
-            // It ends one that is at work beside.
+            // The main build ends one beside a life.
             self.beside = None;
             return vec![Action::Build];
         }
         self.spawn(limits, now, kept)
     }
 
-    /// Spends a try, and only then lives.
+    /// Uses up a try, then starts a life.
     fn spawn(&mut self, limits: &Limits, now: Millis, kept: bool) -> Vec<Action> {
         let Some(subject) = &self.subject else { return self.wake(now) };
         if let Some(left) = &mut self.record.safe {
@@ -241,7 +242,7 @@ impl Policy {
     }
 
     fn beat(&mut self, limits: &Limits, now: Millis, turns: u64, thought: bool) -> Vec<Action> {
-        // What runs from a kept binary is built once it lives: a compiler beside it would make its birth late.
+        // A kept binary's source is built once the life beats: a compiler running beside would delay its birth.
         let of_kept = self.subject.as_ref().is_some_and(|subject| subject.kept && !subject.built);
         let boots = matches!(self.phase, Phase::Booting { .. });
         let (examine, beside) = (boots && self.owes_exam(), boots && of_kept && !self.stands_in());
@@ -260,14 +261,14 @@ impl Policy {
         if examine && self.examines() {
             actions.push(Action::Examine);
         } else if beside && self.alive() {
-            // The tests build it as well.
+            // Otherwise the tests build it.
             actions.push(Action::BuildBeside);
             self.beside = Some(now);
         }
         actions
     }
 
-    /// Safe lives are not blessed: with so little running they prove nothing.
+    /// What follows the end of a probation: a blessing, except in safe mode, where too little runs to prove anything.
     fn prove(&mut self, limits: &Limits, now: Millis, watch: Watch) -> Vec<Action> {
         if self.stands_in() {
             self.phase = Phase::Settled { watch };
@@ -293,7 +294,7 @@ impl Policy {
             watch.recorded = self.seen;
         }
         self.phase = Phase::Settled { watch };
-        // A new self does not answer for the deaths of the one before.
+        // A newly trusted tree is not held responsible for its predecessor's deaths.
         if self.record.trial.take().is_some() {
             self.record.deaths.clear();
             self.record.fell = None;
@@ -328,7 +329,7 @@ impl Policy {
                 let rest = self.next_rest(limits);
                 (vec![Action::Bury { death, blame }], now + rest)
             }
-            // What stands in has nothing to become; the rollback goes first.
+            // The life ran in place of a rollback, which is tried again first.
             Why::Retry => (vec![], now),
             Why::Wanted if rebirth && falls => (vec![], now),
             Why::Death(death) => return self.died(limits, now, death, blame),
@@ -338,7 +339,7 @@ impl Policy {
                 let rest = if settled { 0 } else { self.next_rest(limits) };
                 (vec![Action::Commit], now + rest)
             }
-            // What is dirty after a clean leave is left as it lies: the next start asks whose it is.
+            // Changes found after a clean stop stay where they are: the next start finds out whose they are.
             Why::Wanted => {
                 self.give_back_try(limits);
                 let leaves = self.record.want == Want::Leave;
@@ -372,7 +373,7 @@ impl Policy {
         }
     }
 
-    /// With no creature alive: does what the owner wants, if it is not to keep going.
+    /// With no creature alive: pauses or leaves if the owner wants that.
     pub(crate) fn obey(&mut self) -> Vec<Action> {
         let building = matches!(self.phase, Phase::Building { .. });
         let (phase, last) = match self.record.want {

@@ -1,27 +1,28 @@
-//! Decides what the tests beside a newborn come to: without them green there is no blessing. Pure, a part of `policy`.
+//! Decides what the tests beside a first life come to: only passing them earns a blessing. Pure, a part of `policy`.
 
 use crate::decide::policy::Policy;
 use crate::decide::vocabulary::{Action, Blame, Cause, Exam, Examined, Phase};
 use crate::limits::Limits;
 use house::clock::Millis;
 
-/// So often the tests of one tree may come to no end that the machine explains: they might see to that themselves.
+/// How often the tests of one tree may end without a result for no known reason: the tests could arrange that
+/// themselves.
 const MOST_DOUBTS: u32 = 3;
 
 impl Policy {
-    /// Whether the life about to be on probation has tests to pass: in safe mode, and where it only stands in, it is not
-    /// blessed anyway.
+    /// Whether the life about to begin its probation has tests to pass. In safe mode, and in place of a rollback, a
+    /// life is never blessed and needs none.
     pub(crate) fn owes_exam(&self) -> bool {
         let unexamined = self.subject.as_ref().is_some_and(|subject| subject.unexamined);
         unexamined && self.record.safe.is_none() && !self.stands_in()
     }
 
-    /// Whether its tests run: nothing of them may be left where they do not.
+    /// Whether the tests run; in every other state none of their processes may be left.
     pub fn examines(&self) -> bool {
         matches!(self.phase, Phase::Probation { exam: Exam::Runs { .. }, .. })
     }
 
-    /// What is due of them, if anything is.
+    /// Starts the tests or ends overdue ones, when that is due.
     pub(crate) fn examine_in_time(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         let Phase::Probation { exam, .. } = &mut self.phase else { return vec![] };
         match *exam {
@@ -34,7 +35,8 @@ impl Policy {
         }
     }
 
-    /// An answer that comes after its life, or after it was stopped, says nothing any more.
+    /// Takes the result of the tests; one that comes after its life ended, or after the tests were stopped, is
+    /// ignored.
     pub(crate) fn examined(&mut self, limits: &Limits, now: Millis, outcome: Examined) -> Vec<Action> {
         let Phase::Probation { exam: exam @ Exam::Runs { .. }, .. } = &mut self.phase else { return vec![] };
         let failed = match outcome {

@@ -1,24 +1,24 @@
-//! Decides what follows an end: the ladder from a rest to a rollback, safe mode and parked. Pure, a part of `policy`.
+//! Decides what follows the end of a life: a rest, a rollback, safe mode or parking. Pure, a part of `policy`.
 
 use crate::decide::policy::Policy;
 use crate::decide::vocabulary::{Action, Blame, Cause, Death, Pending, Phase, Standing, Subject, Want, Why};
 use crate::limits::Limits;
 use house::clock::Millis;
 
-/// Boots safe mode has before the house is parked.
+/// Tries in safe mode before the creature is parked.
 pub(crate) const SAFE_TRIES: u32 = 3;
-/// Failures of the world in a row before something already built is preferred.
+/// Failures in a row that are not the code's, after which a binary that is already built is preferred.
 const ENVIRONMENT_TRIES: u32 = 3;
 
 impl Policy {
-    /// A life that ended through nobody's code, or never began, gives its try back.
+    /// Gives back the try of a life that never began or whose end was not its code's fault.
     pub(crate) fn give_back(&mut self, limits: &Limits) {
         self.record.lives_unblessed = self.record.lives_unblessed.saturating_sub(1);
         self.give_back_try(limits);
     }
 
-    /// A life that was told to leave gives its try back as well, and still counts as one without a blessing: it may
-    /// have had its guardian told so itself.
+    /// Gives back the try of a life that was told to end. It still counts among lives without a blessing: the
+    /// creature may have caused the order itself.
     pub(crate) fn give_back_try(&mut self, limits: &Limits) {
         if let Some(left) = &mut self.record.safe {
             *left = (*left + 1).min(SAFE_TRIES);
@@ -69,7 +69,7 @@ impl Policy {
         actions
     }
 
-    /// Something the guardian itself tried did not work: wait and try again.
+    /// An action failed: wait, and try again.
     pub(crate) fn failed(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         if !self.waited_for_it(limits) {
             return vec![];
@@ -85,7 +85,7 @@ impl Policy {
         self.obey()
     }
 
-    /// The owner's word goes first; what is still wanted after it is taken up at once.
+    /// An action gave way to the owner's order: the order comes first, then the action is taken up again at once.
     pub(crate) fn interrupted(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         if !self.waited_for_it(limits) {
             return vec![];
@@ -94,24 +94,24 @@ impl Policy {
         self.obey()
     }
 
-    /// Whether what did not come to its end was what this phase waits for. A life that never began gives its try back.
+    /// Whether the failed action is the one this phase waits for. A life that never began gives its try back.
     fn waited_for_it(&mut self, limits: &Limits) -> bool {
         match &self.phase {
             Phase::Booting { .. } => self.give_back(limits),
             Phase::Building { .. } | Phase::RollingBack | Phase::Resting { .. } => {}
-            // A blessing is asked for again at the next `bless_at`.
+            // The blessing is asked for again at the next `bless_at`.
             Phase::Probation { .. } | Phase::Settled { .. } | Phase::Stopping { .. } => return false,
             Phase::Parked { .. } | Phase::Paused | Phase::Done => return false,
         }
         true
     }
 
-    /// Whether what runs only stands in, until a rollback can be done.
+    /// Whether the life runs in place of a rollback that cannot be done now.
     pub fn stands_in(&self) -> bool {
         self.alive() && matches!(self.record.pending, Some(Pending::Fall(_)))
     }
 
-    /// Nothing can be put back now: a kept binary lives meanwhile, where there is one.
+    /// The rollback cannot be done now: a rung with a kept binary runs meanwhile, if there is one.
     pub(crate) fn stuck(&mut self, limits: &Limits, now: Millis, subject: Option<Subject>) -> Vec<Action> {
         let Some(subject) = subject.filter(|_| self.phase == Phase::RollingBack) else {
             return self.failed(limits, now);
@@ -135,7 +135,8 @@ impl Policy {
         vec![Action::Rollback { cause, to_bottom: cause == Cause::LoopOfLoops }]
     }
 
-    /// What was put back lives at once, unless no rung was spent on it: then a rest keeps it from turning in circles.
+    /// After a rollback the target lives at once; but if no rung was lost, after a rest, so that rollbacks cannot
+    /// follow each other without end.
     pub(crate) fn rolled_back(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         let cause = self.record.pending.take();
         self.record.trial = None;
@@ -163,7 +164,7 @@ impl Policy {
         self.rest(now + rest)
     }
 
-    /// No rung is left below: a good commit may be poisoned by its data, so safe mode comes before giving up.
+    /// No rung is left below: bad data may break even a good commit, so safe mode comes before parking.
     pub(crate) fn exhausted(&mut self, limits: &Limits, now: Millis) -> Vec<Action> {
         let cause = self.record.pending.take();
         self.record.fell = None;
@@ -197,7 +198,7 @@ impl Policy {
         self.obey()
     }
 
-    /// A life gives way to another rung: noted first, so that a guardian killed meanwhile goes on with it.
+    /// Ends a life for a rollback, which is noted first, so that a guardian killed meanwhile goes on with it.
     pub(crate) fn end_for(&mut self, limits: &Limits, now: Millis, cause: Cause) -> Vec<Action> {
         self.record.pending = Some(Pending::Fall(cause));
         self.stop(limits, now, Why::Rollback(cause))

@@ -1,30 +1,30 @@
-//! When the broker process is started, started anew and ended: decided from what is known of it. Pure.
+//! Decides when the broker process is started, started again and ended. Pure.
 //!
-//! Invariant: one of it at most; every event in every presence has an answer; it never rests longer than `LONGEST_MS`.
+//! Invariant: at most one broker runs; every event has an answer in every state; no rest is longer than `LONGEST_MS`.
 //! Absent on purpose: files, processes, the clock, words for people.
 
 use house::clock::Millis;
 
-/// First rest after an end nobody asked for; doubles with each.
+/// First rest after an unexpected end; doubled after each further one.
 pub const SHORTEST_MS: Millis = 200;
 pub const LONGEST_MS: Millis = 30_000;
-/// Having lived so long, it is as good as new.
+/// After living this long the rest starts from `SHORTEST_MS` again.
 pub const PROVEN_MS: Millis = 60_000;
-/// Between being asked to end and being ended: longer than the broker lets what it has in hand go on.
+/// Time between SIGTERM and SIGKILL: longer than the broker allows its open calls.
 pub const GRACE_MS: Millis = 8_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// There is no program to start: not built, not there.
+    /// There is no program to start: neither built nor found.
     Without,
-    /// Starts as soon as this time has come.
+    /// Is started as soon as this time has come.
     Due {
         at: Millis,
     },
     Running {
         since: Millis,
     },
-    /// Asked to end, for a new one to start with what the owner changed.
+    /// Was asked to end; then a new one is started with the owner's changed settings.
     Ending {
         since: Millis,
     },
@@ -33,19 +33,19 @@ pub enum Presence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     Tick,
-    /// There is a program to start now.
+    /// A program is there now.
     Found,
-    /// Its process runs.
+    /// The process runs.
     Started,
-    /// It could not be started.
+    /// The process could not be started.
     NotStarted,
-    /// Its process is gone.
+    /// The process has ended.
     Ended,
-    /// What it runs by has changed.
+    /// The files the broker is configured by have changed.
     Reload,
 }
 
-/// What to do about it.
+/// What to do with the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     Start,
@@ -56,7 +56,7 @@ pub enum Act {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revival {
     pub presence: Presence,
-    /// How long it rests after its next end.
+    /// Length of the rest after its next end.
     rest_ms: Millis,
 }
 
@@ -71,7 +71,7 @@ impl Revival {
         matches!(self.presence, Presence::Running { .. } | Presence::Ending { .. })
     }
 
-    /// When to tick at the latest, if nothing happens before.
+    /// When to tick at the latest if no event comes before.
     pub fn deadline(&self) -> Option<Millis> {
         match self.presence {
             Presence::Without | Presence::Running { .. } => None,
@@ -86,7 +86,7 @@ impl Revival {
             (Presence::Due { at }, Event::Tick) if now >= *at => {
                 (Presence::Due { at: *at }, Some(Act::Start))
             }
-            // Whoever changed something wants to see it work, or fail, now.
+            // The owner who changed something wants to see at once whether it works.
             (Presence::Due { .. }, Event::Reload | Event::Found) => {
                 (Presence::Due { at: now }, Some(Act::Start))
             }

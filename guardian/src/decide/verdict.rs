@@ -1,4 +1,4 @@
-//! Decides what a trusted tree's life and deaths come to: go on, fall, or the world's fault. Pure, a part of `policy`.
+//! Decides what a trusted tree's deaths come to: go on, roll back, or blame the surroundings. Pure, a part of `policy`.
 
 use crate::decide::longevity::Lives;
 use crate::decide::policy::Policy;
@@ -6,15 +6,15 @@ use crate::decide::vocabulary::{Action, Cause, Fell, Phase, Standing, Watch};
 use crate::limits::Limits;
 use house::clock::Millis;
 
-/// A life's time goes into the record so many times a spell, and when it ends: a killed guardian forgets no more.
+/// How many times a spell a life's time is recorded, besides at its end: a killed guardian forgets at most that much.
 const RECORDED_PER_SPELL: Millis = 6;
-/// For how many spells what was put back may still show that it was not the fault of what fell.
+/// For how many spells after a rollback its target's deaths may still acquit the fallen tree.
 const DOUBT_SPELLS: Millis = 7 * 24;
-/// For how many spells an acquitted tree is not left for a crash loop: time for the owner to mend the world.
+/// For how many spells crash loops do not put an acquitted tree back: time for the owner to find the cause.
 const WORLD_SPELLS: Millis = 24;
 
 impl Policy {
-    /// The tree that runs, if it is trusted and lives a whole life: in safe mode it shows nothing.
+    /// The running tree, if it is trusted and not in safe mode, where too little runs to prove anything.
     fn trusted(&self) -> Option<String> {
         let subject = self.subject.as_ref().filter(|_| self.record.safe.is_none())?;
         matches!(subject.standing, Standing::Blessed | Standing::Bottom).then(|| subject.tree.clone())
@@ -40,7 +40,8 @@ impl Policy {
         self.record.lives.live(&tree, from, now, limits);
     }
 
-    /// A trusted tree died of its code: what follows beside a rest and another life, if anything does.
+    /// Judges the death of a trusted tree by its code; returns what follows instead of a rest and another life, if
+    /// anything.
     pub(crate) fn judge(&mut self, limits: &Limits, now: Millis) -> Option<Vec<Action>> {
         let tree = self.trusted()?;
         self.record.fell.take_if(|fell| now >= fell.at + DOUBT_SPELLS * limits.spell_ms);
@@ -61,7 +62,7 @@ impl Policy {
 
     fn loops(&mut self, limits: &Limits, now: Millis, tree: String) -> Vec<Action> {
         if now < self.record.world_until {
-            // What never comes to a blessing here is no loop of loops of its own making.
+            // The surroundings are to blame, so these lives without a blessing do not count against the tree.
             self.record.lives_unblessed = 0;
             return self.safe_mode(limits, now);
         }
@@ -91,7 +92,8 @@ impl Policy {
         }
     }
 
-    /// What fell stays known, as one, until what takes its place has shown whether it was its fault.
+    /// Notes the fallen trees, joined as one, until the lives of the rollback's target show whether they were at
+    /// fault.
     fn fall_for_deaths(&mut self, cause: Cause, now: Millis, tree: String) -> Vec<Action> {
         let fell = match self.record.fell.take() {
             Some(mut fell) => {
@@ -105,13 +107,13 @@ impl Policy {
         self.fall(cause)
     }
 
-    /// The trees that lived before what falls now for its late deaths, newest first.
+    /// Targets of a rollback over late deaths, newest first.
     pub fn lived_before(&self, limits: &Limits) -> Vec<String> {
         let fell = self.record.fell.as_ref();
         fell.map(|fell| self.record.lives.lived_before(&fell.first, limits)).unwrap_or_default()
     }
 
-    /// What fell is trusted again, and what was lived in another world proves nothing in this one.
+    /// Trusts the fallen tree again, and forgets lives recorded before the surroundings changed.
     pub(crate) fn acquitted(&mut self) {
         self.record.fell = None;
         self.record.lives_unblessed = 0;

@@ -1,4 +1,4 @@
-//! The words the guardian decides in: what is wanted, what is, what happens, what is done, what survives.
+//! The policy's vocabulary: what the owner wants, phases, events, actions, and the record that survives the guardian.
 
 use crate::decide::longevity::Lives;
 use crate::limits::Limits;
@@ -15,7 +15,7 @@ pub enum Want {
     Leave,
 }
 
-/// What is. Each phase carries exactly its own data.
+/// The current phase, with exactly the data it needs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     Building { since: Millis },
@@ -30,26 +30,26 @@ pub enum Phase {
     Done,
 }
 
-/// How a life on probation stands with the tests it is trusted for.
+/// How a life on probation stands with the tests it has to pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exam {
-    /// There are none to be passed, or they are passed.
+    /// There are no tests to pass, or they have passed.
     Over,
     Runs {
         since: Millis,
     },
-    /// Nothing came of them, through nobody's code: they run again then.
+    /// They ended without a result, through no fault of the code: they run again at `until`.
     Waits {
         until: Millis,
     },
 }
 
-/// What came of them.
+/// The result of the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Examined {
     Passed,
     Failed,
-    /// They came to no end, and whose fault that is. `Owner` is whoever: the machine does not explain it.
+    /// They ended without a result, and whose fault that is; `Owner` where the guardian has no explanation.
     Unsure(Blame),
 }
 
@@ -61,7 +61,7 @@ pub struct Watch {
     pub turns: u64,
     pub turned_at: Millis,
     pub thought: bool,
-    /// Up to where it is in the record as lived.
+    /// Up to when its time is in the record.
     pub recorded: Millis,
 }
 
@@ -72,11 +72,11 @@ pub enum Why {
     Wanted,
     LeaveSafe,
     Rollback(Cause),
-    /// What stands in gives way for the rollback to be tried again.
+    /// A life in place of a rollback ends for the rollback to be tried again.
     Retry,
 }
 
-/// An end nobody asked for.
+/// An unexpected end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Death {
@@ -86,7 +86,7 @@ pub enum Death {
     BuildFailed,
 }
 
-/// Whose fault a death or a failed step is. Only `Code` spends the creature's rungs.
+/// Whose fault a death or failed step is. Only `Code` costs rungs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Blame {
@@ -99,32 +99,32 @@ pub enum Blame {
     Suspended,
 }
 
-/// Why the creature is put back. Every rollback carries one.
+/// The cause of a rollback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// Three boots and no blessing.
+    /// The tree used up its tries without a blessing.
     TriesSpent,
-    /// A blessed commit died too often at once.
+    /// A blessed commit died too often within the loop window.
     CrashLoop,
-    /// It dies sooner than those before it did, again and again.
+    /// The tree repeatedly dies sooner than its predecessors did.
     LateDeaths,
-    /// What it gave way to for its deaths dies as well, and did not before: it was not its fault.
+    /// The rollback's target dies as well, and did not before: the fallen tree was not at fault.
     Acquitted,
     DoesNotBuild,
-    /// Those of its tests that run beside its first life failed.
+    /// The tests beside its first life failed.
     TestsFailed,
-    /// This tree fell before.
+    /// The tree was condemned before.
     KnownBad,
-    /// Life after life without a blessing, whatever the cause.
+    /// Too many lives without a blessing, whatever the cause.
     LoopOfLoops,
-    /// Neither code's fault nor mended by waiting: run something that is already built.
+    /// Failures that are not the code's and that waiting does not end: run something already built.
     Environment,
     Owner,
 }
 
 impl Cause {
-    /// The tree itself is at fault: strike it and refuse it if it comes back.
+    /// Whether the tree itself is at fault: it is struck from the ladder and refused if it comes back.
     pub fn condemns(self) -> bool {
         match self {
             Cause::TriesSpent | Cause::CrashLoop | Cause::LateDeaths => true,
@@ -133,18 +133,18 @@ impl Cause {
         }
     }
 
-    /// It fell for how it lived, so what is put back shows whether another lives better.
+    /// Whether the rollback is for deaths, so that the lives of its target tell whether another tree lives longer.
     pub fn is_for_deaths(self) -> bool {
         matches!(self, Cause::CrashLoop | Cause::LateDeaths)
     }
 }
 
-/// How much a creature tree is trusted.
+/// How far a creature tree is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
     Unproven,
     Blessed,
-    /// Blessed, and there is no rung below it.
+    /// The bottom rung of the ladder.
     Bottom,
     Fallen,
 }
@@ -154,13 +154,13 @@ pub enum Standing {
 pub struct Subject {
     pub tree: String,
     pub standing: Standing,
-    /// The trees of the ladder, bottom first.
+    /// The ladder's trees, bottom first.
     pub rungs: Vec<String>,
-    /// A verified copy of its binary is kept.
+    /// Whether a verified copy of its binary is kept.
     pub kept: bool,
-    /// The last build was of this tree.
+    /// Whether the last build was of this tree.
     pub built: bool,
-    /// A self-edit made it, and it has yet to pass the tests that run beside a life.
+    /// Whether a self-edit made it and its tests have not passed yet.
     pub unexamined: bool,
 }
 
@@ -168,13 +168,13 @@ pub struct Subject {
 pub enum Event {
     Tick,
     Surveyed(Subject),
-    /// `creature/` was edited while no creature lived: that is the owner's.
+    /// `creature/` was edited while no creature lived, so by the owner.
     OwnerEdits,
-    /// An action could not be performed; what was meant by it is still wanted.
+    /// An action failed; its purpose still stands.
     Failed,
-    /// It gave up for the owner's word, which is heard next; then it is done again.
+    /// An action gave way to the owner's order, which is heard next; then the action is repeated.
     Interrupted,
-    /// Nothing can be put back now; what has a kept binary can run meanwhile.
+    /// No rung can be restored now; the subject, which has a kept binary, can run meanwhile.
     Stuck(Option<Subject>),
     BuildSucceeded,
     BuildFailed(Blame),
@@ -182,7 +182,7 @@ pub enum Event {
         turns: u64,
         thought: bool,
     },
-    /// The creature and its whole tree are gone.
+    /// The creature's whole process tree has ended.
     Exited {
         blame: Blame,
         rebirth: bool,
@@ -202,22 +202,22 @@ pub enum Event {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Find out what HEAD would run, tidying first if asked: answers `Surveyed`, `OwnerEdits` or `Failed`.
+    /// Find out what HEAD would run, after tidying if asked; answers `Surveyed`, `OwnerEdits` or `Failed`.
     Survey {
         tidy: bool,
     },
     Build,
-    /// Prove the source beside a running creature.
+    /// Build the running creature's source beside it.
     BuildBeside,
     StopBuild,
     Spawn {
         kept: bool,
         safe: bool,
     },
-    /// Start the tests beside the life; `Examined` comes when they end, or at once where they cannot be started. They end
-    /// by themselves with the phase they belong to.
+    /// Start the tests beside the life; `Examined` comes when they end, or at once if they cannot be started. They
+    /// are ended together with the phase they belong to.
     Examine,
-    /// They overstay: answers `Examined`.
+    /// End overdue tests; answers `Examined`.
     StopExam,
     Terminate,
     KillTree,
@@ -225,14 +225,15 @@ pub enum Action {
         death: Death,
         blame: Blame,
     },
-    /// Keep what a life left in `creature/` under a ref and put HEAD's tree there: answers `Tidied` or `Failed`.
+    /// Keep what a life left in `creature/` under a ref and restore HEAD's tree; answers `Tidied` or `Failed`.
     Tidy,
-    /// Commit what the creature asked for: answers `Committed` or `Failed`.
+    /// Make the commit the creature asked for; answers `Committed` or `Failed`.
     Commit,
     Answer,
     /// Answers `Blessed` or `Failed`.
     Bless,
-    /// Answers `RollbackDone`, `RollbackExhausted`, `Stuck` or `Failed`; as all that take long, or `Interrupted`.
+    /// Answers `RollbackDone`, `RollbackExhausted`, `Stuck` or `Failed`; like every long action it may also answer
+    /// `Interrupted`.
     Rollback {
         cause: Cause,
         to_bottom: bool,
@@ -240,47 +241,47 @@ pub enum Action {
     Leave,
 }
 
-/// What survives the guardian. Times are on its timeline.
+/// The part of the policy that survives the guardian. Times are on its timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record {
     pub want: Want,
-    /// The tree on trial and the boots it has left.
+    /// The tree on trial and the tries it has left.
     pub trial: Option<(String, u32)>,
-    /// Code deaths of blessed commits within the window.
+    /// Deaths of blessed commits by their code within the loop window.
     pub deaths: Vec<Millis>,
     pub rest_ms: Millis,
     pub lives_unblessed: u32,
-    /// Safe mode, and the boots it has left.
+    /// Tries left in safe mode; `None` outside of it.
     pub safe: Option<u32>,
-    /// The tree whose every rung and safe mode failed: from here on one try of each, between long rests.
+    /// A tree that failed on every rung and in safe mode: from here on each gets one try, between long rests.
     pub parked: Option<String>,
-    /// A creature has lived since `creature/` was last seen clean: what is dirty there is not the owner's.
+    /// A creature has lived since `creature/` was last seen clean: changes there are not the owner's.
     pub untidy: bool,
     pub pending: Option<Pending>,
-    /// Failures in a row that were nobody's code.
+    /// Failures in a row that were not the code's.
     pub environment: u32,
-    /// How often the tests of the tree on trial came to no end that the machine explains.
+    /// How often the tests of the tree on trial ended without a result for no known reason.
     pub doubts: u32,
-    /// What the trees of the ladder have lived, and how often they died.
+    /// What the ladder's trees have lived, and how often they died.
     pub lives: Lives,
-    /// What fell for its deaths, while what was put back has yet to show that it lives.
+    /// Trees that fell for their deaths, until the lives of the rollback's target show whether they were at fault.
     pub fell: Option<Fell>,
-    /// Until then a crash loop is the world's fault.
+    /// Until this time crash loops are blamed on the surroundings.
     pub world_until: Millis,
 }
 
-/// Trees that fell for their deaths, one after the other; what they lived counts as the first one's.
+/// Trees that fell for their deaths, one after another; their lives are counted as the first one's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fell {
     pub first: String,
     pub others: Vec<String>,
-    /// Why and when the last of them did.
+    /// Cause and time of the last fall.
     pub cause: Cause,
     pub at: Millis,
 }
 
-/// Work decided on and not yet done.
+/// Work that is decided but not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pending {

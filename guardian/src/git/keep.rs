@@ -1,7 +1,8 @@
-//! Keeps a folder as a git tree, byte for byte; what git cannot hold moves aside.
+//! Keeps a folder as a git tree, byte for byte; what git cannot hold is moved aside.
 //!
-//! Invariant: ignore rules, filters and the index have no say, no link is followed, and nothing is deleted.
-//! Invariant: what a commit takes in, git can check out again, anywhere; only what is rescued may lie aside instead.
+//! Invariant: ignore rules, filters and the index are not consulted, no link is followed, and nothing is deleted.
+//! Invariant: whatever a commit contains, git can check out again, on any system; only a rescue may move such files
+//! aside.
 
 use crate::git::objects::Objects;
 use crate::git::tree::{self, Found};
@@ -18,14 +19,15 @@ use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What is done about what git could not give back.
+/// How to treat files that git cannot hold or could not check out again.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Rule {
-    /// For a commit: what git cannot hold moves aside; what it could not check out again refuses the whole.
+    /// For a commit: files git cannot hold are moved aside; one it could not check out again refuses the whole
+    /// commit.
     Commit,
-    /// For a ref: both move aside.
+    /// For a rescue ref: both are moved aside.
     Rescue,
-    /// For the objects alone: nothing moves.
+    /// Only the objects are written: both are skipped, and nothing is moved.
     Look,
 }
 
@@ -41,18 +43,18 @@ impl std::fmt::Display for Unfit {
 
 impl std::error::Error for Unfit {}
 
-/// What became of a folder.
+/// The result of keeping a folder.
 #[derive(Debug)]
 pub struct Kept {
     pub tree: Oid,
-    /// Where lies what made way.
+    /// Where files were moved aside, if any were.
     pub aside: Option<PathBuf>,
 }
 
-/// Keeps `root/name`, all of it: untracked and ignored files too. Names that `before` has there are never unfit.
+/// Keeps all of `root/name`, untracked and ignored files too. Names that `before` already has are accepted.
 pub fn folder(repo: &Repository, name: &str, before: Option<&Tree>, rule: Rule) -> Result<Kept> {
     let root = repo.workdir().context("the repository has no work tree")?;
-    // Read back by a handle of its own: this one may remember what the disk has lost.
+    // A fresh handle reads the disk; this one may still hold objects in memory that the disk has lost.
     let disk = Repository::open(repo.path()).context("failed to open the repository again")?;
     let aside = Aside::new(&House::new(root), name);
     let mut keeper = Keeper { repo, objects: Objects::new(&disk)?, aside, rule, entries: 0, bytes: 0 };
@@ -74,7 +76,7 @@ struct Keeper<'a> {
     bytes: u64,
 }
 
-/// A name in an open folder, its path from the root of the repository, and what was there before.
+/// An entry of an open folder: its path from the repository's root, and what a former tree had under it.
 struct Entry<'a> {
     folder: &'a Folder,
     name: &'a OsStr,
@@ -82,7 +84,7 @@ struct Entry<'a> {
     known: Option<TreeEntry<'a>>,
 }
 
-/// What becomes of a name.
+/// What is done with an entry.
 enum Fate {
     Line(i32, Oid),
     Aside,
@@ -90,14 +92,14 @@ enum Fate {
 }
 
 impl Keeper<'_> {
-    /// The tree of a folder; none of one that holds nothing for git.
+    /// The git tree of a folder; `None` if it holds nothing for git.
     fn folder(&mut self, folder: &Folder, path: &Path, before: Option<&Tree>) -> Result<Option<Oid>> {
         let mut lines = Vec::new();
         let listed = || format!("failed to list {}", printable::path(path));
         for name in folder.names().with_context(listed)? {
             interrupt::check()?;
             let name = name.with_context(listed)?;
-            // What is gone since it was listed does not lie there.
+            // The entry is gone since the folder was listed.
             let Some(found) = tree::look(folder, &name, path.components().count() == 1) else { continue };
             let known = before.and_then(|before| before.get_name_bytes(name.as_bytes()));
             let path = path.join(&name);
@@ -180,7 +182,7 @@ impl Keeper<'_> {
         Ok(Fate::Line(mode, id))
     }
 
-    /// What could not be checked out again: no part of a commit.
+    /// Refuses a commit over an entry that could not be checked out again; otherwise the entry is moved aside.
     fn unfit(&self, entry: &Entry, why: &str) -> Result<Fate> {
         if self.rule == Rule::Commit {
             return Err(Unfit(format!("{} {why}", printable::path(entry.path))).into());
@@ -188,14 +190,14 @@ impl Keeper<'_> {
         Ok(Fate::Aside)
     }
 
-    /// What cannot be kept name by name, whatever it is for.
+    /// Fails over an entry beyond the bounds, under every rule.
     fn too_much(&self, entry: &Entry, why: &str) -> Result<Fate> {
         self.unfit(entry, why)?;
         bail!("{} {why}", printable::path(entry.path))
     }
 }
 
-/// Names, modes and ids as git writes them: sorted, a folder as if its name ended with a slash.
+/// A tree object as git writes it: entries sorted as if names of folders ended with a slash.
 fn tree_object(mut lines: Vec<(OsString, i32, Oid)>) -> Vec<u8> {
     let ends = |mode: i32| if mode == i32::from(FileMode::Tree) { &b"/"[..] } else { b"" };
     lines.sort_by(|(one, mode, _), (other, mode_of_other, _)| {
@@ -212,7 +214,7 @@ fn tree_object(mut lines: Vec<(OsString, i32, Oid)>) -> Vec<u8> {
     object
 }
 
-/// What git would hold of a file or link, as it is now; nothing is followed and nothing can make it wait.
+/// The content git would hold of a file or link; follows no link and never waits.
 pub fn content(path: &Path, mode: i32) -> Result<Vec<u8>> {
     if mode == i32::from(FileMode::Link) {
         return Ok(fs::read_link(path)?.into_os_string().into_vec());
@@ -220,7 +222,7 @@ pub fn content(path: &Path, mode: i32) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = files::open(path)?.context("it is gone")?;
     let length = file.metadata()?.len();
-    // Not even begun: it may be endless.
+    // A larger file is not read at all: it may be endless.
     if length <= KEPT_FILE_BYTES {
         file.take(KEPT_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     }

@@ -1,4 +1,4 @@
-//! Git's lock files that nobody holds any more: found with care, moved aside, never deleted.
+//! Stale git lock files: found with care, moved aside, never deleted.
 
 use crate::processes::hunt;
 use anyhow::{Context, Result};
@@ -6,11 +6,11 @@ use house::{files, interrupt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a lock must lie unchanged before it counts as left behind: so many looks, so far apart.
+/// How long a lock must stay unchanged to count as stale: so many looks, each this far apart.
 const LOOKS: u32 = 30;
 const APART: Duration = Duration::from_millis(50);
 
-/// Moves aside the locks under `.git` that stayed as they were while we looked and that no process holds.
+/// Moves aside the locks under `.git` that stay unchanged during the looks and that no process holds.
 pub fn clear_stale(git: &Path, root: &Path, kept: &Path) -> Result<Vec<PathBuf>> {
     let seen: Vec<_> = find(git).into_iter().map(|path| (files::mark(&path), path)).collect();
     if seen.iter().any(|(mark, _)| mark.is_some()) {
@@ -21,7 +21,7 @@ pub fn clear_stale(git: &Path, root: &Path, kept: &Path) -> Result<Vec<PathBuf>>
     }
     let mut cleared = Vec::new();
     for (mark, path) in seen {
-        // What is no file is no lock of git's, and nobody's.
+        // Git's locks are regular files; anything else under such a name is in the way.
         if mark.is_some() && (files::mark(&path) != mark || is_held(&path, root)) {
             continue;
         }
@@ -31,14 +31,15 @@ pub fn clear_stale(git: &Path, root: &Path, kept: &Path) -> Result<Vec<PathBuf>>
     Ok(cleared)
 }
 
-/// Whether a process has it open. While an editor or a hook of `git commit -a` is, git holds the index by its lock's
-/// name alone: then a git at work in the house is enough.
+/// Whether a process holds the lock. During an editor or hook of `git commit -a` git keeps the index lock without
+/// having the file open, so any git running in the house counts as its holder.
 fn is_held(lock: &Path, root: &Path) -> bool {
     let by_name = lock.ends_with("index.lock") && hunt::works_in("git", root);
     by_name || !hunt::holders(lock).is_empty()
 }
 
-/// Moves aside every lock of the guardian's own refs, without waiting: for who knows that nobody else writes them.
+/// Moves aside every lock of the guardian's own refs, without waiting: only for a caller that knows nobody else
+/// writes those refs.
 pub fn clear_own(git: &Path, kept: &Path) -> Result<()> {
     let own = find(git).into_iter().filter(|path| path.starts_with(git.join("refs/guardian")));
     own.into_iter().try_for_each(|path| move_aside(git, &path, kept))
@@ -64,7 +65,7 @@ pub fn find(git: &Path) -> Vec<PathBuf> {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             match entry.file_type() {
-                // No ref may be called so: whatever it is, it is in the way of one.
+                // No ref may have a name ending in `.lock`: whatever this is, it is in a ref's way.
                 _ if path.extension().is_some_and(|end| end == "lock") => found.push(path),
                 Ok(kind) if kind.is_dir() => folders.push(path),
                 _ => {}

@@ -1,4 +1,4 @@
-//! The repository: the ladder of blessed commits, and a folder against a git tree, byte for byte, without trusting what lies there.
+//! The repository: the ladder of blessed commits, and comparing, keeping and restoring a folder byte for byte.
 
 pub mod keep;
 pub mod locks;

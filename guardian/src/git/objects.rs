@@ -1,6 +1,6 @@
-//! Objects on their way into the repository: written only where missing or rotten, few one by one, many as one synced pack.
+//! Writes git objects: only missing or damaged ones; a few as files of their own, many as one pack, all synced.
 //!
-//! Invariant: once `finish` has returned, all of them can be read back from the disk, so a ref may name them.
+//! Invariant: once `finish` has returned, all objects can be read back from disk, so a ref may name them.
 
 use anyhow::{Context, Result};
 use git2::{ErrorCode, ObjectType, Odb, OdbLookupFlags, Oid, Repository};
@@ -8,11 +8,12 @@ use house::{House, interrupt, repair};
 use std::collections::HashSet;
 use std::fs;
 
-/// From here on objects go into a pack; below, each is a file of its own, so that packs do not become many.
+/// More objects than this go into a pack; fewer become files, so that packs do not become many.
 const FEW: usize = 64;
-/// One this large is written at once: its own sync costs little beside it, and memory holds no more than one.
+/// Objects this large are written at once: syncing one costs little beside writing it, and it need not stay in
+/// memory.
 const LARGE_BYTES: usize = 1 << 20;
-/// What waits in memory at most; then it becomes a pack.
+/// Most objects and bytes held in memory before they are written as a pack.
 const MOST_WAITING: usize = 20_000;
 const MOST_WAITING_BYTES: usize = 16 << 20;
 
@@ -20,23 +21,24 @@ pub struct Objects<'a> {
     disk: &'a Repository,
     odb: Odb<'a>,
     waiting: Odb<'static>,
-    /// What waits, in order; and the same to be looked up.
+    /// Ids of the objects in memory, in order, and as a set.
     order: Vec<Oid>,
     known: HashSet<Oid>,
     bytes: usize,
-    /// Something waits that an older pack holds rotten: only a newer pack is read before that one.
+    /// Whether an object in memory replaces a damaged one in an older pack: git reads newer packs first, so it needs
+    /// a pack.
     is_rotten: bool,
 }
 
 impl<'a> Objects<'a> {
-    /// `disk` is a handle that has read nothing yet: an older one may remember what the disk has lost.
+    /// `disk` must be a fresh handle: an older one may hold objects in memory that the disk has lost.
     pub fn new(disk: &'a Repository) -> Result<Self> {
         let odb = disk.odb().context("failed to open the object store")?;
         let (order, known) = (vec![], HashSet::new());
         Ok(Self { disk, odb, waiting: in_memory()?, order, known, bytes: 0, is_rotten: false })
     }
 
-    /// Sees to it that an object will be there. One that can be read is not written again.
+    /// Makes sure that an object will be on disk; one that can be read already is not written again.
     pub fn keep(&mut self, kind: ObjectType, bytes: &[u8]) -> Result<Oid> {
         let id = Oid::hash_object(kind, bytes)?;
         if self.known.contains(&id) || self.is_sound(id)? {
@@ -55,7 +57,7 @@ impl<'a> Objects<'a> {
         Ok(id)
     }
 
-    /// Writes what still waits.
+    /// Writes the objects that are still in memory.
     pub fn finish(mut self) -> Result<()> {
         if self.is_rotten || self.order.len() > FEW {
             return self.write_pack();
@@ -68,7 +70,7 @@ impl<'a> Objects<'a> {
         Ok(())
     }
 
-    /// Whether it is on the disk and can be read. What rotted as a file of its own makes way.
+    /// Whether an object is on disk and readable. A damaged object file is moved aside.
     fn is_sound(&mut self, id: Oid) -> Result<bool> {
         if !self.odb.exists_ext(id, OdbLookupFlags::NO_REFRESH) {
             return Ok(false);
@@ -93,7 +95,8 @@ impl<'a> Objects<'a> {
         Ok(false)
     }
 
-    /// One pack of all that waits: libgit2's indexer syncs index, pack and folder, in this order, before it returns.
+    /// Writes the objects in memory as one pack: libgit2 syncs index, pack and folder, in this order, before it
+    /// returns.
     fn write_pack(&mut self) -> Result<()> {
         let waiting = Repository::from_odb(std::mem::replace(&mut self.waiting, in_memory()?))?;
         let mut pack = waiting.packbuilder()?;

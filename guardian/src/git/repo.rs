@@ -1,7 +1,7 @@
-//! The repository: commits on request, the ladder of blessed commits, what fell.
+//! The repository: commits on request, the ladder of blessed commits, and refs of fallen ones.
 //!
 //! Invariant: only `creature/`, `self/` and `PURPOSE.md` are ever committed.
-//! Every function may be run again after a kill at any point of it.
+//! Every function may be repeated after a kill at any point.
 
 use crate::git::keep::{self, Rule};
 use crate::git::tree::short;
@@ -13,10 +13,10 @@ use std::path::Path;
 
 const GOOD: &str = "refs/guardian/good/";
 const FALLEN: &str = "refs/guardian/fallen/";
-/// Largest file whose lines are compared to be counted, in bytes, and most lines that are.
+/// Largest file whose changed lines are counted, in bytes, and most lines counted.
 const COMPARED_BYTES: i64 = 256 << 10;
 const MOST_COUNTED: usize = 100_000;
-/// What the creature may have committed.
+/// The paths a commit of the creature's may change.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 
 pub struct Repo {
@@ -31,7 +31,7 @@ pub struct Version {
     pub tree: Oid,
 }
 
-/// A blessed version; the lowest number is the bottom.
+/// A blessed version on the ladder; the lowest number is the bottom.
 #[derive(Clone, Debug)]
 pub struct Rung {
     pub name: String,
@@ -40,7 +40,7 @@ pub struct Rung {
 
 impl Repo {
     pub fn open(house: &House) -> Result<Self> {
-        // Foreign ownership is the owner's business; a guardian that refuses its own repository protects nobody.
+        // The owner may keep the repository under another user; refusing it would protect nothing.
         #[allow(unsafe_code)]
         // SAFETY: called once at start, before any other thread or use of libgit2.
         unsafe {
@@ -52,7 +52,7 @@ impl Repo {
         Ok(Self { git, house: house.clone() })
     }
 
-    /// A merge, rebase or the like the owner has under way.
+    /// The merge, rebase or similar operation the owner has under way, if any.
     pub fn under_way(&self) -> Option<String> {
         let state = self.git.state();
         (state != git2::RepositoryState::Clean).then(|| format!("{state:?}").to_lowercase())
@@ -72,7 +72,7 @@ impl Repo {
         version(&found.with_context(|| format!("no commit is called {name}"))?)
     }
 
-    /// Commits what the creature may write, as it lies there. `None` when nothing of it changed.
+    /// Commits these paths as they are on disk; `None` when none of them changed.
     pub fn commit(&self, message: &str, paths: &[&str]) -> Result<Option<Version>> {
         let parent =
             self.git.head().and_then(|head| head.peel_to_commit()).context("HEAD names no commit")?;
@@ -100,7 +100,7 @@ impl Repo {
         self.advance(&parent, whole, message)
     }
 
-    /// Moves the branch to a new commit of `whole` on top of `parent`, then brings the owner's index along.
+    /// Moves the branch to a new commit of `whole` on top of `parent`, then updates the owner's index.
     fn advance(&self, parent: &Commit, whole: Oid, message: &str) -> Result<Option<Version>> {
         if parent.tree_id() == whole {
             return Ok(None);
@@ -114,14 +114,15 @@ impl Repo {
         Ok(Some(version(&self.git.find_commit(id)?)?))
     }
 
-    /// HEAD, if it is the commit of this message on top of `before`: ours, and a kill kept us from noting it.
+    /// HEAD, if it is a commit with this message on top of `before`: the guardian's own, made just before a kill.
     pub fn made_before(&self, before: Version, message: &str) -> Option<Version> {
         let head = self.git.head().and_then(|head| head.peel_to_commit()).ok()?;
         let ours = head.parent_id(0).ok()? == before.commit && head.message().ok()? == message;
         if ours { version(&head).ok() } else { None }
     }
 
-    /// Gives the index the entries a commit of ours changed, where the owner had not staged something else.
+    /// Updates the index entries that the guardian's commits changed, unless the owner has staged something else
+    /// there.
     pub fn sync_index(&self, before: &str) -> Result<()> {
         let before = self.git.find_commit(Oid::from_str(before)?)?.tree()?;
         let after = self.git.head()?.peel_to_tree()?;
@@ -130,7 +131,7 @@ impl Repo {
             options.pathspec(path);
         }
         let diff = self.git.diff_tree_to_tree(Some(&before), Some(&after), Some(&mut options))?;
-        // Read anew with each try: the owner's git may have written it in between.
+        // The index is read anew for each try: the owner's git may have written it in between.
         self.unlocking(|| self.bring_along(&diff)).context("failed to bring the index along")
     }
 
@@ -153,7 +154,7 @@ impl Repo {
         index.write()
     }
 
-    /// Commits HEAD's tree with `creature/` replaced by that of `target`; history only ever moves forward.
+    /// Commits HEAD's tree with `creature/` as in `target`; no commit is ever dropped from history.
     pub fn commit_put_back(&self, target: Version, message: &str) -> Result<Option<Version>> {
         let parent = self.git.head()?.peel_to_commit()?;
         let mut builder = self.git.treebuilder(Some(&parent.tree()?))?;
@@ -162,7 +163,7 @@ impl Repo {
         self.advance(&parent, whole, message)
     }
 
-    /// Standing rungs, bottom first. A ref whose commit is gone is passed over.
+    /// The rungs, bottom first. A ref whose commit is missing is skipped.
     pub fn rungs(&self) -> Result<Vec<Rung>> {
         let mut rungs = Vec::new();
         for reference in self.git.references_glob(&format!("{GOOD}*")).context("failed to list the ladder")? {
@@ -178,7 +179,7 @@ impl Repo {
         Ok(rungs)
     }
 
-    /// The first version that is whole.
+    /// The first version whose objects are all readable.
     pub fn first_whole(&self, versions: impl Iterator<Item = Version>) -> Result<Option<Version>> {
         for version in versions {
             if self.is_whole(version)? {
@@ -188,10 +189,10 @@ impl Repo {
         Ok(None)
     }
 
-    /// Whether all of a version's `creature/` can be read from the disk: what is damaged cannot be put back. An error only
-    /// when it was interrupted.
+    /// Whether all of a version's `creature/` can be read from disk: a damaged version cannot be restored. Fails only
+    /// when interrupted.
     pub fn is_whole(&self, version: Version) -> Result<bool> {
-        // A handle of its own: this one may remember what the disk has lost.
+        // A fresh handle reads the disk; this one may still hold objects in memory that the disk has lost.
         let Ok(git) = Repository::open(self.git.path()) else { return Ok(false) };
         let mut whole = git.find_commit(version.commit).is_ok();
         let walked = git.find_tree(version.tree).and_then(|tree| {
@@ -206,7 +207,7 @@ impl Repo {
         Ok(whole && walked.is_ok())
     }
 
-    /// Puts a version on top of the ladder; the rungs beyond eight go from above the bottom. True if it is new.
+    /// Puts a version on top of the ladder; beyond eight rungs the lowest above the bottom goes. True if it is new.
     pub fn bless(&self, version: Version) -> Result<bool> {
         let rungs = self.rungs()?;
         let on_top = rungs.last().is_some_and(|rung| rung.version.tree == version.tree);
@@ -222,7 +223,7 @@ impl Repo {
         Ok(!on_top)
     }
 
-    /// Takes every rung above a version's off the ladder: what the owner takes back must not stay the newest.
+    /// Removes every rung above a version: after a rollback these must not be chosen as the newest.
     pub fn strike_above(&self, version: Version) -> Result<()> {
         let rungs = self.rungs()?;
         let Some(at) = rungs.iter().position(|rung| rung.version.tree == version.tree) else { return Ok(()) };
@@ -232,7 +233,7 @@ impl Repo {
         Ok(())
     }
 
-    /// Takes a tree off the ladder, save from the bottom.
+    /// Removes a tree from the ladder, unless it is the bottom.
     pub fn strike(&self, tree: Oid) -> Result<()> {
         for rung in self.rungs()?.into_iter().skip(1).filter(|rung| rung.version.tree == tree) {
             self.unlocking(|| self.git.find_reference(&rung.name)?.delete())?;
@@ -240,7 +241,7 @@ impl Repo {
         Ok(())
     }
 
-    /// Pins a tree as known bad, and keeps its commit. The ref's name.
+    /// Marks a tree as known bad with a ref, which also keeps its commit; returns the ref's name.
     pub fn condemn(&self, version: Version) -> Result<String> {
         let name = format!("{FALLEN}{}", version.tree);
         self.point(&name, version.commit, "guardian: fallen")?;
@@ -255,7 +256,7 @@ impl Repo {
         self.resolve(&format!("{FALLEN}{tree}")).ok()
     }
 
-    /// Another chance for a tree that fell.
+    /// Removes the mark of a fallen tree.
     pub fn forgive(&self, tree: impl std::fmt::Display) -> Result<()> {
         match self.git.find_reference(&format!("{FALLEN}{tree}")) {
             Ok(mut reference) => {
@@ -265,8 +266,8 @@ impl Repo {
         }
     }
 
-    /// Files and lines a commit changed against its first parent. Beyond a bound lines are not counted: for people it is
-    /// all the same, and comparing two large texts can take hours.
+    /// Files and lines a commit changed against its first parent. Large files are left out of the line count, since
+    /// comparing two large texts can take hours.
     pub fn diff_stat(&self, commit: &Commit) -> Result<(usize, usize, usize)> {
         let parent = commit.parent(0).ok().map(|parent| parent.tree()).transpose()?;
         let mut options = git2::DiffOptions::new();
@@ -278,13 +279,13 @@ impl Repo {
             removed += usize::from(line.origin() == '-');
             added + removed < MOST_COUNTED
         };
-        // An error is an end that was reached early.
+        // The walk ends with an error when interrupted or at its bound; what was counted until then is used.
         let _ = diff.foreach(&mut |_, _| interrupt::check().is_ok(), None, None, Some(&mut count));
         Ok((diff.deltas().len(), added, removed))
     }
 
-    /// Whether two creature trees are all the same to cargo, until it compiles: files of the same names, and the same
-    /// manifests and lock files.
+    /// Whether two creature trees give cargo the same inputs apart from source text: the same file names, manifests
+    /// and lock files.
     pub fn has_same_recipe(&self, tree: &str, other: Oid) -> Result<bool> {
         let (tree, other) = (self.git.find_tree(Oid::from_str(tree)?)?, self.git.find_tree(other)?);
         let diff = self.git.diff_tree_to_tree(Some(&other), Some(&tree), None)?;
@@ -305,14 +306,15 @@ impl Repo {
         Ok(())
     }
 
-    /// Only for the one guardian of the house: nobody else writes its refs, so a lock there is one it died with.
+    /// Removes stale locks of the guardian's own refs. Only for the house's one guardian: nobody else writes those
+    /// refs.
     pub fn clear_own_locks(&self) {
         if let Err(error) = crate::git::locks::clear_own(self.git.path(), &self.house.kept()) {
             tracing::warn!("{error:#}");
         }
     }
 
-    /// Tries, and once more after clearing locks that nobody holds any more.
+    /// Tries, and once more after moving stale locks aside.
     fn unlocking<T>(&self, mut attempt: impl FnMut() -> std::result::Result<T, git2::Error>) -> Result<T> {
         match attempt() {
             Err(error) if error.code() == ErrorCode::Locked => {
@@ -343,7 +345,7 @@ fn number(name: &str) -> u64 {
     name.trim_start_matches(GOOD).parse().unwrap_or(0)
 }
 
-/// An index entry without a stat: git looks at the file itself when it next asks.
+/// An index entry without file times: git reads the file itself when it next looks.
 fn entry(path: &Path, file: &git2::DiffFile) -> git2::IndexEntry {
     use std::os::unix::ffi::OsStrExt;
     let never = git2::IndexTime::new(0, 0);
@@ -363,7 +365,7 @@ fn entry(path: &Path, file: &git2::DiffFile) -> git2::IndexEntry {
     }
 }
 
-/// Copies `last_good` for readers who do not speak git.
+/// Writes `last_good` to a file for readers without git.
 pub fn publish_last_good(house: &House, rungs: &[Rung]) -> Result<()> {
     let Some(rung) = rungs.last() else { return Ok(()) };
     let text = format!("{}\n", rung.version.commit);

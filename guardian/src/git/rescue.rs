@@ -1,7 +1,7 @@
-//! `creature/` as it lies: whether it is what a commit has, whose the difference is, how to keep it, how to put it back.
+//! `creature/` on disk: whether it matches a commit, whose the changes are, keeping them, and restoring it.
 //!
-//! Invariant: only `creature/` is ever put back, and what is overwritten was kept before: under a ref, or aside.
-//! Every function may be run again after a kill at any point of it.
+//! Invariant: only `creature/` is ever restored, and what is overwritten was kept before, under a ref or aside.
+//! Every function may be repeated after a kill at any point.
 
 use crate::git::keep::{self, Rule};
 use crate::git::repo::{Repo, Version};
@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 
 const RESCUED: &str = "refs/guardian/rescued/";
 
-/// Where the creature's draft lies.
+/// Where the creature keeps its draft.
 const DRAFT: &str = ".self/workspace/draft/creature";
 
 impl Repo {
-    /// Paths in `creature/` that are not as `version` has them.
+    /// Paths in `creature/` that differ from `version`.
     pub fn dirty(&self, version: Version) -> Result<Vec<PathBuf>> {
         self.compare(version, tree::differences)
     }
@@ -35,20 +35,20 @@ impl Repo {
         };
         compare().or_else(|_| {
             interrupt::check()?;
-            // What rotted in the object store may lie in the folder as it was: then writing it mends it.
+            // A damaged object may still be in the folder as a file: writing the folder's objects restores it.
             keep::folder(&self.git, "creature", None, Rule::Look).and_then(|_| compare())
         })
     }
 
-    /// What of it the owner's git shows as edited. It says nothing of folders that hold nothing, of pipes and sockets, nor
-    /// of bytes it wrote otherwise than they were committed, as attributes and settings may tell it to.
+    /// Those of the paths that the owner's git shows as edited. Git does not show empty folders, pipes, sockets, and
+    /// files that attributes or settings made it write differently from what was committed.
     pub fn edits(&self, dirty: &[PathBuf]) -> Vec<PathBuf> {
         let index = || -> Result<(Index, Tree)> {
             let mut index = self.git.index()?;
             index.read(false)?;
             Ok((index, self.git.head()?.peel_to_tree()?))
         };
-        // Without an index, git shows everything.
+        // Without an index git shows every path.
         let index = if dirty.is_empty() { None } else { index().ok() };
         let by_git = |path: &Path, meta: &Metadata| {
             let (index, tree) = index.as_ref()?;
@@ -66,8 +66,8 @@ impl Repo {
         dirty.iter().filter(shown).cloned().collect()
     }
 
-    /// Keeps everything in `creature/` that differs from HEAD: under a ref, or aside where git cannot hold it. Where the
-    /// most of it is now, if there was anything. What is kept already is not kept again.
+    /// Keeps everything in `creature/` that differs from HEAD: under a ref, or moved aside where git cannot hold it.
+    /// Returns where most of it is, if there was anything. Changes kept already are not kept again.
     pub fn rescue(&self, why: &str) -> Result<Option<String>> {
         let head = self.head()?;
         if self.is_at(head)? {
@@ -109,7 +109,8 @@ impl Repo {
         Ok(Some(name))
     }
 
-    /// Keeps the creature's draft under a ref of its own; its commit, if there is a draft. What git cannot hold of it stays.
+    /// Keeps the creature's draft under a ref; returns its commit, if there is a draft. Files git cannot hold stay
+    /// where they are.
     pub fn keep_draft(&self) -> Result<Option<Oid>> {
         if !fs::symlink_metadata(self.house.root().join(DRAFT)).is_ok_and(|found| found.is_dir()) {
             return Ok(None);
@@ -126,7 +127,8 @@ impl Repo {
         Ok(Some(commit))
     }
 
-    /// What cannot be kept name by name is kept as it lies. Not where only the time is wrong, or the disk full.
+    /// Moves all of `creature/` aside when it cannot be kept file by file; not after an interruption or for lack of
+    /// space.
     fn rescue_whole(&self, error: anyhow::Error) -> Result<Option<String>> {
         interrupt::check()?;
         if shortage::is_of_shortage(&error) {
@@ -136,7 +138,7 @@ impl Repo {
         Ok(Some(self.inside(&repair::whole(&self.house, "creature")?)))
     }
 
-    /// The last ref under which something was kept, and its tree.
+    /// The newest rescue ref, and its tree.
     fn newest_rescued(&self) -> Option<(String, Oid)> {
         let mut found = self.git.references_glob(&format!("{RESCUED}*")).ok()?;
         let newest = found.names().flatten().max()?.to_owned();
@@ -144,18 +146,18 @@ impl Repo {
         Some((newest, tree))
     }
 
-    /// A path of the house, from its root on.
+    /// A path relative to the house's root.
     fn inside(&self, path: &Path) -> String {
         path.strip_prefix(self.house.root()).unwrap_or(path).display().to_string()
     }
 
-    /// Puts `creature/` back to what `commit` has there. The caller has rescued what differs.
+    /// Restores `creature/` as it is in `commit`. The caller has rescued what differs.
     pub fn put_back(&self, commit: Oid) -> Result<()> {
         let whole = self.git.find_commit(commit)?.tree()?;
         restore::put_back(&self.git, &whole, "creature")
     }
 
-    /// Whether `creature/` is now what `version` has. An error only when it was interrupted.
+    /// Whether `creature/` matches `version`. Fails only when interrupted.
     pub fn is_at(&self, version: Version) -> Result<bool> {
         let same = self.compare(version, tree::is_same);
         interrupt::check()?;
@@ -163,14 +165,14 @@ impl Repo {
     }
 }
 
-/// Whether a file is as git left it when it wrote this entry, or last looked.
+/// Whether a file is unchanged since git wrote or last checked this index entry.
 fn is_as_written(entry: &IndexEntry, meta: &Metadata) -> bool {
     let same = |time: IndexTime, seconds: i64, nanoseconds: i64| {
         i64::from(time.seconds()) == seconds && [0, nanoseconds].contains(&i64::from(time.nanoseconds()))
     };
     same(entry.mtime, meta.mtime(), meta.mtime_nsec())
         && same(entry.ctime, meta.ctime(), meta.ctime_nsec())
-        // Kept as 32 bits.
+        // The index keeps sizes and inode numbers as 32 bits.
         && u64::from(entry.file_size) == meta.len() & u64::from(u32::MAX)
         && u64::from(entry.ino) == meta.ino() & u64::from(u32::MAX)
 }

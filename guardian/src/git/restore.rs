@@ -1,7 +1,8 @@
-//! Puts a folder back to what a git tree has: in place where that can be done, else anew, in exchange for all that lies there.
+//! Restores a folder to a git tree: in place where possible, else as a new folder that replaces the old one.
 //!
-//! Invariant: only what differs is written, for cargo compiles anew whatever is touched; and it is proved afterwards.
-//! Invariant: when it is done it is on the disk; when it could not be done, it can be tried again from the start.
+//! Invariant: only files that differ are written, since cargo recompiles whatever is touched; the result is compared
+//! afterwards.
+//! Invariant: a finished restore is on disk; a failed one can be repeated from the start.
 
 use crate::git::shortage;
 use crate::git::tree::{self, Found};
@@ -15,18 +16,18 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Times a folder is mended in place: who still writes there may have to be waited out.
+/// How often a folder is mended in place: another process may still be writing there.
 const PASSES: usize = 3;
-/// Files and folders that are synced one by one; of more, the disk is, once.
+/// Up to this many files and folders are synced one by one; beyond that the disk is synced once.
 const MOST_SYNCED: usize = 64;
 
-/// Makes `root/name` exactly the tree that `whole` has under that name. Index, ignore rules and attributes have no say.
-/// The caller has kept what differs; what cannot be mended is kept once more, whole.
+/// Makes `root/name` exactly the tree that `whole` has under that name, without regard to index, ignore rules and
+/// attributes. The caller has kept what differs; a folder that cannot be mended is moved aside whole.
 pub fn put_back(repo: &Repository, whole: &Tree, name: &str) -> Result<()> {
     let root = repo.workdir().context("the repository has no work tree")?;
     let tree = whole.get_name(name).map(|entry| repo.find_tree(entry.id())).transpose()?;
     let Err(error) = in_place(repo, tree.as_ref(), root, name) else { return Ok(()) };
-    // Neither the owner's word nor a full disk is a reason to begin anew.
+    // After the owner's order, or for lack of space, writing a new folder would not help.
     interrupt::check()?;
     if shortage::is_of_shortage(&error) {
         return Err(error);
@@ -54,7 +55,7 @@ fn in_place(repo: &Repository, tree: Option<&Tree>, root: &Path, name: &str) -> 
     bail!("{name}/{path} does not stay as it was put back")
 }
 
-/// Written beside and proved, then put in the place of what could not be mended, which is kept as it is.
+/// Writes the tree to a new folder, checks it, moves the old folder aside and puts the new one in its place.
 fn anew(repo: &Repository, tree: Option<&Tree>, house: &House, name: &str) -> Result<()> {
     let (above, at) = (Folder::open(house.root())?, house.root().join(name));
     fs::create_dir_all(house.kept())?;
@@ -69,7 +70,7 @@ fn anew(repo: &Repository, tree: Option<&Tree>, house: &House, name: &str) -> Re
             let old = repair::whole(house, name)?;
             tracing::warn!(kept = %old.display(), "{name}/ is exchanged whole; what lay there is kept");
         }
-        // To another disk no rename leads.
+        // A rename cannot cross disks; then the tree is written in place.
         fs::rename(kept.at(&new), &at).or_else(|_| mend(repo, tree, &above, name))?;
         above.sync()?;
         ensure!(tree::is_same(repo, tree, &at)?, "it does not stay as it was written");
@@ -82,7 +83,7 @@ fn anew(repo: &Repository, tree: Option<&Tree>, house: &House, name: &str) -> Re
     written
 }
 
-/// One pass over a folder: what is too much goes, what is missing or another is written.
+/// One pass over a folder: removes what is not in the tree, writes what is missing or differs.
 fn mend(repo: &Repository, tree: Option<&Tree>, above: &Folder, name: &str) -> Result<()> {
     let mut mending = Mending { repo, synced: 0, owes: false };
     let is_there = fs::symlink_metadata(above.at(name));
@@ -103,7 +104,7 @@ fn mend(repo: &Repository, tree: Option<&Tree>, above: &Folder, name: &str) -> R
 struct Mending<'a> {
     repo: &'a Repository,
     synced: usize,
-    /// There is more to be synced than one by one.
+    /// Whether the whole disk has to be synced at the end.
     owes: bool,
 }
 
@@ -121,7 +122,8 @@ impl Mending<'_> {
         if changed { self.sync(|| folder.sync()) } else { Ok(()) }
     }
 
-    /// Removes what the tree does not have, before anything is written: two names may be one to the disk.
+    /// Removes what the tree does not have, before anything is written: a case-insensitive disk may take two names
+    /// for one.
     fn clear(&self, tree: Option<&Tree>, folder: &Folder, path: &Path) -> Result<bool> {
         let mut changed = false;
         for name in folder.names().with_context(|| format!("failed to list {}", printable::path(path)))? {
@@ -142,7 +144,7 @@ impl Mending<'_> {
         Ok(changed)
     }
 
-    /// Whether the folder was changed.
+    /// Writes one entry of the tree; returns whether the folder's list of names changed.
     fn entry(&mut self, entry: &TreeEntry, folder: &Folder, name: &OsStr, path: &Path) -> Result<bool> {
         let mut parts = Path::new(name).components();
         let is_name = matches!(parts.next(), Some(std::path::Component::Normal(one)) if one == name);
@@ -183,7 +185,7 @@ impl Mending<'_> {
             return Ok(true);
         }
         let mut new = Replacement::write(&at, 0o600, blob.content())?;
-        // By the open file: what is made in a folder may inherit that nobody can open it.
+        // By descriptor: a file may inherit an access list from its folder that keeps it from being opened by name.
         plain::free(&new.file);
         new.file.set_permissions(plain::usual(executable))?;
         self.sync(|| new.file.sync_all())?;

@@ -1,8 +1,9 @@
-//! Whether what failed, git's library included, failed because the system is short of something.
+//! Whether an error, libgit2's included, means that the system is short of something.
 
 use house::files;
 
-/// Whether the system is short of something, of an error of any kind: what failed may do later as it is. Git's library has the system's errors as words alone.
+/// Whether an error of any kind means a shortage, so that the same step may succeed later. libgit2 reports system
+/// errors only as text.
 pub fn is_of_shortage(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let words = |code: &i32| {

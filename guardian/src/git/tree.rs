@@ -1,8 +1,8 @@
-//! A folder against a git tree, byte for byte: what differs.
+//! Compares a folder with a git tree, byte for byte.
 //!
-//! Invariant: ignore rules, filters and the index's idea of freshness have no say here.
+//! Invariant: ignore rules, filters and the index's cached file times are not consulted.
 //! Invariant: no link is followed, though the creature may put one anywhere at any moment.
-//! Invariant: whatever lies there, memory holds a bounded part of it, and the look ends.
+//! Invariant: whatever the folder holds, memory use is bounded and the comparison ends.
 
 use crate::git::shortage;
 use crate::limits::KEPT_ENTRIES;
@@ -17,25 +17,25 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Differences that are named, and their letters; of more, nobody reads more.
+/// Most differences that are listed, and the bytes of their names.
 const MOST_NAMED: usize = 10_000;
 const MOST_NAMED_BYTES: usize = 4 << 20;
-/// Names that are looked at though the tree does not know them; then it is clear enough that something differs.
+/// Most names looked at that the tree does not have; beyond that the folder counts as different.
 const MOST_UNKNOWN: usize = KEPT_ENTRIES;
 
-/// What a name is to git.
+/// What git makes of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found {
     Folder,
     /// A file or link, with the mode git gives it.
     Held(i32),
-    /// Cargo's own target folder: passed over.
+    /// Cargo's target folder: skipped.
     Cache,
-    /// Nothing git could hold.
+    /// An entry git cannot hold.
     Alien,
 }
 
-/// What has this name now; nothing if it is gone.
+/// What the name is now; `None` if it is gone.
 pub fn look(folder: &Folder, name: &OsStr, on_top: bool) -> Option<Found> {
     let meta = fs::symlink_metadata(folder.at(name)).ok()?;
     Some(if meta.is_symlink() {
@@ -45,7 +45,7 @@ pub fn look(folder: &Folder, name: &OsStr, on_top: bool) -> Option<Found> {
     } else if !meta.is_dir() {
         Found::Alien
     } else if on_top && name == "target" && folder.at(name).join("CACHEDIR.TAG").is_file() {
-        // Anywhere else cargo might take it for a crate.
+        // Only at the top: deeper down cargo might take a folder named `target` for a crate.
         Found::Cache
     } else {
         Found::Folder
@@ -57,7 +57,7 @@ fn mode_of(meta: &fs::Metadata) -> i32 {
     if executable { FileMode::BlobExecutable } else { FileMode::Blob }.into()
 }
 
-/// A folder of the house; nothing where there is none. Its parent is nobody's to change but the owner's.
+/// Opens a folder of the house, if there is one. Only the owner can change its parent.
 pub fn open(folder: &Path) -> Result<Option<Folder>> {
     let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else { return Ok(None) };
     let above = Folder::open(above).with_context(|| format!("failed to open {}", above.display()))?;
@@ -70,7 +70,7 @@ pub fn open(folder: &Path) -> Result<Option<Folder>> {
 
 const NO_FOLDER: [i32; 3] = [libc::ENOENT, libc::ENOTDIR, libc::ELOOP];
 
-/// Paths under `folder` whose content is not what `tree` says: changed, added or missing. The first of very many.
+/// Paths under `folder` that are changed, added or missing compared to `tree`; bounded, so of very many the first.
 pub fn differences(repo: &Repository, tree: Option<&Tree>, folder: &Path) -> Result<Vec<PathBuf>> {
     let mut comparison = Comparison { repo, most: MOST_NAMED, found: vec![], bytes: 0, unknown: 0 };
     comparison.whole(tree, folder)?;
@@ -78,7 +78,7 @@ pub fn differences(repo: &Repository, tree: Option<&Tree>, folder: &Path) -> Res
     Ok(comparison.found)
 }
 
-/// Whether there is no difference.
+/// Whether folder and tree are the same.
 pub fn is_same(repo: &Repository, tree: Option<&Tree>, folder: &Path) -> Result<bool> {
     let mut comparison = Comparison { repo, most: 1, found: vec![], bytes: 0, unknown: 0 };
     comparison.whole(tree, folder)?;
@@ -100,7 +100,7 @@ impl Comparison<'_> {
             Err(error) if shortage::is_of_shortage(&error) => return Err(error),
             Err(_) => None,
         };
-        // What is no folder, or one nobody may look into, is not what it should be.
+        // Something other than a folder, or a folder that cannot be opened, counts as different.
         if held.is_none() && fs::symlink_metadata(folder).is_ok() {
             self.differs(Path::new(""));
         }
@@ -127,14 +127,14 @@ impl Comparison<'_> {
             }
             self.entry(&entry, folder, &path.join(OsStr::from_bytes(entry.name_bytes())))?;
         }
-        // Two names may lead to one file, where a folder takes capitals for small letters.
+        // A case-insensitive disk may show one file under two names of the tree.
         if tree.is_some_and(|tree| folder.is_some() && tree.len() > known) && self.found.is_empty() {
             self.differs(path);
         }
         Ok(())
     }
 
-    /// Notes what lies there and is not in the tree. How many names are.
+    /// Notes entries that are not in the tree; returns how many names are.
     fn listed(&mut self, tree: Option<&Tree>, folder: &Folder, path: &Path) -> Result<usize> {
         let (mut known, mut is_empty) = (0, true);
         let names = match folder.names() {
@@ -177,7 +177,7 @@ impl Comparison<'_> {
                 Some(Found::Folder | Found::Held(_) | Found::Alien) => self.differs(&path),
             }
         }
-        // Cargo takes every folder in some places for a crate.
+        // An added empty folder counts: in some places cargo takes every folder for a crate.
         if is_empty && tree.is_none() {
             self.differs(path);
         }
@@ -206,7 +206,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Whether a file or link is there with this mode and content. One of another size is not read: it may be endless.
+/// Whether a file or link with this mode and content is there. A file of another size is not read: it may be endless.
 pub fn is_blob_there(repo: &Repository, folder: &Folder, name: &OsStr, mode: i32, blob: Oid) -> Result<bool> {
     let (bytes, _) = repo.odb()?.read_header(blob).context("failed to read a tree")?;
     let path = folder.at(name);
@@ -216,7 +216,7 @@ pub fn is_blob_there(repo: &Repository, folder: &Folder, name: &OsStr, mode: i32
         let file = match files::open(&path) {
             Ok(file) => file,
             Err(error) if shortage::is_of_shortage(&error) => return Err(error),
-            // What cannot be opened any more is not what it was.
+            // A file that cannot be opened counts as different.
             Err(_) => None,
         };
         let same = |file: &fs::File| {

@@ -1,6 +1,7 @@
-//! Trees of processes: started so that none of them can outlive us, asked to end, ended whole.
+//! Process trees: started so that none outlives the guardian, asked to end, ended whole.
 //!
-//! Invariant: everything is started from the main thread, since the death signal follows the thread that forked.
+//! Invariant: every process is started from the main thread, since the parent-death signal follows the thread that
+//! forked.
 //! Invariant: nothing here waits for a child; exits are collected when SIGCHLD says so.
 
 use crate::processes::hunt::{self, COOKIE};
@@ -25,21 +26,22 @@ use walls::cage::Cage;
 use walls::spec::Handover;
 use walls::{Walls, inherit};
 
-/// Variables a child gets from us; everything else stays with the guardian. No key, no address, no proxy is among them.
+/// Variables passed on to a child; all others are not. None of them holds a key, an address or a proxy.
 const PASSED: &str = "PATH CARGO LANG LC_ALL TERM TZ USER RUST_LOG RUST_BACKTRACE SSL_CERT_FILE SSL_CERT_DIR \
     CC CXX AR CARGO_NET_OFFLINE CARGO_HTTP_CAINFO";
-/// How long our own launcher may take to say which process the tree begins with, in milliseconds.
+/// Longest wait for the launcher to report the tree's first process.
 const LAUNCH_MS: u16 = 30_000;
-/// Looks at a tree that was killed and is asked to be gone at once; what is not is gone later.
+/// How often a killed tree is checked for being gone; after that it is finished later.
 const LOOKS: usize = 500;
 
-/// What ties every tree to this guardian.
+/// Ties every process tree to this guardian.
 pub struct Bond {
-    /// Held by us, and by what holds a tree together: while either lives, no later guardian starts a creature.
+    /// Locked by the guardian and by whatever holds a tree together: while either lives, no later guardian starts a
+    /// creature.
     lock: File,
-    /// The same file for a process of the creature's: to be known by, and good for nothing else.
+    /// The same file for a creature's process, opened so that it only identifies its holder.
     mark: File,
-    /// Closes in every child when we end, however we end.
+    /// Closes in every child when the guardian ends, however it ends.
     lifeline: OwnedFd,
     _held: OwnedFd,
 }
@@ -57,10 +59,10 @@ pub struct Start<'a> {
     pub occupant: Occupant,
     pub program: PathBuf,
     pub args: Vec<String>,
-    /// On top of what is passed.
+    /// Variables beside those that are passed on.
     pub extra: Vec<(&'static str, String)>,
     pub walls: &'a Walls,
-    /// The way out, where there is one.
+    /// Port and token of the broker, if there is one.
     pub broker: Option<Door>,
     pub stdout: File,
     pub stderr: File,
@@ -69,37 +71,37 @@ pub struct Start<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occupant {
     Life,
-    /// Gets no more of the broker than the proxy to cargo's registries.
+    /// May use the broker only as a proxy to cargo's registries.
     Build,
 }
 
-/// The broker's port and the token that opens it.
+/// The broker's port, and the token that it accepts.
 #[derive(Clone, Debug)]
 pub struct Door {
     pub port: u16,
     pub token: String,
 }
 
-/// A started program and all that comes of it.
+/// A started program and all processes that come of it.
 pub struct Tree {
-    /// The process we wait for: its init where it has one, else the program itself.
+    /// The process to wait for: the tree's init if it has one, else the program itself.
     pub pid: Pid,
-    /// Inode numbers of the files it may write to, as they lay when it was launched.
+    /// Inode numbers of the files the tree may write to, as they were at its launch.
     pub given: Vec<Option<u64>>,
     held: Held,
 }
 
 /// What holds a tree together.
 enum Held {
-    /// It ends with its init, which then leaves word how the program ended.
+    /// Ends with its init, which reports by this pipe how the program ended.
     Init(File),
     Cage(Cage),
-    /// Nothing: who has left its parents is hunted.
+    /// Nothing: processes that have left their parents are searched for.
     Loosely,
 }
 
 impl Tree {
-    /// Asks it to end. A stopped process cannot die of TERM, so it is continued as well.
+    /// Sends SIGTERM, and SIGCONT because a stopped process does not handle SIGTERM.
     pub fn terminate(&self) {
         for signal in [Signal::SIGTERM, Signal::SIGCONT] {
             let _ = if self.has_init() { kill(self.pid, signal) } else { killpg(self.pid, signal) };
@@ -120,7 +122,8 @@ impl Tree {
         }
     }
 
-    /// Once its first process is reaped: ends what it left. True once nothing of it is there, whoever forks meanwhile.
+    /// After the first process was reaped: ends the rest of the tree. True once nothing of it is left, whatever forks
+    /// meanwhile.
     pub fn finish(&self, spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
         match &self.held {
             Held::Init(_) => true,
@@ -132,7 +135,7 @@ impl Tree {
         }
     }
 
-    /// Kills it and waits a moment for it to be gone; what ended meanwhile goes onto the list.
+    /// Kills the tree and waits a moment for it to be gone; other processes that end meanwhile are added to `ended`.
     pub fn end(&self, spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) {
         for _ in 0..LOOKS {
             self.kill();
@@ -145,24 +148,24 @@ impl Tree {
         self.finish(spare, ended);
     }
 
-    /// How its program ended, from what its first process ended with.
+    /// How the program ended, given how the first process ended.
     pub fn outcome(&mut self, waited: WaitStatus) -> WaitStatus {
         let Held::Init(report) = &mut self.held else { return waited };
         let mut raw = [0; 4];
-        // Nobody holds the other end any more, so this does not wait.
+        // The other end of the pipe is closed, so this does not wait.
         if report.read_exact(&mut raw).is_err() {
             return waited;
         }
         WaitStatus::from_raw(self.pid, i32::from_ne_bytes(raw)).unwrap_or(waited)
     }
 
-    /// Whether all that is in it ends with the process we wait for.
+    /// Whether the whole tree ends with the process to wait for.
     pub fn has_init(&self) -> bool {
         matches!(self.held, Held::Init(_))
     }
 }
 
-/// Starts a program in a tree of its own that dies with us.
+/// Starts a program in a process tree of its own that ends with the guardian.
 pub fn start(house: &House, bond: &Bond, start: Start) -> Result<Tree> {
     let program =
         find(&start.program).with_context(|| format!("failed to start {}", start.program.display()))?;
@@ -206,15 +209,15 @@ pub fn start(house: &House, bond: &Bond, start: Start) -> Result<Tree> {
     Ok(Tree { pid: init, given, held: Held::Init(report) })
 }
 
-/// The descriptors the program itself gets.
+/// The descriptors the program inherits.
 fn kept(bond: &Bond, start: &Start) -> Vec<RawFd> {
     let lifeline = (start.occupant == Occupant::Life).then(|| bond.lifeline.as_raw_fd());
-    // Where an init holds the lock, nothing of the creature's need be known by it.
+    // Where an init holds the lock, the program need not be identified by it.
     let mark = (!start.walls.own_tree()).then(|| bond.mark.as_raw_fd());
     lifeline.into_iter().chain(mark).collect()
 }
 
-/// The number of a tree's init, as our launcher says just before it is gone.
+/// The process id of a tree's init, as the launcher reports it just before it ends.
 fn first_process(report: &mut File, launcher: Pid) -> Result<Pid> {
     let mut heard = [PollFd::new(report.as_fd(), PollFlags::POLLIN)];
     while poll(&mut heard, PollTimeout::from(LAUNCH_MS)) == Err(Errno::EINTR) {}
@@ -229,7 +232,7 @@ fn first_process(report: &mut File, launcher: Pid) -> Result<Pid> {
     Ok(Pid::from_raw(i32::from_ne_bytes(raw)))
 }
 
-/// The environment of whatever the guardian starts, and nothing else.
+/// Sets the whole environment of a process the guardian starts.
 fn equip(command: &mut Command, house: &House, occupant: Occupant, broker: Option<&Door>) {
     command.env_clear();
     for name in PASSED.split_whitespace() {
@@ -252,7 +255,7 @@ fn equip(command: &mut Command, house: &House, occupant: Occupant, broker: Optio
     }
 }
 
-/// The program itself, by `PATH` where only its name is given: what is missing is seen here, not behind the walls.
+/// The program's path, searched in `PATH` for a bare name: a missing program is noticed here, not behind the walls.
 fn find(program: &Path) -> std::io::Result<PathBuf> {
     let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
     if program.components().count() > 1 {
@@ -263,7 +266,8 @@ fn find(program: &Path) -> std::io::Result<PathBuf> {
     found.into_iter().find(|file| file.is_file()).ok_or_else(missing)
 }
 
-/// Makes a command die with us, in a session of its own: nobody in it can enter our group, or the broker's.
+/// Ends the command with the guardian. A session of its own keeps its processes from joining the guardian's or
+/// broker's group.
 fn bind(command: &mut Command) {
     let parent = nix::unistd::getpid();
     // SAFETY: between fork and exec only system calls are made; nothing allocates or locks.
@@ -277,8 +281,8 @@ fn bind(command: &mut Command) {
     }
 }
 
-/// The toolchain the owner started us with. Without it rustup would obey the `rust-toolchain` file of whatever
-/// folder rustc runs in, a dependency's own included, and install what that names.
+/// The toolchain that started the guardian. Without it rustup would follow the `rust-toolchain` file of whatever
+/// folder rustc runs in, a dependency's included, and install the toolchain named there.
 pub fn toolchain(chosen: Option<String>, cargo: Option<String>) -> Option<String> {
     chosen.filter(|name| !name.is_empty()).or_else(|| {
         let cargo = cargo?;

@@ -1,6 +1,6 @@
-//! Processes as `/proc` shows them: reaping ours, ending what descends from us one by one, finding what a former guardian left.
+//! Processes as `/proc` shows them: reaping children, ending all descendants, finding those a former guardian left.
 //!
-//! Invariant: nothing here waits for a process; a hunt is bounded, and says whether anything is left to hunt.
+//! Invariant: nothing here waits for a process; a search is bounded, and reports whether anything is left.
 
 use anyhow::{Context, Result, bail};
 use house::House;
@@ -14,19 +14,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// Marks every process of this house, so that a later guardian knows leftovers even if they closed everything.
+/// A variable in the environment of every process of this house, by which a later guardian finds leftovers.
 pub const COOKIE: &str = "FERAL_TREE";
-/// Rounds of one hunt; who is hunted for longer is hunted again when the loop has heard what else there is to hear.
+/// Rounds of one sweep; what is not gone then is swept again after the loop has handled other events.
 const ROUNDS: usize = 40;
-/// The same at a start, where there is nothing else to hear yet: some seconds.
+/// Rounds at the guardian's start, where there are no other events yet: some seconds.
 const ORPHAN_ROUNDS: usize = 2_000;
-/// Looks for processes born while others were being stopped, in each round.
+/// In each round, how often to look for processes born while others were being stopped.
 const LOOKS: usize = 100;
-/// Looks in a row that must find none: where numbers of processes begin anew, one look may miss who is just being born.
+/// Looks in a row that must find nothing: when process ids wrap around, one look may miss a process just being born.
 const UNSEEN: usize = 3;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Orphans of our children become ours, so that none can slip away.
+/// Orphaned descendants become children of the guardian, so that they can be found and reaped.
 #[cfg(target_os = "linux")]
 pub fn adopt_orphans() -> Result<()> {
     prctl::set_child_subreaper(true).context("failed to become the reaper of orphans")
@@ -39,7 +39,7 @@ pub fn reap() -> Vec<(Pid, WaitStatus)> {
     ended
 }
 
-/// The same, onto a list; true when no child is left at all.
+/// As `reap`, onto a list; true when no child is left at all.
 pub fn reap_into(ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)).map(|status| (status.pid(), status)) {
@@ -50,8 +50,8 @@ pub fn reap_into(ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     }
 }
 
-/// Kills and reaps everything that descends from us, but the processes in `spare` and what they started. True once none
-/// is left.
+/// Kills and reaps all descendants of the guardian, except the processes in `spare` and what they started. True once
+/// none is left.
 pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     let mut unseen = 0;
     (0..ROUNDS).any(|_| {
@@ -64,8 +64,9 @@ pub fn sweep(spare: &[Pid], ended: &mut Vec<(Pid, WaitStatus)>) -> bool {
     })
 }
 
-/// Kills all that `find` finds, which is told. All are stopped before any is killed, so that the death of one wakes none of
-/// the others; and none is reaped before all are found, so that who only hands its life on fills the table of processes.
+/// Kills all processes that `find` finds, and returns them. All are stopped before any is killed, so that no death wakes
+/// another; none is reaped before all are found, so that one that keeps forking and ending fills the process table
+/// instead of escaping.
 fn kill_all(find: impl Fn() -> Vec<Pid>) -> BTreeSet<Pid> {
     let mut found = BTreeSet::new();
     for _ in 0..LOOKS {
@@ -82,19 +83,19 @@ fn kill_all(find: impl Fn() -> Vec<Pid>) -> BTreeSet<Pid> {
     found
 }
 
-/// Who is gone already is not to be told.
+/// Fails for a process that has ended already, which needs no report.
 fn signal(pid: Pid, signal: Signal) {
     let _ = kill(pid, signal);
 }
 
-/// A process and every living one below it.
+/// A process and all its living descendants.
 pub fn all_of(pid: Pid) -> Vec<Pid> {
     let mut found = below(pid, &[]);
     found.push(pid);
     found
 }
 
-/// Every living process below one, however deep; not those in `spare`, nor what is below them.
+/// All living descendants of a process, except those in `spare` and their descendants.
 fn below(pid: Pid, spare: &[Pid]) -> Vec<Pid> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for pid in processes() {
@@ -111,19 +112,19 @@ fn below(pid: Pid, spare: &[Pid]) -> Vec<Pid> {
     found.into_iter().skip(1).map(Pid::from_raw).collect()
 }
 
-/// The parent of a process; none of one that has died and only waits to be reaped.
+/// The parent of a process; `None` for one that has died and waits to be reaped.
 fn parent_of_living(pid: i32) -> Option<i32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in brackets may hold anything, so fields are counted from its end.
+    // The program's name, in brackets, may contain anything, so fields are counted from its end.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    // Of a process whose first thread is gone the state is that thread's: what counts then is how many there are.
+    // The state is that of the first thread; a process whose first thread has ended lives on if it has others.
     let threads: u64 = fields.nth(15)?.parse().ok()?;
     (!matches!(state, "Z" | "X") || threads > 1).then_some(parent)
 }
 
-/// Ends whatever a former guardian of this house left alive. How many processes that were.
+/// Ends all processes a former guardian of this house left alive; returns how many there were.
 pub fn end_orphans(house: &House) -> Result<usize> {
     let us = nix::unistd::getpid();
     let find = || {
@@ -155,7 +156,7 @@ pub fn holders(path: &Path) -> Vec<Pid> {
     processes().filter(holds).map(Pid::from_raw).collect()
 }
 
-/// Whether a program of this name works in this folder or below.
+/// Whether a program of this name has its working folder in `folder` or below.
 pub fn works_in(name: &str, folder: &Path) -> bool {
     processes().any(|pid| {
         std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name)
@@ -177,7 +178,7 @@ fn processes() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Waits for nothing: whether a process is there.
+/// Whether a process with this id exists; does not wait.
 pub fn exists(pid: i32) -> bool {
     kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH)
 }

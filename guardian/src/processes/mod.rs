@@ -1,4 +1,4 @@
-//! Trees of processes: what they need, how they are started behind walls, hunted and ended whole.
+//! Process trees: what they need, how they are started behind walls, searched for and ended whole.
 
 pub mod child;
 pub mod hunt;

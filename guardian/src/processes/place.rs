@@ -1,15 +1,15 @@
-//! What the creature may read, run and write, as rules: the house's own paths, the toolchain, and what a system has for all.
+//! What the creature may read, run and write, as rules: the house's paths, the toolchain, and common system folders.
 //!
-//! Invariant: a name that begins with `.env` is in no rule, and neither is the owner's home as a whole.
+//! Invariant: no rule covers a name beginning with `.env`, or the owner's home as a whole.
 
 use house::House;
 use std::path::{Path, PathBuf};
 use walls::spec::{Access, Rule, View};
 use walls::{Place, cargo_home};
 
-/// What programs, compilers and linkers are made of.
+/// System folders with programs, libraries, compilers and linkers.
 const SYSTEM: &str = "/usr /lib /lib32 /lib64 /libx32 /bin /sbin /nix/store /etc/alternatives";
-/// Settings of the system that programs, TLS and names are lost without. None holds a secret.
+/// System settings that programs, TLS and name resolution need. None holds a secret.
 const SETTINGS: &str = "/etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/ld.so.preload /etc/ssl \
     /etc/ca-certificates /etc/ca-certificates.conf /etc/pki /etc/resolv.conf /etc/hosts /etc/host.conf /etc/gai.conf \
     /etc/nsswitch.conf /etc/localtime /etc/timezone /etc/passwd /etc/group /etc/os-release /etc/protocols /etc/services \
@@ -17,9 +17,10 @@ const SETTINGS: &str = "/etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/
     /proc /sys/devices/system/cpu /sys/fs/cgroup /sys/kernel/mm/transparent_hugepage";
 const DEVICES: &str = "/dev/null /dev/zero /dev/full /dev/random /dev/urandom";
 
-/// Writable files of the state, beside its folders. They are there before a life begins: no file may be made beside them.
+/// Writable files of the state. They exist before a life begins, since it may not create files beside them.
 pub const FILES: [&str; 2] = [".self/memory.jsonl", ".self/heartbeat"];
-/// Writable folders of the house. Of the build folder only what cargo keeps there: the folder itself holds `cargo-home`.
+/// Writable folders of the house. Of the build folder only those cargo writes to: the folder itself also holds
+/// `cargo-home`.
 pub const FOLDERS: [&str; 11] = [
     "creature",
     "self",
@@ -33,17 +34,17 @@ pub const FOLDERS: [&str; 11] = [
     "target/creature/cargo-home/registry",
     "target/creature/cargo-home/git",
 ];
-/// What cargo rewrites in place.
+/// Files that cargo rewrites in place.
 pub const CARGO_FILES: [&str; 3] = [
     "target/creature/.rustc_info.json",
     "target/creature/cargo-home/.package-cache",
     "target/creature/cargo-home/.package-cache-mutate",
 ];
-/// Folders of the state that are not the creature's to read.
+/// Folders of the state that the creature may not read.
 const HIDDEN: [&str; 2] = [".self/guardian", ".self/broker"];
 const KEPT_BINARIES: &str = ".self/guardian/binaries";
 
-/// The house as the creature has it. `more` are folders the owner adds.
+/// The house as the creature's place; `more` are folders the owner adds.
 pub struct CreaturePlace {
     pub house: House,
     pub more: Vec<PathBuf>,
@@ -68,7 +69,7 @@ impl Place for CreaturePlace {
     }
 }
 
-/// Every rule of this house, as its folders are now.
+/// Every rule of this house, given its folders now.
 fn rules(house: &House, more: &[PathBuf]) -> Vec<Rule> {
     let mut rules = Vec::new();
     let mut add = |access, path: PathBuf| rules.push(Rule { access, path: moved(house, path) });
@@ -96,7 +97,8 @@ fn rules(house: &House, more: &[PathBuf]) -> Vec<Rule> {
     rules
 }
 
-/// The owner may keep `.self` or `target` on another disk, by a link that is not the creature's to change.
+/// The target of a link, where the owner keeps `.self` or `target` on another disk: the creature cannot change that
+/// link.
 fn moved(house: &House, path: PathBuf) -> PathBuf {
     let mut parts = path.components();
     let Some(first) = parts.next().filter(|_| path.is_relative()) else { return path };
@@ -107,7 +109,7 @@ fn moved(house: &House, path: PathBuf) -> PathBuf {
     first.canonicalize().map_or(path.clone(), |to| to.join(parts.as_path()))
 }
 
-/// Where `.git` is a file, in a work tree beside another, the repository lies elsewhere.
+/// The repository's folders outside the house: in a linked work tree `.git` is a file that names them.
 fn outside_git(house: &House) -> Vec<PathBuf> {
     if house.root().join(".git").is_dir() {
         return vec![];
@@ -130,7 +132,7 @@ fn toolchain(house: &House) -> Vec<(Access, PathBuf)> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(programs);
     let home = home();
-    // A folder that holds the owner's home or the house is no folder of programs.
+    // A folder that contains the owner's home or the house cannot be granted as a folder of programs.
     let holds = |folder: &Path| home.starts_with(folder) || house.root().starts_with(folder);
     let folders = folders.filter_map(|folder| folder.canonicalize().ok()).filter(|folder| !holds(folder));
     found.extend(folders.map(|folder| (Access::Run, folder)));
@@ -146,7 +148,7 @@ fn home() -> PathBuf {
     home.canonicalize().unwrap_or(home)
 }
 
-/// Where the owner's toolchains are: named, since the creature's `HOME` is another.
+/// Folder of the owner's toolchains; set explicitly, since the creature's `HOME` is another.
 pub fn rustup_home() -> Option<PathBuf> {
     let named = std::env::var_os("RUSTUP_HOME").map(PathBuf::from);
     named.or_else(|| Some(home().join(".rustup"))).filter(|path| path.is_dir())

@@ -1,4 +1,4 @@
-//! What must be there before the creature's processes begin: the files and folders its rules name, its purpose, Cargo's home.
+//! Prepares the house for the creature's processes: the files and folders its rules name, its purpose, Cargo's home.
 
 use crate::processes::child::Occupant;
 use crate::processes::place::{CARGO_FILES, CreaturePlace, FILES, FOLDERS};
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use walls::spec::Ceilings;
 use walls::{Walls, cargo_home};
 
-/// What rules are written for must be there before a life begins. What cannot be made, the life will miss and say so.
-/// Inode numbers of the files a life may write to: those opened here, though the path may have another by now.
+/// Makes the files and folders that rules name, since a rule needs an existing path; a life reports what is missing.
+/// Returns the inode numbers of the files a life may write to, as opened here: a path may lead to another file later.
 pub fn prepare(house: &House, occupant: Occupant) -> Vec<Option<u64>> {
     let _ = std::fs::create_dir(house.root().join("target"));
     for path in FOLDERS.iter().map(Path::new).chain([Path::new("target/creature")]) {
@@ -25,7 +25,7 @@ pub fn prepare(house: &House, occupant: Occupant) -> Vec<Option<u64>> {
         let mut options = File::options();
         options.create(true).append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
         let path = house.root().join(path);
-        // What cannot be opened stays as it lies.
+        // A file that cannot be opened stays as it is.
         let found = options.open(&path).and_then(|file| file.metadata());
         found.or_else(|_| std::fs::symlink_metadata(path)).map(|meta| meta.ino()).ok()
     };
@@ -34,7 +34,7 @@ pub fn prepare(house: &House, occupant: Occupant) -> Vec<Option<u64>> {
     for folder in [house.home(), house.temporary()] {
         let _ = std::fs::create_dir(folder);
     }
-    // Whoever runs the life says what is wrong with it.
+    // The status reports a failure of this.
     let _ = copy_purpose(house);
     let (within, lock) = (house.root().join("target"), house.creature().join("Cargo.lock"));
     let home = cargo_home::Home { within: &within, path: Path::new("creature/cargo-home"), lock: &lock };
@@ -48,8 +48,8 @@ pub fn prepare(house: &House, occupant: Occupant) -> Vec<Option<u64>> {
     given
 }
 
-/// Keeps the copy of the purpose as new as the purpose: an owner's editor may put a new file in its place. An error is the
-/// owner's to mend; what was read before counts until then.
+/// Updates the copy of the purpose: an editor may have replaced the original file. An unreadable purpose is an error
+/// for the owner to mend; until then the former copy counts.
 pub fn copy_purpose(house: &House) -> Result<()> {
     let modified = |path: &Path| std::fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
     let (purpose, copy) = (house.purpose(), house.purpose_copy());
@@ -65,13 +65,13 @@ pub fn copy_purpose(house: &House) -> Result<()> {
     Ok(())
 }
 
-/// Inode numbers of the files that lie now where a life may write. One that was moved or replaced differs.
+/// Inode numbers of the files now under the names a life may write to; they differ for a moved or replaced file.
 pub fn lying(house: &House) -> Vec<Option<u64>> {
     let number = |path: &&str| std::fs::symlink_metadata(house.root().join(path)).map(|meta| meta.ino()).ok();
     FILES.iter().map(number).collect()
 }
 
-/// The walls as far as they reach here, found out by trying. Who `joins` the group that counts processes is in it from here on.
+/// Finds by trying which walls can be put up here. With `joins` this process joins the group that counts processes.
 pub fn find_walls(house: &House, settings: &Settings, launcher: PathBuf, joins: bool) -> Result<Walls> {
     prepare(house, Occupant::Life);
     let place = CreaturePlace { house: house.clone(), more: settings.sandbox.read.clone() };

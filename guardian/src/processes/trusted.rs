@@ -1,6 +1,6 @@
-//! Processes that are the owner's and not the creature's: no walls, the owner's whole environment, and they die with us.
+//! The owner's own processes (broker, console, builds of them): no walls, the full environment; they end with the guardian.
 //!
-//! Invariant: started from the main thread, as every child; a sweep after a life has to be told to spare them.
+//! Invariant: started from the main thread, as every child; a sweep after a life spares them only if told to.
 
 use crate::processes::{child, hunt};
 use anyhow::{Context, Result};
@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-/// What cargo and rustup leave in the environment of what they run. A cargo below it would take it for its own, and
-/// compile anew whatever looks at it.
+/// Variables cargo and rustup set for the programs they run. A cargo started from there would take them for settings,
+/// and recompile everything that depends on them.
 const LEAKED: &str = "CARGO CARGO_BIN_NAME CARGO_CRATE_NAME CARGO_PRIMARY_PACKAGE LD_LIBRARY_PATH OUT_DIR RUST_RECURSION_COUNT";
 const LEAKED_FROM: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
 
@@ -27,19 +27,19 @@ const LEAKED_FROM: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
 pub struct Trusted {
     pub program: PathBuf,
     pub args: Vec<String>,
-    /// On top of the whole environment.
+    /// Variables beside the full environment.
     pub extra: Vec<(&'static str, String)>,
-    /// Its stdout and stderr.
+    /// File for its standard output and standard error; `None`: discarded.
     pub log: Option<File>,
-    /// Becomes descriptor 3.
+    /// Passed as descriptor 3.
     pub third: Option<RawFd>,
-    /// Stays open as descriptor 4: while it is, the lock on it tells a later guardian that this process lives.
+    /// Passed as descriptor 4; the lock on it shows a later guardian that this process lives.
     pub fourth: Option<RawFd>,
-    /// Yields to whatever else wants the processor.
+    /// Runs with low priority.
     pub yields: bool,
 }
 
-/// Starts it in a group of its own.
+/// Starts the process in a process group of its own.
 pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
     let mut command = Command::new(&trusted.program);
     command.args(&trusted.args).current_dir(house.root()).process_group(0).stdin(Stdio::null());
@@ -64,7 +64,7 @@ pub fn start(house: &House, trusted: Trusted) -> Result<Pid> {
     #[allow(unsafe_code)]
     unsafe {
         command.pre_exec(move || {
-            // What is the owner's is not counted with the creature.
+            // The owner's processes are not counted with the creature's.
             walls::group::leave();
             prepare(parent, descriptors, yields)
         });
@@ -79,7 +79,7 @@ fn prepare(parent: Pid, descriptors: [(Option<RawFd>, RawFd); 2], yields: bool) 
     if nix::unistd::getppid() != parent {
         return Err(Errno::ESRCH.into());
     }
-    // Far from both first, so that neither is written over before it is moved.
+    // Copied to high numbers first, so that neither is overwritten before it is copied to its place.
     let mut far = [None; 2];
     for ((from, _), far) in descriptors.iter().zip(&mut far) {
         if let Some(from) = from {
@@ -100,7 +100,7 @@ fn prepare(parent: Pid, descriptors: [(Option<RawFd>, RawFd); 2], yields: bool) 
         }
     }
     if yields {
-        // Not being able to is no reason not to run.
+        // A failure does not matter.
         // SAFETY: a plain system call.
         #[allow(unsafe_code)]
         unsafe {
@@ -110,7 +110,7 @@ fn prepare(parent: Pid, descriptors: [(Option<RawFd>, RawFd); 2], yields: bool) 
     Ok(())
 }
 
-/// Asks one of them, and what it started in its group, to end.
+/// Asks a process and its group to end.
 pub fn terminate(pid: Pid) {
     let _ = killpg(pid, Signal::SIGTERM);
     let _ = killpg(pid, Signal::SIGCONT);
@@ -120,14 +120,14 @@ pub fn kill(pid: Pid) {
     let _ = killpg(pid, Signal::SIGKILL);
 }
 
-/// Runs a short one to its end; for commands, never within the loop.
+/// Runs a short-lived program to its end; for commands, never within the loop.
 pub fn output(program: &Path, args: &[&str]) -> Result<Output> {
     #[allow(clippy::disallowed_methods)]
     let output = Command::new(program).args(args).stdin(Stdio::null()).output();
     output.with_context(|| format!("failed to run {}", program.display()))
 }
 
-/// Waits for one of them while `go_on` says so; `None`: it does not any more, and the process lives.
+/// Waits for a process while `go_on` allows; `None` if it no longer does, and the process lives on.
 pub fn wait(pid: Pid, mut go_on: impl FnMut() -> bool) -> Option<WaitStatus> {
     loop {
         match waitpid(pid, Some(WaitPidFlag::WNOHANG)) {
@@ -142,8 +142,8 @@ pub fn wait(pid: Pid, mut go_on: impl FnMut() -> bool) -> Option<WaitStatus> {
     }
 }
 
-/// Ends what a former guardian left: whoever holds the file, and a process of this name whose number stands in it. A
-/// process that keeps its keys to itself does not show what it holds.
+/// Ends the processes a former guardian left: those that have the file open, and the process of this name whose id is
+/// in the file. The latter because the broker hides its open files.
 pub fn end_holders(lock: &Path, name: &str) {
     let noted = std::fs::read_to_string(lock).ok().and_then(|text| text.trim().parse().ok());
     let is_it = |pid: &i32| {

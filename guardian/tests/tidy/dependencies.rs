@@ -14,15 +14,15 @@ const CRATES: [(&str, &str); 17] = [
     ("guardian", "house walls"),
     ("trials", "house walls guardian console"),
     ("agenda", ""),
-    ("memory", ""),
-    ("knowledge", ""),
+    ("memory", "ground"),
+    ("knowledge", "ground"),
     ("hands", ""),
     ("model", ""),
     ("ground", ""),
     ("patch", "ground memory"),
     ("week", "agenda creature hands memory"),
     ("mind", "ground agenda memory model"),
-    ("instinct", "ground agenda mind"),
+    ("instinct", "ground agenda memory mind"),
     ("creature", "ground agenda memory knowledge hands model patch mind instinct"),
 ];
 

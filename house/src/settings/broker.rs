@@ -30,8 +30,7 @@ section! {
         /// address of the API; empty: the provider's own
         base_url: String = String::new(), NEAR;
         /// name of the variable that holds the key; empty: the usual name. Name the provider with it: without one it
-        /// is
-        /// taken for `openai`
+        /// is taken for `openai`
         key_env: String = String::new(), VARIABLE;
         /// `responses` or `chat`, of servers of OpenAI's kind; empty: `responses` at OpenAI's own address, else
         /// `chat`
@@ -99,8 +98,7 @@ section! {
     /// What the creature may spend of its own accord and when; within the share that `[budget]` leaves it.
     Autonomy {
         /// USD a day for its own ideas, coming in evenly while it wakes; at most its part of `daily_usd`; 0: none;
-        /// left
-        /// out: that part, or of a seventh of `weekly_usd` where that is less
+        /// left out: that part, or of a seventh of `weekly_usd` where that is less
         usd_per_day: Option<f64> = None, USD;
         /// when it may think of its own accord, as in `"08:00-23:00"` or, over midnight, `"20:00-02:00"`, by
         /// `[agenda] time_zone`; empty: all day

@@ -1,13 +1,15 @@
-//! The creature's sections of `owner.toml` that every creature has; those it gives itself are in `declared`.
+//! The sections of `owner.toml` that every creature has; those a creature adds for itself are in `declared`.
 
 use super::forms::Form;
 use super::key::Shape::{Amount, Clamped, Count, Flag, List, Text, Word};
 use super::key::section;
 
-/// What a tool may be: always used, used only for a request of the owner's that asks for it in plain words, never used.
+/// Permissions of a tool: always usable, usable only for a request of the owner's that asks for it in plain words,
+/// never usable.
 pub const PERMISSIONS: &[&str] = &["always", "owner", "never"];
 const CATEGORIES: &[&str] = &["goals", "opportunities", "tasks", "gaps", "presence", "knowledge", "scanning"];
-/// The guardian calls 150 minutes without a turn hung.
+/// A longer rest would come close to the 150 minutes without a turn after which the guardian takes a creature for
+/// hung.
 const LONGEST_REST_S: u64 = 3_600;
 
 section! {

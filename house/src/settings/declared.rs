@@ -1,7 +1,7 @@
-//! Settings that the creature gives itself: it declares them in `creature/settings.toml`, the owner sets them in `[creature]`.
+//! Settings the creature defines for itself: declared in `creature/settings.toml`, set by the owner in `[creature]`.
 //!
-//! Invariant: the declaration is the creature's and believed in nothing but this section: it can neither redefine nor
-//! loosen what anybody else lives by, and no mistake in it or about it keeps a guardian from its start.
+//! Invariant: the declaration is trusted for this section alone: it can neither redefine nor loosen another setting,
+//! and no mistake in it keeps a guardian from starting.
 
 use super::forms::{self, Form};
 use super::judge::{Judge, Mistakes};
@@ -14,7 +14,7 @@ use toml::{Table as Values, Value};
 
 const MOST_BYTES: u64 = 16 << 10;
 const MOST_KEYS: usize = 50;
-/// Characters of a text that is a value, or says what a key means.
+/// Characters of a text value, or of a key's meaning.
 const MOST_CHARS: usize = 400;
 
 section! {
@@ -37,10 +37,10 @@ section! {
 
 const DECLARATION: Shape = Table(Declaration::KEYS);
 
-/// By name.
+/// Declarations by name.
 pub type Declared = BTreeMap<String, Declaration>;
 
-/// What the tree in the house declares; one with a mistake declares nothing, and it is said why.
+/// What `creature/settings.toml` declares now; a file with a mistake declares nothing, and the mistake is returned.
 pub fn load(house: &House) -> (Declared, Option<String>) {
     let read = || -> anyhow::Result<Declared> {
         let bytes = files::read_most(&house.declared_settings(), MOST_BYTES)?.unwrap_or_default();
@@ -52,7 +52,7 @@ pub fn load(house: &House) -> (Declared, Option<String>) {
     }
 }
 
-/// Reads a declaration.
+/// Parses a declaration.
 pub fn read(text: &str) -> Result<Declared, Mistakes> {
     let mut judge = Judge::new(text, forms::check);
     let file = judge.parse()?;
@@ -75,7 +75,7 @@ pub fn read(text: &str) -> Result<Declared, Mistakes> {
     Ok(declared)
 }
 
-/// What the owner set of it, else its defaults; and what of that is not followed, a sentence each.
+/// The owner's values for what is declared, else the defaults; and a sentence for each value that is not followed.
 pub fn values(declared: &Declared, owners: &Values, text: &str) -> (Values, Vec<String>) {
     let mut judge = Judge::new(text, forms::check);
     let file = judge.parse().map(|file| file.into_inner()).unwrap_or_default();
@@ -100,7 +100,7 @@ pub fn values(declared: &Declared, owners: &Values, text: &str) -> (Values, Vec<
 }
 
 impl Declaration {
-    /// What is wrong with a value.
+    /// Says what is wrong with a value, if anything.
     fn fits(&self, value: &Value) -> Result<(), String> {
         let (least, most) = (self.least.unwrap_or(f64::MIN), self.most.unwrap_or(f64::MAX));
         let between = |number: f64| match (least..=most).contains(&number) {

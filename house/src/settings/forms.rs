@@ -1,4 +1,4 @@
-//! What a text must look like that is a name, a path, a time or a rule; addresses are the broker's to judge.
+//! Checks on text settings: names, paths, times, rules. Web addresses are checked by the broker.
 
 use super::words;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 /// What kind of text a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Anything; not even looked at for secrets.
+    /// Anything; not checked for secrets either.
     Free,
     /// Anything but a secret.
     Plain,
@@ -20,18 +20,18 @@ pub enum Form {
     Variable,
     NeededVariable,
     ModelName,
-    /// A model's name; with a `*` at its end it fits all that begin so.
+    /// A model's name; with a `*` at its end it matches every name that begins so.
     PriceName,
     ServiceName,
     Capability,
     Method,
     /// A path with `*` for a segment and `**` for any rest.
     Glob,
-    /// A host, or `*.` before one.
+    /// A host, or `*.` and a host.
     Host,
-    /// A key of the creature's own.
+    /// The name of a setting the creature declares.
     KeyName,
-    /// Web addresses: any; https, or plain http to this machine or a private network.
+    /// Web addresses. `Address`: any; `NearAddress`: https, or plain http to this machine or a private network.
     Address,
     NearAddress,
     /// The name of an HTTP header.
@@ -39,13 +39,13 @@ pub enum Form {
     WakingHours,
 }
 
-/// What is wrong with a text, as the end of a sentence that begins with its key.
+/// Ok, or what is wrong with a text, as the end of a sentence that begins with its key.
 pub type Verdict = Result<(), String>;
 
-/// Of a program that knows more of a form than is judged here.
+/// A check that may be stricter: the broker's, which can parse addresses.
 pub type Check = fn(Form, &str) -> Verdict;
 
-/// What can be judged without an address parser: all but the last four, which the broker judges when it is asked.
+/// Checks what needs no address parser; the last four forms are checked by the broker alone.
 pub fn check(form: Form, text: &str) -> Verdict {
     match form {
         Form::Free | Form::Plain => Ok(()),
@@ -108,7 +108,7 @@ fn method(method: &str) -> Verdict {
     Err(format!("not a method; {}", words::suggest(&method.to_uppercase(), &METHODS)))
 }
 
-/// `/a/*/b`, `/a/**`: stars stand alone between slashes, two of them only at the end.
+/// Checks a glob (`/a/*/b`, `/a/**`): stars stand alone between slashes, two of them only at the end.
 fn glob(path: &str) -> Verdict {
     let rest = path.strip_prefix('/').ok_or("must begin with /")?;
     wrong(path.contains(['?', '#', '\\', '%']), "is a path alone: no ?, #, \\ or %")?;
@@ -134,7 +134,7 @@ fn host(pattern: &str) -> Verdict {
     wrong(port, "must be a host without a port")
 }
 
-/// Where this machine has no zones at all, every name may be one.
+/// On a machine without time zone data every name is accepted.
 fn zone(name: &str) -> Verdict {
     let known: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
     if known.is_empty() || jiff::tz::TimeZone::get(name).is_ok() {

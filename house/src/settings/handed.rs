@@ -1,22 +1,22 @@
-//! The creature's part of the owner's settings, as the guardian hands it over: `.self/settings.json`, replaced whole.
+//! Writes the creature's part of the owner's settings for it: `.self/settings.json`, replaced whole.
 
 use super::{Reader, declared, forms, read};
 use crate::{House, files};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-/// Sections that are the creature's.
+/// Sections the creature reads.
 const SECTIONS: [&str; 7] = ["rest", "agenda", "sessions", "dream", "files", "permissions", "self_edit"];
-/// Of the broker's section `[model]`, how a model is asked.
+/// Keys of the broker's section `[model]` that the creature reads too: how a model is asked.
 const OF_MODEL: [&str; 5] = ["deadline_s", "max_tokens", "context_tokens", "tools", "effort"];
 
-/// Writes it for a life. By that number the creature knows that it is not an older guardian's.
+/// Writes the file for a life. The life's number tells the creature that the file is not left from an earlier one.
 pub fn hand_over(house: &House, life: u64, text: &str) -> Result<()> {
     let document = document(house, life, text)?;
     files::replace_unsynced(&house.handed_settings(), format!("{document:#}\n").as_bytes())
 }
 
-/// What `text`, in which no mistake was found, makes for the creature that is in the house now.
+/// The document for the creature now in the house; `text` was checked before.
 pub fn document(house: &House, life: u64, text: &str) -> Result<Value> {
     let read = read(text, Reader::Guardian, forms::check)?;
     let (declared, undeclared) = declared::load(house);

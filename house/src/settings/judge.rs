@@ -9,20 +9,20 @@ use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Mistakes told at once; of more only their number is.
+/// Mistakes told at once; beyond that only their number is told.
 const MOST_TOLD: usize = 8;
 
-/// Something wrong, and where.
+/// A mistake: what is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Of the file, from 1.
+    /// Line in the file, from 1.
     pub line: usize,
-    /// Keys from the section down; empty where it is no TOML.
+    /// Keys from the section down; empty where the file is not TOML.
     pub path: String,
     pub what: String,
 }
 
-/// All that is wrong with a file, at least one, in its order.
+/// All mistakes in a file, at least one, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistakes(pub Vec<Mistake>);
 
@@ -46,11 +46,11 @@ impl fmt::Display for Mistakes {
 
 impl std::error::Error for Mistakes {}
 
-/// A place in the file: how it is called, and where it begins.
+/// A place in the file: its name, and where it begins.
 #[derive(Clone)]
 struct Place {
     path: String,
-    /// Spelled as a section, in brackets.
+    /// Whether the name is written as a section header, in brackets.
     section: bool,
     at: usize,
 }
@@ -60,7 +60,7 @@ impl Place {
         Self { path: String::new(), section: false, at: 0 }
     }
 
-    /// What is named below a section or a key; a table may have a header of its own there.
+    /// The place of a name below this one; a table there may have a header of its own.
     fn below(&self, name: &str, at: usize, is_table: bool) -> Self {
         let joined = |path: String, section| Self { path, section, at };
         match (self.path.strip_suffix(']').filter(|_| self.section), is_table) {
@@ -73,14 +73,14 @@ impl Place {
     }
 }
 
-/// What was found in a file.
+/// Collects what is found in a file.
 pub struct Judge<'t> {
     text: &'t str,
     check: Check,
-    /// Keys that stand above the first section, in whichever section one is looked for.
+    /// Keys that belong above the first section: a mistake in a section may have meant one of them.
     above: Vec<&'static str>,
     pub mistakes: Vec<Mistake>,
-    /// What is not as it is written, and yet no mistake.
+    /// Values that are not taken as written, and yet no mistake.
     pub told: Vec<Mistake>,
 }
 
@@ -89,7 +89,7 @@ impl<'t> Judge<'t> {
         Self { text, check, above: vec![], mistakes: vec![], told: vec![] }
     }
 
-    /// The file as a table, or why it is none.
+    /// The file as a table, or the syntax error.
     pub fn parse(&self) -> Result<Spanned<DeTable<'t>>, Mistakes> {
         DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -97,7 +97,7 @@ impl<'t> Judge<'t> {
         })
     }
 
-    /// Judges the top of a file; of its names only those that are wanted, and of strange ones only where they are too.
+    /// Judges the top level of a file: the keys `wanted` accepts, which is given `None` for an unknown name.
     pub fn top(&mut self, table: &DeTable<'_>, keys: &[Key], wanted: impl Fn(Option<&Key>) -> bool) {
         self.above =
             keys.iter().filter(|key| matches!(key.shape, Shape::Word(_))).map(|key| key.name).collect();
@@ -110,19 +110,19 @@ impl<'t> Judge<'t> {
         }
     }
 
-    /// Judges a file whose names are the writer's.
+    /// Judges a file whose keys are names its writer chose.
     pub fn names(&mut self, table: &DeTable<'_>, form: Form, each: &Shape) {
         self.named(&Place::top(), table, form, each);
     }
 
-    /// Adds what only the values together show, at a key below sections.
+    /// Adds a mistake that only several values together show, at a key below sections.
     pub fn wrong_at(&mut self, file: &DeTable<'_>, path: &[&str], what: impl Into<String>) {
         let [sections @ .., key] = path else { return };
         let mistake = self.mistake(place(file, path), &format!("[{}] {key}", sections.join(".")), what);
         self.mistakes.push(mistake);
     }
 
-    /// All that is wrong so far, in the order of the file.
+    /// All mistakes so far, in the order of the file.
     pub fn found(&mut self) -> Result<(), Mistakes> {
         if self.mistakes.is_empty() {
             return Ok(());
@@ -186,7 +186,7 @@ impl<'t> Judge<'t> {
         }
         let is_strange = |name: &str| !besides.contains(&name) && keys.iter().all(|key| key.name != name);
         if table.keys().any(|name| is_strange(name.get_ref())) {
-            // What seems to be missing may well be there under a mistyped name, which is told.
+            // The missing key may be there under the mistyped name, which was reported.
             return;
         }
         for key in keys.iter().filter(|key| key.needed()) {
@@ -255,7 +255,7 @@ impl<'t> Judge<'t> {
     }
 
     fn text(&mut self, place: &Place, text: &str, form: Form) {
-        // Names of folders and of what is not the broker's may be long and random, and are never printed.
+        // Folders and values of other programs may be long and random; they are never printed.
         let open = matches!(form, Form::Free | Form::Folder);
         if !open && words::looks_secret(text) {
             let what = "looks like a secret itself: put it in .env and name the variable here";
@@ -266,7 +266,7 @@ impl<'t> Judge<'t> {
     }
 }
 
-/// Where a key stands, by the names from the top down, or else what it would be in; in bytes into the text.
+/// Byte position of a key, given the names from the top down; of the nearest enclosing name where the key is missing.
 fn place(file: &DeTable<'_>, path: &[&str]) -> usize {
     let (mut at, mut table) = (0, Some(file));
     for step in path {
@@ -278,7 +278,7 @@ fn place(file: &DeTable<'_>, path: &[&str]) -> usize {
     at
 }
 
-/// What TOML has against a line, unless it quotes the line, which may hold anything.
+/// The TOML parser's message, unless it quotes the line, which may hold a secret.
 fn syntax(text: &str, at: usize, message: &str) -> String {
     let number = text.get(..at).unwrap_or_default().matches('\n').count();
     let line = text.lines().nth(number).unwrap_or_default();

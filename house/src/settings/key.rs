@@ -1,6 +1,6 @@
-//! What a setting is: its name, what it may hold, its default and one line of meaning, all from one declaration.
+//! What a setting is: its name, its shape, its default and one line of meaning, all from one declaration.
 //!
-//! `section!` makes of one list the typed values, their defaults, and what `judge` and `table` go by.
+//! `section!` turns one list into the typed values, their defaults, and the keys that `judge` and `table` go by.
 
 use super::forms::Form;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,34 +12,34 @@ pub struct Key {
     /// One line, for the owner.
     pub meaning: &'static str,
     pub shape: Shape,
-    /// What it is where the owner does not say, as JSON, by its name.
+    /// Its default as JSON, given the key's name.
     pub default: fn(&str) -> Value,
 }
 
 /// The most a whole number of TOML can be.
 pub const WITHOUT_END: u64 = i64::MAX as u64;
 
-/// What may stand at a place.
+/// What may stand at a key.
 pub enum Shape {
     Flag,
-    /// A whole number, least and most; what is out of bounds is a mistake.
+    /// A whole number between least and most; beyond them it is a mistake.
     Count(u64, u64),
-    /// A whole number, least and most; what is out of bounds is taken to the nearest bound, and told.
+    /// A whole number between least and most; beyond them the nearest bound is taken, and the owner is told.
     Clamped(u64, u64),
-    /// A number, least and most.
+    /// A number between least and most.
     Amount(f64, f64),
     /// One of these words.
     Word(&'static [&'static str]),
     Text(Form),
     List(&'static Shape),
     Table(&'static [Key]),
-    /// Names that the owner gives, each with the same shape.
+    /// A table whose keys are names the owner chooses, each with the same shape.
     Names(Form, &'static Shape),
-    /// A table whose keys depend on the word at one of them.
+    /// A table whose keys depend on the word at the key named here.
     Kinds(&'static str, &'static [(&'static str, &'static [Key])]),
-    /// It cannot be left out.
+    /// A shape that cannot be left out.
     Needed(&'static Shape),
-    /// Anything: somebody else judges it.
+    /// Anything: checked elsewhere.
     Any,
 }
 
@@ -50,7 +50,7 @@ impl Key {
 }
 
 impl Shape {
-    /// Written with a header of its own, in brackets.
+    /// Whether it is written as a section, with a header in brackets.
     pub fn is_section(&self) -> bool {
         match self {
             Self::Needed(shape) => shape.is_section(),
@@ -68,8 +68,9 @@ impl Shape {
     }
 }
 
-/// One declaration a key: `name: type = default, shape;` under a comment that says what it means. Where the file has
-/// another name for it than the program: `name("written"): …`; seconds kept as milliseconds: `name("written", with seconds): …`.
+/// Declares a section, a line for each key: `name: type = default, shape;` under a comment with its meaning.
+/// `name("written"): …` where the file calls it otherwise; `name("written", with seconds): …` for seconds kept as
+/// milliseconds.
 macro_rules! section {
     ($(#[doc = $about:literal])+ $type:ident {
         $($(#[doc = $meaning:literal])+ $key:ident $(($written:literal $(, $with:ident seconds)?))?: $value:ty = $default:expr, $shape:expr;)*
@@ -101,13 +102,13 @@ macro_rules! section {
 }
 pub(crate) use section;
 
-/// A key of a section where the owner says nothing.
+/// The default of a key of a section.
 pub fn default_of<T: Default + Serialize>(name: &str) -> Value {
     let section = serde_json::to_value(T::default()).unwrap_or_default();
     section.get(name).cloned().unwrap_or_default()
 }
 
-/// How a key is written: its last name.
+/// A key's name in the file: the last of the names given.
 pub const fn written(names: &[&'static str]) -> &'static str {
     match names {
         [.., name] => name,

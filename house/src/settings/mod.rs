@@ -31,8 +31,7 @@ section! {
         /// `on`: as far as this kernel can; `required`: all of them or no start; `off`: none
         walls: Walls = Walls::On, Word(&["on", "required", "off"]);
         /// after text of others was read, acts to somebody new and rewrites of `PURPOSE.md` wait for you (`ask`) or
-        /// not
-        /// (`allow`)
+        /// not (`allow`)
         taint: Taint = Taint::Ask, Word(&["ask", "allow"]);
         /// which model thinks, and how it is asked
         model: Model = Model::default(), Table(Model::KEYS);
@@ -64,8 +63,7 @@ section! {
         /// where the file tools work, and how much of it they show
         files: Files = Files::default(), Table(Files::KEYS);
         /// by `"family.tool"` or `"family.*"`: `always`; `owner`: only for a request of yours that asks for it in
-        /// plain
-        /// words, until that is done, a day after the last word about it at most; `never`. Left out: `always`,
+        /// plain words, until that is done, a day after the last word about it at most; `never`. Left out: `always`,
         /// `repo.install_deps`: `owner`
         permissions: BTreeMap<String, String> = BTreeMap::new(), Names(Form::Free, &Word(PERMISSIONS));
         /// how long each step of a self-edit may take
@@ -79,16 +77,16 @@ section! {
     }
 }
 
-/// Who reads it, and so what of it is judged.
+/// Who reads the file; decides which parts are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// All of it, strange names too.
+    /// All of it, unknown names included.
     Guardian,
-    /// Its own sections; what the others are, the guardian judges.
+    /// The broker's own sections; the guardian judges the others.
     Broker,
 }
 
-/// The sections, and keys above them, that the broker lives by.
+/// The sections and top-level keys that the broker reads.
 const BROKERS: [&str; 10] =
     ["model", "budget", "autonomy", "prices", "services", "janee", "web", "search", "x", "taint"];
 
@@ -98,16 +96,16 @@ impl Reader {
     }
 }
 
-/// A file without a mistake.
+/// The content of a file without a mistake.
 #[derive(Clone, Debug, Default)]
 pub struct Read {
-    /// What its reader does not read is at its default.
+    /// Sections the reader does not read are at their defaults.
     pub settings: Settings,
-    /// What is not taken as it is written, and is no mistake: numbers beyond their bounds.
+    /// Values not taken as written that are no mistake: numbers beyond their bounds.
     pub told: Vec<Mistake>,
 }
 
-/// Reads the owner's file; one that is missing is all defaults.
+/// Reads the owner's file; a missing one means all defaults.
 pub fn load<T>(house: &House, read: impl Fn(&str) -> Result<T, Mistakes>) -> Result<T> {
     let path = house.owner_settings();
     let bytes = files::read_small(&path)?.unwrap_or_default();
@@ -115,7 +113,7 @@ pub fn load<T>(house: &House, read: impl Fn(&str) -> Result<T, Mistakes>) -> Res
     read(&text).map_err(|mistakes| anyhow!("{}, {mistakes}", path.display()))
 }
 
-/// Judges a text, and takes what is good. `check` is `forms::check`, or that of a program that knows more.
+/// Judges a text and takes its values. `check` is `forms::check`, or the check of a program that knows more.
 pub fn read(text: &str, reader: Reader, check: Check) -> Result<Read, Mistakes> {
     let mut judge = Judge::new(text, check);
     let file = judge.parse()?;
@@ -126,7 +124,7 @@ pub fn read(text: &str, reader: Reader, check: Check) -> Result<Read, Mistakes> 
     let mut table: toml::Table = toml::from_str(text).unwrap_or_default();
     table.retain(|name, _| reader.reads(name));
     clamp(&mut table);
-    // The shapes forbid more than the types do, so nothing is left to be told here.
+    // The shapes are stricter than the types, so this fails only if the two disagree.
     let settings: Settings = table.try_into().map_err(|_: toml::de::Error| {
         Mistakes(vec![judge.mistake(0, "", "somewhere a value is of the wrong kind")])
     })?;
@@ -137,7 +135,7 @@ pub fn read(text: &str, reader: Reader, check: Check) -> Result<Read, Mistakes> 
     Ok(Read { settings, told: judge.told })
 }
 
-/// A mistake that only a program's own meaning shows, at a key below sections.
+/// A mistake found by one program's own rules, at a key below sections.
 pub fn mistake(text: &str, path: &[&str], what: String) -> Mistakes {
     let mut judge = Judge::new(text, forms::check);
     let file = judge.parse().map(|file| file.into_inner()).unwrap_or_default();
@@ -145,7 +143,7 @@ pub fn mistake(text: &str, path: &[&str], what: String) -> Mistakes {
     Mistakes(judge.mistakes)
 }
 
-/// What no key alone is wrong with.
+/// Mistakes that only several keys together show.
 fn contradictions(settings: &Settings) -> Vec<([&'static str; 2], String)> {
     let mut found = Vec::new();
     if let Some(janee) = &settings.janee {
@@ -168,7 +166,7 @@ fn contradictions(settings: &Settings) -> Vec<([&'static str; 2], String)> {
     found
 }
 
-/// Takes numbers to their bounds, as it was told.
+/// Moves numbers to their bounds, as reported to the owner.
 fn clamp(table: &mut toml::Table) {
     for section in Settings::KEYS {
         let Table(keys) = section.shape else { continue };

@@ -1,4 +1,4 @@
-//! The table of every setting, as `docs/owner-toml.md` has it; made from the declarations.
+//! Generates the table of all settings (`docs/owner-toml.md`) from their declarations.
 
 use super::Settings;
 use super::key::{Key, Shape, WITHOUT_END};
@@ -24,7 +24,7 @@ pub fn page() -> String {
     page
 }
 
-/// A section, and those below it.
+/// Writes a section, and the sections below it.
 fn section_of(page: &mut String, path: &str, key: &Key) {
     let (header, shape) = header(path, &key.shape);
     let _ = write!(page, "\n## `{header}`\n\n{}.\n", sentence(key.meaning));
@@ -43,7 +43,7 @@ fn section_of(page: &mut String, path: &str, key: &Key) {
     below.iter().for_each(|key| section_of(page, &format!("{path}.{}", key.name), key));
 }
 
-/// How a section is written, and what is in it.
+/// A section's header, and the shape of its content.
 fn header<'k>(path: &str, shape: &'k Shape) -> (String, &'k Shape) {
     let shape = inner(shape);
     if let Shape::List(each) = shape {
@@ -55,7 +55,7 @@ fn header<'k>(path: &str, shape: &'k Shape) -> (String, &'k Shape) {
     (format!("[{path}]"), shape)
 }
 
-/// Shown as a section of its own.
+/// Whether a key is shown as a section of its own.
 fn is_below(key: &Key) -> bool {
     if let Shape::List(each) | Shape::Names(_, each) = &key.shape {
         return matches!(each, Shape::Table(_) | Shape::List(_));

@@ -1,13 +1,13 @@
-//! Words in settings: which one was meant, and which one is a secret that should not stand there.
+//! Words in settings: the known name closest to a mistyped one, and text that looks like a secret.
 
 use crate::secret_beginnings;
 
-/// Characters from which on a word without any pause is no word.
+/// Length from which on an unbroken word with digits is taken for a secret.
 const LONGEST_WORD: usize = 24;
-/// The same for a part of one that has letters of both cases.
+/// The same for a part between `_` and `-` that has letters of both cases.
 const LONGEST_PART: usize = 16;
 const LONGEST_SHOWN: usize = 40;
-/// Of more names only the nearest is told, where there is one.
+/// With more known names than this only the nearest is told, where there is one.
 const MOST_LISTED: usize = 12;
 
 /// True for text that looks like a key or a token.
@@ -16,7 +16,7 @@ pub fn looks_secret(text: &str) -> bool {
     secret_beginnings::of_settings().any(begins) || text.split(['/', ' ', ',', ':', '=']).any(is_random)
 }
 
-/// Long, with digits among letters, and nothing that parts one word from the next.
+/// Long, with digits, and hardly a separator in it.
 fn is_random(word: &str) -> bool {
     let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '_' | '-'));
     if word.len() < LONGEST_WORD || !plain {
@@ -29,13 +29,13 @@ fn is_random(word: &str) -> bool {
     digits >= 3 && (longest >= LONGEST_WORD || upper && lower && longest >= LONGEST_PART)
 }
 
-/// A name as it may be printed; `None` where it may be something else in the place of a name.
+/// A name that may be printed; `None` where a secret may stand in the place of a name.
 pub fn shown(name: &str) -> Option<&str> {
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
     (plain && !name.is_empty() && name.len() <= LONGEST_SHOWN && !looks_secret(name)).then_some(name)
 }
 
-/// What was probably meant, and what there is.
+/// A sentence with the name that was probably meant, and the names there are.
 pub fn suggest(word: &str, known: &[&str]) -> String {
     let all = format!("there is {}", known.join(", "));
     match nearest(word, known) {
@@ -45,7 +45,7 @@ pub fn suggest(word: &str, known: &[&str]) -> String {
     }
 }
 
-/// The name that takes the fewest changes; `None` where even that one is another word.
+/// The known name that takes the fewest changes; `None` where even that one is too different.
 pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let word: String = word.to_lowercase().chars().take(100).collect();
     let measured = known.iter().map(|name| (strsim::osa_distance(&word, &name.to_lowercase()), *name));

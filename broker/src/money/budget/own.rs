@@ -1,4 +1,4 @@
-//! What the creature may spend of its own accord just now: judged by the rate, refused in words, shown on the page.
+//! The creature's own money: whether a call may be made now, the refusal if not, and its part of the page.
 
 use super::state::{Inner, State, UNDER_WAY_S};
 use crate::ground::caps::{Class, Cost, Day, Micros, dollars};
@@ -9,11 +9,11 @@ use crate::ledger::Entry;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Seconds after which a refused call is asked about again, at most: the owner may have given more by then.
+/// Longest `retry-after` of a refused call, in seconds: the owner may have allowed more by then.
 const LONGEST_WAIT_S: i64 = 3_600;
 
 impl Inner {
-    /// Whether a call of the creature's own may leave now.
+    /// Whether a call of the creature's own may be made now.
     pub(super) fn by_rate(&self, state: &mut State, entry: &Entry, cost: Cost) -> Result<(), Refusal> {
         let now_ms = self.redate(state);
         let under_way = state.money.own_under_way();
@@ -27,7 +27,7 @@ impl Inner {
         self.write_down(state, entry, Class::Autonomous, "rate", &message);
         let left_ms = short.room_at_ms.map_or(i64::MAX, |room_at_ms| room_at_ms.saturating_sub(now_ms));
         let wait_s = (left_ms / 1_000).saturating_add(1).clamp(1, LONGEST_WAIT_S).unsigned_abs();
-        // Waiting makes room for it, and a shorter prompt would only be a worse one.
+        // Waiting makes room for this call; shortening the prompt would only make it worse.
         let refusal = Refusal { fits_tokens: Some(0), ..Refusal::new(429, "budget_cap", message, hint) };
         refusal.after(if short.waits { UNDER_WAY_S } else { wait_s })
     }
@@ -54,14 +54,14 @@ impl Inner {
         (message, hint)
     }
 
-    /// A call of the creature's own was settled; what is left.
+    /// Takes the cost of a settled call from the creature's own money; returns what is left.
     pub(super) fn own_spent(&self, state: &mut State, cost: Micros) -> i64 {
         let now_ms = self.redate(state);
         state.bucket = self.rate.spent(state.bucket, now_ms, cost);
         state.bucket.level
     }
 
-    /// What of it stands on the page: nothing that changes merely because the bucket fills.
+    /// Its part of the page; no field changes merely because the bucket fills.
     pub(super) fn autonomy(&self, state: &mut State) -> Value {
         let now_ms = self.redate(state);
         let rate = &self.rate;
@@ -76,7 +76,7 @@ impl Inner {
         })
     }
 
-    /// From when on a call of the cheapest model has room by the rate and under the caps.
+    /// From when on a call to the cheapest model fits the rate and the caps.
     fn room_at(&self, state: &State) -> Option<i64> {
         let likely = state.likely.cheapest();
         let by_rate = self.rate.room_at(state.bucket, likely)?;
@@ -90,7 +90,7 @@ impl Inner {
         }
     }
 
-    /// Its waking hours begin and end without a call.
+    /// Time until waking hours begin or end, which changes the page without a call.
     pub(super) fn until_waking_turns(&self) -> Duration {
         let now_ms = self.clock.now().as_millisecond();
         let left_ms = self.rate.turns_at(now_ms).map_or(i64::MAX, |turns_at| turns_at.saturating_sub(now_ms));

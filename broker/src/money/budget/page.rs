@@ -1,4 +1,4 @@
-//! `.self/budget.json`: what is spent, what is left and what is the matter; replaced whole, a little after each change.
+//! `.self/budget.json`: what is spent, what is left and what is wrong; replaced whole, shortly after each change.
 
 use super::state::{Inner, State};
 use crate::ground::caps::{Day, Micros, Span, dollars};
@@ -12,12 +12,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// How long changes are gathered before the page is written.
+/// How long changes are collected before the page is written.
 const GATHER: Duration = Duration::from_millis(200);
-/// How often it is looked at though nothing changed: a clock is set, a machine sleeps.
+/// Longest time between two looks without a change: the clock may be set, the machine may sleep.
 const LOOK: Duration = Duration::from_secs(60);
 
-/// Keeps the page for as long as there is a budget.
+/// Keeps the page up to date for as long as there is a budget.
 pub(super) fn keep(inner: &Arc<Inner>, changes: Receiver<()>) {
     let budget = Arc::downgrade(inner);
     let spawned = std::thread::Builder::new().name("budget".into()).spawn(move || follow(&budget, &changes));
@@ -57,15 +57,15 @@ fn follow(budget: &Weak<Inner>, changes: &Receiver<()>) {
     }
 }
 
-/// Midnight comes without a call, and opens a day's money to who waits for it.
+/// Time until midnight UTC, when a new day's money becomes available without a call.
 fn until_midnight(now: Timestamp) -> Duration {
     let midnight_ms = Day(Day::of(now).0 + 1).starts_s().saturating_mul(1_000);
     let left_ms = midnight_ms.saturating_sub(now.as_millisecond());
     Duration::from_millis(u64::try_from(left_ms).unwrap_or(0)) + GATHER
 }
 
-/// Whole or not at all for a reader. Not synced: it is made anew at each start, and a sync here is in the way of the
-/// ledger's.
+/// Replaces the file in one step for readers. Not synced: the page is written at each start, and a sync here would
+/// delay the ledger's.
 fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let aside = path.with_extension("json.aside");
     File::create(&aside)?.write_all(bytes)?;
@@ -126,7 +126,7 @@ pub(super) fn view(inner: &Inner) -> Value {
     })
 }
 
-/// What is spent of each cap, once it is enough to be said.
+/// A warning about caps that are nearly spent.
 pub(super) fn warning(inner: &Inner, state: &State, today: Day) -> Option<String> {
     let limits = || inner.caps.0.iter().rev().map(|cap| (cap, state.money.spent_on(cap.span.begins(today))));
     let whole = limits().map(|(cap, spent)| (format!("{}'s", cap.span.now()), spent.total, cap.whole));
@@ -148,7 +148,7 @@ pub(super) fn warning(inner: &Inner, state: &State, today: Day) -> Option<String
 }
 
 impl Inner {
-    /// Writes down once a day that money runs short.
+    /// Records once a day that money runs short.
     pub(super) fn warn(&self, state: &mut State) {
         let today = Day::of(self.clock.now());
         let Some(warning) = warning(self, state, today) else { return };

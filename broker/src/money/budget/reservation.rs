@@ -1,6 +1,6 @@
-//! A reservation in hand: settled once, by whoever holds it, or when it is dropped.
+//! A reservation: settled once, explicitly or when it is dropped.
 //!
-//! Invariant: dropped after its call may have left, it stands in full; dropped before, it costs nothing.
+//! Invariant: dropped after its call may have been sent it stays spent in full; dropped before, it costs nothing.
 
 use super::state::Inner;
 use crate::ground::caps::{Class, Micros};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 pub struct Reservation {
     inner: Arc<Inner>,
-    /// What the settling line has in common with the reserving one.
+    /// Fields that the settling entry shares with the reserving one.
     entry: Entry,
     amount: Micros,
     may_have_left: bool,
@@ -22,14 +22,14 @@ impl Reservation {
         Self { inner, entry, amount, may_have_left: false, is_settled: false }
     }
 
-    /// It is on the disk: from here on its call may be under way.
+    /// Notes that it is on disk: from here on its call may be under way.
     pub(super) fn leaves(mut self) -> Self {
         self.may_have_left = true;
         self.inner.change();
         self
     }
 
-    /// It never came to the disk.
+    /// Removes a reservation that could not be written.
     pub(super) fn undo(mut self) {
         self.is_settled = true;
         self.inner.state().money.settle(&self.entry.call, 0);
@@ -39,12 +39,12 @@ impl Reservation {
         self.amount
     }
 
-    /// What it did cost; `decision` says how that is known.
+    /// Settles at the actual cost; `decision` says how it is known.
     pub fn settle(mut self, actual: Micros, status: Option<u16>, bytes_in: u64, decision: &str) {
         self.settle_now(actual, status, bytes_in, decision);
     }
 
-    /// What it did cost is not known: it stands in full.
+    /// The actual cost is unknown: the reservation stays spent in full.
     pub fn stands(mut self, status: Option<u16>, bytes_in: u64, why: &str) {
         self.settle_now(self.amount, status, bytes_in, why);
     }
@@ -64,7 +64,7 @@ impl Reservation {
         self.entry.decision = decision.to_owned();
         match actual > self.amount {
             true => self.inner.ledger.submit_at_once(self.entry.clone()),
-            // Should it be lost, the reservation stands.
+            // If this entry is lost, the reservation stays spent.
             false => self.inner.ledger.submit(self.entry.clone()),
         }
         self.inner.warn(&mut state);

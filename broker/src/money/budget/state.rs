@@ -1,4 +1,4 @@
-//! What a budget knows while it runs: money, the owner's window, its own share; and the refusals that follow from it.
+//! The state of a running budget: money, the owner's window, the creature's own share; and the refusals that follow from it.
 
 use super::window::Window;
 use crate::ground::caps::{Caps, Class, Cost, Day, Micros, Money, NoRoom, dollars};
@@ -14,27 +14,28 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, mpsc};
 
-/// Milliseconds between two refusals that are written down; a creature that asks in a loop fills no disk.
+/// Least time between two refusals in the ledger, in milliseconds: a creature that asks in a loop must not fill the
+/// disk.
 const REFUSAL_EVERY_MS: i64 = 60_000;
-/// Seconds after which a call may fit for which calls under way leave no room.
+/// Seconds after which to ask again for a call that does not fit beside calls under way.
 pub const UNDER_WAY_S: u64 = 30;
 
 pub struct Inner {
     pub house: House,
     pub clock: Clock,
-    /// When this process began: with what the owner last saved.
+    /// When this process began, with the settings the owner saved last.
     pub since: String,
     pub ledger: Ledger,
-    /// Which models answer; shown beside the money.
+    /// Which models answer; shown on the page.
     pub patience: Patience,
     pub caps: Caps,
     pub rate: Rate,
     pub warn_percent: f64,
     pub state: Mutex<State>,
-    /// The beginning of every call's name, unlike that of any other process.
+    /// The beginning of every call's name, different for each process.
     pub prefix: String,
     pub calls: AtomicU64,
-    /// Wakes who writes `budget.json`.
+    /// Wakes the thread that writes `budget.json`.
     pub changed: mpsc::Sender<()>,
 }
 
@@ -43,20 +44,20 @@ pub struct State {
     pub window: Window,
     pub warned_on: Option<Day>,
     pub refused_ms: i64,
-    /// How costs were come by that neither a list nor an answer says.
+    /// How prices were estimated that neither a list nor an answer gives.
     pub prices_told: Vec<String>,
-    /// Which mind the owner's settings and keys make, and why.
+    /// Which model the owner's settings and keys select, and why.
     pub mind: String,
     pub bucket: Bucket,
     pub likely: Likely,
 }
 
-/// What the next call of the creature's likely costs.
+/// The likely cost of the creature's next call.
 #[derive(Default)]
 pub struct Likely {
-    /// By the models it thinks with by default.
+    /// By name of the models it thinks with by default.
     pub offered: BTreeMap<String, Micros>,
-    /// Of the last call, where no model is known by name.
+    /// Of the last call, if no default model is known by name.
     last: Micros,
 }
 
@@ -82,7 +83,7 @@ impl Inner {
         let _ = self.changed.send(());
     }
 
-    /// On whose behalf a call is made, by what the owner did and when.
+    /// On whose behalf a call is made, judged by what the owner did and when.
     pub fn class(&self, state: &mut State, lowered: bool) -> Class {
         let bytes = files::mark(&self.house.inbox()).map_or(0, |mark| mark.bytes);
         if let Some(note) = state.window.look(bytes, self.clock.now()) {
@@ -121,16 +122,16 @@ impl Inner {
         let refusal = Refusal::new(429, "budget_cap", message, hint);
         match (no.waits, no.is_too_large) {
             (true, _) => refusal.after(UNDER_WAY_S),
-            // Waiting does not help.
+            // Waiting would not help.
             (_, true) => refusal,
             _ => refusal.after(reset.starts_s().saturating_sub(now.as_second()).max(1).unsigned_abs()),
         }
     }
 
-    /// Writes down a refusal, unless one was just before.
+    /// Records a refusal, unless one was recorded shortly before.
     pub fn write_down(&self, state: &mut State, entry: &Entry, class: Class, decision: &str, why: &str) {
         let ms = self.clock.now().as_millisecond();
-        // Time that went back counts as time that passed.
+        // A clock that was set back counts as time that passed.
         if ms.saturating_sub(state.refused_ms).unsigned_abs() >= REFUSAL_EVERY_MS.unsigned_abs() {
             state.refused_ms = ms;
             let entry = Entry {
@@ -145,7 +146,7 @@ impl Inner {
         self.change();
     }
 
-    /// Now; a clock that went back takes back what it had filled in, once.
+    /// The time now. If the clock was set back, the bucket is corrected for it, once.
     pub fn redate(&self, state: &mut State) -> i64 {
         let now_ms = self.clock.now().as_millisecond();
         if now_ms < state.bucket.at_ms {

@@ -1,11 +1,11 @@
-//! The owner's window: a while after each new word in the inbox, calls are on the owner's behalf; pure.
+//! The owner's window: for a while after each new word in the inbox, calls count as the owner's; pure.
 
 use crate::ledger::Entry;
 use crate::ledger::sums::{INBOX, OWNER_SPOKE, Sums};
 use jiff::Timestamp;
 
 pub struct Window {
-    /// None before the first look ever.
+    /// `None` before the first look.
     inbox_bytes: Option<u64>,
     spoke: Option<Timestamp>,
     seconds: i64,
@@ -20,7 +20,7 @@ impl Window {
         }
     }
 
-    /// Notices whether the inbox has grown; what is returned is to be written down.
+    /// Notices whether the inbox has grown; the entry returned has to be recorded.
     pub fn look(&mut self, bytes: u64, now: Timestamp) -> Option<Entry> {
         let known = self.inbox_bytes.replace(bytes);
         let (decision, note) = match known {

@@ -1,4 +1,4 @@
-//! The session with Janee: made when it is first needed, over streamable HTTP or a child's standard streams.
+//! The session with Janee, over streamable HTTP or a child's standard streams; opened when first needed.
 
 use crate::ground::hosts;
 use crate::ground::text::cut;
@@ -17,10 +17,10 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
-/// Longest a call may take, and a connection to be made.
+/// Longest time for a call, and for opening a connection.
 const DEADLINE: Duration = Duration::from_secs(45);
 const CONNECT: Duration = Duration::from_secs(15);
-/// Longest an old session may take to leave.
+/// Longest time for closing a session.
 const LEAVE: Duration = Duration::from_secs(3);
 /// Largest message taken from a stream, in bytes.
 const MOST_MESSAGE: usize = 8 << 20;
@@ -29,7 +29,7 @@ pub const HINT: &str = "the owner configures it in owner.toml under [janee]";
 
 type Session = RunningService<RoleClient, ()>;
 
-/// Janee as the owner configured it, and the one session, made anew when it is lost.
+/// Janee as the owner configured it, and the current session, which is opened again when lost.
 pub struct Janee {
     pub settings: Option<policy::Janee>,
     session: Mutex<Option<Session>>,
@@ -37,13 +37,13 @@ pub struct Janee {
     secrets: Secrets,
 }
 
-/// Why a tool gave no result.
+/// Why a tool returned no result.
 pub enum Lost {
     /// Nothing was sent.
     Unreached(String),
-    /// It said no in the protocol's own words.
+    /// Janee returned an error of the protocol.
     Said(String),
-    /// It was sent, and no answer came.
+    /// It was sent, but no answer came.
     Silent(String),
 }
 
@@ -52,8 +52,8 @@ impl Janee {
         Self { settings, session: Mutex::default(), outward, secrets }
     }
 
-    /// The rules of a capability: its own, in whatever letter case, since Janee may take it in any; those for all; or the
-    /// careful default.
+    /// The rules of a capability: its own (in any letter case, since Janee may ignore that), else the ones for all,
+    /// else the cautious default.
     pub fn rules(&self, capability: &str) -> Option<Vec<Rule>> {
         let janee = self.settings.as_ref()?;
         let any_case = || janee.rules.iter().find(|(name, _)| name.eq_ignore_ascii_case(capability));
@@ -68,7 +68,7 @@ impl Janee {
         Some(own.cloned().unwrap_or_else(|| vec![rule("GET", Verdict::Allow), rule("*", Verdict::Ask)]))
     }
 
-    /// Calls a tool. A lost session is made anew once, where the call is `safe` to send twice.
+    /// Calls a tool. If the session is lost, it is opened again once, provided the call is `safe` to send twice.
     pub async fn tool(
         &self,
         name: &'static str,
@@ -104,7 +104,7 @@ impl Janee {
         }
     }
 
-    /// The other end of the session, which is made where there is none.
+    /// The peer of the session, which is opened if there is none.
     async fn peer(&self) -> Result<Peer<RoleClient>, Lost> {
         let mut session = self.session.lock().await;
         if let Some(running) =
@@ -140,7 +140,7 @@ impl Janee {
             for name in &settings.pass_env {
                 command.envs(self.secrets.get(name).map(|value| (name, value)));
             }
-            // What it complains of may hold what it keeps.
+            // Discarded: its error output may contain credentials.
             let spawned = TokioChildProcess::builder(command).stderr(Stdio::null()).spawn();
             let (child, _) = spawned.map_err(|error| format!("{program} cannot be started: {error}"))?;
             return ().serve(child).await.map_err(|error| error.to_string());
@@ -158,7 +158,7 @@ impl Janee {
         ().serve(transport).await.map_err(|error| error.to_string())
     }
 
-    /// Ends the session in good order; called before the broker leaves.
+    /// Closes the session; called before the broker ends.
     pub async fn farewell(&self) {
         if let Some(session) = self.session.lock().await.take() {
             let _ = tokio::time::timeout(LEAVE, session.cancel()).await;

@@ -4,4 +4,6 @@ pub mod fault;
 pub mod papers;
 pub mod paths;
 pub mod process;
+pub mod sentences;
+pub mod summary;
 pub mod text;

@@ -5,14 +5,12 @@ pub mod decode;
 mod feed;
 pub mod readable;
 pub mod search;
-mod summary;
 pub mod tags;
 mod web;
 pub mod x;
 
 pub use broker::{Broker, Reply};
 pub use feed::{Feed, Item};
-pub use summary::summarise;
 pub use web::{Page, fetch_feed, fetch_text};
 
 use std::fmt;

@@ -8,6 +8,7 @@ use super::state::{Fate, Found, Link, Origin};
 use super::tasks::failed;
 use super::text::{clip, host, span};
 use super::turn::Turn;
+use ground::summary::summarise;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -38,7 +39,7 @@ const ASKS: [&str; 11] = [
 
 /// Keeps a new thing for the next digest.
 pub fn found(link: &Link, turn: &mut Turn) {
-    let sentence = hands::summarise(&link.summary, 1).into_iter().next().unwrap_or_default();
+    let sentence = summarise(&link.summary, 1).into_iter().next().unwrap_or_default();
     let (url, title, source) = (link.url.clone(), link.title.clone(), link.source.clone());
     let (sentence, at_s) = (clip(&sentence, LONGEST_SENTENCE), turn.now_s);
     turn.state.digest.found.push(Found { title, url, source, sentence, at_s, ..Found::default() });

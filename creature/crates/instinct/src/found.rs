@@ -2,7 +2,7 @@
 
 use super::abilities;
 use super::text::{clip, word};
-use knowledge::sentences::matched;
+use ground::sentences::matched;
 use serde_json::{Value, json};
 
 /// Sentences of one answer, and hits of a search.

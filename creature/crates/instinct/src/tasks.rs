@@ -5,6 +5,7 @@ use super::state::{Job, Note, Origin};
 use super::text::{clip, host, number, slug, urls, word};
 use super::turn::Turn;
 use super::{drafts, found, reminders};
+use ground::summary::summarise;
 use serde_json::{Value, json};
 
 /// Items of a feed that are listed in a note.
@@ -241,7 +242,7 @@ pub fn failed(result: &Value) -> Option<String> {
 /// that say most of it. The note then waits to be used in a post.
 pub fn note(url: &str, title: &str, text: &str, remark: &str, turn: &mut Turn) -> Value {
     let title = clip(if title.trim().is_empty() { url } else { title }, 140);
-    let mut sentences = hands::summarise(text, SENTENCES);
+    let mut sentences = summarise(text, SENTENCES);
     sentences.truncate(SENTENCES);
     if sentences.is_empty() {
         sentences.push(text.to_owned());

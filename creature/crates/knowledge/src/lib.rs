@@ -9,7 +9,6 @@ mod index;
 mod papers;
 mod records;
 mod search;
-pub mod sentences;
 
 pub use error::Error;
 pub use search::{Found, Hit, Question};

@@ -3,8 +3,8 @@
 use crate::index::Index;
 use crate::papers::PIECE_BITS;
 use crate::records::{Known, Line, OFFSET_BITS};
-use crate::sentences::{self, Sentence};
 use crate::{Error, Kind, Places};
+use ground::sentences::{self, Sentence};
 use rusqlite::{Row, params};
 use serde::Serialize;
 use std::fs::File;

@@ -9,7 +9,6 @@ use crate::{ModelSettings, ToolForm, ToolList};
 use agenda::standing::redact;
 use ground::paths::House;
 use ground::text;
-use hands::Broker;
 use model::{Client, Endpoint, Error, Kind, Reply, Tool, Wire};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -33,33 +32,35 @@ const MOST_GARBLED: usize = 2_000;
 /// The longest rest at a budget's end, in seconds; then it looks again.
 const HOUR_S: u64 = 3_600;
 
+/// How every model of the broker's is reached and asked.
+#[derive(Clone)]
+pub struct Reach<'a> {
+    /// Address and token of the broker.
+    pub base: &'a str,
+    pub token: &'a str,
+    pub settings: &'a ModelSettings,
+    pub house: &'a House,
+    pub tools: &'static ToolList,
+}
+
 /// The model of the broker's status; none where it offers none, an error where it cannot be used.
-pub fn offered(
-    broker: &Broker,
-    status: &Value,
-    settings: &ModelSettings,
-    house: &House,
-    tools: &'static ToolList,
-) -> Result<Option<ModelMind>, String> {
+pub fn offered(reach: &Reach<'_>, status: &Value) -> Result<Option<ModelMind>, String> {
     let Some(offer) = status.get("model").filter(|offer| !offer.is_null()) else { return Ok(None) };
-    let mut mind = named(broker, offer, settings, house, tools, None)?;
-    // Each house has words of its own for effort.
-    let settings = ModelSettings { effort: String::new(), ..settings.clone() };
+    let mut mind = named(reach, offer, None)?;
     let quick = offer.get("quick").filter(|quick| quick.is_object());
-    mind.quick =
-        quick.and_then(|quick| named(broker, quick, &settings, house, tools, None).ok()).map(Box::new);
+    mind.quick = quick.and_then(|quick| other(reach, quick, None).ok()).map(Box::new);
     Ok(Some(mind))
 }
 
+/// A model that is not the first of the broker's offer: each house has words of its own for effort.
+pub fn other(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMind, String> {
+    let settings = ModelSettings { effort: String::new(), ..reach.settings.clone() };
+    named(&Reach { settings: &settings, ..*reach }, offer, name)
+}
+
 /// The model of an offer, or another one of this name that is reached in the same way.
-pub fn named(
-    broker: &Broker,
-    offer: &Value,
-    settings: &ModelSettings,
-    house: &House,
-    tools: &'static ToolList,
-    name: Option<&str>,
-) -> Result<ModelMind, String> {
+fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMind, String> {
+    let Reach { base, token, settings, house, tools } = *reach;
     let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
     let number =
         |pointer: &str| offer.pointer(pointer).and_then(Value::as_f64).filter(|number| *number > 0.0);
@@ -78,9 +79,9 @@ pub fn named(
     let window = settings.context_tokens.or(known).unwrap_or(USUAL_WINDOW);
     let endpoint = Endpoint {
         wire,
-        base_url: format!("{}{}", broker.base(), word("path")),
+        base_url: format!("{base}{}", word("path")),
         model: name.unwrap_or(word("name")).to_owned(),
-        token: broker.token().to_owned(),
+        token: token.to_owned(),
         deadline,
         silence,
         max_tokens: most_tokens(settings, window),

@@ -6,18 +6,17 @@ use crate::dream::facts::{facts_text, keep_facts};
 use crate::dream::night::Night;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
+use crate::life::minds::reach;
 use crate::life::{Leaving, Life};
 use crate::mind::Mind;
 use crate::store::Store;
 use crate::store::caller::Caller;
-use crate::tools::catalogue::LIST;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
 use ground::text;
 use instinct::text::number;
 use knowledge::facts::{self, Fact};
 use memory::snapshot;
-use mind::ModelSettings;
 use mind::llm;
 use mind::thought::{Thought, ToolCall};
 use mind::{Down, Outcome, prompt, thought};
@@ -87,8 +86,8 @@ impl Life {
         let now = self.told.clock.now();
         let mut other = match (&self.settings.dream.model, &self.told.broker) {
             (Some(name), Some(broker)) => {
-                let settings = ModelSettings { effort: String::new(), ..self.settings.model.clone() };
-                let named = llm::named(broker, &self.offer, &settings, &self.told.house, &LIST, Some(name));
+                let reach = reach(broker, &self.settings.model, &self.told.house);
+                let named = llm::other(&reach, &self.offer, Some(name));
                 Some(named.map_err(|why| Fault::new(why, "look at [dream] model in owner.toml"))?)
             }
             _ => None,

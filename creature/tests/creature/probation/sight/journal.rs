@@ -10,7 +10,7 @@ use creature::paths::House;
 use hands::Broker;
 use mind::Outcome;
 use mind::conversation::{Conversation, Entry};
-use mind::llm::{ModelMind, offered};
+use mind::llm::{ModelMind, Reach, offered};
 use mind::moment::{Moment, Word};
 use model::Turn;
 use serde_json::json;
@@ -70,10 +70,10 @@ async fn talked(wire: Wire, rules: Rules, form: &str) -> (World, Vec<u8>) {
 fn reborn(world: &World) -> ModelMind {
     let broker = Broker::new(world.house.broker.as_ref().unwrap(), TOKEN).unwrap();
     let house = House::new(world.house.path(""));
-    let settings = Settings::load(&house, 0).0.model;
-    offered(&broker, &world.door.status.lock().unwrap(), &settings, &house, &creature::tools::catalogue::LIST)
-        .unwrap()
-        .unwrap()
+    let (settings, house) = (&Settings::load(&house, 0).0.model, &house);
+    let tools = &creature::tools::catalogue::LIST;
+    let reach = Reach { base: broker.base(), token: broker.token(), settings, house, tools };
+    offered(&reach, &world.door.status.lock().unwrap()).unwrap().unwrap()
 }
 
 async fn goes_on(world: &World) -> Seen {

@@ -1,4 +1,4 @@
-//! Where asks are announced: a line of `.self/asks.jsonl` for each state that one comes to, by which creature and owner hear.
+//! The journal of asks: a line in `.self/asks.jsonl` for each state of an ask, read by creature, guardian and console.
 
 use super::ask::{Ask, State};
 use crate::ground::clock::Clock;
@@ -8,23 +8,24 @@ use house::House;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Of the file, what is looked through.
+/// Bytes read from the file's end.
 const TAIL_BYTES: u64 = 1 << 20;
 
-pub struct Announcements {
+pub struct Journal {
     path: PathBuf,
     clock: Clock,
 }
 
-impl Announcements {
-    /// An error where lines cannot be read: a number might be given twice. A torn last line is closed off by the next.
+impl Journal {
+    /// Fails if the lines cannot be read, since an ask's number might then be used twice. The next line closes off a
+    /// torn one.
     pub fn open(house: &House, clock: Clock) -> Result<Self> {
         house::files::open(&house.asks())?;
         Ok(Self { path: house.asks(), clock })
     }
 
-    /// Writes the line of the state an ask is in.
-    pub fn announce(&self, ask: &Ask) -> Result<()> {
+    /// Writes a line with the ask's state.
+    pub fn write(&self, ask: &Ask) -> Result<()> {
         let call = ask.act.call();
         let mut line = json!({
             "at": self.clock.stamp(), "id": ask.id.to_string(), "event": ask.state.name(), "kind": ask.act.kind(),
@@ -41,7 +42,7 @@ impl Announcements {
         files::append_line(&self.path, &line.to_string())
     }
 
-    /// What was announced lately: numbers and states, oldest first.
+    /// Numbers and states announced lately, oldest first.
     pub fn all(&self) -> Vec<(u64, String)> {
         let tail = house::files::tail(&self.path, TAIL_BYTES);
         let lines = tail.lines().filter_map(|line| {
@@ -52,7 +53,7 @@ impl Announcements {
         lines.collect()
     }
 
-    /// The highest number that was announced, should the folder of asks have been emptied.
+    /// The highest number announced, in case the folder of asks was emptied.
     pub fn highest(&self) -> u64 {
         self.all().into_iter().map(|(id, _)| id).max().unwrap_or(0)
     }

@@ -1,0 +1,38 @@
+//! What is known of the sources that papers name, and what is new at them and waits. Kept in `scanned.json`.
+
+use instinct::sources::Named;
+use memory::state;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What is known of every source, by its address, replaced whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Scanned {
+    pub sources: BTreeMap<String, Source>,
+    /// What is new and waits for time of its own, oldest first.
+    pub news: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Source {
+    /// When it is looked at next, in seconds since 1970.
+    pub next_s: i64,
+    /// Failures in a row.
+    pub fails: u32,
+    /// Items of a feed that were there before, or what a page said, as numbers.
+    pub known: Vec<u64>,
+}
+
+impl Scanned {
+    /// Reads the file; garbage costs a look more, nothing else.
+    pub fn load(path: &Path) -> Self {
+        state::read(path).unwrap_or_default()
+    }
+
+    pub fn next_s(&self, named: &Named) -> i64 {
+        self.sources.get(&named.url).map_or(0, |source| source.next_s)
+    }
+}
