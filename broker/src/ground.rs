@@ -2,6 +2,7 @@
 
 pub mod caps;
 pub mod clock;
+pub mod day;
 pub mod files;
 pub mod hosts;
 pub mod lock;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no setting holds a secret, only names of variables that hold one.
 
-use crate::ground::caps::{Micros, dollars, micros};
+use crate::ground::caps::{Caps, Span, dollars, micros};
 use crate::ground::hosts;
 use crate::ground::rate::Rate;
 use crate::ground::waking::{self, Waking};
@@ -74,17 +74,15 @@ impl Policy {
 
     /// What the creature may spend of its own accord, and when.
     pub fn rate(&self) -> Rate {
-        let daily = share(&self.budget, self.budget.daily_usd);
-        // Seven daily shares may exceed the weekly one: then nothing would be left before Sunday.
-        let usual = daily.min(share(&self.budget, self.budget.weekly_usd) / 7);
-        let asked = self.autonomy.usd_per_day.map_or(usual, micros);
+        let caps = Caps::of(&self.budget);
+        let asked = self.autonomy.usd_per_day.map_or(caps.even_share(), micros);
         let waking = Waking::new(&self.autonomy.waking_hours, &self.agenda.time_zone);
-        Rate { per_day: asked.min(daily), waking }
+        Rate { per_day: asked.min(caps.share(Span::Day)), waking }
     }
 
     /// The mistake if the creature's daily money exceeds its share of the owner's cap.
     fn too_much_of_its_own(&self) -> Option<String> {
-        let share = share(&self.budget, self.budget.daily_usd);
+        let share = Caps::of(&self.budget).share(Span::Day);
         let is_above = micros(self.autonomy.usd_per_day.unwrap_or(0.0)) > share;
         is_above.then(|| {
             format!(
@@ -96,11 +94,6 @@ impl Policy {
             )
         })
     }
-}
-
-/// The creature's share of a cap.
-pub fn share(budget: &Budget, cap_usd: f64) -> Micros {
-    micros(cap_usd * budget.autonomous_percent / 100.0)
 }
 
 /// Checks that need an address parser, or that only the broker can make.

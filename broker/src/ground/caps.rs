@@ -1,12 +1,14 @@
-//! Budget arithmetic: what the caps still allow, counted by UTC day and ISO week in millionths of a dollar; pure.
+//! Budget arithmetic: what the caps still allow, counted by spans of UTC days in millionths of a dollar; pure.
 //!
 //! Invariant: when a call is let through, settled + reserved + new is within every cap of the owner's, and exceeds
 //! the creature's share by at most the part defined here. No change of the clock makes spend disappear.
 
-use jiff::civil::Date;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use house::settings::broker::Budget;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+
+pub use super::day::Day;
 
 /// Millionths of a US dollar.
 pub type Micros = u64;
@@ -16,53 +18,6 @@ const MOST_DAYS: usize = 64;
 
 /// A call dearer than expected may exceed the creature's share by one part in this many of it.
 const PARTS_OF_SHARE: Micros = 4;
-
-/// A UTC day, in days since 1970.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Day(pub i64);
-
-impl Day {
-    pub fn of(now: jiff::Timestamp) -> Self {
-        Self(now.as_second().div_euclid(86_400))
-    }
-
-    /// The Monday of its ISO week.
-    pub fn monday(self) -> Self {
-        Self(self.0 - (self.0 + 3).rem_euclid(7))
-    }
-
-    /// The first second of the day, since 1970.
-    pub fn starts_s(self) -> i64 {
-        self.0.saturating_mul(86_400)
-    }
-
-    fn read(text: &str) -> Option<Self> {
-        let date: Date = text.parse().ok()?;
-        Some(Self::of(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp()))
-    }
-}
-
-impl fmt::Display for Day {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_second(self.starts_s()) {
-            Ok(start) => write!(out, "{}", start.strftime("%Y-%m-%d")),
-            Err(_) => write!(out, "day {}", self.0),
-        }
-    }
-}
-
-impl Serialize for Day {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Day {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::read(&text).ok_or_else(|| serde::de::Error::custom("not a date"))
-    }
-}
 
 /// On whose behalf a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,14 +29,122 @@ pub enum Class {
     Autonomous,
 }
 
-/// The caps on spending.
+/// A stretch of days with a cap of its own. A new one needs a key in `[budget]` and its place in `ALL`; what is refused,
+/// told and written down follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Caps {
-    pub daily: Micros,
-    pub weekly: Micros,
-    /// The part of these caps that autonomous calls may use.
-    pub autonomous_daily: Micros,
-    pub autonomous_weekly: Micros,
+pub enum Span {
+    /// A UTC day.
+    Day,
+    /// An ISO week.
+    Week,
+}
+
+impl Span {
+    /// The shortest first; each begins no later than those before it, so that what counts today counts in all.
+    pub const ALL: [Self; 2] = [Self::Day, Self::Week];
+
+    /// What the owner lets it cost.
+    fn cap_usd(self, budget: &Budget) -> f64 {
+        match self {
+            Self::Day => budget.daily_usd,
+            Self::Week => budget.weekly_usd,
+        }
+    }
+
+    /// The first day of the one a day is in.
+    pub fn begins(self, day: Day) -> Day {
+        match self {
+            Self::Day => day,
+            Self::Week => day.monday(),
+        }
+    }
+
+    /// The first day after it.
+    pub fn ends(self, day: Day) -> Day {
+        self.begins(Day(self.begins(day).0 + i64::from(self.most_days())))
+    }
+
+    /// The most days one has.
+    fn most_days(self) -> u32 {
+        match self {
+            Self::Day => 1,
+            Self::Week => 7,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+        }
+    }
+
+    /// Of its cap.
+    fn adjective(self) -> &'static str {
+        match self {
+            Self::Day => "daily",
+            Self::Week => "weekly",
+        }
+    }
+
+    /// The one that is now.
+    pub fn now(self) -> &'static str {
+        match self {
+            Self::Day => "today",
+            Self::Week => "this week",
+        }
+    }
+
+    /// Every one that is now, as in `today and this week`.
+    pub fn all_now() -> String {
+        Self::ALL.map(Self::now).join(" and ")
+    }
+}
+
+/// What may be spent in a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    pub span: Span,
+    /// By anybody.
+    pub whole: Micros,
+    /// Of that, what autonomous calls may use.
+    pub share: Micros,
+}
+
+/// What may be spent, in every span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caps(pub [Limit; Span::ALL.len()]);
+
+impl Caps {
+    pub fn of(budget: &Budget) -> Self {
+        Self(Span::ALL.map(|span| {
+            let cap_usd = span.cap_usd(budget);
+            let share = micros(cap_usd * budget.autonomous_percent / 100.0);
+            Limit { span, whole: micros(cap_usd), share }
+        }))
+    }
+
+    /// What anybody may use in a span.
+    pub fn whole(&self, span: Span) -> Micros {
+        self.0.iter().find(|limit| limit.span == span).map_or(0, |limit| limit.whole)
+    }
+
+    /// What autonomous calls may use in a span.
+    pub fn share(&self, span: Span) -> Micros {
+        self.0.iter().find(|limit| limit.span == span).map_or(0, |limit| limit.share)
+    }
+
+    /// What autonomous calls may use on every day of every span. Seven daily shares may exceed the weekly one: then
+    /// nothing would be left before Sunday.
+    pub fn even_share(&self) -> Micros {
+        let a_day = self.0.iter().map(|limit| limit.share / Micros::from(limit.span.most_days()));
+        a_day.min().unwrap_or(0)
+    }
+
+    /// What uses up every one of them.
+    pub fn largest(&self) -> Micros {
+        self.0.iter().map(|limit| limit.whole).max().unwrap_or(0)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,38 +206,15 @@ pub struct Open {
 
 /// A cap that a call may not fit under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cap {
-    Daily,
-    Weekly,
-    AutonomousDaily,
-    AutonomousWeekly,
+pub struct Cap {
+    pub span: Span,
+    /// Whether this is the creature's share of a cap.
+    pub is_share: bool,
 }
 
-impl Cap {
-    /// The day on which spending under this cap starts anew.
-    pub fn resets(self, today: Day) -> Day {
-        match self {
-            Self::Daily | Self::AutonomousDaily => Day(today.0 + 1),
-            Self::Weekly | Self::AutonomousWeekly => Day(today.monday().0 + 7),
-        }
-    }
-
-    fn is_weekly(self) -> bool {
-        matches!(self, Self::Weekly | Self::AutonomousWeekly)
-    }
-
-    /// Whether this is the creature's share of a cap.
-    fn is_share(self) -> bool {
-        matches!(self, Self::AutonomousDaily | Self::AutonomousWeekly)
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Daily => "daily",
-            Self::Weekly => "weekly",
-            Self::AutonomousDaily => "daily autonomous",
-            Self::AutonomousWeekly => "weekly autonomous",
-        }
+impl fmt::Display for Cap {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}{}", self.span.adjective(), if self.is_share { " autonomous" } else { "" })
     }
 }
 
@@ -212,24 +252,16 @@ impl Money {
         self.days.range(day..).fold(Spend::default(), |sum, (_, spend)| sum.plus(*spend))
     }
 
-    /// Spent and reserved in the ISO week of a day, and later.
-    pub fn week_of(&self, day: Day) -> Spend {
-        self.on(day.monday())
-    }
-
-    /// Whether a call fits under every cap; the error names the weekly caps first, since they last longest.
+    /// Whether a call fits under every cap; the error names the caps of the longest span first, since they last longest.
     pub fn may(&self, caps: &Caps, today: Day, class: Class, cost: Cost) -> Result<(), NoRoom> {
-        let own = class == Class::Autonomous;
-        let all = [
-            (Cap::Weekly, caps.weekly, true),
-            (Cap::AutonomousWeekly, caps.autonomous_weekly, own),
-            (Cap::Daily, caps.daily, true),
-            (Cap::AutonomousDaily, caps.autonomous_daily, own),
-        ];
-        for (cap, most, counts) in all {
-            // A call without a cost fits under any cap.
-            if counts && cost.most > 0 {
-                self.fits(cap, most, today, cost)?;
+        // A call without a cost fits under any cap.
+        if cost.most == 0 {
+            return Ok(());
+        }
+        for Limit { span, whole, share } in caps.0.into_iter().rev() {
+            self.fits(Cap { span, is_share: false }, whole, today, cost)?;
+            if class == Class::Autonomous {
+                self.fits(Cap { span, is_share: true }, share, today, cost)?;
             }
         }
         Ok(())
@@ -237,30 +269,35 @@ impl Money {
 
     /// The dearest call that fits under every cap.
     pub fn room(&self, caps: &Caps, today: Day, class: Class) -> Cost {
-        let left = |cap: Micros, from: Day| cap.saturating_sub(self.on(from).total);
-        let owners = left(caps.daily, today).min(left(caps.weekly, today.monday()));
+        let rooms = caps.0.iter().map(|limit| self.room_under(limit, today, class));
+        rooms.fold(Cost::at_most(Micros::MAX), |least, room| Cost {
+            most: least.most.min(room.most),
+            likely: least.likely.min(room.likely),
+        })
+    }
+
+    fn room_under(&self, limit: &Limit, today: Day, class: Class) -> Cost {
+        let from = limit.span.begins(today);
+        let (counted, open) = (self.on(from), self.reserved_on(from).autonomous);
+        let owners = limit.whole.saturating_sub(counted.total);
         if class == Class::Owner {
             return Cost::at_most(owners);
         }
-        let share = |cap: Micros, from: Day| {
-            let (counted, open) = (self.on(from).autonomous, self.reserved_on(from).autonomous);
-            let likely = counted.saturating_sub(open).saturating_add(self.likely_on(from).autonomous);
-            (cap.saturating_add(cap / PARTS_OF_SHARE).saturating_sub(counted), cap.saturating_sub(likely))
-        };
-        let (day, week) =
-            (share(caps.autonomous_daily, today), share(caps.autonomous_weekly, today.monday()));
-        Cost { most: owners.min(day.0).min(week.0), likely: day.1.min(week.1) }
+        let likely = counted.autonomous.saturating_sub(open).saturating_add(self.likely_on(from).autonomous);
+        let bent =
+            limit.share.saturating_add(limit.share / PARTS_OF_SHARE).saturating_sub(counted.autonomous);
+        Cost { most: owners.min(bent), likely: limit.share.saturating_sub(likely) }
     }
 
     fn fits(&self, cap: Cap, most: Micros, today: Day, cost: Cost) -> Result<(), NoRoom> {
-        let from = if cap.is_weekly() { today.monday() } else { today };
-        let of = |spend: Spend| if cap.is_share() { spend.autonomous } else { spend.total };
+        let from = cap.span.begins(today);
+        let of = |spend: Spend| if cap.is_share { spend.autonomous } else { spend.total };
         let (counted, open) = (of(self.on(from)), of(self.reserved_on(from)));
         let spent = counted.saturating_sub(open);
         let likely_open = of(self.likely_on(from));
         // The creature's share is the owner's money too: the likely cost has to fit into it. The highest possible
         // cost may exceed it a little, or the last part of the share could never be spent.
-        let fits = |spent: Micros, open: Micros, likely_open: Micros| match cap.is_share() {
+        let fits = |spent: Micros, open: Micros, likely_open: Micros| match cap.is_share {
             true => {
                 is_within(most, [spent, likely_open, cost.likely])
                     && is_within(most.saturating_add(most / PARTS_OF_SHARE), [spent, open, cost.most])

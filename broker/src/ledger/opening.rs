@@ -6,7 +6,7 @@ use super::anchor::Anchor;
 use super::chain::{self, End};
 use super::entry::{Closed, Entry};
 use super::sums::{ACCEPTED, Sums};
-use crate::ground::caps::{self, Day};
+use crate::ground::caps::{Caps, Day, Span};
 use crate::ground::clock::Clock;
 use crate::ground::files;
 use crate::policy::Budget;
@@ -206,8 +206,8 @@ fn set_aside(house: &House) -> impl Iterator<Item = PathBuf> + use<> {
     })
 }
 
-/// Opens a new ledger on the owner's order after the old one was closed: sets the old one aside, and counts today's
-/// and this week's caps as spent. Returns a sentence about it.
+/// Opens a new ledger on the owner's order after the old one was closed: sets the old one aside, and counts every
+/// cap as spent. Returns a sentence about it.
 pub fn accept(house: &House, clock: &Clock, budget: &Budget) -> anyhow::Result<String> {
     std::fs::create_dir_all(house.broker())?;
     let lock = lock(&house.broker().join("ledger.lock")).map_err(|Closed(why)| anyhow::anyhow!(why))?;
@@ -221,14 +221,12 @@ pub fn accept(house: &House, clock: &Clock, budget: &Budget) -> anyhow::Result<S
             std::fs::rename(&from, &to)?;
         }
     }
-    let spent = caps::micros(budget.daily_usd.max(budget.weekly_usd));
+    let now = Span::all_now();
     let entry = Entry {
         decision: ACCEPTED.into(),
         day: Some(Day::of(clock.now())),
-        cost_micro_usd: Some(spent),
-        ..Entry::note(format!(
-            "the owner accepted a new ledger at {stamp}; today and this week count as spent"
-        ))
+        cost_micro_usd: Some(Caps::of(budget).largest()),
+        ..Entry::note(format!("the owner accepted a new ledger at {stamp}; {now} count as spent"))
     };
     let mut text = String::new();
     let at = clock.stamp();
@@ -239,7 +237,8 @@ pub fn accept(house: &House, clock: &Clock, budget: &Budget) -> anyhow::Result<S
     Anchor { at, end, bytes: text.len() as u64, sums, ..Anchor::default() }.write(house)?;
     drop(lock);
     Ok(format!(
-        "a new ledger begins; the old one is kept as .self/ledger-{stamp}-closed.jsonl. All of today's and this \
-         week's money counts as spent"
+        "a new ledger begins; the old one is kept as .self/ledger-{stamp}-closed.jsonl. All of {} \
+         money counts as spent",
+        Span::ALL.map(|span| format!("{}'s", span.now())).join(" and ")
     ))
 }

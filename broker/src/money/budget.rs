@@ -10,7 +10,7 @@ mod window;
 
 pub use reservation::Reservation;
 
-use crate::ground::caps::{Caps, Class, Cost, Day, Micros, micros};
+use crate::ground::caps::{Caps, Class, Cost, Day, Micros, Span};
 use crate::ground::clock::Clock;
 use crate::ground::rate::Rate;
 use crate::ground::refusal::Refusal;
@@ -52,12 +52,7 @@ impl Budget {
             since: clock.stamp(),
             clock,
             ledger,
-            caps: Caps {
-                daily: micros(policy.daily_usd),
-                weekly: micros(policy.weekly_usd),
-                autonomous_daily: policy::share(policy, policy.daily_usd),
-                autonomous_weekly: policy::share(policy, policy.weekly_usd),
-            },
+            caps: Caps::of(policy),
             rate,
             patience: Patience::new(sums.stopped.clone(), fingerprint),
             warn_percent: policy.warn_percent,
@@ -128,7 +123,7 @@ impl Budget {
 
     /// What the creature may spend of its own accord in a day.
     pub fn own_daily_cap(&self) -> Micros {
-        self.inner.caps.autonomous_daily
+        self.inner.caps.share(Span::Day)
     }
 
     /// Stops asking a provider that said that asking again will not help, until the owner acts.

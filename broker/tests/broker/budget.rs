@@ -274,3 +274,25 @@ fn midnight_is_on_the_page_without_a_call() {
     wait_for("2026-11-26");
     assert!(budget.view()["since"].as_str().unwrap().starts_with("2026-11-25T23:59:59"));
 }
+
+/// Readers of the list of caps and those of the fields of before are told the same.
+#[tokio::test]
+async fn the_page_lists_every_cap_as_its_fields_say_it() {
+    let place = Place::new();
+    let budget = place.open("");
+    assert!(spend(&budget, 100_000).await);
+    place.at(NOON_MS + DAY_MS);
+    assert!(spend(&budget, 200_000).await);
+    let page = budget.view();
+    let of = |span: &str, keys: [&str; 4]| {
+        let [spent, cap, own, own_cap] = keys.map(|key| page[key].clone());
+        assert!(spent.as_f64() > Some(0.0) && cap.as_f64() > Some(0.0), "{page}");
+        serde_json::json!({"span": span, "spent_usd": spent, "cap_usd": cap, "autonomous_usd": own,
+            "autonomous_cap_usd": own_cap})
+    };
+    let day = of("day", ["spent_today_usd", "daily_cap_usd", "autonomous_today_usd", "autonomous_cap_usd"]);
+    let week =
+        of("week", ["spent_week_usd", "weekly_cap_usd", "autonomous_week_usd", "autonomous_weekly_cap_usd"]);
+    assert_eq!(page["caps"], serde_json::json!([day, week]));
+    assert_ne!(page["caps"][0]["spent_usd"], page["caps"][1]["spent_usd"]);
+}

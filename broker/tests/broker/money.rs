@@ -1,11 +1,16 @@
 //! Budget arithmetic and prices as data: caps hold, no turn of the clock refreshes, nothing unknown is free.
 
-use broker::ground::caps::{Cap, Caps, Class, Cost, Day, Money, dollars, micros};
+use broker::ground::caps::{Cap, Caps, Class, Cost, Day, Limit, Money, Span, dollars, micros};
 use broker::money::prices::{Prices, Rate, Usage};
 use broker::policy::Policy;
 use std::collections::BTreeMap;
 
-const CAPS: Caps = Caps { daily: 1_000, weekly: 3_000, autonomous_daily: 150, autonomous_weekly: 450 };
+const DAY: Limit = Limit { span: Span::Day, whole: 1_000, share: 150 };
+const WEEK: Limit = Limit { span: Span::Week, whole: 3_000, share: 450 };
+const CAPS: Caps = Caps([DAY, WEEK]);
+const DAILY: Cap = Cap { span: Span::Day, is_share: false };
+const WEEKLY: Cap = Cap { span: Span::Week, is_share: false };
+const AUTONOMOUS_DAILY: Cap = Cap { span: Span::Day, is_share: true };
 
 /// 2026-11-23, a Monday.
 const MONDAY: Day = Day(20_780);
@@ -31,16 +36,16 @@ fn weeks_begin_on_mondays_and_days_have_names() {
 fn each_share_has_its_caps_and_each_cap_its_reset() {
     let mut money = Money::default();
     spend(&mut money, "a", MONDAY, Class::Autonomous, 150).unwrap();
-    assert_eq!(spend(&mut money, "b", MONDAY, Class::Autonomous, 1), Err(Cap::AutonomousDaily));
+    assert_eq!(spend(&mut money, "b", MONDAY, Class::Autonomous, 1), Err(AUTONOMOUS_DAILY));
     spend(&mut money, "c", MONDAY, Class::Owner, 850).unwrap();
-    assert_eq!(spend(&mut money, "d", MONDAY, Class::Owner, 1), Err(Cap::Daily));
-    assert_eq!(Cap::Daily.resets(MONDAY), Day(MONDAY.0 + 1));
+    assert_eq!(spend(&mut money, "d", MONDAY, Class::Owner, 1), Err(DAILY));
+    assert_eq!(Span::Day.ends(MONDAY), Day(MONDAY.0 + 1));
     for (n, day) in [(1, Day(MONDAY.0 + 1)), (2, Day(MONDAY.0 + 2))] {
         spend(&mut money, &format!("e{n}"), day, Class::Owner, 1_000).unwrap();
     }
     let thursday = Day(MONDAY.0 + 3);
-    assert_eq!(spend(&mut money, "f", thursday, Class::Owner, 1), Err(Cap::Weekly));
-    assert_eq!(Cap::Weekly.resets(thursday), Day(MONDAY.0 + 7));
+    assert_eq!(spend(&mut money, "f", thursday, Class::Owner, 1), Err(WEEKLY));
+    assert_eq!(Span::Week.ends(thursday), Day(MONDAY.0 + 7));
     spend(&mut money, "g", Day(MONDAY.0 + 7), Class::Owner, 1_000).unwrap();
     // What is free is never in the way.
     assert_eq!(spend(&mut money, "h", thursday, Class::Owner, 0), Ok(()));
@@ -50,7 +55,7 @@ fn each_share_has_its_caps_and_each_cap_its_reset() {
 fn a_reservation_counts_until_it_is_settled_once() {
     let mut money = Money::default();
     spend(&mut money, "a", MONDAY, Class::Owner, 900).unwrap();
-    assert_eq!(spend(&mut money, "b", MONDAY, Class::Owner, 200), Err(Cap::Daily));
+    assert_eq!(spend(&mut money, "b", MONDAY, Class::Owner, 200), Err(DAILY));
     assert_eq!(money.settle("a", 100).unwrap().amount, 900);
     assert_eq!(money.settle("a", 0), None, "settled once");
     assert_eq!(money.on(MONDAY).total, 100);
@@ -58,7 +63,7 @@ fn a_reservation_counts_until_it_is_settled_once() {
     spend(&mut money, "c", MONDAY, Class::Owner, 900).unwrap();
     money.settle("c", 5_000);
     assert_eq!(money.on(MONDAY).total, 5_100);
-    assert_eq!(spend(&mut money, "d", MONDAY, Class::Owner, 1), Err(Cap::Weekly));
+    assert_eq!(spend(&mut money, "d", MONDAY, Class::Owner, 1), Err(WEEKLY));
 }
 
 #[test]
@@ -68,7 +73,7 @@ fn over_midnight_a_call_counts_on_the_day_it_was_reserved() {
     spend(&mut money, "b", tuesday, Class::Owner, 1_000).unwrap();
     money.settle("a", 10);
     assert_eq!(money.on(tuesday).total, 1_000);
-    assert_eq!(money.week_of(tuesday).total, 1_010);
+    assert_eq!(money.on(tuesday.monday()).total, 1_010);
 }
 
 #[test]
@@ -78,19 +83,19 @@ fn a_clock_set_back_refreshes_nothing_and_one_that_jumps_loses_nothing() {
     for back in [1, 7, 400] {
         assert_eq!(
             spend(&mut money, "b", Day(MONDAY.0 - back), Class::Owner, 1),
-            Err(Cap::Daily),
+            Err(DAILY),
             "{back} days back"
         );
     }
     // Ten days ahead there is room, and back again nothing is forgotten.
     let ahead = Day(MONDAY.0 + 10);
     spend(&mut money, "c", ahead, Class::Owner, 600).unwrap();
-    assert_eq!(spend(&mut money, "d", MONDAY, Class::Owner, 1), Err(Cap::Daily));
+    assert_eq!(spend(&mut money, "d", MONDAY, Class::Owner, 1), Err(DAILY));
     let tuesday = Day(MONDAY.0 + 1);
     spend(&mut money, "e", tuesday, Class::Owner, 400).unwrap();
-    assert_eq!(spend(&mut money, "f", tuesday, Class::Owner, 1), Err(Cap::Daily));
-    assert_eq!(spend(&mut money, "g", ahead, Class::Owner, 1), Err(Cap::Daily), "spent while it was back");
-    assert_eq!(money.week_of(MONDAY).total, 2_000);
+    assert_eq!(spend(&mut money, "f", tuesday, Class::Owner, 1), Err(DAILY));
+    assert_eq!(spend(&mut money, "g", ahead, Class::Owner, 1), Err(DAILY), "spent while it was back");
+    assert_eq!(money.on(MONDAY.monday()).total, 2_000);
 }
 
 #[test]
@@ -123,11 +128,10 @@ impl Plain {
         let fits = |from, only, cap| self.sum(from, only) + amount <= cap;
         let own = Some(Class::Autonomous);
         amount == 0
-            || (fits(today, None, CAPS.daily)
-                && fits(today.monday(), None, CAPS.weekly)
+            || (fits(today, None, DAY.whole)
+                && fits(today.monday(), None, WEEK.whole)
                 && (class == Class::Owner
-                    || (fits(today, own, CAPS.autonomous_daily)
-                        && fits(today.monday(), own, CAPS.autonomous_weekly))))
+                    || (fits(today, own, DAY.share) && fits(today.monday(), own, WEEK.share))))
     }
 }
 
@@ -171,7 +175,10 @@ fn arithmetic_agrees_with_a_plain_model_whatever_happens() {
                 _ => {}
             }
             assert_eq!(money.on(today).total, plain.sum(today, None), "seed {seed}, step {n}");
-            assert_eq!(money.week_of(today).autonomous, plain.sum(today.monday(), Some(Class::Autonomous)));
+            assert_eq!(
+                money.on(today.monday()).autonomous,
+                plain.sum(today.monday(), Some(Class::Autonomous))
+            );
             assert_eq!(money.open(), open.len());
         }
         // Written and read again it is the same.
@@ -316,13 +323,13 @@ fn a_share_holds_what_is_likely_and_bends_for_what_is_possible() {
     let mut money = Money::default();
     money.reserve("a", MONDAY, Class::Autonomous, Cost { most: 130, likely: 60 });
     assert_eq!(may(&money, 57, 57), Ok(()), "most: a quarter beyond 150");
-    assert_eq!(may(&money, 58, 57), Err(Cap::AutonomousDaily));
+    assert_eq!(may(&money, 58, 57), Err(AUTONOMOUS_DAILY));
     money.settle("a", 130);
     assert_eq!(may(&money, 57, 20), Ok(()));
-    assert_eq!(may(&money, 57, 21), Err(Cap::AutonomousDaily), "likely: no further than the share");
+    assert_eq!(may(&money, 57, 21), Err(AUTONOMOUS_DAILY), "likely: no further than the share");
     // The owner's caps do not bend.
     let full = Cost { most: 871, likely: 1 };
-    assert_eq!(money.may(&CAPS, MONDAY, Class::Owner, full).map_err(|no| no.cap), Err(Cap::Daily));
+    assert_eq!(money.may(&CAPS, MONDAY, Class::Owner, full).map_err(|no| no.cap), Err(DAILY));
 }
 
 #[test]

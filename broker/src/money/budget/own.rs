@@ -83,7 +83,9 @@ impl Inner {
         let today = Day::of(self.clock.now());
         match state.money.may(&self.caps, today, Class::Autonomous, Cost::at_most(likely)) {
             Err(no) if no.is_too_large => None,
-            Err(no) if !no.waits => Some(by_rate.max(no.cap.resets(today).starts_s().saturating_mul(1_000))),
+            Err(no) if !no.waits => {
+                Some(by_rate.max(no.cap.span.ends(today).starts_s().saturating_mul(1_000)))
+            }
             _ => Some(by_rate),
         }
     }

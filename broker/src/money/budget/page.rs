@@ -1,7 +1,7 @@
 //! `.self/budget.json`: what is spent, what is left and what is wrong; replaced whole, shortly after each change.
 
 use super::state::{Inner, State};
-use crate::ground::caps::{Day, Micros, dollars};
+use crate::ground::caps::{Day, Micros, Span, dollars};
 use crate::ledger::{Entry, sums};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -77,14 +77,26 @@ pub(super) fn view(inner: &Inner) -> Value {
     let (closed, stamp) = (inner.ledger.closed(), inner.clock.stamp());
     let mut state = inner.state();
     let money = &state.money;
-    let (day, week) = (money.spent_on(today), money.spent_on(today.monday()));
-    let (open, open_week) = (money.reserved_on(today), money.reserved_on(today.monday()));
-    let caps = &inner.caps;
-    let resets = if week.total >= caps.weekly { Day(today.monday().0 + 7) } else { Day(today.0 + 1) };
+    let (day, week) = (money.spent_on(today), money.spent_on(Span::Week.begins(today)));
+    let (open, open_week) = (money.reserved_on(today), money.reserved_on(Span::Week.begins(today)));
+    let caps: Vec<_> = inner.caps.0.iter().map(|cap| (cap, money.spent_on(cap.span.begins(today)))).collect();
+    let used_up = caps.iter().filter(|(cap, spent)| spent.total >= cap.whole);
+    let resets = used_up.map(|(cap, _)| cap.span.ends(today)).max().unwrap_or(Day(today.0 + 1));
+    let listed = caps.iter().map(|(cap, spent)| {
+        json!({
+            "span": cap.span.name(),
+            "spent_usd": dollars(spent.total),
+            "cap_usd": dollars(cap.whole),
+            "autonomous_usd": dollars(spent.autonomous),
+            "autonomous_cap_usd": dollars(cap.share),
+        })
+    });
+    let listed: Vec<Value> = listed.collect();
     let closed = closed.map(|why| {
         format!(
             "{why}. Nothing that costs leaves. Mend it and restart the guardian; or stop it and run `broker \
-             --accept-ledger`, which begins a new ledger with today and this week counted as spent"
+             --accept-ledger`, which begins a new ledger with {} counted as spent",
+            Span::all_now()
         )
     });
     json!({
@@ -93,15 +105,16 @@ pub(super) fn view(inner: &Inner) -> Value {
         "day": today,
         "spent_today_usd": dollars(day.total),
         "reserved_today_usd": dollars(open.total),
-        "daily_cap_usd": dollars(caps.daily),
+        "daily_cap_usd": dollars(inner.caps.whole(Span::Day)),
         "autonomous_today_usd": dollars(day.autonomous),
         "autonomous_reserved_usd": dollars(open.autonomous),
-        "autonomous_cap_usd": dollars(caps.autonomous_daily),
+        "autonomous_cap_usd": dollars(inner.caps.share(Span::Day)),
         "spent_week_usd": dollars(week.total),
-        "weekly_cap_usd": dollars(caps.weekly),
+        "weekly_cap_usd": dollars(inner.caps.whole(Span::Week)),
         "autonomous_week_usd": dollars(week.autonomous),
-        "autonomous_weekly_cap_usd": dollars(caps.autonomous_weekly),
+        "autonomous_weekly_cap_usd": dollars(inner.caps.share(Span::Week)),
         "reserved_usd": dollars(open_week.total),
+        "caps": listed,
         "warning": warning(inner, &state, today),
         "price": (!state.prices_told.is_empty()).then(|| state.prices_told.join("; ")),
         "closed": closed,
@@ -115,14 +128,12 @@ pub(super) fn view(inner: &Inner) -> Value {
 
 /// A warning about caps that are nearly spent.
 pub(super) fn warning(inner: &Inner, state: &State, today: Day) -> Option<String> {
-    let (day, week) = (state.money.spent_on(today), state.money.spent_on(today.monday()));
-    let caps = &inner.caps;
-    let parts: [(&str, Micros, Micros); 4] = [
-        ("this week's", week.total, caps.weekly),
-        ("today's", day.total, caps.daily),
-        ("the autonomous share of this week's", week.autonomous, caps.autonomous_weekly),
-        ("the autonomous share of today's", day.autonomous, caps.autonomous_daily),
-    ];
+    let limits = || inner.caps.0.iter().rev().map(|cap| (cap, state.money.spent_on(cap.span.begins(today))));
+    let whole = limits().map(|(cap, spent)| (format!("{}'s", cap.span.now()), spent.total, cap.whole));
+    let share = limits().map(|(cap, spent)| {
+        (format!("the autonomous share of {}'s", cap.span.now()), spent.autonomous, cap.share)
+    });
+    let parts: Vec<(String, Micros, Micros)> = whole.chain(share).collect();
     let said = parts.into_iter().filter(|(_, spent, _)| *spent > 0).filter_map(|(what, spent, cap)| {
         let percent = if cap == 0 { 100.0 } else { 100.0 * spent as f64 / cap as f64 };
         let (is_much, cap) = (percent >= inner.warn_percent, dollars(cap));

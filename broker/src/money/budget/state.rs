@@ -97,8 +97,8 @@ impl Inner {
 
     pub fn no_room(&self, state: &mut State, entry: &Entry, class: Class, no: NoRoom, cost: Cost) -> Refusal {
         let now = self.clock.now();
-        let (today, cap) = (Day::of(now), no.cap.name());
-        let reset = no.cap.resets(today);
+        let cap = no.cap;
+        let reset = cap.span.ends(Day::of(now));
         let message = format!(
             "no room under the {cap} cap of {:.2} USD: {:.4} spent, {:.4} reserved for calls under way, and this call may \
              cost {:.4}; it resets at {reset}T00:00:00Z",
