@@ -7,6 +7,8 @@ use axum::Router;
 use axum::routing::{get, post};
 use broker::ground::clock::Clock;
 use broker::llm::choice::{Chosen, pick};
+use broker::llm::offers::Providers;
+use broker::net::outward::Outward;
 use broker::policy::Policy;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -159,6 +161,18 @@ async fn a_window_is_asked_of_its_server() {
         let paid = Paid::start(&format!("{settings}context_tokens = 50000\n"), &url);
         assert_eq!(paid.status().await["model"]["window"], 50_000, "the owner's word: {provider} {path}");
     }
+}
+
+/// Found: of a provider that is neither Anthropic nor OpenAI, the first model of its list was told, not the one named.
+#[tokio::test]
+async fn a_named_model_of_another_provider_is_told() {
+    let url = server(Router::new().route("/v1/models", says(json!({"data": [{"id": "other"}]}))));
+    let settings = format!("[model]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{url}\"\n");
+    let mut chosen = chosen(&settings, &[]);
+    chosen.first.as_mut().unwrap().name = "acme";
+    let providers = Providers::new(chosen, Outward::new().unwrap(), Clock::default());
+    let status = providers.status(|_| None, |_, _| Value::Null).await;
+    assert_eq!(status["name"], "m");
 }
 
 #[tokio::test]
