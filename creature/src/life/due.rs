@@ -181,9 +181,13 @@ impl Life {
         }
     }
 
-    /// Makes a goal of a request in phases; the word itself is still answered.
+    /// On instinct, makes a goal of a request in phases; the word itself is still answered. A model reads for itself
+    /// what is asked, and has tools that add goals.
     pub(crate) fn phased(&mut self, text: &str, thread: &str) {
-        let Some(checkpoints) = goals::phases(text).filter(|_| !self.told.safe) else { return };
+        if self.told.safe || !matches!(self.mind, Mind::Instinct(_)) {
+            return;
+        }
+        let Some(checkpoints) = goals::phases(text) else { return };
         let title = shorten(text, 120);
         let change = Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 });
         if self.made_by(&Caller::owner(thread), &change) {

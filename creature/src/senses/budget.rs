@@ -12,6 +12,9 @@ const MOST_BYTES: u64 = 64 * 1024;
 /// Characters of a sentence taken from it.
 const MOST_CHARS: usize = 300;
 
+/// Caps that are told of.
+const MOST_CAPS: usize = 6;
+
 /// What a thought is told of money.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Money {
@@ -58,8 +61,6 @@ pub fn read(path: &Path) -> Money {
         Value::String(text) => shorten(&text.replace(char::is_control, " "), MOST_CHARS),
         other => shorten(&other.to_string(), MOST_CHARS),
     };
-    let number = |key: &str| said.get(key).and_then(Value::as_f64).unwrap_or(0.0);
-    let usd = |key: &str| format!("${:.2}", number(key));
     let mut alarms: Vec<String> = Vec::new();
     for key in ["closed", "warning"] {
         alarms.extend(said.get(key).filter(|value| !value.is_null()).map(text));
@@ -70,21 +71,32 @@ pub fn read(path: &Path) -> Money {
         alarms.push(format!("model calls are stopped: {provider} answered {status}; {hint}"));
     }
     let alarm = alarms.join("; ");
-    let reserved = match number("reserved_usd") > 0.0 {
-        true => format!(", {} reserved for calls under way", usd("reserved_usd")),
-        false => String::new(),
-    };
-    let line = format!(
-        "Money: {} of {} spent today, {} of {} without being asked, {} of {} this week{reserved}. {alarm}",
-        usd("spent_today_usd"),
-        usd("daily_cap_usd"),
-        usd("autonomous_today_usd"),
-        usd("autonomous_cap_usd"),
-        usd("spent_week_usd"),
-        usd("weekly_cap_usd"),
-    );
+    let caps = said.get("caps").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut parts: Vec<String> =
+        caps.iter().take(MOST_CAPS).enumerate().map(|(n, cap)| spent(cap, n == 0)).collect();
+    let reserved_usd = said.get("reserved_usd").and_then(Value::as_f64).unwrap_or(0.0);
+    if reserved_usd > 0.0 {
+        parts.push(format!("${reserved_usd:.2} reserved for calls under way"));
+    }
+    let line = format!("Money: {}. {alarm}", parts.join(", "));
     let warning = said.get("warning").filter(|value| !value.is_null()).map(text).unwrap_or_default();
-    let is_own = |part: &str| part.contains("autonomous share");
-    let poor = alarm != warning || (!warning.is_empty() && !warning.split("; ").all(is_own));
+    let poor = alarm != warning || said.get("poor") == Some(&Value::Bool(true));
     Money { line: line.trim_end().to_owned(), alarm, poor, warning }
+}
+
+/// What was spent under one cap; of the shortest also what was spent without being asked.
+fn spent(cap: &Value, is_shortest: bool) -> String {
+    let usd = |key: &str| format!("${:.2}", cap.get(key).and_then(Value::as_f64).unwrap_or(0.0));
+    let now = match cap.get("span").and_then(Value::as_str).unwrap_or_default() {
+        "day" => "today".to_owned(),
+        span => format!("this {}", shorten(span, 20)),
+    };
+    let (all, most) = (usd("spent_usd"), usd("cap_usd"));
+    match is_shortest {
+        true => {
+            let (own, share) = (usd("autonomous_usd"), usd("autonomous_cap_usd"));
+            format!("{all} of {most} spent {now}, {own} of {share} without being asked")
+        }
+        false => format!("{all} of {most} {now}"),
+    }
 }
