@@ -224,7 +224,7 @@ impl Settings {
         }
     }
 
-    /// The settings the guardian wrote for this life; those for another life may be older than `owner.toml`: none.
+    /// The settings the guardian wrote for this life; another one's may be older than `owner.toml`.
     fn handed(house: &House, life: u64) -> Option<(Self, Option<String>)> {
         let (bytes, _) = papers::head(&house.settings(), 0, MOST_BYTES).ok()?;
         let file: Value = serde_json::from_slice(&bytes).ok()?;

@@ -76,7 +76,7 @@ pub struct Life {
     pub(crate) quick: Option<ModelMind>,
     /// The quick model did not answer in this wake.
     pub(crate) quick_is_away: bool,
-    /// Conversations of sub-sessions, by their names.
+    /// Conversations of sub-sessions, by the ids of these.
     pub(crate) talks: BTreeMap<String, Conversation>,
     /// The change this life was born of, or the one that was put back before it, as a text for thoughts.
     pub(crate) born: String,

@@ -72,7 +72,7 @@ impl Life {
         Ok(left)
     }
 
-    /// The checklist as it is, where this call may change it and a thought was shown it as it is.
+    /// The checklist as it is, where this call may change it and a thought was shown it in this state.
     pub(crate) fn knows_checklist(&self, call: &ToolCall) -> Option<Paper> {
         let writes = || Value::Object(call.args.clone()).to_string().contains("HEARTBEAT.md");
         if changes(call) != Changes::Papers && !writes() {

@@ -181,7 +181,7 @@ fn look_back(told: &Told, odd: &mut Vec<(&str, String)>) -> Vec<Record> {
     }
 }
 
-/// The owner's words in memory, and which are answered: after unsaved cursors the inbox brings them again.
+/// The owner's words in memory, and which are answered: words the inbox brings again are found among them.
 fn heard(records: &[Record]) -> Vec<Heard> {
     let text = |record: &Record, key: &str| {
         record.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()

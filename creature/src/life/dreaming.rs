@@ -33,7 +33,7 @@ const KEPT: [&str; 4] = ["facts", "thought", "pulse", "purge"];
 /// Hours after which what is finished is forgotten: thirty days.
 const FINISHED_H: i64 = 30 * 24;
 
-/// Bytes of memory indexed in one step, about a second's work, and the most steps of a dream.
+/// Bytes of memory indexed in one step, about a second's work, and most steps of a dream.
 const INDEX_STEP: u64 = 16 << 20;
 const INDEX_STEPS: usize = 10;
 

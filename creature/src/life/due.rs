@@ -151,7 +151,7 @@ impl Life {
         }
     }
 
-    /// Takes a word of the owner's that is a directive as one; returns the reply, none where it was taken as none.
+    /// Takes a word of the owner's that is a directive as one; the reply, none where it is none or was refused.
     pub(crate) fn directed(&mut self, text: &str, thread: &str) -> Option<String> {
         if self.told.safe {
             return None;
