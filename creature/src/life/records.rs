@@ -32,7 +32,7 @@ impl Life {
             .map_err(|cause| Fault::caused("remember", &cause, "is the disk full or .self not writable?"))
     }
 
-    /// Remembers an observation unless it is what was last observed of this; empty is nothing to observe.
+    /// Remembers an observation unless it is the last one of this subject; empty is nothing to observe.
     pub(crate) fn observe(&mut self, about: &'static str, text: &str) -> Result<(), Fault> {
         if self.observed.get(about).is_some_and(|last| last == text) {
             return Ok(());
@@ -44,7 +44,7 @@ impl Life {
         self.remember("observation", json!({"about": about, "text": text}))
     }
 
-    /// Keeps the cursors; failing to is told and survived, for memory holds what counts.
+    /// Writes the cursors; a failure is observed and survived, for memory holds what counts.
     pub fn save(&mut self) -> Result<(), Fault> {
         match self.cursors.save(&self.told.house.cursors()) {
             Ok(()) => self.observe("cursors", ""),
@@ -52,7 +52,7 @@ impl Life {
         }
     }
 
-    /// Keeps a snapshot of this life so far. One that cannot be written is no reason to die.
+    /// Writes a snapshot of this life so far; a failure is observed and survived.
     pub(crate) fn keep_snapshot(&mut self) -> Result<(), Fault> {
         let facts = self.facts();
         self.cursors.snapshot_at = self.cursors.thoughts;

@@ -22,13 +22,13 @@ pub struct Money {
     pub line: String,
     /// A warning, or why calls are stopped; empty when all is well.
     pub alarm: String,
-    /// Only what cannot wait is done; its own share being used is no reason for that, for it comes as a rate.
+    /// Only what cannot wait is done. That the autonomous share is used up is no reason: it is refilled at a rate.
     pub poor: bool,
     /// The warning alone, which the owner hears.
     pub warning: String,
 }
 
-/// What of it opens the way to a model that was shut: another broker, with what its owner saved, or another day.
+/// A text that changes when a model that was refused may answer: with the broker's start (`since`) and the day.
 pub fn mark(path: &Path) -> String {
     let bytes = papers::head(path, 0, MOST_BYTES).map(|(bytes, _)| bytes).unwrap_or_default();
     let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -36,7 +36,7 @@ pub fn mark(path: &Path) -> String {
     [part("since"), part("day")].join(" ").trim().chars().take(MOST_CHARS).collect()
 }
 
-/// What the broker allows of time of its own; none where it says nothing of it, or allows none.
+/// What the broker allows for the creature's own time; none where the file does not name it, or allows no money.
 pub fn allowance(path: &Path) -> Option<Allowance> {
     let (bytes, _) = papers::head(path, 0, MOST_BYTES).ok()?;
     let said: Value = serde_json::from_slice(&bytes).ok()?;
@@ -50,7 +50,7 @@ pub fn allowance(path: &Path) -> Option<Allowance> {
     Some(Allowance { usd_per_hour, first_hour_usd, room_at, wakes_at, ..Allowance::default() })
 }
 
-/// Reads it; a missing file is no budget.
+/// Reads `budget.json`; a missing file is no budget, of a garbage one the alarm says so.
 pub fn read(path: &Path) -> Money {
     let Ok((bytes, _)) = papers::head(path, 0, MOST_BYTES) else { return Money::default() };
     let Ok(Value::Object(said)) = serde_json::from_slice(&bytes) else {
