@@ -34,7 +34,7 @@ pub struct Head {
     /// Bytes of system and tools.
     #[serde(default)]
     pub head_bytes: u64,
-    /// It continues another conversation.
+    /// This conversation continues another.
     #[serde(default)]
     pub taken_up: bool,
     /// Calls travel in a JSON thought, and their results as text.
@@ -64,7 +64,7 @@ pub enum Entry {
         tokens: u64,
         at_s: i64,
     },
-    /// A call begins. Where a life ends from here on, its outcome is unknown.
+    /// A call begins; where the life ends before it is `Done`, its outcome is unknown.
     Began {
         id: String,
     },

@@ -8,7 +8,7 @@ use ground::text::shorten;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Characters of its last words, of one result that came last, of a failure and of a line of what was done.
+/// Characters of one of the last words, one of the last results, one failure and one line of what was done.
 const MOST_SAID: usize = 1_000;
 const MOST_CAME: usize = 1_500;
 const MOST_FAILURE: usize = 400;
@@ -39,7 +39,7 @@ const ABOUT: [&str; 14] = [
     "filter",
 ];
 
-/// A call; `came`: its result and whether it failed, none where its life ended before.
+/// A call; `came`: its result and whether it failed, none where the life ended before.
 struct Done<'a> {
     tool: &'a str,
     about: String,

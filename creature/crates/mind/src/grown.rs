@@ -21,9 +21,9 @@ const HANDOVER_TOKENS: u64 = 4_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
     Fits,
-    /// A shorter one is to continue from its summary.
+    /// A shorter conversation is to continue from its summary.
     TooLong,
-    /// It has no thought yet, and nothing to leave out.
+    /// The conversation has no thought yet, and nothing to leave out.
     Hopeless,
 }
 

@@ -37,7 +37,7 @@ pub struct Known {
     pub key: String,
     /// Looks at which a summary was asked for.
     pub tries: u32,
-    /// It needs no further look while its file stays the same.
+    /// The talk needs no further look while its file stays the same.
     pub done: bool,
     /// Empty where the talk was too short for a summary, or has none yet.
     pub summary: String,

@@ -1,4 +1,4 @@
-//! What a mind knows of the tools of this life: values, made from the catalogue of those who run them.
+//! What a mind knows of the tools of this life: values, made from the catalogue of tools.
 
 /// One tool, as it is put to a model.
 #[derive(Clone, Debug)]

@@ -25,7 +25,7 @@ impl Ids {
         Ids { used: thoughts.flatten().collect(), turn: turns.len() }
     }
 
-    /// The server's id where it is the only one of its kind, else a new one.
+    /// The server's id where no other call has it, else a new one.
     pub(crate) fn unique(&mut self, given: &str) -> String {
         let made = (1..).map(|number| format!("call_{}_{number}", self.turn));
         let mut ids = std::iter::once(given.to_owned()).filter(|given| !given.is_empty()).chain(made);

@@ -97,7 +97,7 @@ pub struct Talk<'a> {
     pub turns: &'a [Turn],
     /// JSON schema of the reply, for servers that hold a model to one; sent only where there are no tools.
     pub schema: Option<&'a Value>,
-    /// Nobody asked for it: the broker counts it against what a creature may spend by itself.
+    /// Nobody asked for this call: the broker counts it against what a creature may spend by itself.
     pub autonomous: bool,
     /// Old thinking is left out: once, after a refused signature.
     pub bare: bool,
@@ -138,7 +138,7 @@ pub struct Call {
     pub id: String,
     /// As the model gave it, known or not.
     pub name: String,
-    /// An error says why they are no object, and how they begin.
+    /// The arguments; an error says why they are no object, and how they begin.
     pub args: Result<Map<String, Value>, String>,
     /// The reply was cut short here: neither to be run nor to be repaired.
     pub cut: bool,
