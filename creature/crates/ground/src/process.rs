@@ -29,7 +29,7 @@ const SECRET: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CRED
 /// `RUSTUP_TOOLCHAIN` stays: without it rustup obeys the `rust-toolchain` file of every dependency it compiles.
 const LEAKED: [&str; 2] = ["LD_LIBRARY_PATH", "RUST_RECURSION_COUNT"];
 
-/// How long strays are hunted; a process still there is stuck in the kernel, and met again after the next command.
+/// How long strays are hunted; one still there is stuck in the kernel, and is hunted again after the next command.
 const HUNT: Duration = Duration::from_secs(2);
 
 /// Process ids of commands now running, so that the hunt for adopted children spares them.
