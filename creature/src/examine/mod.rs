@@ -21,7 +21,7 @@ use jiff::tz::TimeZone;
 use memory::since::since;
 use serde_json::{Map, Value, json};
 
-/// Bytes of memory looked through: far more than a busy week.
+/// Bytes of records looked through: far more than a busy week writes.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// A span, what its records come to, and what of it could not be looked at.

@@ -1,7 +1,7 @@
 //! The toolbox: how the call of a tool is run. One file per family of tools; `catalogue` has a row for each tool.
 //!
 //! Invariant: a result is an object with `ok`. A mind reads it in words up to a cap; long parts are kept in files.
-//! Invariant: in safe mode only talking tools run; in a rehearsal nothing outward does.
+//! Invariant: in safe mode only tools of scope `Talk` run; in a rehearsal those of scope `Outward` do nothing.
 
 mod agenda;
 mod arguments;

@@ -245,7 +245,7 @@ pub(super) fn open(tools: &Lent<'_>) -> Result<Repository, Fault> {
     // The owner's own settings of git may not be readable from here, and unreadable ones would be an error.
     ALONE.call_once(|| {
         for level in [ConfigLevel::System, ConfigLevel::XDG, ConfigLevel::Global] {
-            // Sound: the search paths are set once, before this process opens any repository.
+            // Sound: all calls of git2 are made on the one thread of the runtime.
             let _ = unsafe { git2::opts::set_search_path(level, "") };
         }
     });
