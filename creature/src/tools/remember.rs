@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 const RESERVED: [&str; 8] =
     ["thought", "action", "self_change", "heartbeat", "snapshot", "death", "agenda", "dream"];
 
+/// Bytes of one record's data, as JSON.
 const MOST_BYTES: usize = 32 * 1024;
 
 /// Characters of a snapshot; all of it goes into every thought from then on.
