@@ -44,6 +44,9 @@ fn budget_line(budget: &Value) -> String {
         format!("${:.2} of ${:.2} {now}", usd(cap, "spent_usd"), usd(cap, "cap_usd"))
     });
     let mut line = spent.collect::<Vec<_>>().join(", ");
+    if line.is_empty() {
+        line.push_str("what was spent is not told");
+    }
     if let Some(shortest) = caps.first() {
         let (own, share) = (usd(shortest, "autonomous_usd"), usd(shortest, "autonomous_cap_usd"));
         line.push_str(&format!("; on its own ${own:.2} of ${share:.2}"));

@@ -78,6 +78,9 @@ pub fn read(path: &Path) -> Money {
     if reserved_usd > 0.0 {
         parts.push(format!("${reserved_usd:.2} reserved for calls under way"));
     }
+    if parts.is_empty() {
+        parts.push("what was spent is not told".to_owned());
+    }
     let line = format!("Money: {}. {alarm}", parts.join(", "));
     let warning = said.get("warning").filter(|value| !value.is_null()).map(text).unwrap_or_default();
     let poor = alarm != warning || said.get("poor") == Some(&Value::Bool(true));

@@ -292,7 +292,7 @@ async fn words_instinct_does_not_understand_are_all_answered() {
 }
 
 pub fn page(house: &TempHouse, since: &str, day: &str) {
-    let page = json!({"at": "t", "since": since, "day": day, "spent_today_usd": 1.0});
+    let page = json!({"at": "t", "since": since, "day": day, "caps": [{"span": "day", "spent_usd": 1.0}]});
     house.write(".self/budget.json", page.to_string());
 }
 

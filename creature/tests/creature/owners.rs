@@ -206,7 +206,7 @@ async fn the_owner_hears_once_a_day_that_the_money_runs_short() {
         messages.map(|record| record.data["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let warn = |percent: u32| {
-        let page = json!({"warning": format!("spent: {percent} % of today's 5.00 USD")});
+        let page = json!({"warning": format!("spent: {percent} % of today's 5.00 USD"), "poor": true});
         std::fs::write(house.path(".self/budget.json"), page.to_string()).unwrap();
     };
     let mut lived = Lived::born(&house, "2026-03-02T08:00:00Z", 1).await;

@@ -124,7 +124,7 @@ fn of_the_budget_only_what_opens_the_way_to_a_model_is_a_change() {
     let house = House::new(dir.path());
     std::fs::create_dir_all(house.budget().parent().unwrap()).unwrap();
     let page = |since: &str, day: &str, spent: f64| {
-        let page = json!({"at": "t", "since": since, "day": day, "spent_today_usd": spent, "stopped": null});
+        let page = json!({"at": "t", "since": since, "day": day, "caps": [{"span": "day", "spent_usd": spent}], "stopped": null});
         std::fs::write(house.budget(), page.to_string()).unwrap();
     };
     let mut watch = Watch::start(&house);

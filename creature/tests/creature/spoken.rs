@@ -177,7 +177,7 @@ async fn one_word_silences_it_until_resume() {
         house.write("self/HEARTBEAT.md", "- [ ] note that I worked\n");
         let say = OutboxChange::Say { kind: Kind::Milestone, text: "the book is done".to_owned() };
         lived.life.change(&Change::Outbox(say)).unwrap();
-        house.write(".self/budget.json", r#"{"warning": "spent: 81 % of today's 5.00 USD"}"#);
+        house.write(".self/budget.json", r#"{"warning": "spent: 81 % of today's 5.00 USD", "poor": true}"#);
         let (messages, thoughts) = (told(&house).len(), lived.life.cursors.thoughts);
         for _ in 0..20 {
             lived.wake().await;
