@@ -80,13 +80,13 @@ impl Store {
         self.books.hide(secret);
     }
 
-    /// Appends one record to memory, synced.
-    pub(crate) fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
+    /// Appends one record to memory, synced: what this life did, said and met, for thoughts to come.
+    pub fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
         let record = self.at_present(kind, data);
         self.memory.append(&record).map_err(|cause| unwritten(kind, &cause))
     }
 
-    /// The same to the bookkeeping.
+    /// The same to the bookkeeping: what each wake and change came to, which would fill memory and say little.
     pub(crate) fn book(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
         let record = self.at_present(kind, data);
         self.books.append(&record).map_err(|cause| unwritten(kind, &cause))

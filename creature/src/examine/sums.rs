@@ -4,7 +4,7 @@
 
 use ground::text::shorten;
 use jiff::Timestamp;
-use memory::Record;
+use memory::{Record, kinds};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -26,29 +26,6 @@ const MOST_SLOW: usize = 5;
 
 /// What instinct thinks of words it does not know, in `crates/instinct/src/words.rs`.
 const NOT_UNDERSTOOD: &str = "I cannot understand that";
-
-/// On whose account a mind was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Account {
-    Own,
-    Owner,
-    Session,
-    Dream,
-    /// Records of an older self do not say.
-    Older,
-}
-
-impl Account {
-    pub fn name(self) -> &'static str {
-        match self {
-            Account::Own => "own wakes",
-            Account::Owner => "the owner's words",
-            Account::Session => "sub-sessions",
-            Account::Dream => "dreams",
-            Account::Older => "older thoughts, not told apart",
-        }
-    }
-}
 
 /// What the thoughts on one account cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -114,7 +91,8 @@ pub struct Sums {
     pub reasons: BTreeMap<String, u64>,
     pub thoughts: BTreeMap<String, u64>,
     pub garbled: u64,
-    pub costs: BTreeMap<Account, Cost>,
+    /// By the account that a kind of record names.
+    pub costs: BTreeMap<&'static str, Cost>,
     pub tools: BTreeMap<String, Fared>,
     pub failures: Vec<Failure>,
     /// Messages: the owner's, and its own by kind.
@@ -136,6 +114,9 @@ impl Sums {
     pub fn add(&mut self, at: Timestamp, record: &Record) {
         self.records += 1;
         let data = &record.data;
+        if let Some(account) = (kinds::of(&record.kind).account)(data) {
+            self.pay(account, data);
+        }
         match record.kind.as_str() {
             "thought" => self.thought(at, data),
             "action" => self.action(at, data),
@@ -148,10 +129,8 @@ impl Sums {
                 }
             }
             "agenda" if data.get("usage").is_some() => {
-                self.pay(Account::Session, data);
                 self.last(format!("session {}", text(data, "session")), at);
             }
-            "dream" if data.get("usage").is_some() => self.pay(Account::Dream, data),
             "self_change" => self.self_change(at, data),
             "death" if data.get("from_commit").is_some() => self.fell.add(at, text(data, "told")),
             "death" => self.deaths.add(at, text(data, "told")),
@@ -179,14 +158,6 @@ impl Sums {
     fn thought(&mut self, at: Timestamp, data: &Value) {
         count(&mut self.thoughts, text(data, "mind"));
         self.garbled += u64::from(data.get("garbled").is_some());
-        self.pay(
-            match data.get("owner").and_then(Value::as_bool) {
-                Some(true) => Account::Owner,
-                Some(false) => Account::Own,
-                None => Account::Older,
-            },
-            data,
-        );
         let wake = number(data, "wake");
         let before = self.wake.filter(|(before, _)| *before == wake && number(data, "round") > 0);
         if let Some((_, before)) = before {
@@ -251,7 +222,7 @@ impl Sums {
         }
     }
 
-    fn pay(&mut self, account: Account, data: &Value) {
+    fn pay(&mut self, account: &'static str, data: &Value) {
         let usage = data.get("usage").filter(|usage| usage.is_object());
         let usd = usage.and_then(|usage| usage.get("cost_usd")).and_then(Value::as_f64);
         let cost = self.costs.entry(account).or_default();
