@@ -313,10 +313,10 @@ fn words(value: &Value) -> String {
         Value::Bool(_) | Value::Number(_) => value.to_string(),
         Value::Array(list) => joined(list.iter().map(words), "; "),
         Value::Object(fields) => {
-            let told = |(name, value): (&String, &Value)| match value {
-                Value::Bool(true) => name.clone(),
-                Value::Bool(false) => format!("not {name}"),
-                _ => words(value),
+            let told = |(name, value): (&String, &Value)| match value.as_bool() {
+                Some(true) => name.clone(),
+                Some(false) => format!("not {name}"),
+                None => words(value),
             };
             joined(fields.iter().map(told), ": ")
         }

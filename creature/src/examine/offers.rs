@@ -76,7 +76,8 @@ fn dear(sums: &Sums) -> Vec<String> {
         let shared = others > 0.0 && cost.usd > SHARE * all.usd;
         if cost.usd > 0.0 && (shared || (each_other > 0.0 && each > DEARER * each_other)) {
             let line = format!(
-                "{account} cost {} of {}: {} at {} each",
+                "{} cost {} of {}: {} at {} each",
+                account.name(),
                 usd(cost.usd),
                 usd(all.usd),
                 thoughts(cost.thoughts),

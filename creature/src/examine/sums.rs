@@ -4,7 +4,8 @@
 
 use ground::text::shorten;
 use jiff::Timestamp;
-use memory::{Record, kinds};
+use memory::Record;
+use memory::kinds::{self, Account};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -91,8 +92,7 @@ pub struct Sums {
     pub reasons: BTreeMap<String, u64>,
     pub thoughts: BTreeMap<String, u64>,
     pub garbled: u64,
-    /// By the account that a kind of record names.
-    pub costs: BTreeMap<&'static str, Cost>,
+    pub costs: BTreeMap<Account, Cost>,
     pub tools: BTreeMap<String, Fared>,
     pub failures: Vec<Failure>,
     /// Messages: the owner's, and its own by kind.
@@ -114,7 +114,7 @@ impl Sums {
     pub fn add(&mut self, at: Timestamp, record: &Record) {
         self.records += 1;
         let data = &record.data;
-        if let Some(account) = (kinds::of(&record.kind).account)(data) {
+        if let Some(account) = kinds::account(record) {
             self.pay(account, data);
         }
         match record.kind.as_str() {
@@ -222,7 +222,7 @@ impl Sums {
         }
     }
 
-    fn pay(&mut self, account: &'static str, data: &Value) {
+    fn pay(&mut self, account: Account, data: &Value) {
         let usage = data.get("usage").filter(|usage| usage.is_object());
         let usd = usage.and_then(|usage| usage.get("cost_usd")).and_then(Value::as_f64);
         let cost = self.costs.entry(account).or_default();

@@ -145,13 +145,11 @@ fn cost(cost: &Cost) -> String {
     }
 }
 
-/// What each account cost, the greatest first.
 fn accounts(sums: &Sums) -> Vec<String> {
-    let line =
-        |(account, sum): (&&str, &Cost)| format!("{account} {} ({})", cost(sum), thoughts(sum.thoughts));
-    let mut all: Vec<_> = sums.costs.iter().collect();
-    all.sort_by(|(_, one), (_, other)| other.usd.total_cmp(&one.usd));
-    all.into_iter().map(line).collect()
+    let line = |(account, sum): (&memory::kinds::Account, &Cost)| {
+        format!("{} {} ({})", account.name(), cost(sum), thoughts(sum.thoughts))
+    };
+    sums.costs.iter().map(line).collect()
 }
 
 fn failures(sums: &Sums, zone: &TimeZone) -> Vec<String> {

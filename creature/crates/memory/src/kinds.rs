@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// What is done with records of a kind; what stands in their data is told in `docs/formats.md`.
 pub struct Kind {
-    pub name: &'static str,
+    name: &'static str,
     /// In plain words, for a mind that would write it and may not.
     pub what: &'static str,
     /// Whether a mind may write it, by `memory.append`.
@@ -19,8 +19,31 @@ pub struct Kind {
     gist: fn(&Value, usize) -> String,
     /// Whether it tells of something that did not work.
     failed: fn(&Value) -> bool,
-    /// The account on which its `usage` is a cost; none where it cost nothing.
-    pub account: fn(&Value) -> Option<&'static str>,
+    /// The account on which its `usage` is a cost; none where no mind was asked.
+    account: fn(&Value) -> Option<Account>,
+}
+
+/// On whose account a mind was asked, in the order in which they are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Account {
+    Own,
+    Owner,
+    Session,
+    Dream,
+    /// Records of an older self do not say.
+    Older,
+}
+
+impl Account {
+    pub fn name(self) -> &'static str {
+        match self {
+            Account::Own => "own wakes",
+            Account::Owner => "the owner's words",
+            Account::Session => "sub-sessions",
+            Account::Dream => "dreams",
+            Account::Older => "older thoughts, not told apart",
+        }
+    }
 }
 
 /// What holds of a kind whose row does not say otherwise.
@@ -51,9 +74,9 @@ const KINDS: [Kind; 10] = [
         },
         failed: is_garbled,
         account: |data| match data.get("owner").and_then(Value::as_bool) {
-            Some(true) => Some("the owner's words"),
-            Some(false) => Some("own wakes"),
-            None => Some("older thoughts, not told apart"),
+            Some(true) => Some(Account::Owner),
+            Some(false) => Some(Account::Own),
+            None => Some(Account::Older),
         },
         ..PLAIN
     },
@@ -82,14 +105,14 @@ const KINDS: [Kind; 10] = [
     Kind {
         name: "agenda",
         what: "a change of the agenda, or a turn of a sub-session",
-        account: |data| data.get("usage").map(|_| "sub-sessions"),
+        account: |data| data.get("usage").map(|_| Account::Session),
         ..PLAIN
     },
     Kind { name: "snapshot", what: "where a summary is kept", ..PLAIN },
     Kind {
         name: "dream",
         what: "what a dream came to",
-        account: |data| data.get("usage").map(|_| "dreams"),
+        account: |data| data.get("usage").map(|_| Account::Dream),
         ..PLAIN
     },
     Kind { name: "death", what: "how a life ended", said: told, gist: told, failed: |_| true, ..PLAIN },
@@ -113,6 +136,11 @@ pub fn gist(record: &Record, most: usize) -> String {
 /// Whether a record tells of something that did not work.
 pub fn failed(record: &Record) -> bool {
     (of(&record.kind).failed)(&record.data)
+}
+
+/// On whose account a mind was asked; none where none was.
+pub fn account(record: &Record) -> Option<Account> {
+    (of(&record.kind).account)(&record.data)
 }
 
 /// Its text, and what that is about; all of it where there is none.

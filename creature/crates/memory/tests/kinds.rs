@@ -1,7 +1,8 @@
 //! The table of kinds: how records of each read, what they cost, and that a kind without a row is carried as it is.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use memory::{Record, kinds};
+use memory::Record;
+use memory::kinds::{self, Account};
 use serde_json::{Value, json};
 
 #[test]
@@ -60,9 +61,9 @@ fn a_record_reads_by_its_kind() {
 #[test]
 fn only_what_tells_what_happened_is_kept_from_a_mind_and_only_what_asked_a_model_cost() {
     for (kind, minds, account) in [
-        ("thought", false, Some("own wakes")),
-        ("agenda", false, Some("sub-sessions")),
-        ("dream", false, Some("dreams")),
+        ("thought", false, Some(Account::Own)),
+        ("agenda", false, Some(Account::Session)),
+        ("dream", false, Some(Account::Dream)),
         ("action", false, None),
         ("self_change", false, None),
         ("heartbeat", false, None),
@@ -72,9 +73,9 @@ fn only_what_tells_what_happened_is_kept_from_a_mind_and_only_what_asked_a_model
         ("message", true, None),
         ("hunch", true, None),
     ] {
-        let row = kinds::of(kind);
+        let (row, record) = (kinds::of(kind), Record::new(1, kind, json!({"owner": false, "usage": null})));
         assert_eq!((row.minds, row.what.is_empty()), (minds, kind == "hunch"), "{kind}");
-        assert_eq!((row.account)(&json!({"owner": false, "usage": null})), account, "{kind}");
+        assert_eq!(kinds::account(&record), account, "{kind}");
     }
-    assert_eq!((kinds::of("dream").account)(&json!({"undone": "x"})), None);
+    assert_eq!(kinds::account(&Record::new(1, "dream", json!({"undone": "x"}))), None);
 }
