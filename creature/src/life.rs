@@ -19,12 +19,12 @@ mod looks;
 pub(crate) mod minds;
 pub mod outage;
 mod own;
+pub mod patience;
 mod records;
 mod rest;
 mod scan;
 pub(crate) mod scanned;
 pub mod sense;
-pub mod setbacks;
 pub mod talked;
 mod think;
 pub mod wake;
@@ -34,8 +34,8 @@ use crate::fault::Fault;
 use crate::heartbeat::{Heart, Stage};
 use crate::life::course::Course;
 use crate::life::outage::Outage;
+use crate::life::patience::Patience;
 use crate::life::scanned::Scanned;
-use crate::life::setbacks::Setbacks;
 use crate::mind::Mind;
 use crate::senses::cursors::{Cursors, Heard};
 use crate::senses::watch::Watch;
@@ -77,7 +77,7 @@ pub struct Life {
     pub(crate) talks: BTreeMap<String, Conversation>,
     /// What this life was born with, in words.
     pub(crate) born: String,
-    pub(crate) setbacks: Setbacks,
+    pub(crate) patience: Patience,
     /// What is the matter with the mind, while it gives no thought.
     pub(crate) outage: Option<Outage>,
     pub(crate) repeats: Repeats,
@@ -132,7 +132,7 @@ impl Life {
             quick_is_away: false,
             talks: BTreeMap::new(),
             born: String::new(),
-            setbacks: Setbacks::default(),
+            patience: Patience::default(),
             outage: None,
             repeats: Repeats::default(),
             scanned,

@@ -8,6 +8,7 @@ pub mod words;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::act::{MOST_ARGS, args, patience};
+use crate::life::patience::first_s;
 use crate::life::{Leaving, Life, Next};
 use crate::mind::Mind;
 use crate::store::caller::Caller;
@@ -78,9 +79,9 @@ impl Life {
                     Outcome::Down(down) if self.is_quick(session) && down.is_of_server() => {
                         self.quick_is_away = true;
                     }
-                    Outcome::Down(Down { error, rest_s, .. }) => {
+                    Outcome::Down(Down { error, why, asked_s, .. }) => {
                         self.observe("sessions", &format!("sub-sessions wait: {}", shorten(&error, 500)))?;
-                        rest = Some(Duration::from_secs(rest_s));
+                        rest = Some(Duration::from_secs(first_s(why, asked_s)));
                     }
                 }
             }

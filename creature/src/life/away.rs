@@ -172,8 +172,8 @@ impl Life {
             }),
         )?;
         (self.course.overran, self.course.setback) = (1, true);
-        let rest_s = self.setbacks.garbled();
-        if self.setbacks.babbles() {
+        let rest_s = self.patience.garbled();
+        if self.patience.babbles() {
             let down = Down { why: Why::Garbled, cause: error, ..Down::default() };
             self.outage = Some(Outage::new(&down, rest_s, self.outage.as_ref(), self.told.clock.now()));
         }
@@ -184,17 +184,14 @@ impl Life {
     pub(crate) fn down(&mut self, down: &Down) -> Result<Next, Fault> {
         let (error, now) = (&down.error, self.told.clock.now());
         let before = self.outage.take();
-        let mut outage = Outage::new(down, down.rest_s, before.as_ref(), now);
+        // When it is asked again is decided below.
+        let mut outage = Outage::new(down, 0, before.as_ref(), now);
         let same = before.is_some_and(|before| before.mark() == outage.mark());
         let rest_s = match self.course.down_until.filter(|until| same && now < *until) {
             // Tried out of turn, for the owner's word: that costs the others no longer wait.
             Some(until) => until.duration_since(now).as_secs().unsigned_abs() + 1,
             None => {
-                if down.why == Why::Budget && down.reset_s.is_some() {
-                    // It is known when to ask again: no later than that.
-                    self.setbacks.ease();
-                }
-                let (rest_s, tell) = self.setbacks.down(error, down.rest_s);
+                let (rest_s, tell) = self.patience.down(down);
                 if tell {
                     self.tell_of_down(down, rest_s)?;
                 }

@@ -42,7 +42,7 @@ impl Life {
         let known = self.course.way.replace(way.clone());
         if known.is_some_and(|known| known != way) && self.course.down_until.take().is_some() {
             tracing::info!("the way to the model has changed: it is asked again");
-            self.setbacks.ease();
+            self.patience.ease();
             self.heart.next_try(None);
         }
     }

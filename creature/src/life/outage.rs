@@ -34,7 +34,7 @@ impl Outage {
             let wait = SignedDuration::from_secs(i64::try_from(wait_s).unwrap_or(i64::MAX));
             now.checked_add(wait).unwrap_or(now)
         };
-        let long = down.reset_s.filter(|wait_s| down.why != Why::Budget || *wait_s > UNDER_WAY_S);
+        let long = down.asked_s.filter(|wait_s| down.why != Why::Budget || *wait_s > UNDER_WAY_S);
         Self {
             why: down.why,
             since: before.map_or(now, |before| before.since),
@@ -53,7 +53,7 @@ impl Outage {
 
     /// Whether asking the mind again may take a while, so that the owner hears of it before.
     pub fn is_slow(&self) -> bool {
-        matches!(self.why, Why::Away | Why::Garbled)
+        matches!(self.why, Why::Away | Why::UnknownLife | Why::Garbled)
     }
 
     /// What is the matter, in a sentence; `asks`: the mind is asked again at once.
@@ -83,7 +83,7 @@ impl Outage {
             (Why::Money, _) => {
                 format!("no money or quota is left at the provider ({cause}): top up the account; {again}")
             }
-            (Why::Unfit, _) => {
+            (Why::Unfit | Why::Settings | Why::Unkept, _) => {
                 format!(
                     "the model's server does not take it ({cause}): look at [model] in owner.toml; {again}"
                 )
@@ -91,7 +91,7 @@ impl Outage {
             (Why::Garbled, _) => {
                 format!("the model's replies since {} cannot be read ({cause}); {again}", hour(self.since))
             }
-            (Why::Away, _) => {
+            (Why::Away | Why::UnknownLife, _) => {
                 format!(
                     "the model has not been reached since {} (upstream: {cause}); {again}",
                     hour(self.since)

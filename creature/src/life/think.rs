@@ -177,7 +177,7 @@ impl Life {
         self.cursors.words.retain(|waiting| waiting.seen < MOST_SEEN);
         self.outage = None;
         self.heart.next_try(None);
-        if self.setbacks.over() {
+        if self.patience.over() {
             let text = format!("{} answers again", self.mind.name());
             self.store.record("observation", json!({"about": "model", "text": text}))?;
         }

@@ -113,6 +113,6 @@ impl ModelMind {
         let error =
             format!("failed to fit into the window of {}: {need} tokens of {}", self.name(), self.window);
         let hint = "use a model with a larger window, or set [model] context_tokens in owner.toml".to_owned();
-        Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 600, reset_s: None })
+        Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unfit, asked_s: None })
     }
 }

@@ -29,9 +29,6 @@ const USUAL_WINDOW: u64 = 32_000;
 /// Characters kept of a reply that could not be read.
 const MOST_GARBLED: usize = 2_000;
 
-/// The longest rest at a budget's end, in seconds; then it looks again.
-const HOUR_S: u64 = 3_600;
-
 /// How every model of the broker's is reached and asked.
 #[derive(Clone)]
 pub struct Reach<'a> {
@@ -301,28 +298,26 @@ pub(super) fn usage(reply: &Reply) -> Value {
     usage
 }
 
-/// How long to leave a model alone after an error, in seconds; the loop doubles it while the outage lasts.
-pub(super) fn failed(error: &Error) -> Outcome {
-    let asked_s = error.retry_after.map(|wait| wait.as_secs() + 1);
-    let (why, rest_s) = match error.kind {
+/// What an error comes to: why there is no thought, and in how many seconds the other side wants to be asked again.
+pub fn failed(error: &Error) -> Outcome {
+    let why = match error.kind {
         Kind::Garbled => {
             let text = error.hint.clone();
             return Outcome::Garbled { error: error.message.clone(), text, usage: Value::Null };
         }
-        // An hour, or until the budget resets if that is sooner: asking again before would be refused again.
-        Kind::Withheld => (Why::Budget, asked_s.unwrap_or(HOUR_S).min(HOUR_S)),
-        Kind::Stopped => (Why::Stopped, asked_s.unwrap_or(HOUR_S).min(HOUR_S)),
-        // A token of another life is nothing the owner could mend.
-        Kind::Refused if error.message.contains("does not know this life") => (Why::Away, HOUR_S),
-        Kind::Refused => (Why::Key, HOUR_S.max(asked_s.unwrap_or(0))),
-        Kind::OutOfMoney => (Why::Money, HOUR_S.max(asked_s.unwrap_or(0))),
-        Kind::Settings => (Why::Unfit, HOUR_S.max(asked_s.unwrap_or(0))),
-        Kind::BadRequest | Kind::Signature | Kind::TooLong => (Why::Unfit, 600.max(asked_s.unwrap_or(0))),
-        Kind::Busy | Kind::Unreachable | Kind::Deadline => (Why::Away, asked_s.unwrap_or(60)),
+        Kind::Withheld => Why::Budget,
+        Kind::Stopped => Why::Stopped,
+        Kind::UnknownLife => Why::UnknownLife,
+        Kind::Refused => Why::Key,
+        Kind::OutOfMoney => Why::Money,
+        Kind::Settings => Why::Settings,
+        Kind::BadRequest | Kind::Signature | Kind::TooLong => Why::Unfit,
+        Kind::Busy | Kind::Unreachable | Kind::Deadline => Why::Away,
     };
+    let asked_s = error.retry_after.map(|wait| wait.as_secs() + 1);
     let (error, hint, cause) =
         (format!("failed to {}", error.message), error.hint.clone(), error.cause.clone());
-    Outcome::Down(Down { error, hint, why, cause, rest_s, reset_s: asked_s })
+    Outcome::Down(Down { error, hint, why, cause, asked_s })
 }
 
 /// The tokens of a reply and of all that was put to the model before it; by bytes where the server does not say.

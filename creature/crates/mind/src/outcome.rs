@@ -20,7 +20,7 @@ pub enum Outcome {
     Down(Down),
 }
 
-/// Why there is no thought of a mind, and for how long to leave it alone.
+/// Why there is no thought of a mind; how long to leave it alone for that is for whoever asked it to say.
 #[derive(Clone, Debug, Default)]
 pub struct Down {
     pub error: String,
@@ -28,16 +28,14 @@ pub struct Down {
     pub why: Why,
     /// The cause alone, for people.
     pub cause: String,
-    /// Seconds to rest at least.
-    pub rest_s: u64,
-    /// In how many seconds it will be otherwise, where that is known.
-    pub reset_s: Option<u64>,
+    /// In how many seconds to ask again, where the broker or the server behind it says so.
+    pub asked_s: Option<u64>,
 }
 
 impl Down {
     /// Whether another model might answer where this one does not.
     pub fn is_of_server(&self) -> bool {
-        matches!(self.why, Why::Away | Why::Key | Why::Money | Why::Unfit)
+        !matches!(self.why, Why::Budget | Why::Stopped | Why::Garbled)
     }
 }
 
@@ -49,8 +47,14 @@ pub enum Why {
     Stopped,
     Key,
     Money,
-    /// The request or the settings are not what the server takes.
+    /// The request is not what the server takes.
     Unfit,
+    /// The server cannot be asked as it is set.
+    Settings,
+    /// The conversation could not be kept.
+    Unkept,
+    /// The broker does not know this life's token, which is nothing the owner could mend.
+    UnknownLife,
     #[default]
     Away,
     Garbled,

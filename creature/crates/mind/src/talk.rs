@@ -365,7 +365,7 @@ fn misread(talk: &mut Conversation, reply: &Reply, outcome: &Outcome, now_s: i64
 pub(super) fn unkept(error: &io::Error) -> Outcome {
     let error = format!("failed to keep the conversation: {error}");
     let hint = "is the disk full, or .self/mind not writable?".to_owned();
-    Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unfit, rest_s: 60, reset_s: None })
+    Outcome::Down(Down { cause: error.clone(), error, hint, why: Why::Unkept, asked_s: None })
 }
 
 fn now(moment: &Moment) -> Timestamp {

@@ -1,4 +1,7 @@
 //! The client: puts a conversation to a model, retries what may pass, and learns what its server does not accept.
+//!
+//! What is retried here is one call, for seconds. How long a model that stays down is left alone before the next call is
+//! decided in `creature/src/life/patience.rs`.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};

@@ -16,6 +16,8 @@ const SHORTEST_TOKEN: usize = 8;
 pub enum Kind {
     /// The key is missing or wrong.
     Refused,
+    /// The broker does not know the token: it is of another life.
+    UnknownLife,
     /// The account has no money or quota left.
     OutOfMoney,
     /// The budget has no room for it.
@@ -129,7 +131,7 @@ fn class(status: u16, code: &str, said: &str) -> (Kind, &'static str, &'static s
             "set base_url to the final address",
         ),
         401 if code == "token_unknown" => {
-            (Kind::Refused, "the broker does not know this life", "the next life has a token of its own")
+            (Kind::UnknownLife, "the broker does not know this life", "the next life has a token of its own")
         }
         _ if no_money => {
             (Kind::OutOfMoney, "no money or quota left", "top up the account, or configure another model")

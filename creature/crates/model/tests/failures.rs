@@ -231,7 +231,7 @@ async fn what_the_broker_withholds_or_paid_for_is_not_asked_twice_and_says_when(
         (429, "budget_cap", "retry-after: 30000\r\n", Kind::Withheld, Some(30_000)),
         (403, "stopped_until_owner", "", Kind::Stopped, None),
         (503, "ledger_closed", "", Kind::Stopped, None),
-        (401, "token_unknown", "", Kind::Refused, None),
+        (401, "token_unknown", "", Kind::UnknownLife, None),
         // Paid for, though it broke off.
         (502, "upstream_broken", "", Kind::Unreachable, None),
     ];
