@@ -1,4 +1,4 @@
-//! The clock: the one reader of the hour; whoever lives a week in a minute brings another.
+//! The clock of a life: the system's, or in a test one that lives a week in a minute.
 
 use jiff::Timestamp;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
 impl Clock {
-    /// A clock that is told by `now`.
+    /// A clock that shows what `now` returns.
     pub fn told(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }

@@ -1,7 +1,7 @@
-//! The owner's settings for the creature, as the guardian hands them over, and what it was told; every default is safe.
+//! The owner's settings for the creature, and what the guardian sets in its environment; every default is safe.
 //!
-//! The guardian judges `owner.toml` and writes the creature's part to `.self/settings.json`; only where an older guardian
-//! does not is the owner's file read here. Settings of the creature's own are declared in `creature/settings.toml`.
+//! The guardian judges `owner.toml` and writes the creature's part to `.self/settings.json`; where an older one
+//! does not, `owner.toml` is read here. Settings of the creature's own are declared in `creature/settings.toml`.
 
 use crate::clock::Clock;
 use crate::lifeline::Lifeline;
@@ -16,19 +16,19 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
 
-/// Bytes of a file of settings that are read.
+/// Most bytes read of a settings file.
 const MOST_BYTES: u64 = 256 * 1024;
 
-/// What the creature declares; compiled in, so that its defaults are there whoever started it.
+/// The declarations of the creature's own settings; compiled in, so that their defaults need no file at run time.
 const DECLARED: &str = include_str!("../settings.toml");
 
-/// The longest rest an owner can set, in seconds: the guardian calls 150 minutes without a turn hung.
+/// The longest rest an owner can set, in seconds; a life without a turn for 150 minutes counts as hung.
 const MOST_REST_S: u64 = 3_600;
 
 /// The most thoughts in one wake that an owner can allow.
 const MOST_ROUNDS: u32 = 50;
 
-/// What of `owner.toml` concerns the creature. Sections and keys it does not know are others', or a newer guardian's.
+/// The creature's part of `owner.toml`. Unknown sections and keys belong to others or a newer guardian: ignored.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -41,7 +41,7 @@ pub struct Settings {
     pub files: FileSettings,
     /// Tools by name, and when they may be used.
     pub permissions: BTreeMap<String, Permission>,
-    /// `[creature]`: what it declared itself.
+    /// `[creature]`: settings the creature declared itself.
     #[serde(rename = "creature")]
     pub own: Own,
 }
@@ -52,13 +52,13 @@ pub struct Settings {
 pub struct Own(Map<String, Value>);
 
 impl Own {
-    /// The value of a key; null for one that is not declared.
+    /// The value of a key; null for one that is neither set nor declared.
     pub fn value(&self, name: &str) -> Value {
         let set = self.0.get(name).cloned();
         set.or_else(|| declared().get(name)?.get("default").cloned()).unwrap_or_default()
     }
 
-    /// The value of a key declared as a `number` of 0 or more.
+    /// The value of a key declared as a `number` of 0 or more; 0 for any other.
     pub fn number(&self, name: &str) -> u64 {
         self.value(name).as_u64().unwrap_or_default()
     }
@@ -79,7 +79,7 @@ pub enum Permission {
     Never,
 }
 
-/// `[agenda]`: what goes first, and from where on the owner is asked.
+/// `[agenda]`: the order of work, and above which cost the owner is asked.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default)]
 pub struct AgendaSettings {
@@ -88,9 +88,9 @@ pub struct AgendaSettings {
     pub ask_above_usd: f64,
     pub goal_cost_usd: f64,
     pub messages_per_hour: u32,
-    /// As in `Europe/Berlin`.
+    /// An IANA name, as in `Europe/Berlin`.
     pub time_zone: String,
-    /// Thoughts in one wake.
+    /// Most thoughts in one wake.
     pub rounds: u32,
 }
 
@@ -120,7 +120,7 @@ impl Default for SessionSettings {
     }
 }
 
-/// `[dream]`: when the nightly dream comes, in UTC, and with which model.
+/// `[dream]`: when the nightly dream comes (`HH:MM` UTC), and with which model.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default)]
 pub struct DreamSettings {
@@ -134,15 +134,15 @@ impl Default for DreamSettings {
     }
 }
 
-/// `[files]`: where the file tools work, in risky mode at `risky_root`, a folder of the house; and how much of it they show.
+/// `[files]`: the folder of the file tools (in risky mode `risky_root`, within the house), and their limits.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default)]
 pub struct FileSettings {
     pub risky: bool,
     pub risky_root: String,
-    /// Entries in one list.
+    /// Most entries in one list.
     pub most_entries: usize,
-    /// Bytes of a file that is read.
+    /// A file of more bytes is not read.
     pub most_bytes: u64,
 }
 
@@ -184,7 +184,7 @@ impl Default for SelfEditSettings {
 }
 
 impl Settings {
-    /// The agenda's rules; an unknown time zone is UTC and said.
+    /// The agenda's rules; for an unknown time zone UTC, and a sentence that says so.
     pub fn rules(&self) -> (agenda::Rules, Option<String>) {
         let said = &self.agenda;
         let zone = jiff::tz::TimeZone::get(&said.time_zone);
@@ -204,8 +204,8 @@ impl Settings {
         (rules, odd)
     }
 
-    /// The creature's part as the guardian handed it to this life, else what `owner.toml` says. What cannot be understood
-    /// is at its default, and said in a sentence.
+    /// The creature's part as the guardian handed it to this life, else what `owner.toml` says. What cannot be
+    /// read is at its default, and the second value says so in a sentence.
     pub fn load(house: &House, life: u64) -> (Self, Option<String>) {
         if let Some(handed) = Self::handed(house, life) {
             return handed;
@@ -224,7 +224,7 @@ impl Settings {
         }
     }
 
-    /// What the guardian wrote for this life; what it wrote for another is older than the owner's file may be.
+    /// The settings the guardian wrote for this life; another one's may be older than `owner.toml`.
     fn handed(house: &House, life: u64) -> Option<(Self, Option<String>)> {
         let (bytes, _) = papers::head(&house.settings(), 0, MOST_BYTES).ok()?;
         let file: Value = serde_json::from_slice(&bytes).ok()?;
@@ -234,7 +234,7 @@ impl Settings {
         Some(Self::of(sections).bounded(told))
     }
 
-    /// Reads `owner.toml` itself; a broken section costs only itself.
+    /// Reads the text of `owner.toml`; a broken section is at its defaults, in text that is no TOML all are.
     pub fn read(text: &str) -> (Self, Option<String>) {
         let error = match toml::from_str::<Self>(text) {
             Ok(settings) => return settings.bounded(None),
@@ -278,7 +278,7 @@ impl Settings {
         self.files.most_entries = self.files.most_entries.clamp(10, 5_000);
         self.files.most_bytes = self.files.most_bytes.clamp(1_024, 16 << 20);
         self.sessions.at_once = self.sessions.at_once.clamp(1, 8);
-        // Together they stay below what the loop allows one call, or a slow edit would be a silent life.
+        // Together they stay below the 45 minutes the loop allows one call, or a slow edit would stop the heart.
         let edit = &mut self.self_edit;
         edit.build_s = edit.build_s.clamp(1, 1_200);
         edit.test_s = edit.test_s.clamp(1, 1_200);
@@ -304,11 +304,11 @@ fn section<T: DeserializeOwned + Default>(sections: &Value, name: &str) -> T {
 pub struct Told {
     pub house: House,
     pub life: u64,
-    /// Full sha, or empty when nobody said.
+    /// Full SHA of the commit this life runs; empty where nobody said.
     pub commit: String,
     pub safe: bool,
     pub rehearsal: bool,
-    /// The way out; none in safe mode, in a rehearsal, and where no broker runs.
+    /// The broker, the only way out; none in safe mode, in a rehearsal, and where no broker runs.
     pub broker: Option<Broker>,
     pub lifeline: Lifeline,
     pub clock: Clock,
@@ -316,7 +316,8 @@ pub struct Told {
 
 impl Told {
     /// Reads `FERAL_HOUSE`, `FERAL_LIFE`, `FERAL_COMMIT`, `FERAL_SAFE`, `FERAL_REHEARSAL`, `FERAL_LIFELINE`,
-    /// `FERAL_BROKER` and `FERAL_BROKER_TOKEN`. Without a house it is the working directory; without a life it is 0.
+    /// `FERAL_BROKER` and `FERAL_BROKER_TOKEN`. Without `FERAL_HOUSE` the house is the working directory; without
+    /// `FERAL_LIFE` the life is 0. An error names the variable that is wrong.
     pub fn from_env() -> Result<Self, String> {
         let var = |name: &str| std::env::var(name).unwrap_or_default();
         let root = match std::env::var_os("FERAL_HOUSE").filter(|house| !house.is_empty()) {

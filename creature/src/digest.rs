@@ -1,7 +1,7 @@
-//! The snapshot's text: what it is for, what is open, what was tried and what came of it, merged with the one before. Pure.
+//! The text of a snapshot: purpose, what is open, tried, done and changed, merged with the last snapshot. Pure.
 //!
-//! Invariant: at most `MOST_CHARS`; the same for the same records; newest first; the latest failure
-//! stays until a newer one takes its place; what is left out is counted.
+//! Invariant: at most `MOST_CHARS`; the same records give the same text; newest first; the latest failure
+//! stays until a newer one takes its place; lines left out are counted.
 
 mod standing;
 mod tried;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Characters of a snapshot; all of it goes into every thought.
 pub const MOST_CHARS: usize = 4_000;
 
-/// Headings and the characters each may take; together with headings under `MOST_CHARS`.
+/// Headings and the most characters of each section; with the headings together under `MOST_CHARS`.
 const SECTIONS: [(&str, usize); 5] = [
     ("What I am", 850),
     ("Open threads", 1_000),
@@ -27,7 +27,7 @@ const SECTIONS: [(&str, usize); 5] = [
     ("How I changed myself", 600),
 ];
 
-/// Characters of one line.
+/// Most characters of one line.
 const LINE: usize = 180;
 
 const WORDS: &str = "- in my own words: ";
@@ -36,21 +36,21 @@ const OWNER: &str = "- owner asked: ";
 const FAILING: &str = "- failing: ";
 const DROPPED: &str = "older lines left out)";
 
-/// What the records do not say.
+/// What a snapshot says that is not in the records.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     pub life: u64,
     pub commit: String,
     pub thoughts: u64,
     pub mind: String,
-    /// A failure of a tool that is not among them is none any more.
+    /// The tools there are: one that is gone is not told as failing.
     pub tools: &'static ToolList,
     pub purpose: String,
-    /// What stands on the agenda and what of the source is unfinished, a sentence each.
+    /// What is open on the agenda, and the unfinished draft of the source, a sentence each.
     pub open: Vec<String>,
     /// Tasks and goals that ended, the latest first, a sentence each.
     pub ended: Vec<String>,
-    /// The newest records, which are left to the next snapshot.
+    /// How many of the newest records are left to the next snapshot.
     pub left: usize,
 }
 
@@ -91,7 +91,7 @@ fn i_am(facts: &Facts, before: &str) -> Vec<String> {
         format!("- mind: {}", shorten(&facts.mind, LINE)),
         format!("- what I am for: {}", purpose(&facts.purpose)),
     ];
-    // A mind may have written the last snapshot in a form of its own; its words are not dropped.
+    // A mind may have written the last snapshot without these headings; its lines are kept as its own words.
     if SECTIONS.iter().any(|(title, _)| before.contains(&format!("## {title}\n"))) {
         lines.extend(old_lines(before, "What I am").into_iter().filter(|line| line.starts_with(WORDS)));
     } else {
@@ -112,7 +112,7 @@ fn recent(records: &[Record], before: &[String]) -> Vec<String> {
     let mut last_tool = String::new();
     for record in records.iter().rev().filter(|record| record.kind == "action") {
         let tool = text(&record.data, "tool");
-        // Ten reads in a row are one thing done.
+        // Successful calls of one tool in a row become one line.
         if !failed(record) && tool == last_tool {
             run = run.map(|(line, times)| (line, times + 1));
             continue;
@@ -131,8 +131,8 @@ fn recent(records: &[Record], before: &[String]) -> Vec<String> {
     latest.into_iter().chain(lines).chain(old).collect()
 }
 
-/// What it meant to do, words of the owner's without an answer, what stands, and what fails; older words and failures stay
-/// until something was said or the tool was used.
+/// The last intent, the owner's unanswered words, what is open on the agenda, and failing tools. Words of the last
+/// snapshot stay until the creature says something, failures until it uses the tool.
 fn open(facts: &Facts, records: &[Record], before: &[String]) -> Vec<String> {
     let intent = records.iter().rev().map(|record| text(&record.data, "intent")).find(|i| !i.is_empty());
     let intent = intent.map(|intent| shorten(&format!("- last intent: {}", one_line(&intent)), LINE));
@@ -247,11 +247,12 @@ fn old_lines(before: &str, title: &str) -> Vec<String> {
         .collect()
 }
 
-/// The first lines that fit, each once, and how many were left out, now and before.
+/// The first lines that fit in `most` characters, each once, and how many were left out, now and before.
+/// `left`: newer records not taken in, named where there is no line.
 fn capped(lines: Vec<String>, most: usize, left: usize) -> String {
     let mut dropped = 0;
     let mut kept: Vec<String> = Vec::new();
-    // Room for the note is always kept, or a later snapshot would have to take a line back.
+    // Room for the note is always kept, or a later snapshot that needs the note would have to drop a line.
     let mut room = most.saturating_sub(40);
     for line in lines {
         if let Some(note) = line.strip_suffix(DROPPED) {
@@ -263,7 +264,7 @@ fn capped(lines: Vec<String>, most: usize, left: usize) -> String {
             continue;
         }
         if size > room {
-            // Once one does not fit, none older does: no gaps in the middle.
+            // After a line that does not fit, all older ones are left out: no gaps in the middle.
             room = 0;
             dropped += 1;
             continue;

@@ -1,4 +1,4 @@
-//! What a dream works on, whatever life dreams it: its nights, the facts, what papers grew or changed, and its undoing.
+//! What a dream works on, apart from the life: its schedule, facts, papers that grew or changed, and its undoing.
 
 pub(crate) mod facts;
 pub(crate) mod night;

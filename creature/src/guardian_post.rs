@@ -18,12 +18,12 @@ pub const PATIENCE: Duration = Duration::from_secs(15);
 /// Longest wait for the tests beside a life.
 const LONGEST_PROOF: Duration = Duration::from_secs(20 * 60);
 
-/// Characters of a summary: all that a commit message holds. Its subject takes whole words of the first 72.
+/// Most characters of a summary, as many as a commit message holds; its subject takes whole words of the first 72.
 const MOST_SUMMARY: usize = 4_000;
 
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
-/// What a change is for, on one line; what is longer than a commit message holds ends at a word.
+/// A summary on one line; one longer than a commit message holds is cut at a word.
 pub fn one_line(summary: &str) -> String {
     let line = summary.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= MOST_SUMMARY {
@@ -68,7 +68,7 @@ pub struct Answer {
     pub hint: String,
 }
 
-/// Writes the request, crash-safe; its id.
+/// Writes the request, crash-safe; returns its id.
 pub fn write_request(house: &House, life: u64, kind: Kind, summary: &str) -> Result<String, Fault> {
     let count = ASKED.fetch_add(1, Ordering::Relaxed);
     let id = format!("{life}-{}-{count}", jiff::Timestamp::now().as_millisecond());
@@ -82,7 +82,7 @@ pub fn write_request(house: &House, life: u64, kind: Kind, summary: &str) -> Res
     Ok(id)
 }
 
-/// Waits while the tests beside this life run: a proof would change the tree they are of. They end within a build's time.
+/// Waits while the long tests beside this life run, 20 minutes at most: a proof would change the tree they test.
 pub async fn until_proven(house: &House, life: u64) {
     let began = Instant::now();
     let run = || Standing::read(&house.guardian()).ok().flatten();
@@ -100,7 +100,7 @@ pub fn answer(house: &House, id: &str) -> Option<Answer> {
     serde_json::from_value(answers.iter().rev().find(ours)?.clone()).ok()
 }
 
-/// Asks and waits at most `patience`; a refusal is a fault in the guardian's own words.
+/// Asks and waits at most `patience`; a refusal is a fault in the guardian's own words, no answer in time another.
 pub async fn ask(
     house: &House,
     life: u64,
@@ -122,7 +122,7 @@ pub async fn ask(
                 return Err(Fault::new(what, answer.hint));
             }
             None if asked.elapsed() >= patience => {
-                // Taken back, so that it is not done much later, when nobody expects it.
+                // The request is taken back, or the guardian might carry it out much later.
                 let _ = std::fs::remove_file(house.request());
                 let seconds = patience.as_secs();
                 let what = format!("the guardian did not answer request {id} within {seconds} s");

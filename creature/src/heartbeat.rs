@@ -12,13 +12,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Between beats. The guardian calls 30 s of silence hung, so five may go missing.
+/// Time between beats. The guardian takes a life for hung after 30 s of silence, so five may go missing.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// Between writes, however fast the stages change; it spares the disk.
+/// Least time between writes, however fast the stages change, to spare the disk.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Characters of a mind's name, and of what is odd: the guardian reads 4,096 bytes of a heartbeat, and of a longer one nothing.
+/// Most characters of `mind`, `odd` and `own`: of a heartbeat over 8,192 bytes the guardian understands nothing.
 const MOST_NAME: usize = 200;
 
 /// What the loop is doing.
@@ -70,7 +70,7 @@ struct Pulse {
     thoughts: u64,
     mind: String,
     odd: String,
-    /// What came of its own time.
+    /// What came of the creature's own time.
     own: String,
     /// When a mind that is away is asked again.
     next_try: Option<String>,
@@ -137,7 +137,7 @@ impl Heart {
         self.shared.lock().odd = said.chars().take(MOST_NAME).collect();
     }
 
-    /// Says what came of its own time, for the guardian's status.
+    /// Says what came of the creature's own time, for the guardian's status.
     pub fn own(&self, said: &str) {
         self.shared.lock().own = said.chars().take(MOST_NAME).collect();
     }
@@ -187,7 +187,7 @@ impl Shared {
                 let line = self.line(&pulse);
                 let stopped = pulse.stopped;
                 pulse.fresh = false;
-                // The disk may be slow, and the loop must not wait for it to change its stage.
+                // The lock is let go: the disk may be slow, and the loop must not wait to change its stage.
                 drop(pulse);
                 let result = write_in_place(&self.path, &line);
                 self.tell(&result, &mut failing);

@@ -1,7 +1,7 @@
 //! The one loop: sense, think, act, remember, rest; a file below for each.
 //!
-//! Invariant: a mind that is down, a garbled reply and a failing tool are records and rests, never an
-//! end. What ends a life: the guardian's wish, a rebirth, a memory that cannot be written, a panic.
+//! Invariant: a mind that is down, a garbled reply and a failing tool cost a record and a rest, never the
+//! life. What ends a life: the guardian's wish, a rebirth, a memory that cannot be written, a panic.
 
 pub mod act;
 mod away;
@@ -56,33 +56,36 @@ pub struct Life {
     pub cursors: Cursors,
     pub store: Store,
     pub toolbox: Toolbox,
-    /// In whose name the thought under way is had.
+    /// In whose name the thought under way acts.
     pub caller: Caller,
     pub(crate) heart: Heart,
     pub(crate) settings: Settings,
     pub(crate) watch: Watch,
-    /// Words in memory already: heard again, they are not remembered twice.
+    /// The owner's words that memory holds already: read again from the inbox, they are not remembered twice.
     pub(crate) heard: Vec<Heard>,
-    /// What the broker last said: the model it offers, and how much waits for the owner.
+    /// The `model` part of the broker's status, as it is in use.
     pub(crate) offer: Value,
+    /// How many asks wait for the owner, as the broker last said.
     pub(crate) asks_waiting: u64,
     pub(crate) course: Course,
-    /// Models for when the first does not answer, in their order; and the first, while another stands in for it.
+    /// The fallback models, in the owner's order.
     pub(crate) others: Vec<Mind>,
+    /// The first model, while a fallback stands in for it.
     pub(crate) first: Option<Mind>,
-    /// For what is small: sub-sessions but the full ones, dreams; and that it did not answer in this wake.
+    /// The model for small work: dreams, talks that are over, sub-sessions but the full ones.
     pub(crate) quick: Option<ModelMind>,
+    /// The quick model did not answer in this wake.
     pub(crate) quick_is_away: bool,
-    /// Conversations of sub-sessions, by their names.
+    /// Conversations of sub-sessions, by the ids of these.
     pub(crate) talks: BTreeMap<String, Conversation>,
-    /// What this life was born with, in words.
+    /// The change this life was born of, or the one that was put back before it, as a text for thoughts.
     pub(crate) born: String,
     pub(crate) patience: Patience,
-    /// What is the matter with the mind, while it gives no thought.
+    /// Why the mind gives no thoughts; none while it does.
     pub(crate) outage: Option<Outage>,
     pub(crate) repeats: Repeats,
     pub(crate) scanned: Scanned,
-    /// What was observed last, by subject: told once, not every wake.
+    /// The last observation of each subject: the same again is not remembered.
     pub(crate) observed: BTreeMap<&'static str, String>,
 }
 
@@ -140,7 +143,7 @@ impl Life {
         }
     }
 
-    /// The toolbox with all that is kept, for a call in somebody's name.
+    /// Lends the toolbox and the store for a call in the name of `caller`.
     pub fn lend(&mut self, caller: Caller) -> Lent<'_> {
         let facts = self.facts();
         Lent { belt: &mut self.toolbox, store: &mut self.store, caller, facts }
@@ -186,7 +189,7 @@ impl Life {
             ticked = self.tick() => ticked?,
         }
         let next = match self.woken()? {
-            // It is had apart, at the end of this wake.
+            // The look is a sub-session, at work at the end of this wake.
             true if self.quick_look() => self.chosen(None),
             true => self.minded(leaving).await?,
             false => self.chosen(None),

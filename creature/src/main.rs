@@ -1,4 +1,4 @@
-//! The creature's door: reads what the guardian told it and lives, or rehearses.
+//! The creature's entry point: reads what the guardian told it, then lives or rehearses.
 
 use creature::config::Told;
 use creature::fault::Fault;
@@ -61,7 +61,7 @@ fn run(rehearsal: bool) -> Result<(), Fault> {
         tracing::warn!("failed to {} ({})", fault.error, fault.hint);
     }
     let told = Told::from_env().map_err(|why| Fault::new(format!("begin: {why}"), "see creature --help"))?;
-    // One thread, the main one: the death signal of what it spawns hangs on the thread that spawned it.
+    // One thread, the main one: a child's parent-death signal is sent when the thread that spawned the child ends.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -78,7 +78,7 @@ fn run(rehearsal: bool) -> Result<(), Fault> {
     lived
 }
 
-/// Standard error without the token.
+/// Standard error, with the broker's token replaced by `[hidden]`.
 struct Quiet {
     token: String,
 }
@@ -104,7 +104,7 @@ impl Write for Quiet {
     }
 }
 
-/// Undoes what was inherited: a shell's `&` ignores SIGINT, a wrapper may block or ignore the rest.
+/// Undoes inherited signal handling: a shell's `&` ignores SIGINT, a wrapper may block or ignore the rest.
 fn default_signals() {
     for known in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGCHLD] {
         // Sound: the default disposition runs no code of ours.

@@ -39,7 +39,7 @@ impl Mind {
         }
     }
 
-    /// Its conversation, where it has one.
+    /// The model and its conversation; none for instinct.
     pub fn talk(&mut self) -> Option<&mut ModelMind> {
         match self {
             Mind::Instinct(_) => None,

@@ -21,10 +21,10 @@ pub const DRAFT_PACE_S: u64 = 21600;
 /// The hour of the owner's day at which what is new at the sources is told.
 pub const MORNING_HOUR: i8 = 8;
 
-/// What instinct may make of `IDLE_REST_S`: below, it spins; above, it seems dead.
+/// The least and the most that instinct may set `IDLE_REST_S` to: below, it spins; above, it seems dead.
 pub const IDLE_REST_BOUNDS_S: (u64, u64) = (20, 240);
 
-/// What instinct may make of `SOURCE_BACKOFF_S`.
+/// The least and the most that instinct may set `SOURCE_BACKOFF_S` to.
 pub const SOURCE_BACKOFF_BOUNDS_S: (u64, u64) = (300, 7200);
 
 /// The constants as one value: the pace this life was built with.

@@ -1,4 +1,4 @@
-//! Panics: one line with the place; the end of the process, save within a tool call.
+//! Panics: each is logged in one line with its place, and ends the process, except within a tool call.
 //!
 //! Invariant: a panic of the loop or the heartbeat ends the process with status 101 at once, so that
 //! nothing half alive keeps beating. A tool that panics is a failed result, and the life goes on.
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-/// What Rust programs end with when they panic; the guardian knows it.
+/// The exit status of a Rust program that panicked; the guardian knows it.
 const PANICKED: i32 = 101;
 
 thread_local! {
@@ -46,7 +46,7 @@ fn sentence(panic: &PanicHookInfo) -> String {
     format!("panicked at {place}: {}", what.replace('\n', " "))
 }
 
-/// Runs what has this name; a panic in it is a fault.
+/// Awaits the call of this name; a panic in it is a fault.
 pub async fn caught<T>(name: &str, call: impl Future<Output = T>) -> Result<T, Fault> {
     let mut call = pin!(call);
     std::future::poll_fn(|context| {

@@ -15,7 +15,7 @@ use mind::{Outcome, context, prompt, situation, thought};
 use model::Wire;
 use serde_json::{Value, json};
 
-/// What a model might have said, mended on the way in as such replies are.
+/// A reply as a model may send it: in a code fence, with arguments as text, so that the repair is tried.
 const CANNED: &str = r#"```json
 {"monologue": "This is a rehearsal: I try each of my organs once on a copy of my house.",
  "intent": "remember, write, read, look back",

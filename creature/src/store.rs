@@ -1,7 +1,7 @@
-//! The store: what a life keeps. Memory and bookkeeping, its agenda, what runs apart, its feed; and the hour it is kept by.
+//! The store: what a life keeps (memory, bookkeeping, agenda, sub-sessions, feed), and the clock that dates it.
 //!
-//! Invariant: one owner, the life; a tool is lent it for a call. A call that runs beside the life has one of its own, with the
-//! agenda as it was, and changes neither that nor a sub-session.
+//! Invariant: the life owns it and lends it to a tool for a call. A call that runs beside the life has a store of
+//! its own, with a copy of the agenda, and changes neither the agenda nor a sub-session.
 
 pub mod agenda;
 pub mod books;
@@ -29,15 +29,14 @@ pub struct Store {
     pub memory: Log,
     pub books: Books,
     pub agenda: Agenda,
-    /// By what the owner's settings say the agenda is kept.
+    /// The agenda's rules, from the owner's settings.
     pub rules: Rules,
-    /// What runs apart.
     pub sessions: Sessions,
     pub feed: Feed,
 }
 
 impl Store {
-    /// Reads what is kept in the house; a garbage file is set aside and told, and costs no life.
+    /// Reads what is kept in the house; a garbage file is set aside and logged, and costs no life.
     pub fn open(house: House, memory: Log, life: u64, clock: Clock) -> Self {
         let (agenda, odd) = state::kept(&house.agenda());
         let (sessions, lost) = state::kept(&house.sessions());
@@ -56,7 +55,7 @@ impl Store {
         }
     }
 
-    /// Another one for a call that runs while this one is used.
+    /// Another store, for a call that runs while this one is used.
     pub fn beside(&self) -> Result<Self, Fault> {
         let hint = "are too many files open?";
         let memory =
@@ -74,19 +73,19 @@ impl Store {
         })
     }
 
-    /// From now on no line of memory or of the bookkeeping holds this word.
+    /// From now on no line of memory or of the bookkeeping holds this secret.
     pub fn hide(&mut self, secret: &str) {
         self.memory.hide(secret);
         self.books.hide(secret);
     }
 
-    /// Appends one record to memory, synced: what this life did, said and met, for thoughts to come.
+    /// Appends one record to memory, synced: what thoughts to come are to know of this life.
     pub fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
         let record = self.at_present(kind, data);
         self.memory.append(&record).map_err(|cause| unwritten(kind, &cause))
     }
 
-    /// The same to the bookkeeping: what each wake and change came to, which would fill memory and say little.
+    /// Appends one record to the bookkeeping, synced: what no thought needs to see, but a restart or an account does.
     pub(crate) fn book(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
         let record = self.at_present(kind, data);
         self.books.append(&record).map_err(|cause| unwritten(kind, &cause))
@@ -98,5 +97,5 @@ impl Store {
 }
 
 fn unwritten(kind: &str, cause: &memory::Error) -> Fault {
-    Fault::caused(format!("append a {kind} record"), cause, "is the disk full? nothing else was done")
+    Fault::caused(format!("append a {kind} record"), cause, "is the disk full or .self not writable?")
 }

@@ -29,26 +29,26 @@ use std::time::Duration;
 /// Rounds of one wake; then the creature itself thinks again.
 const MOST_ROUNDS: u32 = 8;
 
-/// Characters of a call's arguments where it is named.
+/// Most characters of a call's arguments where the call is named.
 const MOST_CALL: usize = 300;
 
-/// How a session says that its objective cannot be reached.
+/// How an answer begins that says the objective cannot be reached.
 const FAILED: &str = "[FAILED]";
 
 impl Life {
-    /// Spawns one for what came due by itself: a concern, a reminder, the checklist, a dream.
+    /// Spawns a sub-session for what came due by itself: a concern, a reminder, a quick look.
     pub fn spawn_session(&mut self, request: Request) -> Result<(), Fault> {
         self.lend(self.caller.clone()).spawn(vec![request]).map(drop)
     }
 
-    /// Works on what runs apart, in rounds; what follows, if it must follow now.
+    /// Works on sub-sessions, in rounds; returns the rest or the end that must follow now, if any.
     pub async fn work_sessions(&mut self, leaving: &mut impl Leaving) -> Result<Option<Next>, Fault> {
         self.sum_up_talks(leaving).await?;
-        // A call without its result at this point is one that a life before did not survive.
+        // A call without a result at this point was cut off by the end of an earlier life.
         let cut = self.store.sessions.cut_off(self.told.clock.now());
         self.store.turned(&cut)?;
         for _ in 0..MOST_ROUNDS {
-            // What one found is thought about before the others go on.
+            // What one session found is thought about before the others go on.
             if self.turn_sessions()? {
                 return Ok(None);
             }
@@ -75,7 +75,7 @@ impl Life {
                     Outcome::Garbled { error, text, usage } => {
                         self.session_misread(&session.id, &error, &text, usage)?;
                     }
-                    // Before the next wake the first model works in its place.
+                    // For the rest of this wake the first model works in the quick one's place.
                     Outcome::Down(down) if self.is_quick(session) && down.is_of_server() => {
                         self.quick_is_away = true;
                     }
@@ -109,13 +109,13 @@ impl Life {
         cap_usd.map_or(u64::MAX, |cap_usd| (cap_usd / 50.0 * 1e6) as u64)
     }
 
-    /// What the hour brings: hops end, waiting ones begin, those that ended are reported.
-    /// True where the next thought has something to hear.
+    /// Moves sub-sessions on by the clock: hops end, waiting ones begin, those that ended are reported.
+    /// True where the next thought is told of one.
     fn turn_sessions(&mut self) -> Result<bool, Fault> {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let now = self.told.clock.now();
         let mut changed = self.store.sessions.tick(now, self.hop_cost());
-        // Without a model one that waits had better wait on than let its time run out.
+        // Without a model none begins: its time would run out with nothing done.
         if matches!(self.mind, Mind::Model(_)) {
             let at_once = usize::try_from(self.settings.sessions.at_once).unwrap_or(1);
             changed.extend(self.store.sessions.begin(now, at_once));
@@ -124,7 +124,7 @@ impl Life {
         self.report_sessions()
     }
 
-    /// Tells of those that ended, each once, also when a life ends in between.
+    /// Reports sub-sessions that ended, each once, over ends of lives too. True where the next thought is told.
     fn report_sessions(&mut self) -> Result<bool, Fault> {
         let mut told = false;
         for report in self.store.sessions.reports() {
@@ -143,7 +143,7 @@ impl Life {
         Ok(told)
     }
 
-    /// Whether anybody is to hear of it; a look of its own that found nothing worth a dearer thought ends here.
+    /// Whether anybody is told of a report; a quick look that found nothing worth a dearer thought ends here.
     fn is_worth_telling(&mut self, report: &Report) -> bool {
         let Origin::Own(_) = report.origin else { return !report.silent };
         let ended = self.store.sessions.get(&report.id);
@@ -154,7 +154,7 @@ impl Life {
         found
     }
 
-    /// Tells the owner what a reminder came to, and the next thought of everything else: true then.
+    /// Tells the owner what a reminder came to; every other report is told to the next thought, then true.
     fn tell_report(&mut self, report: &Report, closed: Option<String>) -> Result<bool, Fault> {
         let what = match &report.origin {
             Origin::Reminder(id) => {
@@ -186,13 +186,13 @@ impl Life {
         Ok(true)
     }
 
-    /// Whether the quick model works on a session: all but those that act for the whole creature, and every look of its own.
+    /// Whether the quick model works on a session: on all but full ones, and on every look of own time.
     fn is_quick(&self, session: &Session) -> bool {
         let small = session.mode != Mode::Full || matches!(session.origin, Origin::Own(_));
         small && !self.quick_is_away && self.quick.is_some()
     }
 
-    /// Asks a model for a thought of each, all at once, each in its conversation.
+    /// Asks a model for one thought of each session, all at once, each in its conversation.
     async fn ask_all(&mut self, running: &[Session]) -> Result<Vec<Outcome>, Fault> {
         let now = self.told.clock.now();
         let quick: Vec<bool> = running.iter().map(|session| self.is_quick(session)).collect();
@@ -278,7 +278,7 @@ impl Life {
         sessions.thought(id, thought.tool_calls.iter().map(called).collect());
         self.store.keep_sessions();
         for call in &thought.tool_calls {
-            // An earlier call, of this session or another, may have ended it.
+            // An earlier call, of this session or another, may have ended this session.
             if self.store.sessions.get(id).is_none_or(|session| session.status != Status::Running) {
                 break;
             }
@@ -340,7 +340,7 @@ impl Life {
         Ok(left)
     }
 
-    /// Writes into a session's conversation; one that cannot be written is read anew, its call of unknown outcome.
+    /// Writes into a session's conversation. After a failure it is read anew, with the call's outcome unknown.
     fn talked(&mut self, id: &str, write: impl FnOnce(&mut Conversation) -> std::io::Result<()>) {
         let written = self.talks.get_mut(id).map(write);
         if let Some(Err(error)) = written {
@@ -350,7 +350,7 @@ impl Life {
     }
 }
 
-/// What a reply cost, in millionths of a dollar; nothing where nobody knows.
+/// What a reply cost, in millionths of a dollar; 0 where nobody knows.
 fn cost_of(usage: &Value) -> u64 {
     usage.get("cost_usd").and_then(Value::as_f64).map_or(0, |usd| (usd * 1e6).round() as u64)
 }
@@ -360,7 +360,7 @@ fn called(call: &ToolCall) -> String {
     format!("{} {}", call.tool, args(call, MOST_CALL))
 }
 
-/// What the owner reads when a reminder comes whose prompt ran apart.
+/// What the owner reads of a reminder whose prompt ran as a sub-session.
 fn reminded(session: &Session) -> String {
     let (objective, answer) = (&session.objective, &session.answer);
     match session.status {
@@ -369,7 +369,7 @@ fn reminded(session: &Session) -> String {
     }
 }
 
-/// Waits for all of them beside one another.
+/// Awaits all futures beside one another; their results in the same order.
 async fn together<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
     let mut waiting: Vec<Pin<Box<_>>> = futures.map(Box::pin).collect();
     let mut done: Vec<Option<T>> = waiting.iter().map(|_| None).collect();

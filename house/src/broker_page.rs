@@ -34,18 +34,23 @@ pub fn lines(house: &House, broker: Option<&Value>) -> Vec<(&'static str, String
 }
 
 fn budget_line(budget: &Value) -> String {
-    let dollars = |name: &str| budget.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-    let mut line = format!(
-        "${:.2} of ${:.2} today, ${:.2} of ${:.2} this week; on its own ${:.2} of ${:.2}",
-        dollars("spent_today_usd"),
-        dollars("daily_cap_usd"),
-        dollars("spent_week_usd"),
-        dollars("weekly_cap_usd"),
-        dollars("autonomous_today_usd"),
-        dollars("autonomous_cap_usd")
-    );
-    if dollars("reserved_usd") > 0.0 {
-        line.push_str(&format!("; ${:.2} reserved for calls under way", dollars("reserved_usd")));
+    let usd = |of: &Value, name: &str| of.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    let caps = budget.get("caps").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let spent = caps.iter().map(|cap| {
+        let now = match records::text(cap, "span") {
+            "day" => "today".to_owned(),
+            span => format!("this {span}"),
+        };
+        format!("${:.2} of ${:.2} {now}", usd(cap, "spent_usd"), usd(cap, "cap_usd"))
+    });
+    let mut line = spent.collect::<Vec<_>>().join(", ");
+    if let Some(shortest) = caps.first() {
+        let (own, share) = (usd(shortest, "autonomous_usd"), usd(shortest, "autonomous_cap_usd"));
+        line.push_str(&format!("; on its own ${own:.2} of ${share:.2}"));
+    }
+    let reserved = usd(budget, "reserved_usd");
+    if reserved > 0.0 {
+        line.push_str(&format!("; ${reserved:.2} reserved for calls under way"));
     }
     for name in ["warning", "price", "closed", "stopped"] {
         match budget.get(name) {

@@ -23,7 +23,7 @@ const fn in_settings(text: &'static str) -> Beginning {
     Beginning { text, follow: None, in_settings: true }
 }
 
-const BEGINNINGS: [Beginning; 26] = [
+const BEGINNINGS: [Beginning; 33] = [
     everywhere("Bearer ", 20),
     in_texts("bearer ", 20),
     in_texts("Basic ", 16),
@@ -49,6 +49,13 @@ const BEGINNINGS: [Beginning; 26] = [
     everywhere("hf_", 30),
     in_settings("npm_"),
     in_settings("eyJ"),
+    everywhere("ghr_", 30),
+    everywhere("xoxa-", 16),
+    everywhere("pypi-", 30),
+    in_texts("SG.", 30),
+    everywhere("dop_v1_", 30),
+    everywhere("AGE-SECRET-KEY-", 30),
+    everywhere("whsec_", 20),
     in_settings("-----BEGIN"),
 ];
 

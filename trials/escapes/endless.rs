@@ -5,8 +5,7 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::CommandExt;
-use std::time::Instant;
-use trials::{Guardian, House, PATIENCE};
+use trials::{Guardian, House};
 
 /// What stands in for another kernel: what is refused and what is not there, and what the guardian then says of its trees.
 #[derive(Clone, Copy)]
@@ -131,12 +130,8 @@ fn tagged(tag: &str) -> usize {
 
 /// None is left, though a dying one may be seen for a moment.
 fn until_none(tag: &str) -> Result<(), String> {
-    let begun = Instant::now();
-    while tagged(tag) > 0 {
-        must(begun.elapsed() < PATIENCE, &format!("{} of it live on", tagged(tag)))?;
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    Ok(())
+    let gone = trials::looked_for(|| (tagged(tag) == 0).then_some(()));
+    must(gone.is_some(), &format!("{} of it live on", tagged(tag)))
 }
 
 fn none(tag: &str) -> Result<(), String> {

@@ -13,11 +13,12 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// How long any awaited event may take before a test gives up on it. Generous: the machine may be busy.
 pub const PATIENCE: Duration = Duration::from_secs(300);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// Stands in for cargo where only behaviour matters: the creature's language is shell. To the guardian's control runs it
 /// says yes, unless a script in `creature/` has another answer.
@@ -213,15 +214,12 @@ impl House {
     }
 
     pub fn until_within(&self, patience: Duration, what: &str, mut condition: impl FnMut() -> bool) {
-        let begun = Instant::now();
-        while !condition() {
-            if begun.elapsed() > patience {
-                let log = fs::read_to_string(self.folder.path().join("guardian.log")).unwrap_or_default();
-                let tail: Vec<&str> = log.lines().rev().take(60).collect();
-                let tail: Vec<&str> = tail.into_iter().rev().collect();
-                panic!("waited in vain: {what}\n{}\nstatus: {:#}", tail.join("\n"), self.status());
-            }
-            std::thread::sleep(Duration::from_millis(10));
+        let looks = (patience.as_millis() / BETWEEN_LOOKS.as_millis()) as u32;
+        if looks_for(looks, || condition().then_some(())).is_none() {
+            let log = fs::read_to_string(self.folder.path().join("guardian.log")).unwrap_or_default();
+            let tail: Vec<&str> = log.lines().rev().take(60).collect();
+            let tail: Vec<&str> = tail.into_iter().rev().collect();
+            panic!("waited in vain: {what}\n{}\nstatus: {:#}", tail.join("\n"), self.status());
         }
     }
 
@@ -254,6 +252,20 @@ fn marked(root: &Path) -> Vec<i32> {
             .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes()))
     })
     .collect()
+}
+
+/// Looks until there is something, and gives up after so many looks, not seconds: a machine may stand still.
+pub fn looked_for<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
+    looks_for((PATIENCE.as_millis() / BETWEEN_LOOKS.as_millis()) as u32, look)
+}
+
+fn looks_for<T>(looks: u32, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    (0..looks).find_map(|_| {
+        look().or_else(|| {
+            std::thread::sleep(BETWEEN_LOOKS);
+            None
+        })
+    })
 }
 
 pub fn lines(path: &Path) -> Vec<Value> {
@@ -294,14 +306,8 @@ impl Guardian {
     }
 
     pub fn wait(&mut self) -> i32 {
-        let begun = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code().unwrap_or(-1);
-            }
-            assert!(begun.elapsed() < PATIENCE, "the guardian does not end");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let status = looked_for(|| self.child.try_wait().unwrap()).expect("the guardian ends");
+        status.code().unwrap_or(-1)
     }
 }
 

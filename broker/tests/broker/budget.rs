@@ -187,6 +187,7 @@ async fn it_warns_once_a_day() {
     assert!(spend(&budget, 20_000).await && spend(&budget, 20_000).await);
     let warning = budget.view()["warning"].as_str().unwrap().to_owned();
     assert!(warning.contains("86 % of the autonomous share of today's 0.50 USD"), "{warning}");
+    assert_eq!(budget.view()["poor"], false, "the owner has enough");
     assert_eq!(place.lines("\"warned\""), 1);
     drop(budget);
     let budget = place.open("");
@@ -263,10 +264,7 @@ fn midnight_is_on_the_page_without_a_call() {
             .to_owned()
     };
     let wait_for = |what: &str| {
-        let until = std::time::Instant::now() + crate::outside::PATIENCE;
-        while day() != what && std::time::Instant::now() < until {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        crate::outside::happens(|| day() == what);
         assert_eq!(day(), what);
     };
     wait_for("2026-11-25");

@@ -3,22 +3,14 @@
 use crate::paid::{ANTHROPIC_KEY, Paid, request};
 use crate::upstream::Upstream;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
 const RICH: &str = "[budget]\ndaily_usd = 100\nweekly_usd = 400\nautonomous_percent = 100\n";
 
 /// What the page says of the model, once it says that.
 async fn page(paid: &Paid, is: impl Fn(&Value) -> bool) -> Value {
-    let until = Instant::now() + crate::outside::PATIENCE;
-    loop {
-        let page: Value = serde_json::from_str(&paid.file(".self/budget.json")).unwrap_or_default();
-        let model = page["models"][0].clone();
-        if is(&model) || Instant::now() > until {
-            assert!(is(&model), "{page}");
-            return model;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let page = || serde_json::from_str::<Value>(&paid.file(".self/budget.json")).unwrap_or_default();
+    let said = || Some(page()["models"][0].clone()).filter(|model| is(model));
+    crate::outside::found_beside(said).await.unwrap_or_else(|| panic!("{}", page()))
 }
 
 /// Found by an outage of ten minutes: neither status nor doctor could say it, and errors named the broker's port.

@@ -1,6 +1,6 @@
 //! A house in a temporary folder, a broker in it, and a stub of the world that remembers what reached it.
 
-use crate::outside::PATIENCE;
+use crate::outside::{found_beside, happens_beside};
 use broker::broker::Broker;
 use broker::ground::clock::Clock;
 use broker::policy::Policy;
@@ -13,7 +13,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -238,15 +238,9 @@ impl Home {
 
     /// Waits until an ask is in one of these states.
     pub async fn until(&self, id: &str, states: &[&str]) -> Value {
-        let begin = Instant::now();
-        loop {
-            let ask = self.ask(id);
-            if states.iter().any(|state| ask["state"] == *state && ask["told"] == *state) {
-                return ask;
-            }
-            assert!(begin.elapsed() < PATIENCE, "never {states:?}: {ask:#}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        let is = |ask: &Value| states.iter().any(|state| ask["state"] == *state && ask["told"] == *state);
+        let found = found_beside(|| Some(self.ask(id)).filter(is)).await;
+        found.unwrap_or_else(|| panic!("never {states:?}: {:#}", self.ask(id)))
     }
 }
 
@@ -296,11 +290,7 @@ impl Open {
             counts.into_iter().sum::<usize>() + web.strong_count() + cargo.strong_count()
         };
         drop(self);
-        let begin = Instant::now();
-        while held() > 0 {
-            assert!(begin.elapsed() < PATIENCE, "somebody still holds the broker");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        assert!(happens_beside(|| held() == 0).await, "somebody still holds the broker");
         // Its writer puts the pen down.
         tokio::time::sleep(Duration::from_millis(60)).await;
     }

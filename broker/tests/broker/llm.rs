@@ -223,11 +223,8 @@ async fn at_the_cap_the_answer_says_when_and_the_class_is_not_the_clients() {
     assert_eq!(classes, ["autonomous", "owner"]);
     assert_eq!(ledger.of("refuse").len(), 1, "a loop of refusals fills no ledger");
     let page = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
-    let until = std::time::Instant::now() + crate::outside::PATIENCE;
-    while page(&paid.file(".self/budget.json"))["spent_today_usd"].as_f64() < Some(0.2) {
-        assert!(std::time::Instant::now() < until);
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let spent = || page(&paid.file(".self/budget.json"))["spent_today_usd"].as_f64();
+    assert!(crate::outside::happens_beside(|| spent() >= Some(0.2)).await, "{:?}", spent());
 }
 
 #[tokio::test]

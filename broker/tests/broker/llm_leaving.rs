@@ -9,10 +9,7 @@ const RICH: &str = "[budget]\ndaily_usd = 100\nweekly_usd = 400\nautonomous_perc
 
 /// Waits for settled calls, and lets the client close what it left.
 pub async fn settled(paid: &Paid, count: usize) -> crate::paid::Read {
-    let until = std::time::Instant::now() + crate::outside::PATIENCE;
-    while paid.ledger().of("settle").len() < count && std::time::Instant::now() < until {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    crate::outside::happens_beside(|| paid.ledger().of("settle").len() >= count).await;
     paid.ledger()
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub const LIFE: &str = "1111111111111111111111111111111111111111111111111111111111111111";
 pub const BUILD: &str = "2222222222222222222222222222222222222222222222222222222222222222";
@@ -216,16 +216,35 @@ pub fn reply(stream: &mut TcpStream, head: &str, body: &[u8]) {
     let _ = stream.write_all(body);
 }
 
-/// The longest wait for any one event: a machine may be busy.
-pub const PATIENCE: Duration = Duration::from_secs(600);
+/// How often an event is looked for before a test gives it up: looks, not seconds, for a machine may stand still.
+const LOOKS: u32 = 30_000;
+const BETWEEN: Duration = Duration::from_millis(20);
+
+/// Looks until there is something.
+pub fn found<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    (0..LOOKS).find_map(|_| {
+        look().or_else(|| {
+            std::thread::sleep(BETWEEN);
+            None
+        })
+    })
+}
 
 pub fn happens(mut what: impl FnMut() -> bool) -> bool {
-    let until = Instant::now() + PATIENCE;
-    while Instant::now() < until {
-        if what() {
-            return true;
+    found(|| what().then_some(())).is_some()
+}
+
+/// The same where other tasks of this thread have to go on.
+pub async fn found_beside<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    for _ in 0..LOOKS {
+        match look() {
+            None => tokio::time::sleep(BETWEEN).await,
+            found => return found,
         }
-        std::thread::sleep(Duration::from_millis(20));
     }
-    false
+    None
+}
+
+pub async fn happens_beside(mut what: impl FnMut() -> bool) -> bool {
+    found_beside(|| what().then_some(())).await.is_some()
 }

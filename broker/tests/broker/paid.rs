@@ -7,7 +7,6 @@ use std::fs::File;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 pub const LIFE: &str = "1111111111111111111111111111111111111111111111111111111111111111";
 pub const ANTHROPIC_KEY: &str = "sk-ant-test-0123456789abcdef";
@@ -95,14 +94,8 @@ impl Paid {
 
     /// Waits until as many lines of a kind are there.
     pub fn wait_for(&self, event: &str, count: usize) -> Read {
-        let until = Instant::now() + crate::outside::PATIENCE;
-        loop {
-            let read = self.ledger();
-            if read.of(event).len() >= count || Instant::now() > until {
-                return read;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        crate::outside::happens(|| self.ledger().of(event).len() >= count);
+        self.ledger()
     }
 }
 
@@ -133,16 +126,15 @@ fn spawn(house: &Path, upstream: &str) -> (Child, SocketAddr) {
         .stderr(stderr)
         .spawn()
         .unwrap();
-    let until = Instant::now() + crate::outside::PATIENCE;
-    while Instant::now() < until {
+    let serving = || {
         let said = std::fs::read_to_string(&log).unwrap();
-        if let Some((_, at)) = said.get(before..).unwrap_or_default().split_once("serving on ") {
-            return (child, at.split_whitespace().next().unwrap().parse().unwrap());
-        }
-        assert!(child.try_wait().unwrap().is_none(), "the broker ended: {said}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("the broker does not serve");
+        let at = said.get(before..).unwrap_or_default().split_once("serving on ");
+        let at = at.map(|(_, at)| at.split_whitespace().next().unwrap().parse().unwrap());
+        assert!(at.is_some() || child.try_wait().unwrap().is_none(), "the broker ended: {said}");
+        at
+    };
+    let at = crate::outside::found(serving).expect("the broker serves");
+    (child, at)
 }
 
 /// A request; `told` says what the server beyond does.

@@ -10,12 +10,12 @@ const MOST_PURPOSE: usize = 240;
 const MOST_TITLE: usize = 80;
 const MOST_STEP: usize = 100;
 
-/// Goals, requests and ended ones that are told.
+/// Open goals, requests and ended items that are told.
 const GOALS: usize = 4;
 const REQUESTS: usize = 3;
 const ENDED: usize = 4;
 
-/// What the purpose says first in sentences: of its first paragraph what fits, and no heading.
+/// The beginning of the purpose: whole sentences of its first paragraph, as many as fit; without one its heading.
 pub fn purpose(text: &str) -> String {
     let (mut paragraph, mut comment) = (String::new(), false);
     for line in text.lines().map(str::trim) {
@@ -47,7 +47,7 @@ pub fn purpose(text: &str) -> String {
     shorten(said.trim(), MOST_PURPOSE)
 }
 
-/// What is open: requests of the owner's, goals with their next step, and the draft of the source, where there is one.
+/// What is open, a sentence each: the owner's requests, the draft of the source, goals with their next step.
 pub fn open(agenda: &Agenda, draft: Option<String>, now: Timestamp) -> Vec<String> {
     let requests = agenda.requests.standing(now).take(REQUESTS);
     let requests = requests.map(|one| {

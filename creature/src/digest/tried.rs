@@ -1,4 +1,4 @@
-//! What was tried more than once and failed, and what of the agenda ended, as a snapshot says it. Pure.
+//! Tools that failed more than once, and items of the agenda that ended, as a snapshot tells of them. Pure.
 
 use super::{one_line, outcome_error, text};
 use ground::text::shorten;
@@ -17,10 +17,11 @@ struct Calls {
     all: usize,
     failed: usize,
     error: String,
+    /// The last call went well.
     works: bool,
 }
 
-/// A sentence for each tool that failed more than once, then for what ended; older ones of tools not used since.
+/// Lines on tools that failed more than once, on what ended, then those of `before` on tools not used since.
 pub(super) fn tried(records: &[Record], ended: &[String], before: &[String]) -> Vec<String> {
     let mut tools: Vec<Calls> = Vec::new();
     for record in records.iter().filter(|record| record.kind == "action") {

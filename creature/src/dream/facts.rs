@@ -12,7 +12,7 @@ use std::io;
 /// Bytes of the facts; as much as any paper.
 pub(crate) const MOST_FACTS: u64 = 256 * 1024;
 
-/// The facts, whole; what cannot be read whole is not to be rewritten.
+/// The facts whole, empty without a file. A fault where they cannot be read whole, and so not be rewritten.
 pub(crate) fn facts_text(house: &House) -> Result<String, Fault> {
     let whole = "make self/facts.md plain text of at most 256 KiB";
     let unread = |cause: &dyn Error| Fault::caused("read self/facts.md", cause, whole);
@@ -36,7 +36,7 @@ pub(crate) fn keep_facts(house: &House, text: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Where knowledge is.
+/// Where the index over knowledge looks: papers with their kinds, and memory.
 pub(crate) fn places(house: &House) -> Places {
     Places {
         root: house.root().to_owned(),

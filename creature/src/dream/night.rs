@@ -1,6 +1,6 @@
 //! Nights: when the next dream comes, and how far the one under way has come.
 //!
-//! Invariant: a dream is counted from when it begins; cut off, it is ended by the next life, and no part is begun thrice.
+//! Invariant: a dream counts from when it begins. One cut off is ended by the next life; no part is begun thrice.
 
 use crate::fault::Fault;
 use crate::paths::House;
@@ -11,26 +11,26 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Bytes of the file that are read.
+/// Bytes of `dream.json` that are read.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Times a part is begun; one that ends the life is not begun for ever.
+/// Times a part is begun at most: a part that ends the life must not be begun for ever.
 const MOST_TRIES: u32 = 2;
 
 /// What is kept of dreams between lives, replaced whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Night {
-    /// From here on nights count: the last dream, or the first look.
+    /// When the last dream began, or when it was first looked whether one is due; nights count from there.
     pub since: Option<Timestamp>,
-    /// Asked for by a tool.
+    /// A dream was asked for by a tool.
     pub wanted: bool,
     pub under_way: Option<UnderWay>,
     /// Mark of what a model was last asked about: it is not asked the same twice.
     pub asked: String,
-    /// Characters of what grew too long, when that was last said.
+    /// Characters that each overlong paper had when that was last said, by its name.
     pub told: BTreeMap<String, usize>,
-    /// What a newer self keeps here.
+    /// Fields that a newer self keeps here, kept as they are.
     #[serde(flatten)]
     pub newer: Map<String, Value>,
 }
@@ -55,7 +55,7 @@ pub struct Came {
 }
 
 impl Night {
-    /// Reads the file; a lost or garbage one costs a dream at worst.
+    /// Reads `dream.json`; a lost or garbage file costs a dream at worst.
     pub fn load(house: &House) -> Self {
         let path = house.dream();
         let Ok((bytes, _)) = papers::head(&path, 0, MOST_BYTES) else {
@@ -80,7 +80,7 @@ impl Night {
         if self.wanted || self.under_way.is_some() {
             return now;
         }
-        // A clock that was put back does not cost nights.
+        // A clock that was put back must not delay the next dream.
         let since = self.since.unwrap_or(now).min(now);
         let at = at.parse::<Time>().unwrap_or(Time::constant(1, 0, 0, 0));
         let that_day = since.to_zoned(TimeZone::UTC).date().to_datetime(at);
@@ -93,7 +93,7 @@ impl Night {
 }
 
 impl UnderWay {
-    /// Whether this part is still to be done; one that was begun too often is given up, and that is what came of it.
+    /// Counts a beginning of this part. False where it is done, or given up after too many tries.
     pub fn begin(&mut self, part: &str) -> bool {
         if self.came.iter().any(|came| came.part == part) {
             return false;

@@ -1,6 +1,6 @@
-//! Before and after: what each part of a dream found and left, kept for a while, and how a bad dream is undone.
+//! What each part of a dream found and left, kept for the last dreams, and how a dream is undone.
 //!
-//! Invariant: undoing takes back what the dream did and nothing that came after it; done twice, it changes nothing more.
+//! Invariant: undoing takes back what the dream did and nothing that came after it; undoing twice does no more.
 
 use super::facts::{MOST_FACTS, facts_text, keep_facts};
 use super::night::{Came, UnderWay};
@@ -27,18 +27,18 @@ struct Report {
     undone: bool,
 }
 
-/// Keeps what a part finds, unless it was cut off before and found it then.
+/// Keeps facts and agenda as a part finds them, unless an earlier try of it that was cut off kept them.
 pub(crate) fn before(store: &Store, dream: &str, part: &str) -> Result<(), Fault> {
     let folder = store.house.dreams().join(dream).join(part).join("before");
     if folder.join("agenda.json").exists() { Ok(()) } else { keep(store, &folder) }
 }
 
-/// Keeps what a part left; where that is what it found, nothing needs to be kept.
+/// Keeps facts and agenda as a part left them; where that is as it found them, neither is kept.
 pub(crate) fn after(store: &Store, dream: &str, part: &str) -> Result<(), Fault> {
     let folder = store.house.dreams().join(dream).join(part);
     keep(store, &folder.join("after"))?;
     if kept(&folder.join("before")) == kept(&folder.join("after")) {
-        // A folder that stays says the same twice.
+        // A folder that cannot be removed does no harm: both its sides are the same.
         let _ = fs::remove_dir_all(&folder);
     }
     Ok(())
@@ -60,7 +60,7 @@ pub(crate) fn end(house: &House, dream: &UnderWay) -> Result<(), Fault> {
     let mut all = dreams(house);
     all.truncate(all.len().saturating_sub(MOST_DREAMS));
     for name in all {
-        // One that cannot be removed is met again tomorrow.
+        // A folder that cannot be removed is tried again after the next dream.
         let _ = fs::remove_dir_all(house.dreams().join(name));
     }
     Ok(())
@@ -72,7 +72,7 @@ fn write(house: &House, report: &Report) -> Result<(), Fault> {
         .map_err(|cause| Fault::caused("write down a dream", &cause, "is the disk full?"))
 }
 
-/// Takes back a dream, the last one that was not taken back yet unless it is named; its name and what was done.
+/// Undoes the dream of this name, else the last one not undone yet; returns its name and what was put back.
 pub(crate) fn undo(store: &mut Store, name: Option<&str>) -> Result<(String, Vec<String>), Fault> {
     let house = store.house.clone();
     let mut reports = dreams(&house).into_iter().rev().filter_map(|name| {
@@ -118,12 +118,12 @@ pub(crate) fn undo(store: &mut Store, name: Option<&str>) -> Result<(String, Vec
     Ok((report.name, done))
 }
 
-/// Facts and agenda as they are; facts that cannot be read are not changed by any part.
+/// Facts and agenda as they are now; none for facts that cannot be read, which no part of a dream changes.
 fn now(store: &Store) -> (Option<String>, Option<Value>) {
     (facts_text(&store.house).ok(), serde_json::to_value(&store.agenda).ok())
 }
 
-/// Facts and agenda as they were kept.
+/// Facts and agenda as they were kept in a folder.
 fn kept(folder: &Path) -> (Option<String>, Option<Value>) {
     let facts = papers::head(&folder.join("facts.md"), 0, MOST_FACTS).ok();
     let facts = facts.and_then(|(bytes, _)| String::from_utf8(bytes).ok());
@@ -138,8 +138,8 @@ fn dreams(house: &House) -> Vec<String> {
     names
 }
 
-/// What is now, with what changed from `before` to `after` taken back wherever nobody touched it since. Items of a
-/// list are told apart by their `id`.
+/// `now` with what changed from `before` to `after` taken back, wherever it was not changed again since. Items
+/// of a list are told apart by their `id`.
 pub fn three_way(before: Option<&Value>, after: Option<&Value>, now: Option<&Value>) -> Option<Value> {
     if before == after {
         return now.cloned();
@@ -160,7 +160,7 @@ pub fn three_way(before: Option<&Value>, after: Option<&Value>, now: Option<&Val
     }
 }
 
-/// In the order of before, what is new after it.
+/// `three_way` of each field, in the order of `before`; fields that are new come after.
 fn by_key(
     before: &Map<String, Value>,
     after: &Map<String, Value>,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Characters from which on each asks to be condensed.
+/// Characters past which each is to be condensed.
 const FACTS: usize = 10_000;
 const PULSE: usize = 5_000;
 const SKILLS: usize = 20_000;
@@ -20,7 +20,7 @@ const MOST_PAPERS: usize = 2_000;
 /// Papers named at once.
 const MOST_NAMED: usize = 50;
 
-/// Every paper as it was when it was last looked at.
+/// A stamp of every paper as it was when last looked at, by its path from the root.
 #[derive(Serialize, Deserialize)]
 struct Looked {
     stamps: BTreeMap<String, String>,
@@ -30,7 +30,7 @@ struct Looked {
 pub fn changed(house: &House) -> Vec<String> {
     let now = stamps(house);
     let Some(Looked { stamps: before }) = state::read(&house.looked()) else {
-        // What was there before anybody looked is no change.
+        // At the first look there is nothing to compare with: nothing counts as changed.
         state::keep(&house.looked(), &Looked { stamps: now });
         return Vec::new();
     };
@@ -41,7 +41,7 @@ pub fn changed(house: &House) -> Vec<String> {
         .collect()
 }
 
-/// This paper was read or written by the creature itself: as it is, it is known.
+/// Notes that the creature itself read or wrote this paper: its present state is no change.
 pub fn looked(house: &House, path: &str) {
     let watched = ["self/notes/", "self/skills/"].iter().any(|folder| path.starts_with(folder));
     if !watched && path != "self/facts.md" {
@@ -57,7 +57,7 @@ pub fn looked(house: &House, path: &str) {
     }
 }
 
-/// What grew too long, as what it is and its characters.
+/// What must not grow too long: its name, its characters, and the characters past which it is to be condensed.
 pub(crate) fn lengths(store: &Store) -> [(&'static str, usize, usize); 3] {
     let house = &store.house;
     let chars = |path: &Path| papers::read(path).text.chars().count();

@@ -1,6 +1,6 @@
-//! Examines itself: what it did, what failed and what that cost in a span of time, by plain code over its own records.
+//! What the creature did, what failed and what that cost in a span of time, by plain code over its own records.
 //!
-//! Invariant: nothing is told that no record shows; what was not read is said. Bounded in memory whatever the span.
+//! Invariant: nothing is told that no record shows; what was not read is said. Memory use is bounded for any span.
 
 mod offers;
 mod sums;
@@ -21,7 +21,7 @@ use jiff::tz::TimeZone;
 use memory::since::since;
 use serde_json::{Map, Value, json};
 
-/// Bytes of memory looked through: far more than a busy week.
+/// Bytes of records looked through: far more than a busy week writes.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// A span, what its records come to, and what of it could not be looked at.
@@ -46,7 +46,7 @@ pub fn examine(house: &House, agenda: &Agenda, span: Span, zone: &TimeZone) -> R
         |cause: memory::Error| Fault::caused("look back on memory", &cause, "knowledge.search still works");
     let read = since(&house.memory(), span.since, MOST_BYTES, &mut see).map_err(fault)?;
     let [before, now] = books::files(house);
-    // Before what is kept of the bookkeeping there was more, if it ever began anew.
+    // Wakes before the older file of the bookkeeping are lost, if it ever began anew.
     let books_begin = since(&before, span.since, MOST_BYTES, &mut see).map_err(fault)?.begins;
     since(&now, span.since, MOST_BYTES, &mut see).map_err(fault)?;
     let mut notes = Vec::new();
@@ -87,7 +87,7 @@ impl Examined {
     }
 }
 
-/// What ended in a span, by its title and with how; the latest first.
+/// Items of the agenda that ended in a span, each with id, title and outcome; the latest first.
 fn ended(agenda: &Agenda, since: Timestamp, until: Timestamp) -> Vec<String> {
     let within = |at: &Timestamp| (since..=until).contains(at);
     let goals = agenda.goals.list.iter().filter_map(|goal| {

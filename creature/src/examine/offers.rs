@@ -1,6 +1,6 @@
-//! What is worth looking at in oneself: said with numbers and dates, from what the records come to. Pure.
+//! What the creature may want to look at in its own doing, with numbers and dates from its records. Pure.
 //!
-//! Invariant: at most five, and what is a fact of the records: nothing is guessed, nothing is praised.
+//! Invariant: at most five offers, each a fact of the records: nothing is guessed, nothing is praised.
 
 use super::sums::{Failure, Sums};
 use super::told::{date, seconds, thoughts, usd};
@@ -10,18 +10,18 @@ use jiff::tz::TimeZone;
 /// Offers in all.
 const MOST: usize = 5;
 
-/// As often the same failure is no chance.
+/// The same failure so many times is no chance.
 const REPEATED: u64 = 3;
 
-/// A tool is slow that takes so long a call, and was called so often.
+/// A tool is slow whose calls take this long on average; tools with fewer calls than this are not judged.
 const SLOW_MS: u64 = 10_000;
 const OFTEN: u64 = 3;
 
-/// A thought on one account that costs so many times the others' stands out; or one account with that share of all.
+/// An account stands out whose thoughts cost so many times the others' each, or that has this share of all costs.
 const DEARER: f64 = 3.0;
 const SHARE: f64 = 0.6;
 
-/// What to look at, the weightiest first: each sort has its first before any has its second.
+/// What to look at: the first offer of each sort, the weightiest sort first, then the second of each, and so on.
 pub fn worth_looking_at(sums: &Sums, zone: &TimeZone) -> Vec<String> {
     let day = |at: Timestamp| date(at, zone);
     let mut sorts =

@@ -19,7 +19,7 @@ const LONGEST_ERROR: usize = 120;
 /// Events listed of one sort; past it they are only counted.
 const MOST_LISTED: usize = 8;
 
-/// What one thought can cost.
+/// The most one thought can cost, in USD; more is taken for garbage.
 const MOST_USD: f64 = 10_000.0;
 
 /// Steps listed as the slowest.
@@ -64,7 +64,7 @@ pub struct Step {
     pub at: Timestamp,
 }
 
-/// Events of one sort: the newest few, and how many there were.
+/// Events of one sort: how many there were, and the newest few, oldest of them first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listed {
     pub count: u64,
@@ -82,7 +82,7 @@ impl Listed {
     }
 }
 
-/// All of it.
+/// What the records of a span come to.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
     pub records: u64,
@@ -90,12 +90,13 @@ pub struct Sums {
     pub wakes: u64,
     /// Wakes by the first reason they thought for.
     pub reasons: BTreeMap<String, u64>,
+    /// Thoughts by the mind that had them.
     pub thoughts: BTreeMap<String, u64>,
     pub garbled: u64,
     pub costs: BTreeMap<Account, Cost>,
     pub tools: BTreeMap<String, Fared>,
     pub failures: Vec<Failure>,
-    /// Messages: the owner's, and its own by kind.
+    /// Messages: the owner's, and the creature's own by kind.
     pub heard: u64,
     pub said: BTreeMap<String, u64>,
     pub not_understood: Listed,
@@ -104,8 +105,9 @@ pub struct Sums {
     pub fell: Listed,
     pub deaths: Listed,
     pub slowest: Vec<Step>,
-    /// When each line of work was last heard of, and the life's own in the wake of this number.
+    /// When each thought (`thought 7`) or sub-session last had a record: its next step began then.
     last: BTreeMap<String, Timestamp>,
+    /// Number of the newest wake, and when it last had a record.
     wake: Option<(u64, Timestamp)>,
 }
 
@@ -227,7 +229,7 @@ impl Sums {
         let usd = usage.and_then(|usage| usage.get("cost_usd")).and_then(Value::as_f64);
         let cost = self.costs.entry(account).or_default();
         cost.thoughts += 1;
-        // A price that is none would spoil the sum.
+        // A cost that no thought can have would spoil the sum.
         cost.usd += usd.filter(|usd| (0.0..MOST_USD).contains(usd)).unwrap_or_default();
         cost.unpriced += u64::from(usage.is_some() && usd.is_none());
     }

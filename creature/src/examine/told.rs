@@ -27,7 +27,7 @@ pub fn stretch(since: Timestamp, until: Timestamp, zone: &TimeZone) -> String {
 }
 
 pub fn usd(usd: f64) -> String {
-    // What is hardly anything is not nothing.
+    // Less than a cent must not read as nothing.
     if usd > 0.0 && usd < 0.01 { format!("{usd:.4} USD") } else { format!("{usd:.2} USD") }
 }
 
@@ -39,10 +39,10 @@ pub fn seconds(took_ms: u64) -> String {
     }
 }
 
-/// What ended on the agenda, by its titles.
+/// What ended on the agenda, a line each.
 pub type Ended = Vec<String>;
 
-/// All of it as fields of a result.
+/// The sums, and what ended, as fields of a tool's result.
 pub fn fields(sums: &Sums, ended: &Ended, zone: &TimeZone) -> Map<String, Value> {
     let (calls, failed) = sums.calls();
     let list = |listed: &Listed| -> Vec<String> {
@@ -135,7 +135,7 @@ pub fn sentences(sums: &Sums, ended: &Ended) -> String {
     told + "."
 }
 
-/// What it cost, and of how many thoughts that is not known.
+/// The cost in words, and of how many thoughts no price is known.
 fn cost(cost: &Cost) -> String {
     match (cost.usd > 0.0, cost.unpriced) {
         (false, 0) => "nothing".to_owned(),
@@ -167,7 +167,7 @@ fn frequent(sums: &Sums) -> Vec<&Failure> {
     all
 }
 
-/// The first names of a table, the greatest first.
+/// The rows of a table with the greatest values, greatest first, `MOST_LINES` at most.
 fn most<T>(table: &BTreeMap<String, T>, by: impl Fn(&T) -> u64) -> Vec<(&String, &T)> {
     let mut all: Vec<_> = table.iter().collect();
     all.sort_by_key(|(name, value)| (Reverse(by(value)), name.as_str()));
@@ -186,7 +186,7 @@ fn table(table: &BTreeMap<String, u64>) -> String {
     }
 }
 
-/// The first few of so many.
+/// The first few names in quotes, and how many more of `count` there are.
 fn some<'a>(all: impl Iterator<Item = &'a str>, count: usize) -> String {
     let named: Vec<String> = all.take(MOST_NAMED).map(|name| format!("\"{name}\"")).collect();
     match count.saturating_sub(named.len()) {

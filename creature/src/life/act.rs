@@ -72,7 +72,7 @@ impl Life {
         Ok(left)
     }
 
-    /// The checklist as it is, where this call may change it and a thought had it before it like this.
+    /// The checklist as it is, where this call may change it and a thought was shown it in this state.
     pub(crate) fn knows_checklist(&self, call: &ToolCall) -> Option<Paper> {
         let writes = || Value::Object(call.args.clone()).to_string().contains("HEARTBEAT.md");
         if changes(call) != Changes::Papers && !writes() {
@@ -82,7 +82,8 @@ impl Life {
         [&self.cursors.checklist, &self.course.checklist].contains(&&paper.mark()).then_some(paper)
     }
 
-    /// What it did to a checklist it knew is no news to it, nor is a line due at once because it wrote it anew.
+    /// Takes the creature's own change of a checklist it knew (`before`) for known; a recurring line it wrote is
+    /// due after its span, not at once.
     pub(crate) fn knew_checklist(&mut self, before: Option<Paper>) {
         let Some(before) = before else { return };
         let after = papers::read(&self.told.house.checklist());
@@ -126,7 +127,7 @@ impl Life {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let Done { result, shown } = done;
         let ok = result.get("ok") == Some(&Value::Bool(true));
-        // What instinct answers in the mind's place is another word than those that wait for the mind.
+        // Instinct in the mind's place answers other words than those that wait for the mind.
         if ok && answers(call) && !self.course.stands_in {
             // Instinct answers several threads in one thought, and names them.
             let named = call.args.get("data").and_then(|data| data.get("thread")).and_then(Value::as_str);
@@ -144,7 +145,7 @@ impl Life {
         self.store
             .feed
             .tell(Event::Action, json!({"thought": number, "tool": call.tool, "args": about, "ok": ok}));
-        // What was answered stands in memory as the message it is.
+        // An answer is in memory already, as a message.
         if !(ok && answers(call)) {
             let record = json!({
                 "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
@@ -170,12 +171,12 @@ fn key(call: &ToolCall) -> String {
     format!("{} {}", call.tool, Value::Object(call.args.clone()))
 }
 
-/// What a call may change that others go by.
+/// What a call may change, by the marks of its tool.
 fn changes(call: &ToolCall) -> Changes {
     catalogue::marks(&call.tool).map_or(Changes::Nothing, |marks| marks.changes)
 }
 
-/// Arguments as they are remembered.
+/// Arguments as they are remembered: as they are, or as text shortened to `most` characters, with their bytes.
 pub(crate) fn args(call: &ToolCall, most: usize) -> Value {
     let text = Value::Object(call.args.clone()).to_string();
     if text.chars().count() <= most {

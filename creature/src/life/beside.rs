@@ -1,7 +1,7 @@
-//! Beside: while a long call of its own work runs, the life hears its owner, its reminders and a pause.
+//! Calls beside the life: while a call that may take minutes runs, the owner, reminders and a pause are heard.
 //!
-//! Invariant: one call runs so at a time, with a toolbox of its own, and what it did is taken over when it ends. Stopped, it
-//! leaves no process behind and no file half changed.
+//! Invariant: one call runs beside the life at a time, with a toolbox of its own, and what it did is taken over
+//! when it ends. A stopped call leaves no process behind and no file half changed.
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
@@ -15,17 +15,17 @@ use mind::thought::ToolCall;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
-/// Between looks at the hour.
+/// Time between looks whether a reminder is due.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How a call beside the life came to be ended by it.
+/// Why the life stops a call that runs beside it.
 enum Ends {
     Left,
     Paused,
 }
 
 impl Life {
-    /// Whether a call may take minutes, so that the life goes on meanwhile; what answers the owner is waited for.
+    /// Whether a call runs beside the life: it may take minutes, and no other call runs beside it already.
     pub(crate) fn is_long(&self, call: &ToolCall) -> bool {
         !self.course.beside && catalogue::marks(&call.tool).is_some_and(|marks| marks.is_slow)
     }
@@ -57,7 +57,7 @@ impl Life {
                     }
                 }
             }
-            // It runs on while the owner is answered.
+            // The call runs on while the owner is answered.
             let (ends, ended) = both(self.meantime(caller, leaving), running.as_mut()).await;
             let ends = ends?;
             if let Some(ended) = ended {
@@ -79,7 +79,7 @@ impl Life {
         Ok(Some(done))
     }
 
-    /// What came due or was said while a call runs is done, and the owner answered.
+    /// Does what came due or was said while a call runs, and answers the owner; returns why to stop the call.
     async fn meantime(&mut self, caller: &Caller, leaving: &mut impl Leaving) -> Result<Option<Ends>, Fault> {
         self.watch.know();
         self.hear()?;
@@ -89,7 +89,7 @@ impl Life {
         if self.paused() && !caller.owner {
             return Ok(Some(Ends::Paused));
         }
-        // A word that found the mind away is not put to it again with every look at the hour.
+        // A mind that is down is not asked again at every look: the waiting words are told why they wait.
         let away = self.is_down();
         if caller.owner || self.cursors.words.is_empty() || !(away || self.unheard()) {
             return Ok(None);
@@ -119,7 +119,7 @@ impl Life {
     }
 }
 
-/// Waits for the first, and goes on with the second meanwhile; what that came to, if it did.
+/// Awaits `first` and goes on with `second` meanwhile; both results, of `second` only if it ended.
 async fn both<A, B>(
     first: impl Future<Output = A>,
     mut second: Pin<&mut impl Future<Output = B>>,

@@ -1,7 +1,7 @@
 //! Birth: opens memory, learns what came before this life, asks the broker for a mind, and says so in records.
 //!
 //! Invariant: broken state (cursors, settings, guardian.json, memory lines) is a record, never a death.
-//! Only a memory that cannot be written ends a life here: what is not remembered did not happen.
+//! Only a memory that cannot be written ends a life here, for nothing is done without a record.
 
 use crate::config::{Settings, Told};
 use crate::fault::Fault;
@@ -31,7 +31,7 @@ use std::time::Duration;
 /// How long birth may take: opening memory, and asking the broker.
 const WAKING: Duration = Duration::from_secs(60);
 
-/// Records and bytes of memory a life looks back on.
+/// Most records and bytes of memory that a birth or a thought looks back on.
 pub const LOOK_BACK: (usize, u64) = (200, 1024 * 1024);
 
 /// Comes to life in the house it was told of.
@@ -61,10 +61,10 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let mut heard = heard(&records);
     let done = |waiting: &Waiting| heard.iter().any(|heard| heard.answered && heard.word == waiting.word);
     cursors.words.retain(|waiting| waiting.seen == 0 || !done(waiting));
-    // Only a word with its time can be told from the same said again.
+    // An equal line in the inbox is this word if it has a time of its own, or if all of the inbox is read anew.
     heard.iter_mut().for_each(|heard| heard.is_one = cursors.inbox.offset == 0 || !heard.word.at.is_empty());
     if cursors.asks.offset == 0 {
-        // Told in memory already: a lost cursor tells no outcome twice.
+        // Outcomes in memory were told: a lost cursor tells none twice.
         asks::remembered(&records).for_each(|key| _ = cursors.first_telling(key));
     }
     let booked = if told.safe { Vec::new() } else { books::newest(&house) };
@@ -89,7 +89,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     odd.extend(permission::unknown(&settings.permissions, &MARKS).map(|said| ("settings", said)));
     let (rules, complaint) = settings.rules();
     store.rules = rules;
-    // Older selves kept the changes in memory.
+    // Older creatures kept the agenda's changes in memory.
     store.catch_up(&records);
     store.catch_up(&booked);
     odd.extend(complaint.map(|said| ("settings", said)));
@@ -104,7 +104,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     Ok(life)
 }
 
-/// Clears away what earlier lives left. What was born of a draft needs it no more: it can be taken up after a fall.
+/// Clears away what earlier lives left. A draft this life was born of is put aside, for after a fall.
 fn tidy(house: &House) {
     clear_temporary(house);
     if let Err(fault) = Draft::unborn(house) {
@@ -112,7 +112,7 @@ fn tidy(house: &House) {
     }
 }
 
-/// What fell was proven once; as a draft that goes on it would be born and die again with the next edit.
+/// Puts aside the draft of the change that fell: it is proven, and would be born and die again at the next edit.
 fn put_dead_draft_aside(house: &House) {
     let proven = |draft: &Draft| {
         draft
@@ -128,13 +128,13 @@ fn put_dead_draft_aside(house: &House) {
     put.unwrap_or_else(|fault| tracing::warn!("{fault} ({})", fault.hint));
 }
 
-/// Clears what earlier lives left in `TMPDIR`: killed, they could not. Beside the life, for there may be much of it.
+/// Clears what killed lives left in `TMPDIR`, in a thread beside the life, for there may be much of it.
 fn clear_temporary(house: &House) {
     let folder = house.temporary();
-    // What a build beside this life makes is newer; file times lag the clock a little.
+    // What is newer than this life may be of a build beside it; a second less, for file times lag the clock.
     let born_s = Timestamp::now().as_second() - 1;
     let clearing = std::thread::Builder::new().name("clearing".to_owned()).spawn(move || {
-        // A link in its place leads to what is not ours.
+        // A symbolic link in the folder's place would lead to files that are not the creature's.
         if !fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
             return;
         }
@@ -181,7 +181,7 @@ fn look_back(told: &Told, odd: &mut Vec<(&str, String)>) -> Vec<Record> {
     }
 }
 
-/// The owner's words in memory: what the life before heard and did not write down in its cursors is heard again.
+/// The owner's words in memory, and which are answered: words the inbox brings again are found among them.
 fn heard(records: &[Record]) -> Vec<Heard> {
     let text = |record: &Record, key: &str| {
         record.data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()

@@ -10,7 +10,7 @@ use mind::moment::Word;
 use serde_json::json;
 
 impl Life {
-    /// Keeps what this word asks for, for as long as it is not done.
+    /// Keeps what this word asks for as an open request, until it is done.
     pub(crate) fn requested(&mut self, word: &Word) {
         if self.told.safe {
             return;
@@ -19,8 +19,8 @@ impl Life {
         kept.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).ok();
     }
 
-    /// Approves what this word says yes to, and tells the owner what that was; whether nothing is left to answer,
-    /// none where the word is no yes.
+    /// Approves what this word says yes to, and tells the owner what that was. True where the word needs no other
+    /// answer, none where it is no yes.
     pub(crate) fn approved(&mut self, word: &Word) -> Result<Option<bool>, Fault> {
         let Some(said) = yes::understand(&word.text).filter(|_| !self.told.safe) else { return Ok(None) };
         let ids = match said.ids.is_empty() {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 /// Seconds between two records of looks that found nothing.
 const TOLD_EVERY_S: i64 = 3_600;
 
-/// How the wakes of this life go; lost with it, at no more cost than a thought.
+/// The state of this life from wake to wake; losing it costs no more than a thought.
 #[derive(Debug, Default)]
 pub(crate) struct Course {
     /// A thought of this life was completed.
@@ -15,88 +15,89 @@ pub(crate) struct Course {
     pub why: Vec<String>,
     /// What an autonomous thought meant to do, while it wants another round.
     pub busy: Option<String>,
-    /// The rounds of the last wake were not enough; how often in a row.
+    /// Wakes in a row that ended before their work did: out of rounds, or by a mind that failed.
     pub overran: u32,
-    /// The thread of the owner's whose request wants another round.
+    /// The owner's thread whose request wants another round.
     pub on: Option<String>,
     /// Wakes in a row that thought nothing.
     pub quiet: u64,
-    /// Until then the mind is not asked, unless by the owner's word.
+    /// Until when the mind is not asked, but for the owner's word.
     pub down_until: Option<Timestamp>,
     pub purpose_changed: bool,
     /// The budget is nearly gone.
     pub poor: bool,
     /// Mark of the checklist the thought under way was shown.
     pub checklist: String,
-    /// Events it was shown.
+    /// Events the thought under way was shown.
     pub shown: usize,
-    /// The first ready line of the stack it was shown, once a wake.
+    /// The first ready line of the stack the thought under way was shown; only in the first round of a wake.
     pub line: Option<Line>,
-    /// Papers of knowledge that another changed.
+    /// Papers of knowledge that somebody else changed, by their paths from the house.
     pub changed: Vec<String>,
-    /// The mind failed in this wake: its rest stands, whatever waits.
+    /// The mind failed or said nothing new in this wake: nothing that waits shortens the rest.
     pub setback: bool,
     /// The last thought chose its rest itself.
     pub chose: bool,
-    /// And said that its work is done: only what is new or due comes sooner.
+    /// The last thought also said that its work is done: only what is new or due shortens the rest.
     pub ended: bool,
     pub emptied: Emptied,
-    /// The owner's pause was told in the feed.
+    /// The feed was told that the owner's pause began.
     pub held: bool,
     /// Wakes in a row that asked a model with nobody waiting for it.
     pub restless: u32,
-    /// How the way to a model was when it was last looked at.
+    /// The budget file's mark when it was last looked at; a new one ends the wait for a mind that is down.
     pub way: Option<String>,
     /// Instinct answers in the mind's place.
     pub stands_in: bool,
     /// The owner's word stopped sub-sessions.
     pub stopped: bool,
-    /// The owner is answered while a call of its own work runs: no other work meanwhile.
+    /// The owner is answered while a call runs beside the life: no other work meanwhile.
     pub beside: bool,
     /// When a thought last had the unfinished draft before it.
     pub draft_seen: Option<Timestamp>,
-    /// What earlier looks left and this wake read, until something is made of it.
+    /// Papers earlier looks left that this wake read; used once something is made of them.
     pub read: Vec<String>,
-    /// What the look under way was paid so far.
+    /// What the look under way has cost so far, in dollars.
     pub own_usd: f64,
-    /// The dream is due and cannot be had: no wake comes sooner for it.
+    /// The dream is due and cannot be had: it shortens no rest.
     pub dreamless: bool,
     pub looks: Looks,
 }
 
-/// What empty answers came to since the last that was none.
+/// The empty answers since the last answer that was not empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Emptied {
-    /// The thought before had only words, and wanted another round.
+    /// The last thought had only words, and wanted another round.
     pub spoke: bool,
     /// Empty answers in a row.
     pub times: u32,
-    /// The reasons for a thought that were left after the last one.
+    /// The reasons for a thought that still stood after the last empty answer.
     pub left: Vec<String>,
+    /// Until when those reasons call for no thought.
     pub until: Option<Timestamp>,
 }
 
 impl Emptied {
-    /// Until when these reasons are none.
+    /// Until when these reasons call for no thought; none where they do, for they are others or the time is over.
     pub fn holds(&self, why: &[String], now: Timestamp) -> Option<Timestamp> {
         self.until.filter(|until| now < *until && self.left == why)
     }
 }
 
-/// How the looks of this life go.
+/// Which of instinct's looks leave a record.
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
-    /// This wake is one more look, of which no record need tell.
+    /// This wake is a look within an hour of a recorded one: it leaves no record.
     pub dull: bool,
-    /// When one was last told of.
+    /// When a look was last recorded.
     told_at: Option<Timestamp>,
 }
 
 impl Looks {
-    /// A wake begins; `looks` where it has no other reason.
+    /// Begins a wake; `looks` where looking around is its only reason.
     pub fn wake(&mut self, looks: bool, now: Timestamp) {
         let since_s = self.told_at.map(|at| now.duration_since(at).as_secs());
-        // After a clock that was set back it is told of anew.
+        // After a clock that was set back the look is recorded.
         self.dull = looks && since_s.is_some_and(|since_s| (0..TOLD_EVERY_S).contains(&since_s));
         if looks && !self.dull {
             self.told_at = Some(now);

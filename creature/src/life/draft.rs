@@ -1,4 +1,4 @@
-//! The unfinished draft of its source in a life's course: told, looked at again, and put away when nobody touched it for long.
+//! The unfinished draft of the creature's source: when it is looked at again, and that an old one is put away.
 
 use crate::fault::Fault;
 use crate::guardian_post::{self, Kind};
@@ -19,7 +19,7 @@ impl Life {
         draft.ok().flatten().filter(|draft| !draft.state.files.is_empty() || !draft.state.missed.is_empty())
     }
 
-    /// When it is to be looked at again, and how it stands.
+    /// When the draft is to be looked at again, and how it stands in a line.
     pub(crate) fn draft_due(&self) -> Option<(Timestamp, String)> {
         let draft = self.draft()?;
         let touched = draft.state.touched.parse().ok()?;

@@ -1,7 +1,7 @@
 //! The dream: nightly, facts are merged, the pulse is tended and what is long finished forgotten; it can be undone.
 //!
-//! Invariant: each part is by itself: one that fails, or panics, is what came of it, and the next begins.
-//! Invariant: whatever ends the life in the middle, the next one ends the dream; doing a part again does no harm.
+//! Invariant: each part stands alone: one that fails or panics is recorded as failed, and the next begins.
+//! Invariant: whatever ends the life in the middle, the next life ends the dream; doing a part again does no harm.
 
 mod asked;
 
@@ -24,16 +24,16 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// In this order; the parts that change something come before those that look at what there is then.
+/// The parts of a dream in their order: those that change something come before those that read the result.
 const PARTS: [&str; 7] = ["facts", "thought", "pulse", "purge", "snapshot", "index", "upkeep"];
 
-/// Parts whose before and after are kept.
+/// Parts whose before and after are kept, so that they can be undone.
 const KEPT: [&str; 4] = ["facts", "thought", "pulse", "purge"];
 
 /// Hours after which what is finished is forgotten: thirty days.
 const FINISHED_H: i64 = 30 * 24;
 
-/// Bytes of memory that a dream indexes between looks at whether to leave, about a second's work, and how many times.
+/// Bytes of memory indexed in one step, about a second's work, and most steps of a dream.
 const INDEX_STEP: u64 = 16 << 20;
 const INDEX_STEPS: usize = 10;
 
@@ -63,11 +63,11 @@ impl Life {
             night.under_way = Some(UnderWay { name, at: now, ..UnderWay::default() });
             night.wanted = false;
         }
-        // What cannot be written down would come again at each wake.
+        // A dream whose state cannot be written would come again at each wake.
         if self.keep_night(&night)? && due { self.dream(night, leaving).await } else { Ok(()) }
     }
 
-    /// Whether it could be written down.
+    /// Writes the state of dreams; whether that worked.
     fn keep_night(&mut self, night: &Night) -> Result<bool, Fault> {
         match night.save(&self.told.house) {
             Ok(()) => Ok(true),
@@ -150,7 +150,7 @@ impl Life {
         Ok(said)
     }
 
-    /// Reads on where the index stands, for a while; none where the life was asked to leave.
+    /// Indexes memory from where the index ends, some steps far; none where the life was asked to leave.
     async fn indexed(&mut self, leaving: &mut impl Leaving) -> Result<Option<String>, Fault> {
         let house = &self.told.house;
         let mut waiting_bytes = 0;
@@ -188,7 +188,7 @@ impl Life {
         Ok(format!("{} forgotten", done.get("purged").unwrap_or(&Value::Null)))
     }
 
-    /// Says what grew too long, once until it is condensed or a quarter longer.
+    /// Tells a thought which papers grew too long: each once, and again when it is a quarter longer.
     fn kept_up(&mut self, night: &mut Night) -> String {
         let mut long = Vec::new();
         for (what, chars, most) in upkeep::lengths(&self.store) {
@@ -221,7 +221,7 @@ fn merged(house: &House) -> Result<String, Fault> {
     Ok(format!("{gone} facts merged"))
 }
 
-/// Of concerns that say the same for the same thread, the older one stays.
+/// Closes concerns that say the same as an older one for the same thread.
 fn closed(store: &mut Store, caller: &Caller) -> Result<String, Fault> {
     let open: Vec<_> = store.agenda.pulse.open().cloned().collect();
     let mut first: BTreeMap<(String, Vec<String>), String> = BTreeMap::new();

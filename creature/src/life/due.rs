@@ -1,7 +1,7 @@
 //! What is due by the clock, done without a thought: reminders, concerns, standing orders, messages, the pause.
 //!
-//! Invariant: told before it is struck off; an end between the two tells nothing twice. What is refused is said and
-//! costs no life.
+//! Invariant: a reminder is told before it is struck off, and an end between the two tells it once. A refused
+//! change is logged and costs no life.
 
 use crate::fault::Fault;
 use crate::life::Life;
@@ -21,14 +21,14 @@ use ground::text::shorten;
 use instinct::{checklist, sources};
 use serde_json::{Value, json};
 
-/// Records looked back on for what was told already.
+/// Most records and bytes looked back on for reminders that were told already.
 const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 
 /// Reminders delivered in one wake.
 const MOST_AT_ONCE: usize = 32;
 
 impl Life {
-    /// Does all of it.
+    /// Does everything that is due by the clock.
     pub(crate) fn attend_hour(&mut self) -> Result<(), Fault> {
         self.set_back()?;
         self.remind()?;
@@ -43,7 +43,7 @@ impl Life {
         Ok(())
     }
 
-    /// A clock that was put back must not cost what was written ahead of it.
+    /// After a clock that was put back: brings times too far ahead as near as their longest wait allows.
     fn set_back(&mut self) -> Result<(), Fault> {
         let now = self.told.clock.now();
         let mut ahead = self.store.agenda.set_back(&self.store.rules, now);
@@ -118,13 +118,13 @@ impl Life {
         spawned.inspect_err(|fault| tracing::info!("failed to {}; the text is told", fault.error)).is_ok()
     }
 
-    /// Begins the reviews of concerns that are due, each apart; they wait for a mind that can.
+    /// Spawns a sub-session for each concern whose review is due; without a model the review is passed over.
     fn review(&mut self) -> Result<(), Fault> {
         let now = self.told.clock.now();
         let due: Vec<_> = self.store.agenda.pulse.due(now).into_iter().cloned().collect();
         for concern in due {
             let request = review::request(&concern);
-            // Struck off first: one that cannot be would be reviewed, and paid for, at every wake.
+            // Struck off first: a review that cannot be struck off would be made, and paid for, at every wake.
             if !self.made(&Change::Pulse(PulseChange::Reviewed { id: concern.id })) {
                 continue;
             }
@@ -135,7 +135,7 @@ impl Life {
         Ok(())
     }
 
-    /// Makes tasks of the owner's standing orders that are due, unless the last turn is still to be done.
+    /// Makes tasks of the owner's standing orders that are due, unless an order's last task is still open.
     fn order(&mut self) {
         let now = self.told.clock.now();
         let due: Vec<_> = self.store.agenda.directives.every(now).into_iter().cloned().collect();
@@ -151,7 +151,7 @@ impl Life {
         }
     }
 
-    /// Takes a word of the owner's that is a directive as one; the reply where it was.
+    /// Takes a word of the owner's that is a directive as one; the reply, none where it is none or was refused.
     pub(crate) fn directed(&mut self, text: &str, thread: &str) -> Option<String> {
         if self.told.safe {
             return None;
@@ -181,9 +181,13 @@ impl Life {
         }
     }
 
-    /// Makes a goal of a request in phases; the word itself is still answered.
+    /// On instinct, makes a goal of a request in phases; the word itself is still answered. A model reads for itself
+    /// what is asked, and has tools that add goals.
     pub(crate) fn phased(&mut self, text: &str, thread: &str) {
-        let Some(checkpoints) = goals::phases(text).filter(|_| !self.told.safe) else { return };
+        if self.told.safe || !matches!(self.mind, Mind::Instinct(_)) {
+            return;
+        }
+        let Some(checkpoints) = goals::phases(text) else { return };
         let title = shorten(text, 120);
         let change = Change::Goal(GoalChange::Add { title, checkpoints, cost_usd: 0.0 });
         if self.made_by(&Caller::owner(thread), &change) {
@@ -198,12 +202,12 @@ impl Life {
         self.store.change(&self.caller, change)
     }
 
-    /// Makes a change nobody waits for; whether it was made.
+    /// Makes a change nobody waits for; whether it was made. A refusal is only logged.
     pub(crate) fn made(&mut self, change: &Change) -> bool {
         self.made_by(&self.caller.clone(), change)
     }
 
-    /// The same in another's name.
+    /// As `made`, in another's name.
     pub(crate) fn made_by(&mut self, caller: &Caller, change: &Change) -> bool {
         let made = self.store.change(caller, change);
         made.inspect_err(|fault| tracing::warn!("failed to {} ({})", fault.error, fault.hint)).is_ok()

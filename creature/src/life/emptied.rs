@@ -1,4 +1,4 @@
-//! Empty answers: the same situation is no reason to ask again at once; it rests, longer each time, until something changes.
+//! Empty answers: after one, the same reasons call for no thought for a while, longer each time.
 
 use super::course::Emptied;
 use crate::life::{Life, Next};
@@ -12,7 +12,7 @@ const FIRST_S: u64 = 60;
 const LONGEST_S: u64 = 3_600;
 
 impl Life {
-    /// The rest after a thought that wants another round and leaves all as it is; none where it may have one.
+    /// The rest after a thought that wants another round without having acted; none where it may have that round.
     pub(crate) fn emptied(&mut self, thought: &Thought) -> Option<Next> {
         if !thought.only_words() {
             self.course.emptied = Emptied::default();
@@ -21,7 +21,7 @@ impl Life {
         let silent = thought.monologue.is_empty() && thought.intent.is_empty();
         let spoke = std::mem::replace(&mut self.course.emptied.spoke, true);
         if !silent && !spoke {
-            // Thinking aloud is a step; two of them without an act are none.
+            // One thought aloud may go on; a second in a row without an act may not.
             return None;
         }
         let now = self.told.clock.now();

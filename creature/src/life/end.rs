@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The longest wait for this life's blessing; the guardian needs half a minute where all is well.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
-/// How long its process may be gone before the guardian is: its owner may be starting it anew.
+/// How long the guardian may be gone before it counts as gone: its owner may be starting it anew.
 const GONE: Duration = Duration::from_secs(5);
 
 const LOOK: Duration = Duration::from_millis(500);
@@ -24,7 +24,7 @@ enum Waited {
 }
 
 impl Life {
-    /// The end the guardian asked for.
+    /// Ends this life as the guardian asked.
     pub(crate) fn leave(&mut self) -> Result<(), Fault> {
         self.heart.stage(Stage::Leaving, Duration::from_secs(10));
         tracing::info!("asked to leave");
@@ -47,8 +47,8 @@ impl Life {
             Waited::Blessed => {}
             Waited::Asked => {
                 self.leave()?;
-                // The tree is changed and passed its rehearsal: unasked for, it would lie there
-                // uncommitted, and the next start would have to ask the owner whose it is.
+                // The changed tree passed its rehearsal: without a request it would stay uncommitted,
+                // and the next start would have to ask the owner whose change it is.
                 write_request(&self.told.house, self.told.life, Kind::Rebirth, summary)?;
                 return Ok(true);
             }
@@ -60,7 +60,7 @@ impl Life {
             }
         }
         self.heart.stage(Stage::Leaving, Duration::from_secs(10));
-        // Told before asked: once the request stands, nothing may fail any more.
+        // Recorded before it is requested: once the request stands, nothing may fail any more.
         let text = format!("ending to be born again: {summary}");
         self.store.record("observation", json!({"about": "rebirth", "text": text}))?;
         self.save()?;
@@ -81,7 +81,7 @@ impl Life {
                     }
                     String::new()
                 }
-                // It is replaced whole, so it is never missing for a moment.
+                // The file is replaced whole, so it is never missing for a moment.
                 Ok(None) => return Waited::Alone("there is no guardian.json".to_owned()),
                 Err(why) => why,
             };

@@ -1,4 +1,4 @@
-//! Hears: takes the owner's words and decisions, each remembered once, over ends of lives.
+//! Hears the owner's words and decisions; each is remembered once, over ends of lives too.
 
 use crate::fault::Fault;
 use crate::life::Life;
@@ -31,7 +31,8 @@ impl Life {
         self.take_in(&known)
     }
 
-    /// Heard and kept first, remembered under its name then: an end in between neither loses a word nor doubles it.
+    /// Takes in new words: saved with their ids first, then remembered under them, so that an end in between
+    /// neither loses a word nor doubles it.
     fn take_in(&mut self, known: &[Heard]) -> Result<(), Fault> {
         let new: Vec<Waiting> =
             self.cursors.words.iter().filter(|waiting| !waiting.id.is_empty()).cloned().collect();

@@ -1,11 +1,11 @@
-//! Looks: of instinct's wakes that find nothing, one an hour leaves a record; of the others only what they find does.
+//! Which thoughts leave no record: of instinct's looks that find nothing, all but one an hour.
 
 use crate::life::Life;
 use crate::mind::Mind;
 use mind::thought::Thought;
 
 impl Life {
-    /// Whether the mind in use reads, and is no instinct.
+    /// Whether the mind in use is a model, which can read.
     pub(crate) fn reads(&self) -> bool {
         matches!(self.mind, Mind::Model(_))
     }

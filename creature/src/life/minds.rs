@@ -1,6 +1,6 @@
 //! Minds: which one the broker offers, which stands in for it, and what their conversations left unfinished.
 //!
-//! Invariant: a broker that is away or babbles changes nothing but what is observed; the mind in use stays.
+//! Invariant: a broker that does not answer changes nothing but what is observed; the mind in use stays.
 
 use crate::fault::Fault;
 use crate::life::Life;
@@ -36,7 +36,7 @@ impl Life {
         Ok(())
     }
 
-    /// Another broker than before, with what its owner saved, or another day's money: the mind may be asked again.
+    /// Ends the wait for a mind that is down where another broker or another day began.
     fn find_way(&mut self) {
         let way = self.watch.know_way();
         let known = self.course.way.replace(way.clone());
@@ -83,7 +83,7 @@ impl Life {
         said
     }
 
-    /// Whether another model of the owner's list takes this wake on, where the one in use cannot.
+    /// Hands this wake to the next model of the owner's list, where the one in use is down; whether it did.
     pub(crate) fn falls_back(&mut self, down: &Down) -> Result<bool, Fault> {
         if !down.is_of_server() || self.others.is_empty() {
             return Ok(false);
@@ -94,14 +94,14 @@ impl Life {
         tracing::warn!("{text}");
         let mut before = std::mem::replace(&mut self.mind, next);
         before.talk().into_iter().for_each(ModelMind::let_go);
-        // Those that failed come again with the next offer of the broker's; the first is asked first.
+        // The first model is kept for the next wake; fallbacks that failed return with the broker's next offer.
         self.first.get_or_insert(before);
         self.heart.mind(&self.mind.name());
         self.observe("fallback", &text)?;
         Ok(true)
     }
 
-    /// The next wake begins with the first model again.
+    /// Puts the first model back in use, for the next wake.
     pub(crate) fn fall_forward(&mut self) {
         if let Some(first) = self.first.take() {
             let mut stood_in = std::mem::replace(&mut self.mind, first);
@@ -111,7 +111,7 @@ impl Life {
         }
     }
 
-    /// What the conversations of the mind left unfinished is gone on with: the owner's first.
+    /// Goes on with the conversations an earlier life left unfinished: the owner's first.
     fn take_up(&mut self) {
         let Mind::Model(mind) = &self.mind else { return };
         self.toolbox.most_shown = mind.most_shown();

@@ -1,6 +1,6 @@
-//! Time of its own at work: what it may cost, when a look begins and ends, what it leaves, and what of that is used.
+//! The creature's own time: what it may cost, when a look begins and ends, what it leaves, and what is used of it.
 //!
-//! Invariant: where nobody keeps a budget that allows it there is none; a look under way ends with the thoughts it woke.
+//! Invariant: without a budget that allows it there is none; a look under way ends with the thoughts it woke.
 
 use crate::examine;
 use crate::life::Life;
@@ -35,7 +35,7 @@ const FIRST_STEPS: [&str; 5] = [
     "draft one thing of what you found, with its source (knowledge.write, its name beginning with draft-)",
 ];
 
-/// Thoughts of a house that is not new any more.
+/// Thoughts after which a house is not new any more.
 const NOT_NEW: u64 = 40;
 
 /// Characters of the purpose, of the goals, and of what there is to look at, that a quick look is given; with its brief they
@@ -44,13 +44,13 @@ const MOST_PURPOSE: usize = 350;
 const MOST_GOALS: usize = 250;
 const MOST_FACTS: usize = 850;
 
-/// Characters of the latter that the mind is given.
+/// Most characters of what there is to look at that the mind itself is given.
 const MOST_NEWS: usize = 2_000;
 const NEWS: &str = "New at your sources";
 const OFFERS: &str = "In your records of this week";
 
 impl Life {
-    /// What stands beside the agenda and asks for a thought too.
+    /// What beside the agenda asks for a thought: changed papers, open items of the checklist, own time.
     pub(crate) fn around(&self) -> Around {
         let items = match self.mind {
             Mind::Model(_) => checklist::items(&papers::read(&self.told.house.checklist()).text),
@@ -64,12 +64,12 @@ impl Life {
         }
     }
 
-    /// Whether there is time of its own at all.
+    /// Whether the creature has time of its own at all.
     pub(crate) fn has_own_time(&self) -> bool {
         self.allowance().is_some()
     }
 
-    /// What the owner and the money allow of time of its own; none for instinct, and where nobody said.
+    /// What owner and money allow for own time; none for instinct, while money is short, and where nobody said.
     fn allowance(&self) -> Option<Allowance> {
         if self.told.safe || self.told.rehearsal || self.course.poor || !matches!(self.mind, Mind::Model(_)) {
             return None;
@@ -85,11 +85,11 @@ impl Life {
         Some(allowance)
     }
 
-    /// A new house has a first goal: to settle in.
+    /// Gives a new house its first goal: to settle in.
     pub(crate) fn settle_in(&mut self) {
         let agenda = &self.store.agenda;
         let new = self.cursors.thoughts < NOT_NEW && agenda.goals.list.is_empty();
-        // In its owner's night it waits for the morning.
+        // In the owner's night this waits for the morning.
         let awake = self.allowance().is_some_and(|allowance| allowance.wakes_at.is_none());
         if !new || agenda.own.settled_at.is_some() || !awake {
             return;
@@ -108,7 +108,7 @@ impl Life {
         Kind::of_line(&first.id).filter(|_| alone && self.course.proven)
     }
 
-    /// Begins a look with the quick model, apart; whether it began. Without one the mind itself looks.
+    /// Begins a look as a sub-session of the quick model; whether it began. Without one the mind itself looks.
     pub(crate) fn quick_look(&mut self) -> bool {
         let Some(kind) = self.looks().filter(|_| self.quick.is_some() && !self.quick_is_away) else {
             return false;
@@ -130,7 +130,7 @@ impl Life {
         begun
     }
 
-    /// What is new for a look of this kind, as others say it, the newest first.
+    /// News for a look of this kind, in others' words, a line each, the newest first.
     fn news_for(&self, kind: Kind) -> String {
         if kind == Kind::Sources {
             self.scanned.news.iter().rev().cloned().collect::<Vec<_>>().join("\n")
@@ -139,7 +139,7 @@ impl Life {
         }
     }
 
-    /// What its records show to be slow, dear or failing, for a look at itself.
+    /// What the records of a week show to be slow, dear or failing; only for a look of kind `Growth`.
     fn offers_for(&self, kind: Kind) -> String {
         if kind != Kind::Growth {
             return String::new();
@@ -152,7 +152,7 @@ impl Life {
         }
     }
 
-    /// The news it was given are no news any more.
+    /// Clears the news that a look at sources was given.
     fn begun_look(&mut self, kind: Kind) {
         if kind == Kind::Sources && !self.scanned.news.is_empty() {
             self.scanned.news.clear();
@@ -178,7 +178,7 @@ impl Life {
         text
     }
 
-    /// What a thought is told that has time of its own before it.
+    /// What a thought is told that is shown a line of own time; empty for any other.
     pub(crate) fn own_brief(&self) -> String {
         let line = self.course.line.as_ref().filter(|line| line.category == Category::Own);
         let Some(kind) = line.and_then(|line| Kind::of_line(&line.id)) else {
@@ -194,7 +194,7 @@ impl Life {
         format!("{general}\n\n{}{facts}\n\n{summary}", brief(kind))
     }
 
-    /// A thought had this line before it: of its own time, a look begins.
+    /// Begins a look where a thought was shown this line of own time and none is under way.
     pub(crate) fn began_look(&mut self, id: &str) {
         let kind = Kind::of_line(id);
         if let Some(look) = kind.filter(|_| self.store.agenda.own.under_way.is_none()) {
@@ -203,13 +203,13 @@ impl Life {
         }
     }
 
-    /// What a thought cost, by its record, where it was had in time of its own.
+    /// Adds what a thought cost, by its record, to the look under way, where it was the creature's `own`.
     pub(crate) fn paid_for_look(&mut self, record: &Value, own: bool) {
         let usd = record.pointer("/usage/cost_usd").and_then(Value::as_f64);
         self.course.own_usd += usd.filter(|_| own).unwrap_or(0.0);
     }
 
-    /// The thoughts of this wake chose to rest: the look is over, and the rest is kept.
+    /// Ends the look under way, unless its sub-session still runs, and keeps the rest the thought chose, if any.
     pub(crate) fn ended_look(&mut self, rest_s: Option<u64>) {
         let own = &self.store.agenda.own;
         let apart = |session: &agenda::sessions::Session| {
@@ -226,8 +226,8 @@ impl Life {
         self.heart.own(&self.store.agenda.own.summary(self.told.clock.now()));
     }
 
-    /// What a call that went well leaves, and what of earlier looks it uses. A paper that was only read is used once
-    /// something else is made of it in the same wake: the next of a row of reflections is nothing else.
+    /// Counts what a successful call leaves, and what of earlier looks it uses. A paper that was only read is used
+    /// once something else is made of it in the same wake; the next of a numbered row of papers is nothing else.
     pub(crate) fn counted(&mut self, call: &ToolCall, caller: &Caller, result: &Value) {
         if result.get("ok") != Some(&Value::Bool(true)) {
             return;
@@ -256,7 +256,7 @@ impl Life {
         }
     }
 
-    /// What was left by this name was used outside of any call: by the owner, or by a proof.
+    /// Notes that what a look left by this name was used: by a call, the owner or a proof.
     pub(crate) fn used(&mut self, what: &str) {
         if self.store.agenda.own.unused().any(|unused| unused == what) {
             self.made(&Change::Own(OwnChange::Used { what: what.to_owned() }));
@@ -272,7 +272,7 @@ fn brief(kind: Kind) -> String {
     text.trim().to_owned()
 }
 
-/// A name without the number it ends with: things of a row have one.
+/// A name without the number it ends with, the same for all of a numbered row.
 fn stem(what: &str) -> &str {
     what.trim_end_matches(|c: char| c.is_ascii_digit() || "-_. ".contains(c))
 }

@@ -21,7 +21,7 @@ impl Life {
         }
     }
 
-    /// Remembers an observation unless it is what was last observed of this; empty is nothing to observe.
+    /// Remembers an observation unless it is the last one of this subject; empty is nothing to observe.
     pub(crate) fn observe(&mut self, about: &'static str, text: &str) -> Result<(), Fault> {
         if self.observed.get(about).is_some_and(|last| last == text) {
             return Ok(());
@@ -33,7 +33,7 @@ impl Life {
         self.store.record("observation", json!({"about": about, "text": text}))
     }
 
-    /// Keeps the cursors; failing to is told and survived, for memory holds what counts.
+    /// Writes the cursors; a failure is observed and survived, for memory holds what counts.
     pub fn save(&mut self) -> Result<(), Fault> {
         match self.cursors.save(&self.told.house.cursors()) {
             Ok(()) => self.observe("cursors", ""),
@@ -41,7 +41,7 @@ impl Life {
         }
     }
 
-    /// Keeps a snapshot of this life so far. One that cannot be written is no reason to die.
+    /// Writes a snapshot of this life so far; a failure is observed and survived.
     pub(crate) fn keep_snapshot(&mut self) -> Result<(), Fault> {
         let facts = self.facts();
         self.cursors.snapshot_at = self.cursors.thoughts;

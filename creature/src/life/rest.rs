@@ -21,7 +21,7 @@ const CHECKLIST_S: i64 = 300;
 const MOST_RESTLESS: u32 = 10;
 
 impl Life {
-    /// The rest a thought ends with, now that its calls are made; none where it has another round.
+    /// The rest a thought ends with, after its calls (`unrun`: not all ran); none where it has another round.
     pub(super) fn rested(&mut self, thought: Thought, unrun: bool, caller: &Caller) -> Option<Next> {
         let ended = std::mem::take(&mut self.toolbox.completed);
         let again = thought.sleep_s == 0 || unrun;
@@ -45,18 +45,18 @@ impl Life {
         Some(self.chosen(rest_s))
     }
 
-    /// The rest a thought chose, or the one that befits how things stand.
+    /// The rest a thought chose, in seconds, or the usual one for the situation; both within the owner's bounds.
     pub(crate) fn chosen(&mut self, said: Option<u64>) -> Next {
         self.course.chose = said.is_some();
         Next::Rest(Duration::from_secs(self.situation().rest_s(said, self.bounds())))
     }
 
-    /// The rest this wake ends with: none where something waits, and never past what comes due.
+    /// The rest this wake ends with: the shortest where something waits, and never past what comes due.
     pub(crate) fn resting(&mut self, rest: Duration) -> Duration {
         let now = self.told.clock.now();
         let held = self.held(now);
         let words = match self.cursors.words.is_empty() {
-            // The owner is answered: what waited for it is looked at again.
+            // The owner was answered: work that waited for that is looked at again at once.
             true => self.caller.owner && !self.course.ended,
             false => !self.is_down() && self.unheard(),
         };
@@ -74,7 +74,7 @@ impl Life {
         rest
     }
 
-    /// A mind that makes itself work without end is slowed to the pace of a ready checkpoint; a reminder is not late.
+    /// The least rest of a mind that makes itself work without end: that of a checkpoint, cut to a due reminder.
     fn least_rest(&mut self, words: bool, now: Timestamp) -> Duration {
         let apart = self.store.sessions.running().next().is_some();
         let busy = matches!(self.mind, Mind::Model(_)) && (apart || !self.course.why.is_empty()) && !words;
@@ -87,7 +87,7 @@ impl Life {
         rest::cut(least, due, now, self.bounds())
     }
 
-    /// The next moment at which something is due by the clock; while it is held, only what is done without a mind.
+    /// The next moment at which something is due by the clock; while work is `held`, only what needs no mind.
     fn next_due(&self, now: Timestamp, held: bool) -> Option<Timestamp> {
         let hour = self.store.agenda.next_at(now);
         if held {
@@ -97,7 +97,7 @@ impl Life {
         let after = |wait_s: i64| now.checked_add(jiff::SignedDuration::from_secs(wait_s)).ok();
         let look = (!items.is_empty()).then(|| after(CHECKLIST_S)).flatten();
         let recurring = self.cursors.items.values().filter_map(|at_s| Timestamp::from_second(*at_s).ok());
-        // A thought that had the stack before it and chose its rest meant it.
+        // A thought that chose its rest had seen stack and draft: they do not shorten that rest.
         let (ready, draft) = match self.course.chose || self.situation() == Situation::Poor {
             true => (None, None),
             false => (stack::next_ready(&self.stack(), now), self.draft_due().map(|(at, _)| at)),

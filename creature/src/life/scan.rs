@@ -1,4 +1,4 @@
-//! Scanning: looks at the feeds and pages that papers name; what is new is an event, or waits for time of its own.
+//! Scanning: looks at the feeds and pages that papers name; what is new is an event, or waits for own time.
 //!
 //! Invariant: no model is asked to look; instinct follows its sources itself.
 
@@ -24,7 +24,7 @@ const MOST_LOOKS: usize = 3;
 const MOST_TOLD: usize = 3;
 const MOST_KNOWN: usize = 64;
 
-/// News that wait for time of its own; of more the oldest go.
+/// News that wait for the creature's own time; of more the oldest go.
 const MOST_NEWS: usize = 16;
 
 impl Life {
@@ -59,7 +59,7 @@ impl Life {
             self.looked(named, looked)?;
         }
         self.scanned.sources.retain(|url, _| followed.iter().any(|named| named.url == *url));
-        // Events first: what is known is not told again.
+        // The events are saved first: the other way round, an end in between would lose them.
         self.save()?;
         state::keep(&self.told.house.scanned(), &self.scanned);
         Ok(())
@@ -98,7 +98,7 @@ impl Life {
         let over = source.known.len().saturating_sub(MOST_KNOWN);
         source.known.drain(..over);
         match self.has_own_time() {
-            // Worth a look within its means, not a thought each.
+            // News are worth a look within the budget for own time, not a thought each.
             true => {
                 self.scanned.news.push(text.clone());
                 let over = self.scanned.news.len().saturating_sub(MOST_NEWS);
@@ -110,7 +110,7 @@ impl Life {
     }
 }
 
-/// What stands at a source, each thing with its number and in a few words.
+/// What stands at a source: a hash and a few words of each item of a feed, or of the page.
 async fn look(broker: &Broker, named: &Named) -> Result<Vec<(u64, String)>, String> {
     if named.feed {
         let feed = hands::fetch_feed(broker, &named.url, 20).await.map_err(|error| error.message)?;

@@ -11,7 +11,7 @@ use std::path::Path;
 #[serde(default)]
 pub struct Scanned {
     pub sources: BTreeMap<String, Source>,
-    /// What is new and waits for time of its own, oldest first.
+    /// News that wait for the creature's own time, oldest first.
     pub news: Vec<String>,
 }
 
@@ -22,7 +22,7 @@ pub struct Source {
     pub next_s: i64,
     /// Failures in a row.
     pub fails: u32,
-    /// Items of a feed that were there before, or what a page said, as numbers.
+    /// Hashes of the items of a feed, or of the texts of a page, that were seen before.
     pub known: Vec<u64>,
 }
 

@@ -43,7 +43,7 @@ impl Life {
         };
         let Caller { owner, thread, .. } = self.caller.clone();
         let (stack, now) = (self.stack(), self.told.clock.now());
-        // Only what the wake began with counts as looked at: later rounds see the rest because this was done.
+        // Only the first round's line counts as looked at: later rounds see another because that one was done.
         let line = stack.iter().find(|line| line.ready_at <= now);
         self.course.line = line.filter(|_| round == 0 && !owner).cloned();
         let waiting = || self.cursors.words.iter().filter(|waiting| waiting.word.thread == thread);
@@ -92,7 +92,7 @@ impl Life {
         Ok(moment)
     }
 
-    /// Shortest and longest rest a thought may choose, in seconds; with time of its own it is kept over wakes.
+    /// Shortest and longest rest a thought may choose, in seconds; with own time the longest is a day.
     fn rests(&self) -> (u64, u64) {
         let rest = &self.settings.rest;
         let longest_s = if self.around().own.is_some() { LONGEST_CHOSEN_S } else { rest.longest_s };

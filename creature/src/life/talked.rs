@@ -1,6 +1,6 @@
 //! Talks with the owner that are over: a long one is summed up once, for the diary, memory and the next talk.
 //!
-//! Invariant: one is asked about once, over ends of lives: what was remembered of it is found by its key.
+//! Invariant: a talk is summed up once, over ends of lives too: a summary in memory is found by the talk's key.
 
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
@@ -20,17 +20,17 @@ use std::time::Duration;
 
 const ASKING: &str = include_str!("../../prompts/talked.md");
 
-/// Seconds between looks.
+/// Seconds between looks for talks that are over.
 const LOOK_S: i64 = 600;
 
-/// Characters of it that are read, the latest, and of what is kept of them.
+/// Most characters of a talk that are read, the latest, and of the summary that is kept.
 const MOST_READ: usize = 24_000;
 const MOST_KEPT: usize = 2_000;
 
-/// Looks at which no model was there to be asked; then plain code says what it can.
+/// Tries at one talk; at the last, where no model answers, plain code says what it can.
 const MOST_TRIES: u32 = 6;
 
-/// Records looked back on for one that a life before remembered and did not note.
+/// Most records and bytes looked back on for a summary that a life before remembered and did not note.
 const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 
 impl Life {
@@ -41,7 +41,7 @@ impl Life {
             return Ok(());
         }
         let mut talks: Talks = state::read(&path).unwrap_or_default();
-        // A clock put back delays no look by more than its time.
+        // A clock put back delays no look by more than `LOOK_S`.
         if (0..=LOOK_S).contains(&talks.next_s.saturating_sub(now_s)) && talks.next_s > now_s {
             return Ok(());
         }
@@ -51,7 +51,7 @@ impl Life {
             let known = talks.files.entry(name.clone()).or_default();
             known.tries = known.tries.saturating_add(1);
             let last_try = known.tries >= MOST_TRIES;
-            // Looked at is written down first: what kills a life here is not tried at every wake.
+            // The try is written down first: a talk that kills a life is not tried at every wake.
             state::keep(&path, &talks);
             if let Some(summary) = self.summed_up(&talk, last_try, leaving).await? {
                 if let Some(known) = talks.files.get_mut(&name) {
@@ -149,7 +149,7 @@ impl Life {
         Ok(Some(summary))
     }
 
-    /// What the quick model says of it, or else the first.
+    /// The summary of a talk by the quick model, or else by the mind; none where neither answers.
     async fn ask_of(&self, talk: &Conversation) -> Option<String> {
         let Mind::Model(mind) = &self.mind else { return None };
         let lines = transcript::latest(transcript::lines(&talk.turns, &LIST), MOST_READ);

@@ -24,7 +24,7 @@ const MOST_OWNER_ROUNDS: u32 = 50;
 const MOST_MONOLOGUE: usize = 8_000;
 
 impl Life {
-    /// Thoughts, unless the mind is away and its owner asks for nothing but what can be done without it.
+    /// Has the thoughts of a wake; none while the mind is down and no word of the owner's still waits for it.
     pub(crate) async fn minded(&mut self, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         if let Some(end) = self.meanwhile(true, leaving).await? {
             return Ok(end);
@@ -94,7 +94,7 @@ impl Life {
             self.heart.turn();
             self.save()?;
         }
-        // Its conversation is kept: it goes on at the next wake, sooner the first time.
+        // The conversation is kept and goes on at the next wake, which the first time comes as soon as it may.
         self.course.overran += 1;
         Ok(if self.course.overran == 1 { Next::Rest(self.clamped(0)) } else { self.chosen(None) })
     }
@@ -111,7 +111,7 @@ impl Life {
         let number = self.remembered(&thought, usage, round, &caller)?;
         for call in &thought.tool_calls {
             if self.toolbox.rebirth.is_some() {
-                // It could change a tree that was rehearsed as it is.
+                // The call could change the tree, which was rehearsed as it is.
                 let why = format!("{} was not run: a rebirth comes first", call.tool);
                 self.acted(call, number, &caller, Done::failed(why, "call it in the next life"))?;
             } else if self.act(call, number, &caller, leaving).await? {
@@ -133,7 +133,7 @@ impl Life {
             }
             return Ok(Some(Next::Reborn(rebirth.summary)));
         }
-        // What the owner decided meanwhile is not slept over.
+        // What the owner decided meanwhile is heard before a rest.
         self.hear_outcomes()?;
         if thought.delivers && caller.owner {
             self.deliver(&thought.monologue, &caller.thread)?;
@@ -145,7 +145,7 @@ impl Life {
         Ok(next)
     }
 
-    /// Remembers a thought, and that what it was shown is known; its number.
+    /// Remembers a thought, marks what it was shown as seen, and returns its number.
     fn remembered(
         &mut self,
         thought: &Thought,

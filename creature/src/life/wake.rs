@@ -1,7 +1,7 @@
-//! Wakes: what comes due by itself is done, and whether this wake needs a thought is decided.
+//! Wakes: does what is due by itself, and decides whether this wake needs a thought.
 //!
-//! Invariant: a model is called for a reason that stands in the wake's record; instinct costs nothing and looks at
-//! every wake. What is due by the clock is done here, without either.
+//! Invariant: a model is called only for a reason that stands in the wake's record; instinct costs nothing and
+//! looks at every wake. What is due by the clock is done here, without either.
 
 use crate::dream;
 use crate::fault::Fault;
@@ -44,7 +44,7 @@ impl Life {
         self.scan().await
     }
 
-    /// Looks at what stands still for long: the purpose, and how the money is.
+    /// Looks at what changes rarely: PURPOSE.md and the state of the budget.
     pub(crate) fn notice(&mut self) -> Result<(), Fault> {
         let house = self.told.house.clone();
         let money = budget::read(&house.budget());
@@ -78,12 +78,12 @@ impl Life {
         self.save()
     }
 
-    /// How things stand for whoever asks whether to think.
+    /// How things stand now, for the decision whether to think.
     pub(crate) fn found(&self, now: Timestamp) -> Found {
         let paper = papers::read(&self.told.house.checklist());
         Found {
             newborn: !self.course.proven,
-            // A word that was told why waits for the next try.
+            // A word whose owner was told why it waits is no reason until the next try.
             words: if self.is_down() { self.untold() } else { self.cursors.words.len() },
             events: self.cursors.news.len() + usize::from(self.cursors.interrupted.is_some()),
             purpose_changed: self.course.purpose_changed,
@@ -114,7 +114,7 @@ impl Life {
             why.clear();
         }
         if found.words > 0 || why != self.course.why {
-            // The same answer to other words, or the same look for another turn of a task, is no repeat.
+            // With new words or other reasons the same call is no repeat.
             self.repeats = Repeats::default();
         }
         self.course.why = why;
@@ -126,7 +126,7 @@ impl Life {
         let why = &self.course.why;
         let beat = json!({"wake": self.cursors.wakes, "thoughts": self.cursors.thoughts, "why": why});
         self.store.feed.tell(Event::Wakeup, beat.clone());
-        // A quiet wake is no death: what it could not write is seen where it is missed.
+        // A wake whose record cannot be written costs no life; the failure is observed.
         let booked = if self.course.looks.dull { Ok(()) } else { self.store.book("heartbeat", beat) };
         self.observe(
             "bookkeeping",
@@ -144,7 +144,8 @@ impl Life {
         items.filter(|item| due(&item.line)).map(|item| text::shorten(&item.text, 160)).collect()
     }
 
-    /// A thought was completed: what it was shown is not told again. One that answers the owner leaves the rest be.
+    /// Notes that a thought was completed: what it was shown is not told again. After one that answers
+    /// the owner all else is still to be told.
     pub(crate) fn seen(&mut self) {
         (self.course.proven, self.course.down_until) = (true, None);
         if self.caller.owner {
@@ -171,7 +172,7 @@ impl Life {
         }
     }
 
-    /// The owner speaks: what was being done by itself waits, and is taken up again once the word is answered.
+    /// Sets the creature's own work aside for the owner's word; `resumed` takes it up once the word is answered.
     pub(crate) fn interrupted(&mut self) -> Result<(), Fault> {
         let Some(what) = self.course.busy.take() else { return Ok(()) };
         let said = self.cursors.words.iter().map(|waiting| text::shorten(&waiting.word.text, MOST_CHARS));
@@ -181,7 +182,7 @@ impl Life {
         self.save()
     }
 
-    /// Takes up again what the owner's word interrupted; what happened meanwhile is an event.
+    /// Takes up again what the owner's word interrupted, by an event for the next thought.
     pub(crate) fn resumed(&mut self) {
         let Some(Interrupted { at, what, said }) = self.cursors.interrupted.take() else { return };
         self.store.feed.tell(Event::Resumed, json!({"what": what, "since": at}));
@@ -192,12 +193,12 @@ impl Life {
         ));
     }
 
-    /// Whether the owner's word is that it pauses.
+    /// Whether the owner paused the creature.
     pub(crate) fn paused(&self) -> bool {
         self.store.agenda.directives.paused(self.told.clock.now()).is_some()
     }
 
-    /// The stack as it is now.
+    /// The priority stack as it is now; empty in safe mode.
     pub(crate) fn stack(&self) -> Vec<Line> {
         if self.told.safe {
             return Vec::new();
@@ -206,17 +207,17 @@ impl Life {
         stack::stack(agenda, rules, &self.around(), self.told.clock.now())
     }
 
-    /// Nothing is done now that nobody asked for.
+    /// Whether nothing is done now that nobody asked for: in safe mode, while paused, and while the mind is down.
     pub(super) fn held(&self, now: Timestamp) -> bool {
         self.told.safe || self.paused() || self.course.down_until.is_some_and(|until| now < until)
     }
 
-    /// The mind is left alone for now.
+    /// Whether the mind is down, and not asked until `down_until`.
     pub(crate) fn is_down(&self) -> bool {
         self.course.down_until.is_some_and(|until| self.told.clock.now() < until)
     }
 
-    /// The night has its dream, and what runs apart its turns, when the wake's own thoughts are done.
+    /// After the wake's own thoughts: the dream, if it is due, and the turns of sub-sessions; what follows then.
     pub(crate) async fn apart(&mut self, rest: Duration, leaving: &mut impl Leaving) -> Result<Next, Fault> {
         let now = self.told.clock.now();
         if !self.told.safe && !self.paused() {

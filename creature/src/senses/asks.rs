@@ -15,7 +15,7 @@ const MOST: usize = 32;
 /// The end of one ask.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Its name among what was told.
+    /// Its key in `Cursors::told`.
     pub key: String,
     /// One sentence for the next thought.
     pub told: String,
@@ -33,7 +33,7 @@ pub fn read(path: &Path, cursor: &mut InboxCursor) -> (Vec<Outcome>, String) {
     (outcomes, odd)
 }
 
-/// Names of the outcomes that stand in memory already.
+/// Keys of the outcomes that are in memory already.
 pub fn remembered(records: &[Record]) -> impl Iterator<Item = String> {
     let ours = records.iter().filter(|record| record.data.get("about") == Some(&json!("ask")));
     ours.map(|record| key(&word(&record.data, "id", 40), &word(&record.data, "event", 40)))

@@ -4,11 +4,11 @@ use crate::paths::House;
 use git2::{DiffFormat, DiffOptions, Oid, Repository};
 use ground::text::shorten;
 
-/// Bytes of a patch that are told; its files are told whole.
+/// Most characters of a patch, and most of its files, that are told.
 const MOST_PATCH: usize = 12_000;
 const MOST_FILES: usize = 50;
 
-/// A change between two commits, as far as it is the creature's own.
+/// A change between two commits, within `creature` and `self`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Change {
     /// What it was for, as its commit says.
@@ -45,7 +45,7 @@ fn read(house: &House, from: Option<&str>, to: &str) -> Result<Change, git2::Err
         patch += &String::from_utf8_lossy(line.content());
         patch.len() <= 4 * MOST_PATCH
     });
-    // Cut short by ourselves it ends as an error.
+    // Stopping the print at the bound is an error too; it counts only where nothing was printed.
     if patch.is_empty() {
         printed?;
     }

@@ -12,6 +12,9 @@ const MOST_BYTES: u64 = 64 * 1024;
 /// Characters of a sentence taken from it.
 const MOST_CHARS: usize = 300;
 
+/// Caps that are told of.
+const MOST_CAPS: usize = 6;
+
 /// What a thought is told of money.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Money {
@@ -19,13 +22,13 @@ pub struct Money {
     pub line: String,
     /// A warning, or why calls are stopped; empty when all is well.
     pub alarm: String,
-    /// Only what cannot wait is done; its own share being used is no reason for that, for it comes as a rate.
+    /// Only what cannot wait is done. That the autonomous share is used up is no reason: it is refilled at a rate.
     pub poor: bool,
     /// The warning alone, which the owner hears.
     pub warning: String,
 }
 
-/// What of it opens the way to a model that was shut: another broker, with what its owner saved, or another day.
+/// A text that changes when a model that was refused may answer: with the broker's start (`since`) and the day.
 pub fn mark(path: &Path) -> String {
     let bytes = papers::head(path, 0, MOST_BYTES).map(|(bytes, _)| bytes).unwrap_or_default();
     let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -33,7 +36,7 @@ pub fn mark(path: &Path) -> String {
     [part("since"), part("day")].join(" ").trim().chars().take(MOST_CHARS).collect()
 }
 
-/// What the broker allows of time of its own; none where it says nothing of it, or allows none.
+/// What the broker allows for the creature's own time; none where the file does not name it, or allows no money.
 pub fn allowance(path: &Path) -> Option<Allowance> {
     let (bytes, _) = papers::head(path, 0, MOST_BYTES).ok()?;
     let said: Value = serde_json::from_slice(&bytes).ok()?;
@@ -47,7 +50,7 @@ pub fn allowance(path: &Path) -> Option<Allowance> {
     Some(Allowance { usd_per_hour, first_hour_usd, room_at, wakes_at, ..Allowance::default() })
 }
 
-/// Reads it; a missing file is no budget.
+/// Reads `budget.json`; a missing file is no budget, of a garbage one the alarm says so.
 pub fn read(path: &Path) -> Money {
     let Ok((bytes, _)) = papers::head(path, 0, MOST_BYTES) else { return Money::default() };
     let Ok(Value::Object(said)) = serde_json::from_slice(&bytes) else {
@@ -58,8 +61,6 @@ pub fn read(path: &Path) -> Money {
         Value::String(text) => shorten(&text.replace(char::is_control, " "), MOST_CHARS),
         other => shorten(&other.to_string(), MOST_CHARS),
     };
-    let number = |key: &str| said.get(key).and_then(Value::as_f64).unwrap_or(0.0);
-    let usd = |key: &str| format!("${:.2}", number(key));
     let mut alarms: Vec<String> = Vec::new();
     for key in ["closed", "warning"] {
         alarms.extend(said.get(key).filter(|value| !value.is_null()).map(text));
@@ -70,21 +71,32 @@ pub fn read(path: &Path) -> Money {
         alarms.push(format!("model calls are stopped: {provider} answered {status}; {hint}"));
     }
     let alarm = alarms.join("; ");
-    let reserved = match number("reserved_usd") > 0.0 {
-        true => format!(", {} reserved for calls under way", usd("reserved_usd")),
-        false => String::new(),
-    };
-    let line = format!(
-        "Money: {} of {} spent today, {} of {} without being asked, {} of {} this week{reserved}. {alarm}",
-        usd("spent_today_usd"),
-        usd("daily_cap_usd"),
-        usd("autonomous_today_usd"),
-        usd("autonomous_cap_usd"),
-        usd("spent_week_usd"),
-        usd("weekly_cap_usd"),
-    );
+    let caps = said.get("caps").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut parts: Vec<String> =
+        caps.iter().take(MOST_CAPS).enumerate().map(|(n, cap)| spent(cap, n == 0)).collect();
+    let reserved_usd = said.get("reserved_usd").and_then(Value::as_f64).unwrap_or(0.0);
+    if reserved_usd > 0.0 {
+        parts.push(format!("${reserved_usd:.2} reserved for calls under way"));
+    }
+    let line = format!("Money: {}. {alarm}", parts.join(", "));
     let warning = said.get("warning").filter(|value| !value.is_null()).map(text).unwrap_or_default();
-    let is_own = |part: &str| part.contains("autonomous share");
-    let poor = alarm != warning || (!warning.is_empty() && !warning.split("; ").all(is_own));
+    let poor = alarm != warning || said.get("poor") == Some(&Value::Bool(true));
     Money { line: line.trim_end().to_owned(), alarm, poor, warning }
+}
+
+/// What was spent under one cap; of the shortest also what was spent without being asked.
+fn spent(cap: &Value, is_shortest: bool) -> String {
+    let usd = |key: &str| format!("${:.2}", cap.get(key).and_then(Value::as_f64).unwrap_or(0.0));
+    let now = match cap.get("span").and_then(Value::as_str).unwrap_or_default() {
+        "day" => "today".to_owned(),
+        span => format!("this {}", shorten(span, 20)),
+    };
+    let (all, most) = (usd("spent_usd"), usd("cap_usd"));
+    match is_shortest {
+        true => {
+            let (own, share) = (usd("autonomous_usd"), usd("autonomous_cap_usd"));
+            format!("{all} of {most} spent {now}, {own} of {share} without being asked")
+        }
+        false => format!("{all} of {most} {now}"),
+    }
 }

@@ -16,7 +16,7 @@ use std::path::Path;
 /// Bytes of the file that are read; it never grows near this by itself.
 const MOST_BYTES: u64 = 1024 * 1024;
 
-/// Ends and falls remembered as told; the guardian shows eight of each.
+/// Most keys kept in `told`; the guardian shows eight ends and eight falls.
 const MOST_TOLD: usize = 64;
 
 /// Events kept until a thought has them; of more, the oldest are only counted.
@@ -39,13 +39,13 @@ pub struct Cursors {
     pub asks: InboxCursor,
     /// Mark of the PURPOSE.md last noticed; empty before the first.
     pub purpose: String,
-    /// Ends, falls and outcomes of asks already in memory.
+    /// Keys of the ends, falls, outcomes of asks and reports of sub-sessions that were told.
     pub told: Vec<String>,
     /// Events that no thought has had yet, oldest first.
     pub news: Vec<String>,
-    /// Events there was no room to keep.
+    /// How many events there was no room to keep.
     pub gathered: u64,
-    /// The day on which the owner was last told that the money runs short.
+    /// The day (UTC, `YYYY-MM-DD`) on which the owner was last told that the money runs short.
     pub money_told: String,
     /// What the owner's word interrupted, until it is taken up again.
     pub interrupted: Option<Interrupted>,
@@ -55,7 +55,7 @@ pub struct Cursors {
     pub items: BTreeMap<String, i64>,
     /// The owner's words not yet answered.
     pub words: Vec<Waiting>,
-    /// What a newer self keeps here; carried, so that a rollback does not lose it.
+    /// Fields that a newer creature keeps here; written back, so that a rollback does not lose them.
     #[serde(flatten)]
     pub newer: Map<String, Value>,
 }
@@ -68,10 +68,10 @@ pub struct Waiting {
     /// Thoughts that have seen it.
     #[serde(default)]
     pub seen: u32,
-    /// Causes of which its owner was told why it waits.
+    /// Marks of the outages for which the owner was told that it waits.
     #[serde(default)]
     pub told: Vec<String>,
-    /// Its name in memory, until it is remembered and taken in.
+    /// Its id in memory, until it is remembered and taken in; then empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
 }
@@ -89,9 +89,9 @@ pub struct Heard {
     pub word: Word,
     /// The creature answered on its thread since.
     pub answered: bool,
-    /// Its name in memory; empty in records of older selves.
+    /// Its id in memory; empty in records of older creatures.
     pub id: String,
-    /// The same said again can be told from it.
+    /// An equal word in the inbox is this one, not the same said again.
     pub is_one: bool,
 }
 
@@ -100,7 +100,7 @@ pub struct Heard {
 #[serde(default)]
 pub struct Interrupted {
     pub at: String,
-    /// What the thought before meant to do next.
+    /// What the interrupted thought meant to do next.
     pub what: String,
     /// What the owner said.
     pub said: Vec<String>,
@@ -120,7 +120,7 @@ impl Cursors {
         match serde_json::from_slice(&bytes) {
             Ok(cursors) => (cursors, None),
             Err(error) => {
-                // The next save replaces the file; a failure to keep this one costs no life.
+                // The next save replaces the file; a failure to set this one aside costs no life.
                 let _ = memory::set_aside(path);
                 Self::lost(Some(format!("is garbage: {error}")))
             }
@@ -131,7 +131,7 @@ impl Cursors {
         (Self::default(), why.map(|why| format!("cursors.json {why}; started afresh from memory")))
     }
 
-    /// Brings the counts up to what memory proves: a crash may have come between the two.
+    /// Raises the counts to what memory proves: a crash may have come after a record and before the save.
     pub fn correct(&mut self, records: &[Record]) {
         let number = |data: &Value, key: &str| data.get(key).and_then(Value::as_u64).unwrap_or(0);
         for record in records {
@@ -152,7 +152,7 @@ impl Cursors {
         }
     }
 
-    /// Whether `key` is told already; from now on it is.
+    /// Whether `key` was not told yet; from now on it is.
     pub fn first_telling(&mut self, key: String) -> bool {
         if self.told.contains(&key) {
             return false;

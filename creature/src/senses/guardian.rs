@@ -19,7 +19,7 @@ pub struct Standing {
     pub life: u64,
     pub commit: String,
     pub blessed: bool,
-    /// The tests that take long run beside this life, or have yet to: until they passed it acts on nothing outside.
+    /// The tests that take long have not passed beside this life yet: until then it acts on nothing outside.
     pub unproven: bool,
     pub born: Option<Born>,
     pub ends: Vec<End>,
@@ -60,7 +60,7 @@ pub struct Fall {
     pub rescued_ref: Option<String>,
     /// The guardian's own sentence.
     pub told: String,
-    /// What its tests said, where it fell for them.
+    /// The end of what the tests said, where they were the cause of the fall.
     pub evidence: String,
 }
 
@@ -84,7 +84,7 @@ impl Standing {
 }
 
 impl End {
-    /// Its name among what was told.
+    /// Its key in `Cursors::told`.
     pub fn key(&self) -> String {
         format!("end {} {}", self.life, self.at)
     }
@@ -115,7 +115,7 @@ impl End {
 }
 
 impl Fall {
-    /// Its name among what was told.
+    /// Its key in `Cursors::told`.
     pub fn key(&self) -> String {
         format!("fall {} {}", self.life, self.at)
     }

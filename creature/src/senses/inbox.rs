@@ -1,7 +1,8 @@
-//! The owner's words: reads what is new in `.self/inbox.jsonl`, wherever that file came from.
+//! The owner's words: reads what is new in `.self/inbox.jsonl`, however that file is edited or replaced.
 //!
-//! Invariant: a line is heard once, however the file is edited, saved anew or cut; the same line added again is another.
-//! What is not known any more, of a file that was gone for a while or an older self's, is rather heard twice than lost.
+//! Invariant: a line is heard once, however the file is edited, saved anew or cut; the same line added again is
+//! another. A line of which nothing is known any more (the file was gone for a while, the cursor is an older
+//! creature's) is rather heard twice than lost.
 
 use ground::papers;
 use mind::moment::{Word, main_thread};
@@ -25,16 +26,16 @@ const MOST_THREAD: usize = 64;
 /// Messages taken at once; of more, the newest.
 const MOST_WORDS: usize = 50;
 
-/// Bytes before the offset that tell a file from another.
+/// Bytes before the offset whose hash tells one file from another.
 const MARK_BYTES: u64 = 256;
 
-/// Lines by which an edited file is told from a new one; of more, the newest.
+/// Lines whose hashes are kept, to tell which lines of an edited file are new; of more, the newest.
 const MOST_LINES: usize = 1_000;
 
-/// What is gone for less was being saved.
+/// Milliseconds for which lines that vanished are still known: an editor may be saving the file.
 const GONE_MS: i64 = 2_000;
 
-/// A last line without a newline is taken once the file is this old; until then it may still grow.
+/// Milliseconds since the last write after which a last line without a newline is taken; until then it may grow.
 const SETTLED_MS: i64 = 250;
 
 /// Where reading stopped, and in which file.
@@ -43,13 +44,13 @@ const SETTLED_MS: i64 = 250;
 pub struct InboxCursor {
     pub offset: u64,
     pub inode: u64,
-    /// Of what stands just before the offset.
+    /// Hash of the bytes just before the offset.
     pub mark: String,
     pub modified_ms: i64,
-    /// The lines of the file as it was read, by their marks, oldest first.
+    /// Hashes of the lines of the file as it was read, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
-    /// Lines that are in the file no longer, and when that was seen.
+    /// Hashes of lines that are in the file no longer, and when that was seen, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<(String, i64)>,
 }
@@ -67,7 +68,7 @@ pub fn read(path: &Path, cursor: &mut InboxCursor) -> Heard {
     read_at(path, cursor, jiff::Timestamp::now().as_millisecond())
 }
 
-/// The same at a time that is told.
+/// Reads the words that were not heard yet at `now_ms`, in milliseconds since 1970.
 pub fn read_at(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> Heard {
     match read_lines(path, cursor, now_ms) {
         Ok((bytes, skipped)) => {
@@ -83,7 +84,7 @@ pub fn read_at(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> Heard {
     }
 }
 
-/// The lines of the file's end that were not heard yet, and a sentence on what was passed over.
+/// The lines of the file's last `MOST_BYTES` that were not heard yet, and a sentence on what was passed over.
 fn read_lines(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> io::Result<(Vec<u8>, String)> {
     let found = std::fs::metadata(path)?;
     let modified_ms = modified_ms(&found);
@@ -104,7 +105,7 @@ fn read_lines(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> io::Result<
     let lines: Vec<(u64, &[u8])> = lines.filter(|(_, line)| !line.is_empty()).collect();
     let marks: Vec<String> = lines.iter().map(|(_, line)| line_mark(line)).collect();
     let heard = match same && (start > 0 || cursor.lines.is_empty() || cursor.lines.len() >= MOST_LINES) {
-        // Longer than what is known by its lines: what stands behind the offset is new.
+        // Not all lines before the offset are known by their hashes: the lines behind it are new.
         true => lines.iter().map(|(from, _)| *from < cursor.offset).collect(),
         false => cursor.heard(&marks, start > 0, modified_ms),
     };
@@ -120,7 +121,7 @@ fn read_lines(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> io::Result<
     };
     let mark = mark(path, offset)?;
     cursor.known(marks, now_ms);
-    // What was written a moment ago may be written again within the same tick, to no other time and length.
+    // A file written a moment ago may change again within the clock's tick, with the same time and length.
     let is_old = now_ms.saturating_sub(modified_ms) >= SETTLED_MS;
     let modified_ms = if is_old { modified_ms } else { 0 };
     (cursor.offset, cursor.inode, cursor.mark, cursor.modified_ms) = (offset, found.ino(), mark, modified_ms);
@@ -128,7 +129,8 @@ fn read_lines(path: &Path, cursor: &mut InboxCursor, now_ms: i64) -> io::Result<
 }
 
 impl InboxCursor {
-    /// Which of a file's lines were heard: as many of each as were known, the first of them. `cut`: the file is longer.
+    /// Which of these lines were heard: of equal ones the first, as many as were known. `cut`: older lines of the
+    /// file were not read.
     fn heard(&self, marks: &[String], cut: bool, modified_ms: i64) -> Vec<bool> {
         let mut known: HashMap<&str, usize> = HashMap::new();
         let saved = |at_ms: i64| modified_ms.saturating_sub(at_ms) < GONE_MS;
@@ -145,7 +147,7 @@ impl InboxCursor {
         };
         let mut heard: Vec<bool> = marks.iter().map(&mut is_heard).collect();
         if cut || self.lines.len() >= MOST_LINES {
-            // Before the first that is known stands what is known no longer.
+            // Lines before the first known one were heard, and are known no longer.
             let first = heard.iter().position(|heard| *heard).unwrap_or(0);
             heard.iter_mut().take(first).for_each(|heard| *heard = true);
         }
@@ -177,7 +179,7 @@ impl InboxCursor {
     }
 }
 
-/// Of a line, the same in every self: FNV-1a.
+/// The hash of a line, FNV-1a: the same in every build of the creature.
 fn line_mark(line: &[u8]) -> String {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     format!("{:016x}", line.iter().fold(0xcbf2_9ce4_8422_2325, step))
@@ -187,7 +189,7 @@ fn modified_ms(found: &std::fs::Metadata) -> i64 {
     found.mtime() * 1_000 + found.mtime_nsec() / 1_000_000
 }
 
-/// Leaves a last line that may still grow for later.
+/// Cuts off a last line that may still grow: a later read takes it.
 fn settled(bytes: &mut Vec<u8>, modified_ms: i64, now_ms: i64) {
     if now_ms.saturating_sub(modified_ms) >= SETTLED_MS {
         return;

@@ -1,4 +1,4 @@
-//! Watches what may cut a rest short: the inbox, PURPOSE.md, the checklist, the outcomes of asks, the way to a model.
+//! Watches what may cut a rest short: inbox, PURPOSE.md, checklist, outcomes of asks, the broker's budget file.
 //!
 //! Invariant: the stat is the truth and is taken every second; the kernel's events are only a hint to
 //! look sooner. Parent folders are watched: a watch on a file goes deaf when the file is replaced.
@@ -14,14 +14,14 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// Between stats while resting.
+/// Time between stats while resting.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How long files must not change before they are read; longer than the inbox waits for the end of
 /// a line, or a last line without a newline would wait for the next wake.
 const STILL: Duration = Duration::from_millis(300);
 
-/// What a file is until it changes.
+/// The metadata of a file by which a change is seen; zeros for a missing file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Stamp {
     inode: u64,
@@ -41,11 +41,12 @@ impl Stamp {
     }
 }
 
-/// The broker's page, which changes with every call; only what opens the way to a model counts.
+/// The broker's budget file, which changes with every call; only a change of its `budget::mark` counts.
 struct Money {
     path: PathBuf,
-    /// As it was last read, and what counts of it, then and as the last thought knew it.
+    /// The file and its mark when it was last read.
     seen: RefCell<(Stamp, String)>,
+    /// The mark as the last wake knew it.
     known: String,
 }
 
@@ -55,7 +56,7 @@ impl Money {
         let mut seen = self.seen.borrow_mut();
         if seen.0 != stamp {
             let mark = budget::mark(&self.path);
-            // Missing or half a page opens nothing.
+            // A missing or half written file is no change.
             *seen = (stamp, if mark.is_empty() { seen.1.clone() } else { mark });
         }
         seen.1.clone()
@@ -72,7 +73,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts watching.
+    /// Starts watching; nothing is known yet, so that every file there is counts as changed.
     pub fn start(house: &House) -> Self {
         let hint = Arc::new(Notify::new());
         let files = [house.inbox(), house.purpose(), house.checklist(), house.asks()];
@@ -85,7 +86,7 @@ impl Watch {
         Self { files, money, hint, _watcher: watcher }
     }
 
-    /// Takes everything as it is now for known. Called before the files are read, so that what comes
+    /// Takes the files as they are now for known. Called before they are read, so that what is written
     /// after the reading counts as new.
     pub fn know(&mut self) {
         for (path, stamp) in &mut self.files {
@@ -93,13 +94,13 @@ impl Watch {
         }
     }
 
-    /// Takes the way to a model as it is now for known; what stands of it.
+    /// Takes the mark of the budget file as it is now for known, and returns it.
     pub fn know_way(&mut self) -> String {
         self.money.known = self.money.mark();
         self.money.known.clone()
     }
 
-    /// Takes the creature's own changes for known: what was as known before `act` is so after it.
+    /// Awaits `act`, an act of the creature's own: files that were as known before it are known as they are after.
     pub async fn own<T>(&mut self, act: impl Future<Output = T>) -> T {
         let known = self.known();
         let done = act.await;
@@ -107,15 +108,15 @@ impl Watch {
         done
     }
 
-    /// Which files are as they are known.
+    /// Which of the files are unchanged since they were known, in the order of `files`.
     pub fn known(&self) -> Vec<bool> {
         self.files.iter().map(|(path, stamp)| Stamp::of(path) == *stamp).collect()
     }
 
-    /// Takes for known what was `known` before the creature itself changed it.
+    /// Takes the files that were `known` before an act of the creature's own for known as they are now.
     pub fn own_since(&mut self, known: &[bool]) {
         for ((path, stamp), known) in self.files.iter_mut().zip(known) {
-            // The inbox is never the creature's own.
+            // A change of the inbox is never the creature's own.
             if *known && !path.ends_with("inbox.jsonl") {
                 *stamp = Stamp::of(path);
             }
@@ -151,7 +152,7 @@ impl Watch {
         }
     }
 
-    /// Completes once the owner wrote something that is not known.
+    /// Completes once the inbox is not as it was known, and holds still.
     pub async fn word(&self) {
         let spoken =
             |(path, stamp): &&(PathBuf, Stamp)| path.ends_with("inbox.jsonl") && Stamp::of(path) != *stamp;
@@ -164,7 +165,7 @@ impl Watch {
         self.settle().await;
     }
 
-    /// Editors empty a file before they fill it: waits until it holds still for a moment.
+    /// Waits until the files hold still, about a second at most: editors empty a file before they fill it.
     async fn settle(&self) {
         let stamps = || -> Vec<Stamp> { self.files.iter().map(|(path, _)| Stamp::of(path)).collect() };
         let mut before = stamps();
@@ -182,7 +183,7 @@ impl Watch {
 fn watcher(files: &[PathBuf], hint: Arc<Notify>) -> notify::Result<RecommendedWatcher> {
     let names: Vec<_> = files.iter().filter_map(|path| path.file_name().map(ToOwned::to_owned)).collect();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        // The folder of the inbox is also that of the heartbeat: only our names are worth waking for.
+        // The folder of the inbox is also that of the heartbeat: only the watched names are worth waking for.
         let ours = |path: &PathBuf| path.file_name().is_some_and(|name| names.iter().any(|n| n == name));
         if event.is_ok_and(|event| !event.kind.is_access() && event.paths.iter().any(ours)) {
             hint.notify_one();

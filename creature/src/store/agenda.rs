@@ -10,7 +10,7 @@ use memory::Record;
 use serde_json::{Value, json};
 
 impl Store {
-    /// Makes the changes that stand in records and not in the file: a life may have ended between the two.
+    /// Applies changes that are in the records and not in the file: a life may have ended between the two writes.
     pub fn catch_up(&mut self, records: &[Record]) {
         for record in records.iter().filter(|record| record.kind == "agenda") {
             let part = |key: &str| record.data.get(key).unwrap_or(&Value::Null);
@@ -25,7 +25,7 @@ impl Store {
         }
     }
 
-    /// Makes a change of the agenda; refused, nothing is changed.
+    /// Makes a change of the agenda and returns what it came to; a refusal is a fault and changes nothing.
     pub fn change(&mut self, caller: &Caller, change: &Change) -> Result<Value, Fault> {
         let now = self.clock.now();
         let mut next = self.agenda.copy();
@@ -41,7 +41,7 @@ impl Store {
         Ok(done)
     }
 
-    /// Writes the agenda down; failing to is told and survived, for the bookkeeping has every change.
+    /// Writes the agenda file; a failure is only logged, for the bookkeeping has every change.
     pub(crate) fn keep_agenda(&self) {
         let text = self.agenda.to_json();
         if let Err(error) = memory::replace(&self.house.agenda(), &text) {

@@ -1,19 +1,19 @@
-//! Bookkeeping: wakes, changes of the agenda and turns of sub-sessions, in a file of its own, so that memory reads as a life.
+//! Bookkeeping: wakes, changes of the agenda and turns of sub-sessions, in a file of its own beside memory.
 //!
-//! Invariant: bounded; lines are those of memory, one writer, each synced. A lost or garbage file costs no life.
+//! Invariant: bounded in bytes; lines are in memory's form, each synced. A lost or garbage file costs no life.
 
 use crate::paths::House;
 use memory::{Error, Log, Record};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Past this the file becomes `bookkeeping.before.jsonl` and begins anew.
+/// Bytes past which the file becomes `bookkeeping.before.jsonl` and begins anew.
 const MOST_BYTES: u64 = 4 << 20;
 
-/// Records and bytes a life looks back on: what a death may have left undone is at the end.
+/// Most records and bytes a life looks back on: what a death may have left undone is at the end.
 const LOOK_BACK: (usize, u64) = (100, 1 << 20);
 
-/// The one writer of it; opened when first needed.
+/// A writer of the bookkeeping; its file is opened when first needed.
 #[derive(Debug)]
 pub struct Books {
     path: PathBuf,
@@ -31,12 +31,12 @@ impl Books {
         Self { path: self.path.clone(), log: None, hidden: self.hidden.clone() }
     }
 
-    /// From now on no line holds this word.
+    /// From now on no line holds this secret.
     pub fn hide(&mut self, secret: &str) {
         self.hidden = secret.to_owned();
     }
 
-    /// Appends one line and returns when it is on the disk; an error means that nothing of it stays.
+    /// Appends one line and returns when it is on the disk; after an error nothing of the line stays.
     pub fn append(&mut self, record: &Record) -> Result<(), Error> {
         let found = fs::symlink_metadata(&self.path);
         if found.as_ref().is_ok_and(|found| found.is_file() && found.len() > MOST_BYTES) {
@@ -48,7 +48,7 @@ impl Books {
             let _ =
                 moved.inspect_err(|error| tracing::warn!("failed to begin the bookkeeping anew: {error}"));
         } else if found.is_ok_and(|found| !found.is_file()) {
-            // What is left in its place is told by the opening.
+            // Where this fails, opening the file fails below and says why.
             let _ = memory::set_aside(&self.path);
         }
         let log = match &mut self.log {
@@ -63,7 +63,7 @@ impl Books {
     }
 }
 
-/// The newest records of it, oldest first; what cannot be read is none.
+/// The newest records of the bookkeeping, oldest first; a file that cannot be read has none.
 pub fn newest(house: &House) -> Vec<Record> {
     let (most, bytes) = LOOK_BACK;
     let read = |path: &Path, most: usize| {
@@ -77,7 +77,7 @@ pub fn newest(house: &House) -> Vec<Record> {
     all
 }
 
-/// All that is kept of it, the older first.
+/// The files of the bookkeeping, the older first.
 pub fn files(house: &House) -> [PathBuf; 2] {
     let path = house.books();
     [before(&path), path]

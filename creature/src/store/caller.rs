@@ -2,10 +2,10 @@
 
 use mind::moment::main_thread;
 
-/// Passed by value to what acts: nothing is set before a call and put back after it.
+/// Passed by value to what acts, so that no state is set before a call and put back after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Caller {
-    /// The owner's own request is worked on; else the creature acts by itself.
+    /// The owner's own request is worked on; else the creature acts of its own accord.
     pub owner: bool,
     /// The thread of talk this is done for; `main` where there is only one.
     pub thread: String,
@@ -14,17 +14,17 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The creature by itself.
+    /// The creature of its own accord, on the main thread.
     pub fn own() -> Self {
         Self { owner: false, thread: main_thread(), session: None }
     }
 
-    /// The owner, whose word on this thread it is.
+    /// The owner, by a word on this thread.
     pub fn owner(thread: &str) -> Self {
         Self { owner: true, ..Self::own().on(thread) }
     }
 
-    /// The same on another thread.
+    /// The same caller on another thread.
     pub fn on(self, thread: &str) -> Self {
         Self { thread: thread.to_owned(), ..self }
     }

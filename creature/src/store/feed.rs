@@ -1,6 +1,6 @@
 //! The live feed: what happens, a line each in `.self/mind/feed.jsonl`, for whoever shows it.
 //!
-//! Invariant: bounded; a feed that cannot be written costs nobody anything.
+//! Invariant: bounded in bytes; a feed that cannot be written is logged, and stops nothing.
 
 use crate::clock::Clock;
 use nix::fcntl::OFlag;
@@ -10,10 +10,10 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-/// Past this the file becomes `feed.before.jsonl` and begins anew.
+/// Bytes past which the file becomes `feed.before.jsonl` and begins anew.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What kinds of event there are.
+/// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     Wakeup,
@@ -39,7 +39,7 @@ impl Event {
     }
 }
 
-/// Where it goes.
+/// The writer of the feed.
 #[derive(Clone, Debug)]
 pub struct Feed {
     path: PathBuf,
@@ -58,7 +58,7 @@ impl Feed {
         if fs::metadata(&self.path).is_ok_and(|found| found.len() > MOST_BYTES) {
             let _ = fs::rename(&self.path, self.path.with_file_name("feed.before.jsonl"));
         }
-        // Opening a pipe that nobody reads would wait for ever.
+        // Not blocking: to open a named pipe that nobody reads would wait for ever.
         let written = OpenOptions::new()
             .append(true)
             .create(true)

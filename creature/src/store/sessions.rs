@@ -1,4 +1,4 @@
-//! Sub-sessions as they are kept: every turn booked, then written down whole.
+//! Keeps sub-sessions: each turn is booked, then the file with all of them is replaced whole.
 
 use super::Store;
 use crate::fault::Fault;
@@ -6,7 +6,7 @@ use agenda::sessions::Status;
 use serde_json::json;
 
 impl Store {
-    /// Books how these stand now, and writes all down.
+    /// Books how the sessions with these ids stand now, and writes the file with all of them.
     pub(crate) fn turned(&mut self, ids: &[String]) -> Result<(), Fault> {
         if ids.is_empty() {
             return Ok(());
@@ -20,7 +20,7 @@ impl Store {
                 "objective": spawned.then_some(&session.objective),
                 "answer": session.status.ended().then_some(&session.answer),
             });
-            // What it answered is its last thought, and stands in memory; why it failed may stand nowhere else.
+            // An answer is in memory as the session's last thought; why it failed may be recorded nowhere else.
             match session.status {
                 Status::Failed => self.record("agenda", data)?,
                 _ => self.book("agenda", data)?,
@@ -30,7 +30,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes them down; failing to is told and survived.
+    /// Writes the file of sub-sessions; a failure is only logged.
     pub(crate) fn keep_sessions(&self) {
         let text = serde_json::to_vec(&self.sessions).unwrap_or_default();
         if let Err(error) = memory::replace(&self.house.sessions(), &text) {

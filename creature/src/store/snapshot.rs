@@ -1,6 +1,6 @@
-//! Keeps a snapshot of what is remembered: the records since the last one, merged with its text; the last few stay whole.
+//! Keeps snapshots of memory: the records since the last one, merged with its text; the newest few are left out.
 //!
-//! Invariant: each snapshot stands on the one before, one is made at a time, and no record is taken in twice.
+//! Invariant: each snapshot builds on the one before, one is made at a time, and no record is taken in twice.
 
 use super::Store;
 use crate::digest::{Facts, digest, ended, fresh, open_threads};
@@ -13,11 +13,11 @@ use serde_json::json;
 /// Records and bytes read for one snapshot: fifty thoughts of eight calls each, and room.
 const LOOK_BACK: (usize, u64) = (2_000, 4 << 20);
 
-/// Records that are left as they are, for the next snapshot.
+/// The newest records, which are left to the next snapshot.
 const KEPT: usize = 10;
 
 impl Store {
-    /// Writes a snapshot, in these words or drawn from the records; its path and its characters.
+    /// Writes a snapshot, in these words or drawn from the records; returns its path and its characters.
     pub(crate) fn keep_snapshot(
         &mut self,
         facts: &Facts,
@@ -26,7 +26,7 @@ impl Store {
         let read =
             |cause: memory::Error| Fault::caused("read memory for a snapshot", &cause, "write one as `text`");
         let (text, kept) = match words {
-            // A mind that finds its own words had all of it before its eyes.
+            // A mind that finds its own words has seen every record: none is left to the next snapshot.
             Some(words) => (words.to_owned(), 0),
             None => {
                 let (most, bytes) = LOOK_BACK;

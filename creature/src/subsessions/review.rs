@@ -9,7 +9,7 @@ use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
 use agenda::sessions::{Mode, Origin, Report, Request, Session, Status};
 
-/// A review as it is spawned.
+/// The request for a sub-session that reviews a concern.
 pub fn request(concern: &Concern) -> Request {
     let before = match concern.last.filter(|_| !concern.said.is_empty()) {
         Some(at) => format!("The last review, begun at {at:.0}, said: {}", concern.said),
@@ -29,13 +29,13 @@ pub fn request(concern: &Concern) -> Request {
     }
 }
 
-/// Whether a session may use a tool because it is a review: it ends the concern, or puts on the agenda what is to be done.
+/// Whether a session may use a tool because it is a review: a tool that closes a concern, or adds a task.
 pub fn may(session: &Session, marks: &Marks) -> bool {
     let acts = !matches!(session.mode, Mode::None | Mode::BaseOnly);
     matches!(session.origin, Origin::Pulse(_)) && acts && marks.reviews
 }
 
-/// Refuses a sub-session other concerns than the one it reviews: what it read may have told it to.
+/// Refuses a sub-session, unless full, any concern but the one it reviews: a text it read may have told it to.
 pub fn own(tools: &Lent<'_>, id: &str) -> Result<(), Fault> {
     let session = tools.caller.session.as_ref().and_then(|session| tools.store.sessions.get(session));
     let mine =
@@ -50,7 +50,7 @@ pub fn own(tools: &Lent<'_>, id: &str) -> Result<(), Fault> {
 }
 
 impl Store {
-    /// Keeps with the concern what its review came to, for the next; why it was closed, where it was.
+    /// Keeps a review's result with its concern, for the next; returns why the concern was closed, if it was.
     pub(crate) fn reviewed(&mut self, caller: &Caller, report: &Report) -> Option<String> {
         let Origin::Pulse(id) = &report.origin else { return None };
         let session = self.sessions.get(&report.id)?;

@@ -1,6 +1,6 @@
-//! The words put to a sub-session and the tools it has, by its mode. Pure.
+//! The prompt of a sub-session and the tools it has, by its mode. Pure.
 //!
-//! Invariant: what a mode's prompt lists is what its calls are held to.
+//! Invariant: a session may call the tools its prompt lists, and no others.
 
 use super::review;
 use crate::tools::catalogue::{self, TOOLS};
@@ -12,16 +12,16 @@ const BASE: &str = include_str!("../../prompts/sub_base.md");
 const MINIMAL: &str = include_str!("../../prompts/sub_minimal.md");
 const FULL: &str = include_str!("../../prompts/sub_full.md");
 
-/// Characters of purpose and of the snapshot that a full session is given.
+/// Most characters of purpose and of the snapshot that a full session is given.
 const MOST_PURPOSE: usize = 4_000;
 const MOST_SNAPSHOT: usize = 4_000;
 
-/// Whether a session of this mode, held to these tools, may use one.
+/// Whether a session of this mode may use a tool; `held`: the only ones it was given, empty for all of the mode.
 fn allows(mode: Mode, held: &[String], tool: &Tool) -> bool {
     tool.marks.apart.is_given(mode) && (held.is_empty() || held.iter().any(|held| held == tool.name))
 }
 
-/// A session's part and how it works.
+/// What a session is and how it works, by its mode and origin.
 pub fn part(session: &Session) -> String {
     let rest = match session.mode {
         Mode::None => "Call no tool: answer in your words.",
@@ -48,7 +48,7 @@ pub fn may(session: &Session, tool: &str) -> bool {
     catalogue::known(tool).is_some_and(may)
 }
 
-/// Its part, and which of all tools it may use, where it shares the mind's own frame.
+/// A session's part and the names of its tools, for one that shares the mind's frame, where all tools are listed.
 pub fn within(session: &Session) -> String {
     let tools: Vec<&str> = TOOLS.iter().map(|tool| tool.name).filter(|tool| may(session, tool)).collect();
     let tools = match tools.is_empty() {
@@ -58,7 +58,7 @@ pub fn within(session: &Session) -> String {
     part(session) + &tools
 }
 
-/// Its objective and what it builds on.
+/// A session's objective and the answers it builds on; for a full one purpose and snapshot too.
 pub fn task(session: &Session, purpose: &str, snapshot: &str) -> String {
     let mut text = String::new();
     if session.mode == Mode::Full {
@@ -72,7 +72,7 @@ pub fn task(session: &Session, purpose: &str, snapshot: &str) -> String {
     text
 }
 
-/// The hour, and where in its time it stands.
+/// The time, and which hop and thought of the session it is.
 pub fn now(session: &Session, now: &str) -> String {
     let (id, hop, round) = (&session.id, session.hop, session.hop_rounds.saturating_add(1));
     format!("# Now\n\n{now}. {id}, hop {hop} of {MOST_HOPS}, thought {round} in it.")

@@ -1,7 +1,7 @@
-//! `goal.*`, `opportunity.*`, `task.*`, `gap.*`, `presence.*`, `agenda.*`, `pulse.*` and more: what it means to do.
+//! Tools that change or list the agenda: `goal.*`, `opportunity.*`, `task.*`, `pulse.*`, `agenda.*` and others.
 //!
-//! Invariant: a call is a change of the agenda as memory keeps it, but for a few words that people and models
-//! write otherwise.
+//! Invariant: the arguments of a call are the fields of an `agenda::Change` as memory keeps it; only times (`at`,
+//! `in_s`, `wait_s`) are converted.
 
 use super::arguments::Arguments;
 use super::lent::Lent;
@@ -30,13 +30,13 @@ pub fn add_task(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> 
     changed(tools, args, Some(("at", at)), ("task", "add"))
 }
 
-/// What the owner wants done again and again is done as a task is.
+/// Ends a task, or notes that a recurring order of the owner's (`directive-7`) was carried out.
 pub fn end_task(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let did = if of(args) == "directive" { ("directive", "did") } else { ("task", "done") };
     changed(tools, args, None, did)
 }
 
-/// What is meant by the `goal` of `goal-7`.
+/// The kind of item that the argument `id` names: `goal` of `goal-7`, empty where there is none.
 fn of(args: &Arguments) -> &str {
     args.text("id").trim().split_once('-').map_or("", |(kind, _)| kind)
 }
@@ -64,7 +64,7 @@ fn changed(
     tools.change(&change)
 }
 
-/// Says whether the owner approved an item. Nothing here can: the owner's word is taken where it is heard.
+/// Says whether an item still waits for the owner's approval. It approves nothing: only the owner's own words do.
 pub fn approve(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let id = args.text("id").trim();
     match tools.store.agenda.awaits(id, &tools.store.rules) {
@@ -79,7 +79,7 @@ pub fn approve(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     }
 }
 
-/// The same for an opportunity; what was earned is shown in the feed.
+/// `change` for an opportunity; what it newly earned is told in the feed.
 pub fn opportunity_move(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let before = tools.store.agenda.opportunities.earned_usd;
     let mut moved = change(tools, args)?;
@@ -93,7 +93,7 @@ pub fn opportunity_move(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value,
     Ok(moved)
 }
 
-/// Keeps that it posted there.
+/// Notes on the agenda that the text `last` was posted at `place`.
 pub fn seen(tools: &mut Lent<'_>, place: &str, last: &str) -> Result<Value, Fault> {
     let (place, last) = (place.to_owned(), last.to_owned());
     tools.change(&Change::Presence(PresenceChange::Note { place, last, every_days: None }))
@@ -136,7 +136,7 @@ fn after(tools: &Lent<'_>, args: &Arguments, name: &str) -> Option<Timestamp> {
     tools.store.clock.now().checked_add(SignedDuration::from_secs(seconds)).ok()
 }
 
-/// A moment as it is written; without a zone it is the owner's clock.
+/// Parses a moment; one written without a zone is taken to be in `zone`.
 pub(super) fn moment(at: &str, zone: &TimeZone) -> Option<Timestamp> {
     let local = || Some(at.parse::<DateTime>().ok()?.to_zoned(zone.clone()).ok()?.timestamp());
     at.parse().ok().or_else(local)

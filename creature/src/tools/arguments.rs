@@ -31,7 +31,7 @@ impl Arguments {
         refusal(self.tool, self.takes, why)
     }
 
-    /// All that was given, as it was meant.
+    /// All arguments that were given, converted to the kinds the tool takes.
     pub fn given(&self) -> &Map<String, Value> {
         &self.map
     }
@@ -40,7 +40,7 @@ impl Arguments {
         self.map.get(name)
     }
 
-    /// Text that the table says is needed.
+    /// A text argument; empty where it was left out.
     pub fn text(&self, name: &str) -> &str {
         self.maybe_text(name).unwrap_or_default()
     }

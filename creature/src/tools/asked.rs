@@ -1,8 +1,8 @@
-//! What the owner's words ask for: which tools of the owner's a word names, by plain code and beyond doubt. Pure.
+//! Which tools the owner's words ask for, judged by plain code and only beyond doubt. Pure.
 //!
-//! Invariant: what somebody else is quoted with asks for nothing, nor does a question, a report or a refusal.
+//! Invariant: quoted words ask for nothing, nor does a report, a refusal or a question that is no polite request.
 
-/// Words that ask for a tool or a family: one of the first, or one of the second together with one of the third.
+/// Tools or families; words that ask for them alone; verbs that ask only with a thing; beginnings of such things.
 const ASKS: [(&str, &str, &str, &str); 9] = [
     (
         "repo.install_deps",
@@ -40,17 +40,17 @@ const ASKS: [(&str, &str, &str, &str); 9] = [
     ),
 ];
 
-/// In a sentence with one of these, what is asked for is in doubt.
+/// A sentence with one of these words asks for nothing: its meaning is in doubt.
 const DOUBT: &str = "no not don't dont never nothing without instead unless if says said writes wrote told tells asked asks \
     claims suggests recommends wants";
 
-/// A question that begins so is a request.
+/// A question that begins with one of these words is a request.
 const POLITE: &str = "can could would will please";
 
 /// Where a quotation may begin; nobody but the owner speaks for the owner, so what follows is not read.
 const QUOTES: [&str; 11] = ["\"", "“", "„", "«", " '", "```", "\n>", "\n\n", ": ", ":\n", "> "];
 
-/// Those of the tools that a word of the owner's asks for.
+/// The tools among `of` that the owner's message `text` asks for.
 pub fn tools<'a>(text: &str, of: impl Iterator<Item = &'a str>) -> Vec<String> {
     let text = text.trim().to_lowercase().replace('’', "'");
     let own = QUOTES.iter().filter_map(|quote| text.find(quote)).min().unwrap_or(text.len());
@@ -63,7 +63,7 @@ pub fn tools<'a>(text: &str, of: impl Iterator<Item = &'a str>) -> Vec<String> {
     of.filter(|tool| sentences.iter().any(|words| asks(words, tool))).map(str::to_owned).collect()
 }
 
-/// Those of the tools that a text names in full.
+/// The tools among `of` that a text names in full.
 pub fn named<'a>(text: &str, of: impl Iterator<Item = &'a str>) -> Vec<String> {
     let words = words(text);
     of.filter(|tool| words.contains(tool)).map(str::to_owned).collect()

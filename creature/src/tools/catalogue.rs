@@ -1,7 +1,7 @@
-//! The table of tools, a row each: what it takes, where it may be used, what it does and may change, and its words.
+//! The table of tools, a row each: arguments, where it may be used, what it may change, and its description.
 //!
-//! Invariant: one list; what a model is told a tool takes is what its arguments are checked against. Nothing else knows
-//! a tool by its name. The order is that of every prompt: a change in it is a change of what caches hold.
+//! Invariant: one list: a model is told exactly the arguments that a call is checked against. Prompts list the
+//! tools in this order: a change of it makes caches of prompts miss.
 
 mod agenda;
 mod files;
@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 pub static TOOLS: LazyLock<Vec<Tool>> =
     LazyLock::new(|| [talk::TOOLS, papers::TOOLS, agenda::TOOLS, files::TOOLS, outside::TOOLS].concat());
 
-/// What is known of each, by its name.
+/// The marks of every tool, by its name.
 pub static MARKS: LazyLock<Vec<(&'static str, Marks)>> =
     LazyLock::new(|| TOOLS.iter().map(|tool| (tool.name, tool.marks)).collect());
 
@@ -32,12 +32,12 @@ pub fn known(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
-/// What is known of the tool of this name; of one that there is not, nothing.
+/// The marks of the tool of this name, if there is one.
 pub fn marks(name: &str) -> Option<&'static Marks> {
     known(name).map(|tool| &tool.marks)
 }
 
-/// The tool of this name; a near one is named in the hint.
+/// The tool of this name; else a fault whose hint names tools of the same family or verb.
 pub fn find(name: &str) -> Result<&'static Tool, Fault> {
     if let Some(tool) = known(name) {
         return Ok(tool);

@@ -1,4 +1,4 @@
-//! `directive.*`: the owner's standing word, where plain words were not understood by themselves.
+//! `directive.*`: notes standing orders of the owner's that were not understood when they were heard; lists all.
 
 use super::arguments::Arguments;
 use super::lent::Lent;

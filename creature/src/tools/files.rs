@@ -1,6 +1,6 @@
 //! `files.*`: files of the creature's making, inside `.self/workspace` and nowhere else.
 //!
-//! In risky mode the owner names another folder of the house in its place; what the house is made of is none.
+//! In risky mode the owner names another folder of the house in its place; a folder listed in `HOUSE` is refused.
 
 use super::arguments::Arguments;
 use super::lent::Lent;
@@ -13,7 +13,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-/// What of the house is no workspace, whatever the owner's settings say.
+/// Top-level names that are never the workspace, whatever the owner's settings say.
 const HOUSE: [&str; 12] = [
     ".git",
     ".ci",
@@ -29,9 +29,10 @@ const HOUSE: [&str; 12] = [
     "PURPOSE.md",
 ];
 
+/// Largest file that is written, in bytes.
 const MOST_WRITE: usize = 1024 * 1024;
 
-/// What the workspace may hold in all; past it a write is refused, never something deleted.
+/// Files and bytes the workspace may hold; past that a write is refused and nothing is deleted.
 const MOST_FILES: u64 = 20_000;
 const MOST_BYTES: u64 = 512 * 1024 * 1024;
 
@@ -103,7 +104,7 @@ fn unwritten(tools: &Lent<'_>, doing: &str, kind: ErrorKind, cause: &dyn Error) 
     Fault::caused(doing, cause, fault::unwritable(kind, tools.belt.files.risky))
 }
 
-/// Where the file tools work: the workspace, or the folder the owner risks.
+/// Where the file tools work: the workspace, or in risky mode the folder that the owner names.
 pub(super) fn root(tools: &Lent<'_>) -> Result<PathBuf, Fault> {
     let settings = &tools.belt.files;
     if !settings.risky {
@@ -170,7 +171,7 @@ pub(super) fn shown(tools: &Lent<'_>, path: &Path) -> String {
     path.strip_prefix(tools.store.house.root()).unwrap_or(path).display().to_string()
 }
 
-/// Files and bytes below a folder; links are not followed, and the walk ends where the quota does.
+/// Files and bytes below a folder; links are not followed, and the walk ends at `MOST_FILES`.
 fn weight(folder: &Path, depth: usize) -> (u64, u64) {
     let (mut files, mut bytes) = (0, 0);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! `knowledge.*` and `fact.add`: notes to be found again, the search over all that is kept, and facts with their source.
+//! `knowledge.*`, `fact.add` and `dream.*`: notes, the search over all that is kept, facts, dreams.
 
 use super::arguments::Arguments;
 use super::lent::Lent;
@@ -77,7 +77,7 @@ pub fn dream_undo(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault
     Ok(json!({"undone": name, "restored": restored}))
 }
 
-/// The path of a paper by its name in a folder of papers.
+/// The path from the root of the paper that the call names, `self/<folder>/<name>.md`.
 pub(super) fn paper(tools: &Lent<'_>, args: &Arguments, folder: &str) -> Result<String, Fault> {
     let name = args.text("name").trim();
     let name = name.strip_prefix("self/").unwrap_or(name);

@@ -1,22 +1,22 @@
-//! What a call leaves that somebody can use later: its name, by which later calls use it, and its text. Pure.
+//! What a call leaves that can be used later: a name, by which later calls are seen to use it, and its text. Pure.
 
 use crate::guardian_post;
 use mind::thought::ToolCall;
 use serde_json::Value;
 
-/// What a tool leaves, by what it was given and what it came to; an empty name is nothing.
+/// Tells from a call and its result what the tool left, as (name, text); an empty name is nothing.
 pub type Leaves = fn(&Call) -> (String, String);
 
-/// What the owner was told last, by the name it is counted under: an answer uses it.
+/// Name of the last message to the owner; whatever the owner says next counts as its use.
 pub const MESSAGE: &str = "a message to the owner";
 
 /// Characters of an edit's summary that name it.
 const MOST_EDIT: usize = 40;
 
-/// Papers that are its log, shown to every thought or to none: to write there leaves nothing to be used.
+/// Papers that are logs, shown to every thought or to none: writing one leaves nothing to be used later.
 const LOGS: [&str; 3] = ["diary", "scratch", "heartbeat"];
 
-/// A call that went well.
+/// A call that went well, and its result.
 pub struct Call<'a> {
     call: &'a ToolCall,
     result: &'a Value,
@@ -32,7 +32,7 @@ impl Call<'_> {
     }
 }
 
-/// What this call left; none where it leaves nothing, or only a log.
+/// What this call left, as (name, text); none where that is nothing or a log.
 pub fn by(leaves: Option<Leaves>, call: &ToolCall, result: &Value) -> Option<(String, String)> {
     let left = leaves?(&Call { call, result });
     Some(left).filter(|(what, _)| !what.is_empty() && !LOGS.contains(&what.as_str()))
@@ -55,7 +55,7 @@ pub(super) fn item(call: &Call) -> (String, String) {
     (call.came("id"), call.arg("title") + &call.arg("text"))
 }
 
-/// A step of something that is there.
+/// A step of an item that is there.
 pub(super) fn step(call: &Call) -> (String, String) {
     (call.arg("id"), String::new())
 }
@@ -68,13 +68,13 @@ pub(super) fn change(call: &Call) -> (String, String) {
     (edit(&call.arg("summary")), String::new())
 }
 
-/// What waits for the owner's yes; sent at once, it is out of the house.
+/// An act that waits for the owner's yes; one that was sent at once leaves nothing.
 pub(super) fn ask(call: &Call) -> (String, String) {
     let ask = call.came("asked");
     (if ask.is_empty() { ask } else { format!("ask {ask}") }, call.arg("text"))
 }
 
-/// The name of an edit of its own source: the life that is born of it uses it. Empty for one that says nothing of itself.
+/// The name of a self-edit, which the life born of it uses; empty where its summary is.
 ///
 /// Only its beginning counts: the guardian tells a life what it was born of by a commit's subject, which is cut.
 pub fn edit(summary: &str) -> String {

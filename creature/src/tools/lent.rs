@@ -1,4 +1,4 @@
-//! What tools act with: the toolbox of a life, lent the store for a call, and what comes of one.
+//! What tools act with: the toolbox of a life, the store lent to it for a call, and what comes of a call.
 
 use super::marks::{Marks, MarksByName};
 use super::show;
@@ -18,15 +18,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-/// What a mind is shown of one result unless its window says otherwise, in characters: 10,000 tokens.
+/// Characters of one result that a mind is shown, about 10,000 tokens, unless its model's window says otherwise.
 pub(super) const MOST_SHOWN: usize = 35_000;
 
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Done {
-    /// As it is remembered: `{"ok":true,…}` or `{"ok":false,"error":…,"hint":…}`, at most 6,000 characters.
+    /// As it is remembered, long parts shortened: `{"ok":true,…}` or `{"ok":false,"error":…,"hint":…}`.
     pub result: Value,
-    /// As a mind reads it.
+    /// In words, as a mind reads it.
     pub shown: String,
 }
 
@@ -37,17 +37,17 @@ impl Done {
         Self { shown: show::shown(&result, &Map::new(), false, MOST_SHOWN), result }
     }
 
-    /// What comes of a call that is run; a panic in it is its failed result.
+    /// Runs a call; a panic in it becomes a failed result.
     pub async fn guarded(tool: &str, call: impl Future<Output = Done>) -> Done {
         caught(tool, call).await.unwrap_or_else(|fault| Done::failed(fault.error, fault.hint))
     }
 }
 
-/// What a life has to act with, and what tools ask of it. One per life; it owns nothing that is kept.
+/// What a life's tools act with, and what they ask of the life. One per life; nothing in it outlives the life.
 pub struct Toolbox {
-    /// Only talking: memory and notes.
+    /// Safe mode: only tools of scope `Talk` run.
     pub safe: bool,
-    /// Nothing outward happens: no network, no commands, no requests to the guardian.
+    /// A rehearsal: nothing outward happens: no network, no commands, no requests to the guardian.
     pub rehearsal: bool,
     /// Set by a self-edit that passed: the life asks for rebirth and ends politely once it is blessed.
     pub rebirth: Option<Rebirth>,
@@ -59,16 +59,17 @@ pub struct Toolbox {
     pub broker: Option<Broker>,
     /// Set by `complete_run`: the wake ends with this thought.
     pub completed: bool,
-    /// What is known of each tool.
+    /// The marks of each tool.
     pub(super) marks: MarksByName,
-    /// When tools may be used, by name or family, where the owner said.
+    /// When tools may be used, as the owner set it, by name (`x.post`) or family (`x.*`).
     pub permissions: BTreeMap<String, Permission>,
-    /// Where the file tools work.
+    /// Where the file tools work, and how much they show.
     pub files: FileSettings,
     /// Characters that a mind is shown of one result at most; by the window of its model.
     pub most_shown: usize,
+    /// Calls so far in this life; the number is part of the names of files that long results are kept in.
     pub(super) spills: Arc<AtomicU32>,
-    /// Tools of the owner's request that were used, while this works beside the life's own.
+    /// Tools of the owner's request that were used; only in a toolbox made by `beside`.
     pub(super) used: Option<Vec<String>>,
 }
 
@@ -88,7 +89,7 @@ pub struct Rebirth {
 }
 
 impl Toolbox {
-    /// Another one for a call that runs while this one is used.
+    /// A second toolbox, for a call that runs while this one is in use.
     pub fn beside(&self) -> Self {
         Self {
             rebirth: self.rebirth.clone(),
@@ -101,20 +102,20 @@ impl Toolbox {
         }
     }
 
-    /// Takes over what came of such a call; the tools of the owner's request that it used.
+    /// Takes over what a toolbox made by `beside` came to; returns the tools of the owner's request that it used.
     pub fn take_over(&mut self, other: Self) -> Vec<String> {
         self.rebirth = other.rebirth.or(self.rebirth.take());
         other.used.unwrap_or_default()
     }
 
-    /// What is known of the tool of this name; of one that there is not, nothing.
+    /// The marks of the tool of this name, if there is one.
     pub(super) fn marks(&self, name: &str) -> Option<&'static Marks> {
         self.marks.iter().find(|(known, _)| *known == name).map(|(_, marks)| marks)
     }
 }
 
 impl Lent<'_> {
-    /// Notes that a tool of the owner's did what the owner asked for.
+    /// Notes that a tool which needs the owner's request did what was asked for.
     pub(super) fn used(&mut self, tool: &str) -> Result<(), Fault> {
         if let Some(used) = &mut self.belt.used {
             used.push(tool.to_owned());
@@ -138,7 +139,7 @@ impl Lent<'_> {
         Ok(services.into_iter().flatten().find(named).cloned())
     }
 
-    /// Makes a change of the agenda; refused, nothing is changed.
+    /// Makes a change of the agenda; a refused one changes nothing.
     pub fn change(&mut self, change: &Change) -> Result<Value, Fault> {
         self.store.change(&self.caller, change)
     }

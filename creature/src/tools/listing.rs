@@ -1,6 +1,6 @@
 //! `files.list`: what lies below a folder of the workspace, each entry with kind, size and time.
 //!
-//! Invariant: nearest first where not all fits, and how much was left out is said. Links are named, never followed.
+//! Invariant: where not all fits, the deepest entries are left out, and counted. Links are named, never followed.
 
 use super::arguments::Arguments;
 use super::files::{inside, root};
@@ -12,10 +12,10 @@ use std::collections::VecDeque;
 use std::fs::{self, Metadata};
 use std::path::PathBuf;
 
-/// Entries looked at, past which what is left out is not even counted.
+/// Entries looked at; past that not even those left out are counted.
 const MOST_SEEN: usize = 50_000;
 
-/// Levels of folders, unless said.
+/// Levels of folders, unless the call says.
 const DEPTH: usize = 8;
 
 /// What one walk has found so far.
@@ -23,7 +23,7 @@ const DEPTH: usize = 8;
 struct Listing {
     lines: Vec<(String, String)>,
     seen: usize,
-    /// Folders below the last level.
+    /// Folders on the last level, which were not looked into.
     unopened: usize,
 }
 
@@ -31,7 +31,7 @@ pub fn list(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let path = args.maybe_text("path").unwrap_or("");
     let folder = inside(tools, args, path)?;
     let depth = args.number("depth").unwrap_or(DEPTH);
-    // The workspace itself comes to be with its first file.
+    // The workspace's folder is made with its first file: until then it is empty.
     if folder == root(tools)? && !folder.exists() {
         return Ok(json!({"entries": [], "left_out": 0}));
     }
@@ -59,7 +59,7 @@ pub fn list(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"entries": entries, "left_out": left_out, "note": note}))
 }
 
-/// Level by level, so that what is left out lies deepest.
+/// Walks level by level, so that what is left out lies deepest.
 fn walk(top: PathBuf, depth: usize, most: usize) -> Listing {
     let mut listing = Listing::default();
     let mut folders = VecDeque::from([(top, String::new(), 1)]);

@@ -1,4 +1,4 @@
-//! What is known of a tool beside its words: where it may be used, who has it, what it may change, how it is treated. Pure.
+//! Marks of a tool: where it may be used, which sub-sessions have it, what it may change, how it is treated. Pure.
 
 use super::left::Leaves;
 use agenda::sessions::Mode;
@@ -6,37 +6,37 @@ use agenda::sessions::Mode;
 /// Where a tool may be used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scope {
-    /// Also in safe mode.
+    /// Usable in safe mode too.
     Talk,
-    /// Within the house; also in a rehearsal, on its copy.
+    /// Acts within the house; usable in a rehearsal too, on its copy of the house.
     House,
-    /// Reaches the network, runs commands or asks the guardian; not in a rehearsal.
+    /// Reaches the network, runs commands or asks the guardian; does nothing in a rehearsal.
     Outward,
 }
 
 /// Which sub-sessions have a tool.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Apart {
-    /// Each that has tools: it only looks within the house.
+    /// All that have tools: the tool only looks within the house.
     Looks,
-    /// Those that work, too: it reads what is outside, writes what others of the house will read, or is the shell, which
-    /// is within the same walls.
+    /// Minimal and full ones: the tool reads what is outside, writes what others of the house will read, or is the
+    /// shell, which is within the same walls.
     Works,
-    /// The full ones alone.
+    /// Full ones alone.
     Full,
     /// None: what ends or steers the life itself stays with its own thoughts.
     Never,
 }
 
-/// What a tool may change that others go by.
+/// What a tool may change that other calls or thoughts go by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Changes {
     Nothing,
     /// What is remembered: a snapshot stands in place of older records.
     Memory,
-    /// Its papers, the checklist among them.
+    /// The creature's papers, the checklist among them.
     Papers,
-    /// The house, so that every other call is worth another try.
+    /// Files of the house, so that a call that failed before is worth another try.
     House,
 }
 
@@ -55,7 +55,7 @@ impl Apart {
 /// The marks of every tool by its name, in the order of the table.
 pub type MarksByName = &'static [(&'static str, Marks)];
 
-/// What else is known of a tool: who has it, what it may change, how it is treated.
+/// Which sub-sessions have a tool, what it may change, how it is treated.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     pub apart: Apart,
@@ -66,24 +66,24 @@ pub struct Marks {
     pub is_strict: bool,
     /// What it shows is source, with line numbers.
     pub is_numbered: bool,
-    /// It ends the wake: said again, it is no repeat.
+    /// It ends the wake; the same call in a later wake is no repeat.
     pub ends: bool,
     /// Unless the settings say otherwise it needs the owner's own request.
     pub is_owners: bool,
-    /// It begins sub-sessions; those that are deep enough may not.
+    /// It begins sub-sessions; sub-sessions from depth 2 on do not have it.
     pub spawns: bool,
     /// Reviews of standing concerns have it too.
     pub reviews: bool,
-    /// What it finds is used by that, not only what its arguments name.
+    /// What its result names counts as used, not only what its arguments name.
     pub uses_what_it_finds: bool,
-    /// Kinds of message by which it answers the owner.
+    /// Values of its argument `kind` with which it answers the owner; the empty one stands for a call without.
     pub answers: &'static [&'static str],
     /// What it leaves that can be used later.
     pub leaves: Option<Leaves>,
 }
 
 impl Marks {
-    /// Of a tool that is quick and changes nothing that others go by.
+    /// Marks of a tool that is quick and changes nothing that other calls go by.
     pub const fn new(apart: Apart) -> Self {
         Self {
             apart,

@@ -1,7 +1,7 @@
-//! The toolbox: what tools act with, lent the store for a call, and how a call is run. One file per family; `catalogue` has a row for each.
+//! The toolbox: how the call of a tool is run. One file per family of tools; `catalogue` has a row for each tool.
 //!
-//! Invariant: a result is an object with `ok`; a mind reads it in words, whole up to one cap, and what is longer is kept beside it.
-//! Invariant: in safe mode only talking tools run; in a rehearsal nothing outward does.
+//! Invariant: a result is an object with `ok`. A mind reads it in words up to a cap; long parts are kept in files.
+//! Invariant: in safe mode only tools of scope `Talk` run; in a rehearsal those of scope `Outward` do nothing.
 
 mod agenda;
 mod arguments;
@@ -79,7 +79,7 @@ impl Toolbox {
 }
 
 impl Lent<'_> {
-    /// Runs one call.
+    /// Runs one call; whatever fails is told in its result.
     pub async fn call(&mut self, call: &ToolCall) -> Done {
         let numbered = catalogue::marks(&call.tool).is_some_and(|marks| marks.is_numbered);
         let result = match catalogue::find(&call.tool) {
@@ -88,7 +88,7 @@ impl Lent<'_> {
         };
         let result = match result {
             Ok(Value::Object(fields)) => {
-                // What it read or wrote itself is known to it as it is.
+                // A paper that the creature itself read or wrote is no news to it.
                 let path = fields.get("path").and_then(Value::as_str);
                 path.into_iter().for_each(|path| dream::looked(&self.store.house, path));
                 object(fields)
@@ -131,7 +131,7 @@ impl Lent<'_> {
     }
 }
 
-/// The result without the token, wherever a command or a page said it.
+/// The result with the broker's token struck out, wherever a command or a page said it.
 fn hide(result: Value, token: &str) -> Value {
     let text = result.to_string();
     if token.is_empty() || !text.contains(token) {

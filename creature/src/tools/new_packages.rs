@@ -1,4 +1,4 @@
-//! New packages: a change that has cargo fetch what the last lock does not hold is judged as `repo.install_deps` is.
+//! New packages: a change that would have cargo fetch one needs the permission of `repo.install_deps`.
 
 use super::lent::Lent;
 use super::{permission, repo_look};
@@ -8,7 +8,7 @@ use patch::change::Change;
 use patch::packages::{self, Manifests};
 use std::path::Path;
 
-/// The tool whose permission it takes.
+/// The tool whose permission a new package needs.
 pub(super) const TOOL: &str = "repo.install_deps";
 
 /// Folders looked into for manifests, and how deep.
@@ -18,7 +18,8 @@ const DEEPEST: usize = 12;
 /// Packages named in a refusal.
 const MOST_NAMED: usize = 8;
 
-/// Refuses changes, and what stands uncommitted, where they add packages that nobody allowed; whether the owner did.
+/// Refuses changes that, with what stands uncommitted, add packages nobody allowed. True where only the owner's
+/// request allows them.
 pub(super) fn judge(tools: &Lent<'_>, changes: &[Change]) -> Result<bool, Fault> {
     let mut after = Manifests::new();
     below(
@@ -66,7 +67,7 @@ fn committed(tools: &Lent<'_>) -> Result<Manifests, git2::Error> {
     Ok(manifests)
 }
 
-/// Manifests and locks on the disk, but for what cargo builds.
+/// Manifests and locks below a folder, without `target` and `.git`: at most `left` folders, `deep` levels down.
 fn below(root: &Path, folder: &Path, manifests: &mut Manifests, left: &mut usize, deep: usize) {
     let built = folder.ends_with("target") || folder.ends_with(".git");
     if built || deep == 0 || *left == 0 {

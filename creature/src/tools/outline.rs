@@ -1,12 +1,12 @@
-//! The outline of a file: items of Rust with their first and last lines and what their doc says, headings of a paper. Pure.
+//! The outline of a file: Rust items with their first and last line and their doc, headings of a paper. Pure.
 //!
-//! Invariant: found by layout, as rustfmt leaves it: an item ends where a closing bracket stands as far left as it began.
+//! Invariant: items are found by rustfmt's layout: each ends at a closing bracket indented as its first line.
 
 /// Characters of a signature and of a doc's first line.
 const MOST_SIGNATURE: usize = 160;
 const MOST_DOC: usize = 120;
 
-/// Words that may stand before the one that says what an item is.
+/// Words that may stand before the keyword of an item.
 const BEFORE: [&str; 6] = ["async", "const", "unsafe", "extern", "default", "\"C\""];
 
 const KINDS: [&str; 11] =
@@ -30,14 +30,14 @@ pub struct Item {
 }
 
 impl Item {
-    /// Whether it is meant by this name: its own, `Type::name`, or the head of an `impl`.
+    /// Whether this name means the item: its own name, `Type::name`, or the head of an `impl`.
     pub fn is(&self, name: &str) -> bool {
         let last = self.within.split(" for ").last().unwrap_or_default().trim_start_matches("impl ");
         self.name == name || name.rsplit_once("::").is_some_and(|(of, own)| own == self.name && of == last)
     }
 }
 
-/// The outline as lines.
+/// The outline as lines: of Rust its items, of TOML its tables, of other files the lines that begin with `#`.
 pub fn lines(path: &str, text: &str) -> Vec<String> {
     if path.ends_with(".rs") {
         return items(text).iter().map(line).collect();
@@ -57,7 +57,7 @@ fn line(item: &Item) -> String {
 pub fn items(text: &str) -> Vec<Item> {
     let lines: Vec<&str> = text.lines().collect();
     let mut items: Vec<Item> = Vec::new();
-    // What is open here: where it ends, and its name as `within` has it.
+    // Items that this line stands in: the index of the last line of each, and its name as `within` has it.
     let mut open: Vec<(usize, String)> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         open.retain(|(last, _)| at < *last);
@@ -70,7 +70,7 @@ pub fn items(text: &str) -> Vec<Item> {
         let (top, doc) = above(&lines, at);
         let name = if kind == "impl" { unbraced(&signature) } else { name };
         let within = open.last().map_or(String::new(), |(_, name)| name.clone());
-        // Only what may hold items of its own is looked into.
+        // Only these kinds hold items of their own.
         if matches!(kind, "impl" | "trait" | "mod") && last > at {
             open.push((last, name.clone()));
         }
@@ -107,7 +107,7 @@ fn named(line: &str) -> Option<(&'static str, String)> {
     }
 }
 
-/// The signature on one line, and the line where the item ends.
+/// The signature on one line, and the index of the line where the item ends.
 fn extent(lines: &[&str], at: usize, indent: usize) -> (String, usize) {
     let (mut signature, mut whole) = (String::new(), false);
     for (number, line) in lines.iter().enumerate().skip(at) {
@@ -125,7 +125,7 @@ fn extent(lines: &[&str], at: usize, indent: usize) -> (String, usize) {
     (signature, lines.len().saturating_sub(1))
 }
 
-/// Where the docs and attributes above an item begin, and the first line of its doc.
+/// The index of the line where docs and attributes above an item begin, and the first line of its doc.
 fn above(lines: &[&str], at: usize) -> (usize, String) {
     let mut top = at;
     while let Some(line) = top.checked_sub(1).and_then(|above| lines.get(above)) {

@@ -1,6 +1,7 @@
-//! `owner.message`, and the post: what goes to the owner unasked, when there is reason and room for it.
+//! `owner.message`, and the delivery of what goes to the owner unasked, when there is reason and room for it.
 //!
-//! Invariant: a message is remembered under its number before it is struck off; an end between the two costs nothing.
+//! Invariant: a message is remembered under its id before it is struck off the outbox: a death between the two
+//! neither loses nor repeats it.
 
 use super::arguments::Arguments;
 use super::lent::Lent;
@@ -16,14 +17,14 @@ use memory::Record;
 use mind::moment::Word;
 use serde_json::{Value, json};
 
-/// Records looked back on for what was asked, answered and delivered.
+/// Records, and their bytes, looked back on for what was asked, answered and delivered.
 const LOOK_BACK: (usize, u64) = (400, 4 << 20);
 
 /// After an answer the owner is still listening for this long.
 const LISTENING: SignedDuration = SignedDuration::from_hours(1);
 
 pub fn message(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
-    // What is said in a talk with the owner is an answer.
+    // A message without a kind is an answer to the owner.
     let kind = args.maybe_text("kind").map_or(Kind::Answer, Kind::named);
     let text = args.text("text");
     if kind == Kind::Answer {
@@ -35,7 +36,8 @@ pub fn message(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(said)
 }
 
-/// Answers the owner's words on the thread `data` names, else on the one worked on; `done` says whether that was all.
+/// Answers the owner's words on the thread `data` names, else on the caller's; `done` says whether that was all.
+/// Refused where no words of the owner's wait for an answer.
 pub fn answer(tools: &mut Lent<'_>, mut data: Value, done: Option<bool>) -> Result<Value, Fault> {
     let thread = match data.get("thread").and_then(Value::as_str).filter(|thread| !thread.is_empty()) {
         Some(thread) => thread.chars().take(64).collect(),
@@ -50,7 +52,7 @@ pub fn answer(tools: &mut Lent<'_>, mut data: Value, done: Option<bool>) -> Resu
         return Err(Fault::new(error, hint));
     }
     if let Value::Object(fields) = &mut data {
-        // The owner's messages come from the inbox alone; nobody else speaks for the owner.
+        // A mind cannot make this a message of the owner's: those come from the inbox alone.
         fields.shift_remove("about");
         fields.insert("from".to_owned(), json!("creature"));
         fields.insert("kind".to_owned(), json!("answer"));
@@ -82,7 +84,7 @@ impl Lent<'_> {
         if due.is_empty() {
             return Ok(0);
         }
-        // A life may have ended between telling and striking off.
+        // A life may have ended after it recorded these messages and before it struck them off.
         let told: Vec<String> = self.store.messages().iter().flat_map(|record| ids(&record.data)).collect();
         let again: Vec<String> =
             due.iter().flat_map(|due| &due.ids).filter(|id| told.contains(id)).cloned().collect();
@@ -135,7 +137,7 @@ impl Lent<'_> {
                 let answered: Option<Timestamp> = after.and_then(|record: &Record| record.at.parse().ok());
                 return answered.is_none_or(|at| self.store.clock.now().duration_since(at) <= LISTENING);
             }
-            // Records of an older self have no kind: all it said was answers. A reminder is none.
+            // Records of an older self have no kind: all its messages but reminders were answers.
             let unkind = record.data.get("kind").is_none() && record.data.get("reminder").is_none();
             if unkind || said(record, "kind", "answer") {
                 after = Some(record);
@@ -146,7 +148,7 @@ impl Lent<'_> {
 }
 
 impl Store {
-    /// What the last message on a word's thread asked a yes for, where it was sent before the word was said.
+    /// The last message on a word's thread, if it asked for a yes and was sent before the word; else empty.
     pub(crate) fn asked_last(&self, word: &Word) -> String {
         let messages = self.messages();
         let mine = |record: &&Record| {
@@ -160,7 +162,7 @@ impl Store {
         text.unwrap_or_default().to_owned()
     }
 
-    /// Messages of late, both ways.
+    /// The latest messages from and to the owner, oldest first.
     fn messages(&self) -> Vec<Record> {
         let tail = memory::tail(&self.house.memory(), LOOK_BACK.0, LOOK_BACK.1);
         let records = tail

@@ -1,21 +1,21 @@
-//! Pages through text: whole lines from a line on, as many as there is room for, and where the next page begins. Pure.
+//! Pages through text: whole lines from a line on, as many as fit, and where the next page begins. Pure.
 //!
-//! Invariant: what a page says it holds it holds without a gap, and `next_from` is the line after its last one.
+//! Invariant: a page has every line that it says it has, and `next_from` is the line after its last one.
 
 use super::arguments::Arguments;
 use crate::fault::Fault;
 use serde_json::{Map, Value, json};
 
-/// What the words about a cut line may take, in characters.
+/// Characters reserved for the note about a cut line.
 const CUT_WORDS: usize = 80;
 
-/// The span that `from` and `lines` ask for, however long; whoever shows it makes it fit.
+/// The lines that the arguments `from` and `lines` ask for, however many; `fit` cuts them to size later.
 pub fn page(args: &Arguments, path: &str, text: &str) -> Result<Value, Fault> {
     let from = args.number("from").unwrap_or(1);
     span(args, path, text, from, args.number("lines").unwrap_or(usize::MAX))
 }
 
-/// So many lines from a line on.
+/// At most `most` lines from line `from` on, counted from 1.
 pub fn span(args: &Arguments, path: &str, text: &str, from: usize, most: usize) -> Result<Value, Fault> {
     let total = text.lines().count();
     if from > total.max(1) {
@@ -35,7 +35,7 @@ pub fn is_page(fields: &Map<String, Value>) -> bool {
     fields.get("text").is_some_and(Value::is_string) && fields.contains_key("lines_total")
 }
 
-/// The page with as many of its lines as `most` characters hold; each costs `beside` more.
+/// Cuts a page to the lines that `most` characters hold, each taking `beside` more; the first is kept, cut.
 pub fn fit(fields: &mut Map<String, Value>, most: usize, beside: usize) {
     let number = |name: &str| fields.get(name).and_then(Value::as_u64).unwrap_or_default() as usize;
     let (from, total) = (number("from"), number("lines_total"));
@@ -65,7 +65,7 @@ fn go_on(fields: &mut Map<String, Value>, next: usize, total: usize) {
     };
 }
 
-/// A line as it is, or its beginning and how much is left out.
+/// A line as it is, or within `most` characters its beginning and how much is left out.
 pub fn cut(line: &str, most: usize) -> String {
     let length = line.chars().count();
     if length <= most {

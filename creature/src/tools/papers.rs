@@ -1,4 +1,4 @@
-//! `notes.*` and `purpose.rewrite`: the creature's papers, read and written whole.
+//! `notes.*` and `purpose.rewrite`: the creature's papers, read by pages and written whole.
 
 use super::arguments::Arguments;
 use super::lent::{Lent, waits};
@@ -12,9 +12,10 @@ use std::io;
 /// Largest paper, in bytes; a diary that reaches it goes on in notes.
 const MOST_PAPER: usize = 256 * 1024;
 
+/// Largest purpose, in bytes.
 const MOST_PURPOSE: usize = 64 * 1024;
 
-/// Papers under `self/notes/`; each a file, so that a loop cannot fill the disk.
+/// Papers under `self/notes/` at most, so that a loop cannot fill the disk with them.
 const MOST_NOTES: usize = 1_000;
 
 pub fn read(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
@@ -60,7 +61,7 @@ pub async fn rewrite_purpose(tools: &mut Lent<'_>, args: &Arguments) -> Result<V
         return Err(args.fault("would change nothing: PURPOSE.md says this already"));
     }
     let mut change = json!({"ok": true, "stage": "apply", "summary": reason, "files": [path]});
-    // What it said is remembered before it is replaced: between the two nothing can be lost.
+    // The old text is remembered before it is replaced: a death between the two loses nothing.
     if let (false, Some(broker)) = (tools.belt.rehearsal, tools.belt.broker.clone()) {
         let text_before =
             json!({"about": "purpose", "text": "PURPOSE.md is to be rewritten", "previous": before});

@@ -1,6 +1,6 @@
-//! `records`, `self.examine` and `history`: what it did and what became of it, from its memory and the guardian's history.
+//! `records`, `self.examine` and `history`: what the creature did, by its memory and by the guardian's history.
 //!
-//! Invariant: nothing is remembered that is not in the files; what was not looked at is said.
+//! Invariant: nothing is told that is not in the files; what was not looked at is said.
 
 use super::arguments::Arguments;
 use super::lent::Lent;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// Records and bytes looked back on.
 const LOOK_BACK: (usize, u64) = (20_000, 16 << 20);
 
-/// Bytes of the guardian's history.
+/// Bytes read of the guardian's history, from its end.
 const MOST_HISTORY: u64 = 2 << 20;
 
 /// How far back where no time is given.
@@ -95,7 +95,7 @@ pub fn history(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(answer)
 }
 
-/// A line of the history in words; none where it is older, or no event.
+/// A line of the history in words; none where it is older than `since`, or no event.
 fn event(line: &str, since: Timestamp) -> Option<String> {
     let Value::Object(mut fields) = serde_json::from_str(line).ok()? else { return None };
     let (at, what) = (fields.shift_remove("at")?, fields.shift_remove("what")?);
@@ -112,7 +112,7 @@ fn event(line: &str, since: Timestamp) -> Option<String> {
 pub fn examine(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let mut span = span(tools, args, "since")?;
     if args.maybe_text("until").is_some_and(|until| !until.trim().is_empty()) {
-        // The end of a span is where the one that is named begins: `until today` is midnight.
+        // The examined span ends where the span that `until` names begins: `until today` is midnight.
         span.until = self::span(tools, args, "until")?.since;
     }
     if span.until <= span.since {

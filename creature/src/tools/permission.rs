@@ -1,7 +1,7 @@
 //! Permission: which tools may be used now, by the owner's settings and by whose request is worked on.
 //!
-//! Invariant: by itself the creature installs nothing, and does not change what it is (PURPOSE.md, its prompts) in a
-//! day in which it read what others wrote. What cannot be known counts as read.
+//! Invariant: by itself the creature installs nothing, and changes what it is (PURPOSE.md, its prompts) only while
+//! the broker says that this life has read no untrusted text of late; a broker that does not say it counts as no.
 
 use super::asked;
 use super::lent::{Lent, fault};
@@ -14,13 +14,13 @@ use mind::moment::Word;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The tool whose name stands for a change of what it is.
+/// The tool whose name stands for any change of the creature's identity: a request for it allows them all.
 const IDENTITY: &str = "purpose.rewrite";
 
-/// The creature's identity, beside PURPOSE.md.
+/// Files that are the creature's identity, beside PURPOSE.md.
 const PROMPTS: &str = "creature/prompts/";
 
-/// Refuses a tool that may not be used now; whether it may only because the owner asked for it.
+/// Refuses a tool that may not be used now. True where it may be used only because the owner asked for it.
 pub(super) fn permit(tools: &Lent<'_>, name: &str) -> Result<bool, Fault> {
     match permission(&tools.belt.permissions, name, tools.belt.marks(name)) {
         Permission::Always => Ok(false),
@@ -39,7 +39,7 @@ pub(super) fn permit(tools: &Lent<'_>, name: &str) -> Result<bool, Fault> {
     }
 }
 
-/// When a tool may be used: by its name, else by its family, else as it is built.
+/// When a tool may be used: as set for its name, else for its family, else by its marks.
 fn permission(said: &BTreeMap<String, Permission>, name: &str, marks: Option<&Marks>) -> Permission {
     let family = name.split_once('.').map(|(family, _)| format!("{family}.*"));
     let found = said.get(name).or_else(|| family.and_then(|family| said.get(&family))).copied();
@@ -50,7 +50,7 @@ fn permission(said: &BTreeMap<String, Permission>, name: &str, marks: Option<&Ma
     })
 }
 
-/// Refuses a change of these files by itself where it would touch its identity after reading untrusted text.
+/// Refuses changes of identity files that the owner did not ask for, where this life has read untrusted text.
 pub(super) async fn identity(tools: &Lent<'_>, files: &[String]) -> Result<(), Fault> {
     let own = files.iter().find(|file| *file == "PURPOSE.md" || file.starts_with(PROMPTS));
     let (Some(file), false, Some(broker)) = (own, tools.asked(IDENTITY), &tools.belt.broker) else {
@@ -65,7 +65,7 @@ pub(super) async fn identity(tools: &Lent<'_>, files: &[String]) -> Result<(), F
 }
 
 impl Lent<'_> {
-    /// Opens a request for the tools a word of the owner's asks for, or agrees to where it was asked for one.
+    /// Opens a request for the tools that the owner's words ask for, or for the one tool that their yes allows.
     pub(crate) fn requested(&mut self, word: &Word) -> Result<(), Fault> {
         let said = &self.belt.permissions;
         let owners = |(name, marks): &&(&str, Marks)| {
@@ -84,8 +84,8 @@ impl Lent<'_> {
         self.change(&Change::Request(heard)).map(drop)
     }
 
-    /// Whether an open request of the owner's asks for this tool: the one of the thread that is answered; of any where
-    /// it goes on with what it was asked for. What runs apart of its own accord has no part in it.
+    /// Whether an open request of the owner's asks for this tool. While the owner is answered, only those on that
+    /// thread count, else those on any; for sub-sessions spawned of the creature's own accord none does.
     pub(super) fn asked(&self, tool: &str) -> bool {
         let thread = self.caller.owner.then_some(self.caller.thread.as_str());
         (self.caller.owner || self.caller.session.is_none())
@@ -93,7 +93,7 @@ impl Lent<'_> {
     }
 }
 
-/// What of the owner's permissions names no tool, as a sentence.
+/// A sentence on entries of the owner's permissions that name no tool; none where all do.
 pub fn unknown(permissions: &BTreeMap<String, Permission>, marks: MarksByName) -> Option<String> {
     let names = || marks.iter().map(|(name, _)| *name);
     let known = |name: &str| {
@@ -102,7 +102,7 @@ pub fn unknown(permissions: &BTreeMap<String, Permission>, marks: MarksByName) -
     };
     let unknown: Vec<&str> = permissions.keys().map(String::as_str).filter(|name| !known(name)).collect();
     let first = unknown.first()?;
-    // Its own family, else the tools of that name in another.
+    // Tools of the same family, else those of the same name in another.
     let (family, own) = first.split_once('.').unwrap_or((first, first));
     let of = |part: &str| names().filter(|name| name.split('.').any(|at| at == part)).collect();
     let near: Vec<&str> =

@@ -7,6 +7,7 @@ use crate::fault::Fault;
 use memory::kinds;
 use serde_json::{Value, json};
 
+/// Bytes of one record's data, as JSON.
 const MOST_BYTES: usize = 32 * 1024;
 
 /// Characters of a snapshot; all of it goes into every thought from then on.

@@ -1,4 +1,4 @@
-//! `reminder.*`, `pulse.list`: what comes back at its time, be it words, a prompt of its own or a standing concern.
+//! `reminder.add`, `reminder.list` and `pulse.list`: words, prompts and standing concerns that come at their time.
 
 use super::arguments::Arguments;
 use super::lent::Lent;

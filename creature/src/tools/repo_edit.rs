@@ -1,4 +1,4 @@
-//! `repo.*` that change the creature: edits gather in the draft and are born by the protocol; commits and resets by the guardian.
+//! `repo.*` that change the creature: edits gather in a draft, which is proven; the guardian commits and resets.
 
 use super::arguments::Arguments;
 use super::lent::{Lent, Rebirth};
@@ -17,7 +17,7 @@ use patch::proof::{self, Proof};
 use patch::{Failed, Stage, packages, rebase};
 use serde_json::{Map, Value, json};
 
-/// Characters of an error in a record of its own; that of the action has more.
+/// Characters of an error in a `self_change` record; the record of the action has more of it.
 const MOST_ERROR: usize = 3_000;
 
 pub async fn edit(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
@@ -68,7 +68,7 @@ pub async fn commit(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fau
     }
 }
 
-/// The draft goes, or the one that went last is taken up again.
+/// Puts the draft aside, or with `back` takes up the one that was put aside last.
 pub fn drop_draft(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let _alone = draft::hold(&tools.store.house)?;
     let there = Draft::open(&tools.store.house);
@@ -96,7 +96,7 @@ pub async fn reset_hard(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value,
     };
     let (house, patience) = (&tools.store.house, tools.belt.patience);
     let answer = guardian_post::ask(house, tools.store.life, Kind::Reset, &reason, patience).await?;
-    // What was to be born is no longer there.
+    // The source that was to be born is no longer there.
     tools.belt.rebirth = None;
     Ok(json!({"commit": answer.commit, "note": "what was there is kept under refs/guardian/rescued"}))
 }
@@ -105,7 +105,7 @@ fn roots<'a>(house: &'a House, draft: Option<&'a Draft>) -> Roots<'a> {
     Roots { source: draft.map_or(house.root(), Draft::root), papers: house.root() }
 }
 
-/// The edits as they are meant: one without `new` is one that missed before, with another `old`.
+/// The edits of a call; one without `new` takes the `new` of an edit of the same file that missed before.
 fn edits(args: &Arguments, draft: Option<&Draft>) -> Result<Vec<Edit>, String> {
     let mut missed = draft.map_or(Vec::new(), |draft| draft.state.missed.clone());
     let field = |edit: &Value, name: &str| edit.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -126,7 +126,7 @@ fn edits(args: &Arguments, draft: Option<&Draft>) -> Result<Vec<Edit>, String> {
     given.map(edit).collect()
 }
 
-/// Takes a plan into the draft and, unless it is to be held, through the protocol; records what came of it.
+/// Takes a plan into the draft and, unless `hold` is given, through the proof; records what came of it.
 async fn make(
     tools: &mut Lent<'_>,
     draft: Option<Draft>,
@@ -181,7 +181,7 @@ async fn make(
     Ok(Value::Object(result))
 }
 
-/// Whether these changes may be made here, by whom they are made.
+/// Refuses a plan that touches what this caller may not change, or adds packages that nobody allowed.
 async fn allowed(tools: &Lent<'_>, draft: Option<&Draft>, plan: &Plan) -> Result<(), Failed> {
     let refused = |fault| Stage::Boundary.failed(fault);
     if tools.belt.broker.is_some() && plan.touches(Area::Purpose) {
@@ -197,7 +197,7 @@ async fn allowed(tools: &Lent<'_>, draft: Option<&Draft>, plan: &Plan) -> Result
     new_packages::judge(tools, &changes).map(drop).map_err(refused)
 }
 
-/// Writes source into the draft, which begins with its first edit; what missed is kept beside it.
+/// Writes source into the draft, which begins with its first edit; edits that missed are kept with it.
 fn into_draft(
     tools: &Lent<'_>,
     draft: Option<Draft>,
@@ -215,7 +215,7 @@ fn into_draft(
     Ok(Some(draft))
 }
 
-/// Papers take effect at once; source waits in the draft.
+/// Writes papers, which take effect at once; source waits in the draft.
 fn held(
     tools: &mut Lent<'_>,
     summary: &str,
@@ -223,7 +223,7 @@ fn held(
     papers: Vec<Change>,
     held: bool,
 ) -> Result<(), Fault> {
-    // Recorded first: what PURPOSE.md said must be remembered before it is gone.
+    // The record comes first: the old text of PURPOSE.md must be remembered before it is gone.
     let done =
         json!({"ok": true, "stage": Stage::Apply.name(), "summary": summary, "files": files, "held": held});
     tools.store.record("self_change", with(done, previous(&papers)))?;
@@ -232,14 +232,14 @@ fn held(
     Ok(())
 }
 
-/// What PURPOSE.md says before these changes of it.
+/// The field `previous` with the old text of PURPOSE.md, where these changes touch it; else nothing.
 fn previous(papers: &[Change]) -> Map<String, Value> {
     let purpose = papers.iter().find(|change| change.area == Area::Purpose);
     let before = purpose.map(|change| String::from_utf8_lossy(change.before.as_deref().unwrap_or_default()));
     before.map(|before| ("previous".to_owned(), json!(before))).into_iter().collect()
 }
 
-/// Takes the draft, and these papers, into the tree that lives through the protocol; a failure leaves the draft as it is.
+/// Proves the draft, with these papers, in the tree that lives; a failure leaves the draft as it is.
 async fn born(
     tools: &mut Lent<'_>,
     mut draft: Draft,
@@ -267,9 +267,10 @@ async fn born(
     }
 }
 
+/// Files of the proven draft, those a rebase brought into it first, and the proof; else its files and the failure.
 type Proven = Result<(Vec<String>, Vec<String>, Proof), (Vec<String>, Failed)>;
 
-/// Proves the draft in the place of the tree that lives; its files, and those that were brought into it first.
+/// Rebases the draft and proves it in the place of the tree that lives.
 async fn proven(tools: &mut Lent<'_>, draft: &mut Draft, papers: Vec<Change>) -> Proven {
     let none = |stage: Stage| move |fault| (Vec::new(), stage.failed(fault));
     let brought =
@@ -280,7 +281,7 @@ async fn proven(tools: &mut Lent<'_>, draft: &mut Draft, papers: Vec<Change>) ->
     let files: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
     let failed = |failed| (files.clone(), failed);
     let refused = |fault| failed(Stage::Boundary.failed(fault));
-    // What a command left among the prompts would be born with this edit.
+    // Uncommitted changes of the prompts, made by a command, would be born with this edit.
     let left = repo_look::open(tools).and_then(|repo| repo_look::changed(&repo, Some("creature/prompts")));
     let left = left.into_iter().flatten().map(|(_, path)| path);
     let touched: Vec<String> = files.iter().cloned().chain(left).collect();
@@ -298,7 +299,7 @@ async fn proven(tools: &mut Lent<'_>, draft: &mut Draft, papers: Vec<Change>) ->
     Ok((files, brought, proof))
 }
 
-/// What the owner asked to be installed is there.
+/// Notes that the packages are there, where it took the owner's request to add them.
 fn note(tools: &mut Lent<'_>, owners: bool) -> Result<(), Fault> {
     if owners { tools.used(new_packages::TOOL) } else { Ok(()) }
 }
@@ -306,7 +307,7 @@ fn note(tools: &mut Lent<'_>, owners: bool) -> Result<(), Fault> {
 /// Records that everything passed and leaves the rebirth to the life.
 fn asked(tools: &mut Lent<'_>, summary: &str, files: &[String], proof: Proof) -> Result<Value, Fault> {
     let Proof { build_ms, test_ms, rehearsal_ms, passed, flaky } = proof;
-    // From here on this is what lives: what fails later and stands here was broken later.
+    // From here on this tree lives: a test that passed in it and fails later was broken later.
     Known::load(&tools.store.house).green(tools.store.clock.text(), passed).save(&tools.store.house);
     let took = json!({"build_ms": build_ms, "test_ms": test_ms, "rehearsal_ms": rehearsal_ms});
     let mut data =
@@ -324,7 +325,7 @@ fn asked(tools: &mut Lent<'_>, summary: &str, files: &[String], proof: Proof) ->
         "note": "built, tested and rehearsed; rebirth follows when this life is blessed"}))
 }
 
-/// Records a failure; the fault as the mind is told of it.
+/// Records a failure and returns the fault as the mind is told of it.
 fn told(tools: &mut Lent<'_>, summary: &str, files: &[String], failed: Failed) -> Fault {
     let Failed { stage, fault } = failed;
     let data = json!({"ok": false, "stage": stage.name(), "summary": summary, "files": files,

@@ -1,7 +1,7 @@
 //! `repo.*` that only look: status, diff and read, through git2 and the file system.
 //!
-//! Invariant: nothing of `.git` is written, and nothing that may hold secrets is shown. Where there is a draft, source is
-//! shown as it is there, and that is said.
+//! Invariant: nothing of `.git` is written, and nothing that may hold secrets is shown. Where there is a draft,
+//! source is shown as the draft has it, and the answer says so.
 
 use super::arguments::Arguments;
 use super::lent::Lent;
@@ -16,11 +16,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
+/// Paths in one list, bytes of a diff, bytes of a file that is read.
 const MOST_LISTED: usize = 200;
 const MOST_DIFF: usize = 512 * 1024;
 const MOST_READ: u64 = 1024 * 1024;
 
-/// What the creature may write; others' uncommitted work is shown only when asked for by path.
+/// What the creature may write; uncommitted work on other paths is shown only when asked for by path.
 const OWN: [&str; 3] = ["creature", "self", "PURPOSE.md"];
 
 pub fn status(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
@@ -48,7 +49,7 @@ pub fn status(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
     Ok(status)
 }
 
-/// Where a path of the repository is read, and which tree that is where it is the draft.
+/// The root below which a path is read, and the draft in a line where that root is the draft.
 pub(super) fn tree(tools: &Lent<'_>, path: &str) -> (PathBuf, Option<String>) {
     let source = path == "creature" || path.starts_with("creature/");
     let draft = source.then(|| Draft::open(&tools.store.house).ok().flatten()).flatten();
@@ -58,7 +59,7 @@ pub(super) fn tree(tools: &Lent<'_>, path: &str) -> (PathBuf, Option<String>) {
     }
 }
 
-/// The answer with the tree it shows, in its first line.
+/// The answer with the tree it shows as its first field.
 pub(super) fn of_tree(answer: Value, tree: Option<String>) -> Value {
     match (answer, tree) {
         (Value::Object(fields), Some(tree)) => {
@@ -70,7 +71,7 @@ pub(super) fn of_tree(answer: Value, tree: Option<String>) -> Value {
     }
 }
 
-/// Paths that differ from HEAD, new ones included, each with how.
+/// Paths that differ from HEAD, new ones included, each with how it differs.
 pub(super) fn changed(repo: &Repository, below: Option<&str>) -> Result<Vec<(&'static str, String)>, Fault> {
     let mut options = StatusOptions::new();
     options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(false);
@@ -130,7 +131,7 @@ pub fn diff(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(json!({"files": files, "diff": String::from_utf8_lossy(&text), "cut": cut}))
 }
 
-/// The draft against the tree that lives.
+/// The draft against the tree that lives: all of it, or what lies at `path`.
 fn diff_of(tools: &Lent<'_>, draft: &Draft, path: Option<&str>) -> Result<Value, Fault> {
     let below = |change: &Change| {
         path.is_none_or(|path| {
@@ -195,7 +196,7 @@ pub(super) fn text_of(tools: &Lent<'_>, args: &Arguments, path: &str) -> Result<
     Ok((path, String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// What a path leads to: a link may lead to another name of the house's, never out of it or to what is hidden.
+/// The file behind a path: a link may lead to another file of the repository, never out of it or to a hidden one.
 pub(super) fn real(tools: &Lent<'_>, args: &Arguments, path: &str) -> Result<PathBuf, Fault> {
     let hint = "repo.map shows what is there";
     let (at, _) = tree(tools, path);
@@ -244,7 +245,7 @@ pub(super) fn open(tools: &Lent<'_>) -> Result<Repository, Fault> {
     // The owner's own settings of git may not be readable from here, and unreadable ones would be an error.
     ALONE.call_once(|| {
         for level in [ConfigLevel::System, ConfigLevel::XDG, ConfigLevel::Global] {
-            // Sound: the search paths are set once, before this process opens any repository.
+            // Sound: all calls of git2 are made on the one thread of the runtime.
             let _ = unsafe { git2::opts::set_search_path(level, "") };
         }
     });

@@ -1,4 +1,4 @@
-//! `repo.map` and `repo.outline`: what there is, file by file and item by item, so that reading begins in the right place.
+//! `repo.map` and `repo.outline`: what there is, file by file and item by item, to know where to begin to read.
 
 use super::arguments::Arguments;
 use super::lent::Lent;
@@ -16,7 +16,7 @@ const MOST_ABOUT: usize = 140;
 /// The longest file whose lines are counted, in bytes.
 const MOST_READ: u64 = 1024 * 1024;
 
-/// Room kept for the frame of an answer.
+/// Characters kept free for the fields of an answer around the map.
 const FRAME: usize = 500;
 
 /// The files of one folder, as lines.
@@ -72,7 +72,7 @@ pub fn map(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     Ok(repo_look::of_tree(map, shown))
 }
 
-/// Folds the longest folder, tests first, until the rest fits; what was asked for itself stays.
+/// Folds the longest folder to one line, tests first, until all fits; the folder that was asked for stays whole.
 fn fold(folders: &mut BTreeMap<(bool, String), Folder>, asked: &str, most: usize) {
     loop {
         let heads: usize = folders.keys().map(|(_, name)| name.chars().count() + 90).sum();
@@ -88,7 +88,7 @@ fn fold(folders: &mut BTreeMap<(bool, String), Folder>, asked: &str, most: usize
     }
 }
 
-/// A file's lines, and its line in the map.
+/// How many lines a file has, and its entry in the map.
 fn described(file: &tree::Found, name: &str) -> (usize, String) {
     let bytes = file.path.metadata().map_or(0, |found| found.len());
     let text = (bytes <= MOST_READ).then(|| fs::read(&file.path).ok()).flatten();

@@ -1,4 +1,4 @@
-//! `repo.*` that run commands: cargo, and the shell, each with a deadline and its whole tree ended after it.
+//! `repo.*` that run commands: cargo and the shell, each with a deadline, its whole process tree ended after it.
 
 use super::arguments::Arguments;
 use super::lent::Lent;
@@ -28,7 +28,7 @@ impl From<&SelfEditSettings> for Limits {
     }
 }
 
-/// Where this toolbox edits its own source.
+/// What the crate `patch` has to know to edit and prove this creature's source.
 pub(super) fn workshop(tools: &Lent<'_>) -> Workshop {
     Workshop {
         house: tools.store.house.clone(),
@@ -73,7 +73,7 @@ pub async fn test(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault
     came_to(tools, draft, &step, passed)
 }
 
-/// What cargo is to look at.
+/// The tree that cargo works on, with the draft where it is that; refused where it adds packages nobody allowed.
 fn tree(tools: &Lent<'_>) -> Result<(Tree, Option<Draft>), Fault> {
     let draft = Draft::unborn(&tools.store.house)?;
     let changes = draft.as_ref().map_or(Ok(Vec::new()), |draft| draft.changes(&tools.store.house))?;
@@ -83,7 +83,7 @@ fn tree(tools: &Lent<'_>) -> Result<(Tree, Option<Draft>), Fault> {
     Ok((tree, draft))
 }
 
-/// Notes with the draft what came of a step, and says what was looked at.
+/// Notes with the draft what came of a step; the answer says that it is about the draft.
 fn came_to(
     tools: &Lent<'_>,
     draft: Option<Draft>,
@@ -128,7 +128,7 @@ fn millis(took: Duration) -> u64 {
     took.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-/// Where and why something failed, in a line: the first error that names a place, else how it ended.
+/// Where and why a step failed, in a line: the first error or failing test, else the first line.
 pub(super) fn gist(error: &str) -> String {
     let told =
         |line: &&str| line.starts_with("error[") || line.starts_with("error:") || line.starts_with("- ");

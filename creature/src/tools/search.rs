@@ -1,4 +1,4 @@
-//! `repo.search` and `files.search`: a regular expression looked for in files, with the lines around what was found.
+//! `repo.search` and `files.search`: finds a regular expression in files, with the lines around each hit.
 //!
 //! Invariant: bounded in files, bytes and hits; what was passed over is said.
 
@@ -10,14 +10,15 @@ use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 use std::fs;
 
+/// Characters of a pattern, and hits of one search.
 const MOST_PATTERN: usize = 1_000;
 const MOST_HITS: usize = 2_000;
 
-/// Bytes of one file, and of all that one search reads: seconds of an unoptimised build.
+/// Bytes of one file, and of all that one search reads, which takes an unoptimised build seconds.
 const MOST_FILE: u64 = 2 << 20;
 const MOST_BYTES: u64 = 32 << 20;
 
-/// Characters of a line that was found.
+/// Characters of a line that is shown.
 const MOST_LINE: usize = 400;
 
 /// What a search has found so far.
@@ -27,8 +28,9 @@ struct Finds {
     hits: usize,
     files: usize,
     bytes: u64,
+    /// Files passed over: too long, or no UTF-8 text.
     too_long: usize,
-    /// It was broken off at one of its bounds.
+    /// The search ended at one of its bounds.
     broken_off: bool,
 }
 
@@ -147,7 +149,7 @@ impl Finds {
     }
 }
 
-/// The lines where something begins that matches, from 0.
+/// The lines in which a match begins, counted from 0, each once.
 fn hits(text: &str, pattern: &Regex, most: usize) -> Vec<usize> {
     let (mut hits, mut from, mut line, mut counted) = (Vec::new(), 0, 0, 0);
     while let Some(found) = pattern.find_at(text, from).filter(|_| hits.len() < most) {

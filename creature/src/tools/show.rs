@@ -1,7 +1,7 @@
 //! What a mind reads of a result: text as text, lines as lines, whole up to one cap. Pure.
 //!
-//! Invariant: never longer than the cap; a page has no hole and says what it shows; what is left out of anything else is
-//! whole lines of its middle, counted, with where to find them.
+//! Invariant: never longer than the cap. A page has no hole and says which lines it shows; of anything else whole
+//! lines are left out of the middle, counted, with where to find them.
 
 use super::page;
 use serde_json::{Map, Value};
@@ -9,20 +9,21 @@ use serde_json::{Map, Value};
 /// Characters of a value that stands on one line with its name.
 const MOST_INLINE: usize = 200;
 
-/// What the words about lines left out may take, in characters.
+/// Characters reserved for the note about lines left out.
 const MARK: usize = 200;
 
 /// A part of a result that has lines of its own.
 struct Block {
     name: String,
     lines: Vec<String>,
-    /// Its lines are those of the text itself, so that they can be asked for by number.
+    /// Its lines are those of the kept text, so that they can be asked for by number.
     text: bool,
-    /// Lines of the text that are told elsewhere, before these.
+    /// Lines of the text before these, which are shown elsewhere.
     before: usize,
 }
 
-/// The result in words. `whole` names the files where long parts are kept; `numbered` is source, shown with its line numbers.
+/// The result in words, at most `most` characters. `whole` names the files where long parts are kept, by field; a
+/// `numbered` page is shown with line numbers.
 pub fn shown(result: &Value, whole: &Map<String, Value>, numbered: bool, most: usize) -> String {
     let Value::Object(fields) = result else {
         return page::head(&result.to_string(), most);
@@ -92,7 +93,7 @@ fn parts(fields: &Map<String, Value>, whole: &Map<String, Value>, most: usize) -
     order.sort_unstable();
     let mut left = blocks.len();
     let mut rooms = vec![0; left];
-    // The short ones whole first: what they leave is for the long ones.
+    // Short blocks get their room first: what they leave is for the long ones.
     for (size, at) in order {
         let share = size.min(room / left.max(1));
         (room, left) = (room - share, left - 1);
@@ -113,7 +114,7 @@ fn parts(fields: &Map<String, Value>, whole: &Map<String, Value>, most: usize) -
     text + &written
 }
 
-/// A field as lines: one where it is short.
+/// A field as a block: one line where it is short.
 fn block(name: &str, value: &Value) -> Block {
     if let Value::String(text) = value {
         let bare = text.strip_suffix('\n').unwrap_or(text);
@@ -188,7 +189,7 @@ impl Block {
         self.lines.iter().map(|line| line.chars().count() + 1).sum()
     }
 
-    /// Whole, or whole lines of head and tail around what is left out.
+    /// The block whole, or as many lines of its head and tail as fit, around a note of what is left out.
     fn within(&self, room: usize, whole: Option<&Value>) -> String {
         if self.size() <= room {
             return self.lines.iter().map(|line| format!("{line}\n")).collect();

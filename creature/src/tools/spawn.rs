@@ -1,4 +1,4 @@
-//! `spawn` and `sessions.*`: work that runs apart, how far it is, and its end.
+//! `spawn` and `sessions.*`: begins sub-sessions, tells how far they are, and cancels them.
 
 use super::arguments::Arguments;
 use super::lent::Lent;
@@ -7,7 +7,7 @@ use agenda::sessions::{Origin, Request, Session, Spawned};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-/// The furthest moment a session may wait for, in seconds: a year.
+/// The longest that a session may wait to begin, in seconds: a year.
 const MOST_WAIT_S: i64 = 366 * 86_400;
 
 pub fn spawn(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
@@ -66,7 +66,7 @@ impl Lent<'_> {
     }
 }
 
-/// Reads one request; of its tools those its mode does not have are dropped.
+/// Reads one request; tools that its mode does not have are dropped, and it is refused if none is left.
 fn request(tools: &Lent<'_>, args: &Arguments, mut asked: Value) -> Result<Request, Fault> {
     if let Value::Object(fields) = &mut asked {
         fields.retain(|_, value| !value.is_null());
@@ -93,7 +93,7 @@ fn request(tools: &Lent<'_>, args: &Arguments, mut asked: Value) -> Result<Reque
     Ok(request)
 }
 
-/// A moment, or seconds from now, as `not_before`.
+/// Reads `not_before`: a moment, or seconds from now.
 fn moment(tools: &Lent<'_>, args: &Arguments, said: &Value) -> Result<Timestamp, Fault> {
     let now = tools.store.clock.now();
     let parsed = match said {

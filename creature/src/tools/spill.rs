@@ -7,21 +7,21 @@ use crate::paths::House;
 use serde_json::{Map, Value, json};
 use std::fs;
 
-/// Longest result that is remembered, in characters of JSON.
+/// Characters of a result that is remembered: of texts as they are, of all else as JSON.
 const MOST_CHARS: usize = 6_000;
 
 /// Characters of a page that are remembered; the rest can be asked for again.
 const MOST_PAGE: usize = 5_000;
 
-/// What is kept of the first part spilled: its beginning says what it is, its end what came of it.
+/// Characters kept of the first part spilled: its beginning says what it is, its end what came of it.
 const HEAD: usize = 2_400;
 const TAIL: usize = 1_200;
 
 /// Files kept; the oldest go first.
 const MOST_FILES: usize = 200;
 
-/// The result as it is, or with its longest parts moved to files until neither memory nor what is shown cuts them;
-/// and those files by the names of the parts.
+/// The result with its longest parts, six at most, moved to files until the rest is short enough to remember and
+/// to show; and the paths of those files by the names of the parts.
 pub fn fit(house: &House, id: &str, tool: &str, shown: usize, result: Value) -> (Value, Map<String, Value>) {
     let mut whole = Map::new();
     let Value::Object(mut fields) = result else {
@@ -79,7 +79,7 @@ fn shorten(part: &Value, text: &str, share: usize) -> Value {
     }
 }
 
-/// Writes the whole part; its path, or why there is none.
+/// Writes the whole part to a file; its path, or why it was not kept.
 fn keep(house: &House, file: &str, text: &str) -> Value {
     let kept = memory::replace(&house.spills().join(file), text.as_bytes());
     forget_oldest(house);
@@ -96,7 +96,7 @@ fn forget_oldest(house: &House) {
     files.sort();
     let over = files.len().saturating_sub(MOST_FILES);
     for (_, path) in files.into_iter().take(over) {
-        // One that stays is met again at the next spill.
+        // A file that cannot be removed is tried again at the next spill.
         let _ = fs::remove_file(path);
     }
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::pin::Pin;
 
-/// What came of a tool that is waited for.
+/// The result to come of an async tool.
 pub type Coming<'a> = Pin<Box<dyn Future<Output = Result<Value, Fault>> + 'a>>;
 
 /// The function of a tool.
@@ -48,7 +48,7 @@ pub const fn tool(
 }
 
 impl Tool {
-    /// As a mind knows it.
+    /// The tool as a mind knows it.
     pub fn known(&self) -> KnownTool {
         let changes_files = matches!(self.marks.changes, Changes::Papers | Changes::House);
         KnownTool {

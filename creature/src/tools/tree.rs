@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 const MOST_DEPTH: usize = 16;
 const MOST_FILES: usize = 10_000;
 
-/// A file and its path as people write it.
+/// A file; `name` is its path as it is shown.
 pub struct Found {
     pub name: String,
     pub path: PathBuf,
 }
 
-/// Files below a path, or the file it is. Links, hidden files, build output and what may hold secrets are passed over.
-/// False where there were more than are given.
+/// Files below a path, or the file at it. Links, hidden files, build output and files that may hold secrets are
+/// passed over. False where there are more than are returned.
 pub fn files(at: &Path, name: &str) -> (Vec<Found>, bool) {
     let mut found = Vec::new();
     let whole = walk(at, name, 0, &mut found);

@@ -7,14 +7,14 @@ use jiff::{SignedDuration, Timestamp};
 
 const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Goals that are named, and the characters of each.
+/// Goals that are named, and the characters of each title.
 const NAMED: usize = 4;
 const LONGEST_TITLE: usize = 80;
 
-/// Characters of what it did, which leave room for the goals.
+/// Characters of what the creature did, which leave room for the goals.
 const LONGEST_DID: usize = 2_000;
 
-/// The week that ends now; `did` is what its records come to.
+/// The summary of the week that ends at `now`; `did` tells what its records come to.
 pub fn text(agenda: &Agenda, did: &str, now: Timestamp) -> String {
     let (reached, open) =
         (goals(&agenda.goals, GoalStatus::Done, now), goals(&agenda.goals, GoalStatus::Open, now));
@@ -34,7 +34,7 @@ pub fn text(agenda: &Agenda, did: &str, now: Timestamp) -> String {
     )
 }
 
-/// How many goals stand so, those that ended only if they did this week, and the first few by title.
+/// How many goals have this status, done ones only if they ended this week, and the first few by title.
 fn goals(goals: &Goals, status: GoalStatus, now: Timestamp) -> String {
     let counts = |at: Timestamp| status != GoalStatus::Done || now.duration_since(at) <= WEEK;
     let all: Vec<&str> = goals

@@ -12,7 +12,7 @@ use std::fs;
 
 const MOST_CHARS: usize = 4_000;
 
-/// Drafts kept; nobody reads the five hundred and first.
+/// Files in `self/drafts/`; past that a draft is refused.
 const MOST_DRAFTS: usize = 500;
 
 pub async fn post(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
@@ -34,7 +34,7 @@ async fn send(tools: &mut Lent<'_>, args: &Arguments, text: &str, to: Option<&st
     };
     match x::post(broker, text, to).await {
         Ok(posted) => {
-            // It is posted: a presence that cannot be kept must not make it look as if it were not.
+            // The post is out: a failure to note it on the agenda must not make it look as if it were not.
             if let Err(fault) = agenda::seen(tools, "x", text) {
                 tracing::warn!("failed to {fault}");
             }
@@ -65,7 +65,7 @@ fn words(args: &Arguments) -> Result<&str, Fault> {
     }
 }
 
-/// The way to X; none where the broker has no such service, or none runs.
+/// The broker, if it has the service `x`; none where it has not, or no broker runs.
 async fn account<'a>(tools: &'a Lent<'_>) -> Result<Option<&'a Broker>, Fault> {
     match &tools.belt.broker {
         Some(broker) => Ok(tools.service("x").await?.map(|_| broker)),

@@ -1,6 +1,6 @@
 //! Rebirth: asked for once this life is blessed, given up where nobody is there to ask.
 
-use crate::house::{SOON, TempHouse};
+use crate::house::TempHouse;
 use creature::config::Told;
 use creature::life::Leaving;
 use creature::life::birth::birth;
@@ -41,8 +41,7 @@ fn lives(house: &TempHouse, leaving: After, life: u64, lifeline: Lifeline) {
         life.toolbox.rebirth = Some(Rebirth { summary: "rest longer".to_owned() });
         let mut leaving = leaving;
         // It waits for its blessing, and an edit may make it wait for ever.
-        let living = tokio::time::timeout(SOON, life.live(&mut leaving)).await;
-        living.expect("it ends").unwrap();
+        life.live(&mut leaving).await.unwrap();
     });
 }
 

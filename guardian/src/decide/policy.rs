@@ -20,7 +20,7 @@ const OWNER_EDITS_MS: Millis = 5_000;
 pub struct Policy {
     pub record: Record,
     pub phase: Phase,
-    /// The result of the last survey.
+    /// The result of the last survey; none at rest, where another comes before it is of use.
     pub subject: Option<Subject>,
     /// The time of the last event.
     pub seen: Millis,
@@ -69,6 +69,14 @@ impl Policy {
     pub fn step(&mut self, limits: &Limits, now: Millis, event: Event) -> Vec<Action> {
         self.forgive_lateness(limits, now);
         self.record_life_in_time(limits, now);
+        let actions = self.heard(limits, now, event);
+        if matches!(self.phase, Phase::Resting { .. } | Phase::Parked { .. } | Phase::Paused | Phase::Done) {
+            self.subject = None;
+        }
+        actions
+    }
+
+    fn heard(&mut self, limits: &Limits, now: Millis, event: Event) -> Vec<Action> {
         match event {
             Event::Tick => [self.end_late_build(limits, now), self.tick(limits, now)].concat(),
             Event::Surveyed(subject) => self.surveyed(limits, now, subject),

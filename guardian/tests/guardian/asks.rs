@@ -334,7 +334,7 @@ fn figures_from_outside_are_added_up_without_end() {
 #[test]
 fn what_is_reserved_and_what_a_price_was_taken_for_stand_beside_what_is_spent() {
     let house = House::new(SOUND);
-    let page = json!({"spent_today_usd": 0.4, "daily_cap_usd": 5, "reserved_usd": 0.18,
+    let page = json!({"caps": [{"span": "day", "spent_usd": 0.4, "cap_usd": 5}], "reserved_usd": 0.18,
         "price": "no price is known for \"m\", so it counts as the worst"});
     house.write(".self/budget.json", &page.to_string());
     let lines = house::broker_page::lines(&paths::House::new(&house.root), Some(&json!({"running": true})));

@@ -13,8 +13,7 @@ use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-use trials::{House, PATIENCE, SOUND};
+use trials::{House, SOUND};
 use walls::Walls;
 use walls::spec::Spec;
 
@@ -70,11 +69,8 @@ impl Drop for Ended {
 }
 
 fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !condition() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let found = trials::looked_for(|| condition().then_some(()));
+    assert!(found.is_some(), "waited in vain: {what}");
 }
 
 /// Found: on a busy machine the init could end before the launcher listened, which then waited for ever: no start, no

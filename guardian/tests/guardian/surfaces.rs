@@ -7,8 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
-use trials::{House, PATIENCE, SOUND};
+use trials::{House, SOUND};
 
 /// Clears the screen, sets a title, writes the clipboard, hides, turns around, forges lines.
 const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{1b}]52;c;aGk=\u{7}\u{1b}[8m\u{9b}31m\u{85}\u{202e}olleh\u{2066}\u{200b}\r\
@@ -51,15 +50,8 @@ impl Terminal {
 
     /// What is there once a text is.
     fn until(&self, part: &str) -> String {
-        let begun = Instant::now();
-        loop {
-            let text = self.text();
-            if text.contains(part) {
-                return text;
-            }
-            assert!(begun.elapsed() < PATIENCE, "waited in vain for {part:?}: {text}");
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+        let found = trials::looked_for(|| Some(self.text()).filter(|text| text.contains(part)));
+        found.unwrap_or_else(|| panic!("waited in vain for {part:?}: {}", self.text()))
     }
 
     fn end(mut self) {

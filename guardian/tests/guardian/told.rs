@@ -4,7 +4,6 @@ use crate::asks::{ledger, said};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
 use trials::{House, SOUND, lines};
 
 fn memory(house: &House, records: &[Value]) {
@@ -40,17 +39,10 @@ fn a_feed_whose_reader_has_gone_ends_quietly() {
     let mut line = String::new();
     out.read_line(&mut line).unwrap();
     drop(out);
-    let begun = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if begun.elapsed() > trials::PATIENCE {
-            child.kill().unwrap();
-            panic!("it goes on, and nobody reads it");
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    };
+    let status = trials::looked_for(|| child.try_wait().unwrap()).unwrap_or_else(|| {
+        child.kill().unwrap();
+        panic!("it goes on, and nobody reads it");
+    });
     let mut told = String::new();
     child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
     assert_eq!((status.code(), told.as_str()), (Some(0), ""));

@@ -99,6 +99,7 @@ pub(super) fn view(inner: &Inner) -> Value {
             Span::all_now()
         )
     });
+    let warning = warning(inner, &state, today);
     json!({
         "at": stamp,
         "since": inner.since,
@@ -115,7 +116,8 @@ pub(super) fn view(inner: &Inner) -> Value {
         "autonomous_weekly_cap_usd": dollars(inner.caps.share(Span::Week)),
         "reserved_usd": dollars(open_week.total),
         "caps": listed,
-        "warning": warning(inner, &state, today),
+        "warning": warning.as_ref().map(|warning| &warning.text),
+        "poor": warning.as_ref().is_some_and(|warning| warning.is_poor),
         "price": (!state.prices_told.is_empty()).then(|| state.prices_told.join("; ")),
         "closed": closed,
         "stopped": inner.patience.stopped(),
@@ -126,32 +128,41 @@ pub(super) fn view(inner: &Inner) -> Value {
     })
 }
 
+/// What is nearly spent.
+pub(super) struct Warning {
+    text: String,
+    /// Not only the creature's share: what can wait is not worth a call.
+    is_poor: bool,
+}
+
 /// A warning about caps that are nearly spent.
-pub(super) fn warning(inner: &Inner, state: &State, today: Day) -> Option<String> {
+fn warning(inner: &Inner, state: &State, today: Day) -> Option<Warning> {
     let limits = || inner.caps.0.iter().rev().map(|cap| (cap, state.money.spent_on(cap.span.begins(today))));
-    let whole = limits().map(|(cap, spent)| (format!("{}'s", cap.span.now()), spent.total, cap.whole));
-    let share = limits().map(|(cap, spent)| {
-        (format!("the autonomous share of {}'s", cap.span.now()), spent.autonomous, cap.share)
-    });
-    let parts: Vec<(String, Micros, Micros)> = whole.chain(share).collect();
-    let said = parts.into_iter().filter(|(_, spent, _)| *spent > 0).filter_map(|(what, spent, cap)| {
+    let nearly_spent = |what: String, spent: Micros, cap: Micros| {
         let percent = if cap == 0 { 100.0 } else { 100.0 * spent as f64 / cap as f64 };
-        let (is_much, cap) = (percent >= inner.warn_percent, dollars(cap));
-        is_much.then(|| format!("{:.0} % of {what} {cap:.2} USD", percent.floor()))
+        let is_much = spent > 0 && percent >= inner.warn_percent;
+        is_much.then(|| format!("{:.0} % of {what} {:.2} USD", percent.floor(), dollars(cap)))
+    };
+    let whole = limits()
+        .filter_map(|(cap, spent)| nearly_spent(format!("{}'s", cap.span.now()), spent.total, cap.whole));
+    let share = limits().filter_map(|(cap, spent)| {
+        nearly_spent(format!("the autonomous share of {}'s", cap.span.now()), spent.autonomous, cap.share)
     });
-    let mut said: Vec<String> = said.collect();
+    let mut said: Vec<String> = whole.collect();
     let counted = state.money.counts_on(today);
+    let is_poor = !said.is_empty() || counted > today;
+    said.extend(share);
     if counted > today {
         said.push(format!("what was spent up to {counted} counts still, for the clock was there already"));
     }
-    (!said.is_empty()).then(|| format!("spent: {}", said.join("; ")))
+    (!said.is_empty()).then(|| Warning { text: format!("spent: {}", said.join("; ")), is_poor })
 }
 
 impl Inner {
     /// Records once a day that money runs short.
     pub(super) fn warn(&self, state: &mut State) {
         let today = Day::of(self.clock.now());
-        let Some(warning) = warning(self, state, today) else { return };
+        let Some(Warning { text: warning, .. }) = warning(self, state, today) else { return };
         let on = state.money.counts_on(today);
         if state.warned_on.is_none_or(|warned| warned < on) {
             state.warned_on = Some(on);

@@ -1,4 +1,4 @@
-//! A change of the agenda: what may be told it, under which rules, and what is refused.
+//! Changes of the agenda: their kinds, the rules they are made under, and refusals.
 
 use crate::Agenda;
 use crate::directive::DirectiveChange;
@@ -18,7 +18,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One change, as a tool asks for it and as memory keeps it.
+/// One change, as a tool asks for it and as a record of the bookkeeping keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -44,9 +44,9 @@ pub enum Change {
 #[derive(Clone, Copy, Debug)]
 pub struct When<'a> {
     pub now: Timestamp,
-    /// The thread of talk it belongs to; `main` where there is only one.
+    /// The conversation thread the change belongs to; `main` where there is only one.
     pub thread: &'a str,
-    /// The owner asked for it; else the creature acts by itself.
+    /// The owner asked for the change; else the creature acts by itself.
     pub owner: bool,
     pub rules: &'a Rules,
 }
@@ -60,9 +60,9 @@ pub struct Rules {
     pub ask_above_usd: f64,
     /// A goal that costs more than this, in US dollars, needs the owner's yes.
     pub goal_cost_usd: f64,
-    /// Messages to the owner an hour; the rest is gathered into one.
+    /// Messages to the owner per hour; further ones wait and are gathered into one.
     pub messages_per_hour: u32,
-    /// Where the owner lives; reminders and days are counted there.
+    /// The owner's time zone: the hours of reminders and the bounds of days are those of its clock.
     pub time_zone: TimeZone,
 }
 
@@ -92,7 +92,7 @@ impl Refusal {
 }
 
 impl Agenda {
-    /// Makes a change or leaves all as it was; what it came to is for the one who asked, with the item's name as `id`.
+    /// Makes a change or leaves the agenda as it was. The outcome is a JSON object, mostly with the item's `id`.
     pub fn apply(&mut self, change: &Change, when: When) -> Result<Value, Refusal> {
         let done = self.applied(change, when)?;
         if let Change::Goal(_)
@@ -134,7 +134,7 @@ impl Agenda {
         }
     }
 
-    /// A name for a new item of this kind.
+    /// The id of a new item of this kind, as in `goal-7`.
     pub(crate) fn name(&mut self, kind: &str) -> String {
         self.next = self.next.saturating_add(1);
         format!("{kind}-{}", self.next)

@@ -1,6 +1,6 @@
-//! Directives: the owner's word on what goes first, understood from plain words, with a time and an expiry.
+//! Directives: what the owner said of focus, recurring work, quiet and pause, each until it expires or is ended.
 //!
-//! Invariant: only the owner gives and ends one; of focus, quiet and pause the newest word holds.
+//! Invariant: only the owner sets or ends a directive; of focus, quiet and pause only the newest holds.
 
 mod plain;
 
@@ -17,16 +17,16 @@ use serde_json::{Value, json};
 /// Directives that may hold at once.
 const MOST_STANDING: usize = 50;
 
-/// Characters of the owner's words that are kept.
+/// Characters of the owner's words that are kept, and of a topic.
 const MOST_CHARS: usize = 200;
 
-/// Seconds between two turns of a standing order.
+/// Shortest and longest interval of a standing order, in seconds.
 const EVERY_S: (u64, u64) = (60, 30 * 86_400);
 
-/// All of them, the oldest first.
+/// All directives, the oldest first.
 pub type Directives = Items<Directive>;
 
-/// One word of the owner's that holds.
+/// One directive of the owner's, standing or ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Directive {
@@ -36,32 +36,32 @@ pub struct Directive {
     /// What the owner said.
     pub text: String,
     pub at: Timestamp,
-    /// When it is over by itself; none holds until another word.
+    /// When it expires; none: it holds until the owner ends it.
     pub until: Option<Timestamp>,
-    /// When a standing order comes due.
+    /// When a standing order (`Wish::Every`) comes due.
     pub next: Option<Timestamp>,
     pub ended: Option<Timestamp>,
 }
 
-/// What is wished.
+/// What the owner wants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Wish {
     /// This goes first: a category of the stack, or a topic of its own.
     Focus { topic: String },
-    /// Do this every so often.
+    /// Do this every `every_s` seconds: a standing order.
     Every { what: String, every_s: u64 },
-    /// No messages but those about this; empty allows none. Answers are always allowed.
+    /// Only messages about `topic`; empty: none. Answers are always allowed.
     Quiet { topic: String },
-    /// No work but the owner's words.
+    /// No work but answering the owner.
     Pause,
-    /// A wish of a newer self: kept from doing harm by doing nothing.
+    /// A wish that only a newer self knows: without effect here.
     #[default]
     #[serde(other)]
     Other,
 }
 
-/// A kind of wish, to be taken back.
+/// The kinds of wishes that `Lift` takes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wished {
@@ -70,7 +70,7 @@ pub enum Wished {
     Pause,
 }
 
-/// A change of them.
+/// A change of the directives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum DirectiveChange {
@@ -86,7 +86,7 @@ pub enum DirectiveChange {
     End {
         id: String,
     },
-    /// A standing order was followed.
+    /// A standing order was followed; it comes due again after its interval.
     Did {
         id: String,
     },
@@ -132,12 +132,12 @@ impl Item for Directive {
 }
 
 impl Items<Directive> {
-    /// Those that hold, oldest first.
+    /// The directives that hold, oldest first.
     pub fn standing(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &Directive> {
         self.list.iter().filter(move |directive| directive.stands(now))
     }
 
-    /// The rank of categories with those the owner wants first before the others.
+    /// The categories by rank: those of the owner's focus first, then the others in their `usual` order.
     pub fn order(&self, usual: &[Category], now: Timestamp) -> Vec<Category> {
         let wanted = self.focus(now).map(plain::categories).unwrap_or_default();
         let rest = usual.iter().filter(|category| !wanted.contains(category));
@@ -149,7 +149,7 @@ impl Items<Directive> {
         self.newest(Wished::Focus, now)?.wish.topic()
     }
 
-    /// The word that pauses all work but the owner's.
+    /// The directive that pauses all work but the owner's.
     pub fn paused(&self, now: Timestamp) -> Option<&Directive> {
         self.newest(Wished::Pause, now)
     }
@@ -163,7 +163,7 @@ impl Items<Directive> {
         self.standing(now).rev().find(|directive| directive.wish.kind() == Some(wished))
     }
 
-    /// Whether the owner wants to hear of this now; of nothing in a pause.
+    /// Whether a message of this kind and text may go to the owner now; none may in a pause.
     pub fn lets_through(&self, kind: Kind, text: &str, now: Timestamp) -> bool {
         self.paused(now).is_none() && self.quiet(now).is_none_or(|topic| plain::concerns(topic, kind, text))
     }
@@ -173,7 +173,7 @@ impl Items<Directive> {
         self.standing(now).filter(|directive| directive.next.is_some_and(|next| next <= now)).collect()
     }
 
-    /// What holds, a line each, newest first.
+    /// The directives that hold, a line each, newest first.
     pub fn lines(&self, now: Timestamp) -> Vec<String> {
         let day = |at: Timestamp| at.strftime("%Y-%m-%d %H:%M UTC").to_string();
         let line = |directive: &Directive| {
@@ -183,7 +183,7 @@ impl Items<Directive> {
         self.standing(now).rev().map(line).collect()
     }
 
-    /// The next moment at which one comes due, or is over, by itself.
+    /// The earliest moment at which a directive expires or, outside of a pause, comes due; it may have passed.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let paused = self.paused(now).is_some();
         let next = |directive: &Directive| directive.next.filter(|_| !paused);

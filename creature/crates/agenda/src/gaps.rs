@@ -1,4 +1,4 @@
-//! Capability gaps: what it could not do, and how often it missed it.
+//! Capability gaps: what the creature could not do, and how often it missed that.
 
 use crate::items::{self, Card, Item, Items, LONGEST_REASON, LONGEST_TITLE};
 use crate::{Agenda, Refusal, When};
@@ -6,16 +6,16 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// All of them, the oldest first.
+/// All gaps, the oldest first.
 pub type Gaps = Items<Gap>;
 
-/// Something it cannot do yet.
+/// Something the creature cannot do yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Gap {
     pub id: String,
     pub what: String,
-    /// How often it was missed, and when last.
+    /// How often it was missed, the last time at `changed_at`.
     pub times: u32,
     pub changed_at: Timestamp,
     pub ended_at: Option<Timestamp>,
@@ -23,7 +23,7 @@ pub struct Gap {
     pub reason: String,
 }
 
-/// A change of them.
+/// A change of the gaps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum GapChange {

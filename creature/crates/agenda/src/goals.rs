@@ -6,17 +6,17 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Steps of a request in phases, and characters of one.
+/// Steps of a request in phases, and characters of one step.
 const MOST_PHASES: usize = 8;
 const LONGEST_PHASE: usize = 200;
 
 /// Checkpoints of one goal.
 pub const MOST_CHECKPOINTS: usize = 32;
 
-/// Ended goals that are still told of.
+/// Ended goals that `lines` still lists.
 const ENDED_TOLD: usize = 5;
 
-/// All of them, the oldest first.
+/// All goals, the oldest first.
 pub type Goals = Items<Goal>;
 
 /// Something to reach, by checkpoints in order.
@@ -42,7 +42,7 @@ pub struct Goal {
 #[serde(rename_all = "snake_case")]
 pub enum GoalStatus {
     Open,
-    /// Too costly to begin without the owner's yes; also what a newer self calls otherwise.
+    /// Too costly to begin without the owner's yes; also stands for a status that only a newer self knows.
     #[default]
     Awaiting,
     Done,
@@ -69,16 +69,16 @@ pub enum Status {
     Done,
     /// The last try failed; it is tried again.
     Failed,
-    /// Parked until it is made pending again; also what a newer self calls otherwise.
+    /// Parked until it is made pending again; also stands for a status that only a newer self knows.
     #[default]
     Blocked,
 }
 
-/// A change of them.
+/// A change of the goals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum GoalChange {
-    /// Without checkpoints the goal is its own and only one.
+    /// Without checkpoints, the title is the only one.
     Add {
         title: String,
         #[serde(default)]
@@ -111,7 +111,7 @@ pub enum GoalChange {
 }
 
 impl Items<Goal> {
-    /// A line a goal, as they rank: open before ended, and of the ended the newest.
+    /// A line per goal: the open ones, oldest first, then the newest few that ended.
     pub fn lines(&self) -> Vec<String> {
         let ended = self.list.iter().rev().filter(|goal| goal.ended_at().is_some()).take(ENDED_TOLD);
         self.open().chain(ended).map(Goal::line).collect()
@@ -119,7 +119,7 @@ impl Items<Goal> {
 }
 
 impl Goal {
-    /// The checkpoint to work on, and its place; none where all that is left is parked.
+    /// The checkpoint to work on and its index, from 0; none where all are done or parked.
     pub fn next(&self) -> Option<(usize, &Checkpoint)> {
         let left = |step: &&Checkpoint| !matches!(step.status, Status::Done | Status::Blocked);
         self.checkpoints.iter().enumerate().find(|(_, step)| left(step))
@@ -154,12 +154,12 @@ impl Goal {
             let text = items::words(text, "a checkpoint", LONGEST_TITLE)?;
             Ok(Checkpoint { text, status: Status::Pending, tries: Tries::default() })
         };
-        // As a whole or not at all: a refusal leaves all as it was.
+        // All are checked before one is added: a refusal leaves the goal as it was.
         self.checkpoints.extend(checkpoints.iter().map(step).collect::<Result<Vec<_>, _>>()?);
         Ok(())
     }
 
-    /// Says how a checkpoint stands; a goal whose last one is done is done.
+    /// Sets the status of checkpoint `number`, from 1, else of the next; a goal with all of them done is done.
     fn mark(
         &mut self,
         number: Option<usize>,
@@ -211,7 +211,7 @@ impl Item for Goal {
     }
 }
 
-/// The steps of a request in phases, as in "first look, then write"; none where it is no such request.
+/// The steps of a request in phases, as in "first read it, then write a note"; none where it is no such request.
 pub fn phases(text: &str) -> Option<Vec<String>> {
     let text = text.trim().trim_end_matches('.');
     let (first, rest) = text.split_at_checked(5)?;
@@ -288,7 +288,7 @@ fn add(
     Ok(made)
 }
 
-/// The open goal of this name that needs nobody's yes.
+/// The open goal of this id; refused where it still awaits the owner's yes.
 fn begun<'a>(agenda: &'a mut Agenda, id: &str) -> Result<&'a mut Goal, Refusal> {
     let goal = items::find(&mut agenda.goals.list, id)?;
     if goal.status == GoalStatus::Awaiting { Err(items::awaits(id)) } else { Ok(goal) }

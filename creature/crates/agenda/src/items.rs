@@ -13,15 +13,15 @@ pub const MOST: usize = 1_000;
 pub const LONGEST_TITLE: usize = 300;
 pub const LONGEST_REASON: usize = 300;
 
-/// Failures with one reason after which a thing is parked.
+/// Failures in a row with one reason after which a checkpoint is parked, or a task's turn given up.
 pub const SAME_FAILURES: u32 = 3;
 
-/// Failures for any reason after which it is parked all the same.
+/// Failures for any reasons after which it is parked or given up all the same.
 pub const MOST_FAILURES: u32 = 9;
 
-/// What has a name, is about something and ends.
+/// An item of the agenda: it has an id, is about something and ends.
 pub trait Item {
-    /// The tool that lists those of its kind.
+    /// The tool that lists items of its kind.
     const LISTED_BY: &'static str = "agenda.list";
 
     fn card(&self) -> Card<'_>;
@@ -49,25 +49,25 @@ impl<T: Item> Items<T> {
         self.list.iter().filter(|item| item.card().ended_at.is_none())
     }
 
-    /// Forgets what ended before this time; how many.
+    /// Forgets items that ended before this time; returns how many.
     pub fn purge(&mut self, before: Timestamp) -> usize {
         purge(&mut self.list, before)
     }
 }
 
-/// What a newer self wrote and this one cannot read is at its default; it must not cost all the rest.
+/// Reads a value, or its default where a newer self wrote what this one cannot read: the rest is not lost with it.
 pub(crate) fn lenient<'a, D: Deserializer<'a>, T: DeserializeOwned + Default>(
     from: D,
 ) -> Result<T, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(from)?).unwrap_or_default())
 }
 
-/// A status or stage as it is written.
+/// A status, stage or kind by its name as JSON has it.
 pub(crate) fn name(of: impl Serialize) -> String {
     serde_json::to_value(of).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// The open item of this name.
+/// The open item of this id; refused where it has ended or there is none.
 pub(crate) fn find<'a, T: Item>(list: &'a mut [T], id: &str) -> Result<&'a mut T, Refusal> {
     let error = match list.iter_mut().find(|item| item.card().id == id) {
         Some(item) if item.card().ended_at.is_none() => return Ok(item),
@@ -77,7 +77,7 @@ pub(crate) fn find<'a, T: Item>(list: &'a mut [T], id: &str) -> Result<&'a mut T
     Err(Refusal::new(error, format!("{} names those that are open", T::LISTED_BY)))
 }
 
-/// Makes room for an item about this; refused where an open one is about the same, or all are open.
+/// Makes room for an item about this; refused where an open one is about the same, or `MOST` are open.
 pub(crate) fn admit<T: Item>(list: &mut Vec<T>, about: &str) -> Result<(), Refusal> {
     let same = |card: &Card| card.ended_at.is_none() && card.about.eq_ignore_ascii_case(about);
     if let Some(known) = list.iter().map(Item::card).find(same) {
@@ -105,7 +105,7 @@ pub(crate) fn awaits(id: &str) -> Refusal {
     Refusal::new(format!("{id} waits for your owner's yes"), hint)
 }
 
-/// Forgets what ended before this time; how many.
+/// Forgets items that ended before this time; returns how many.
 pub(crate) fn purge<T: Item>(list: &mut Vec<T>, before: Timestamp) -> usize {
     let all = list.len();
     list.retain(|item| item.card().ended_at.is_none_or(|ended| ended >= before));
@@ -125,7 +125,7 @@ pub struct Tries {
 }
 
 impl Tries {
-    /// Counts a failure; true when it is one too many and the thing is to be parked.
+    /// Counts a failure; true when it is one too many and no other try is to be made.
     pub(crate) fn fail(&mut self, reason: &str, now: Timestamp) -> bool {
         let same = gist(reason) == gist(&self.reason);
         self.attempts = self.attempts.saturating_add(1);
@@ -160,7 +160,7 @@ impl Tries {
     }
 }
 
-/// 60 s, 120, 240 … to an hour.
+/// Seconds to wait after so many failures or looks: 60, 120, 240 … up to an hour.
 pub(crate) fn backoff_s(times: u32) -> i64 {
     (60_i64 << times.saturating_sub(1).min(6)).min(3_600)
 }
@@ -190,7 +190,7 @@ pub(crate) fn clip(text: &str, most: usize) -> String {
     }
 }
 
-/// An amount of dollars, to the cent.
+/// An amount of US dollars, rounded to the cent; refused outside of 0 to 1,000,000,000.
 pub(crate) fn usd(amount: f64) -> Result<f64, Refusal> {
     if (0.0..=1e9).contains(&amount) {
         return Ok((amount * 100.0).round() / 100.0);
@@ -198,13 +198,13 @@ pub(crate) fn usd(amount: f64) -> Result<f64, Refusal> {
     Err(Refusal::new(format!("{amount} is no amount"), "it is from 0 to 1,000,000,000 US dollars"))
 }
 
-/// `at` and so many seconds; where that is no time, the end of all.
+/// `at` plus so many seconds; `Timestamp::MAX` where that is out of range.
 pub(crate) fn later(at: Timestamp, seconds: impl TryInto<i64>) -> Timestamp {
     let length = SignedDuration::from_secs(seconds.try_into().unwrap_or(i64::MAX));
     at.checked_add(length).unwrap_or(Timestamp::MAX)
 }
 
-/// A span as people say it.
+/// A number of seconds as people say it, as in `45 min`.
 pub(crate) fn span(seconds: i64) -> String {
     match seconds.max(0) {
         s @ 0..=119 => format!("{s} s"),

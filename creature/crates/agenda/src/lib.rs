@@ -1,7 +1,7 @@
-//! The agenda: what is worth doing, in what order and when. Pure: time is told, nothing is read or written.
+//! The agenda: what is worth doing, in what order and when. Pure: callers pass the time, no file is touched.
 //!
 //! Invariant: every change is a `Change`, applied in one place; the same changes give the same agenda.
-//! Invariant: bounded, whatever it is told; what it does not know of a newer self it carries along.
+//! Invariant: its size is bounded, whatever changes come; top-level keys that only a newer self knows are kept.
 
 mod change;
 pub mod directive;
@@ -38,9 +38,9 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Agenda {
-    /// The number of the next item; items are called by kind and number, as in `goal-7`.
+    /// The number of the last item made; the id of an item is its kind and number, as in `goal-7`.
     pub next: u64,
-    /// Changes made in all, counted by whoever keeps it.
+    /// Changes made so far; counted by the store that saves the agenda, not by `apply`.
     pub changes: u64,
     pub goals: goals::Goals,
     pub opportunities: opportunities::Opportunities,
@@ -52,22 +52,22 @@ pub struct Agenda {
     pub pulse: pulse::Pulse,
     pub outbox: outbox::Outbox,
     pub requests: requests::Requests,
-    /// Its own time: what it looked at unasked, and what came of it.
+    /// Looks the creature took in its own time, and what came of them.
     #[serde(deserialize_with = "items::lenient")]
     pub own: own::Own,
-    /// What was looked at without anything coming of it.
+    /// When each line of the stack was last shown to a thought.
     pub looked: stack::Looked,
-    /// What a newer self keeps here; carried, so that a rollback does not lose it.
+    /// Keys that only a newer self knows, written back as they are so that a rollback does not lose them.
     #[serde(flatten)]
     pub newer: Map<String, Value>,
 }
 
 impl Agenda {
-    /// The next moment at which something here comes due by itself.
+    /// The earliest moment at which a directive, reminder, message, task or concern comes due; it may have passed.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let told = [self.directives.next_at(now), self.reminders.next_at(now), self.outbox.next_at(now)];
         let work = [self.tasks.next_at(now), self.pulse.next_at(now)];
-        // Work that is due stays undone in a pause, and must not hide the pause's end.
+        // Due work is not done in a pause: its time, already past, must not hide the end of the pause.
         let work = work.into_iter().filter(|_| self.directives.paused(now).is_none());
         told.into_iter().chain(work).flatten().min()
     }

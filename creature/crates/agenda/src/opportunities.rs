@@ -1,4 +1,4 @@
-//! Opportunities on their way through the revenue pipeline, and the amounts pending, earned and in it.
+//! Opportunities and their stages in the revenue pipeline, with the amounts expected, pending and earned.
 
 use crate::items::{self, Card, Item, LONGEST_REASON, LONGEST_TITLE};
 use crate::{Agenda, Refusal, Rules, When};
@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// All of them, the oldest first.
+/// All opportunities, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Opportunities {
     pub list: Vec<Opportunity>,
-    /// Earned in all, by those forgotten as well.
+    /// Earned in all, by forgotten opportunities as well.
     pub earned_usd: f64,
 }
 
@@ -23,7 +23,7 @@ pub struct Opportunity {
     pub title: String,
     #[serde(deserialize_with = "items::lenient")]
     pub stage: Stage,
-    /// What it is expected to come to.
+    /// What it is expected to bring in all.
     pub amount_usd: f64,
     pub earned_usd: f64,
     /// The owner was asked about this amount; 0 where nobody asked.
@@ -54,7 +54,7 @@ pub enum Stage {
     Report,
 }
 
-/// A change of them.
+/// A change of the opportunities.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum OpportunityChange {
@@ -80,7 +80,7 @@ pub enum OpportunityChange {
     },
 }
 
-/// What becomes of one; what is left out stays as it is.
+/// A change of one opportunity: what is left out stays as it is, but for `not_before`, which is cleared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Move {
@@ -104,7 +104,7 @@ pub struct Totals {
 }
 
 impl Opportunities {
-    /// Forgets what was finished before this time; how many.
+    /// Forgets those that ended before this time; returns how many.
     pub fn purge(&mut self, before: Timestamp) -> usize {
         items::purge(&mut self.list, before)
     }
@@ -127,7 +127,7 @@ impl Opportunities {
 }
 
 impl Opportunity {
-    /// More than the creature may take on without the owner's yes.
+    /// Whether its amount is more than the creature may take on without the owner's yes.
     pub fn awaits(&self, rules: &Rules) -> bool {
         self.amount_usd > rules.ask_above_usd.max(self.approved_usd)
     }
@@ -178,7 +178,7 @@ impl Stage {
         Self::ALL.into_iter().find(|stage| *stage > self)
     }
 
-    /// What is to be done at it.
+    /// What is to be done at this stage.
     pub(crate) fn work(self) -> &'static str {
         match self {
             Stage::Scan => "find out what it is and who pays",

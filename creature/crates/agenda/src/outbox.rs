@@ -1,6 +1,6 @@
 //! The outbox: which messages to the owner go now, which wait for a summary, and which are chatter.
 //!
-//! Invariant: never more messages an hour than the rules allow; what was taken in and is urgent is never dropped.
+//! Invariant: never more messages an hour than the rules allow; an urgent message taken in is never dropped.
 //! A message is taken in (`Say`), handed out (`due`), and struck off once it was told (`Delivered`).
 
 use crate::directive::Directives;
@@ -19,7 +19,7 @@ const MOST_WAITING: usize = 200;
 pub const MOST_CHARS: usize = 1_000;
 const MOST_SUMMARY: usize = 4_000;
 
-/// What was said is not said again for a day.
+/// Seconds for which a text is not said again, and texts remembered for that.
 const FRESH_S: u64 = 86_400;
 const MOST_SAID: usize = 100;
 
@@ -28,7 +28,7 @@ const HOUR_S: u64 = 3_600;
 /// When the week is summed up: Mondays at this hour of the owner's.
 const WEEKLY: Time = Time::constant(9, 0, 0, 0);
 
-/// Talk without content, whatever it is wrapped in.
+/// Phrases without content; a message with one needs five other words.
 const CHATTER: &str = "just checking in, checking in, nothing new, nothing to report, no news, no updates, \
     no update, all quiet, all good, all is well, everything is fine, still here, still working, \
     hope you are well, good morning, have a nice day";
@@ -46,7 +46,7 @@ pub enum Kind {
     Greeting,
     /// What is new at the sources, once a day.
     Digest,
-    /// To the owner's own words; it goes at once and is not counted here.
+    /// An answer to the owner's words; it goes at once, not through the outbox.
     Answer,
     /// Chatter, or a kind of a newer self.
     #[default]
@@ -55,7 +55,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The owner must hear of it sooner or later.
+    /// Whether the owner must hear of it sooner or later.
     pub fn urgent(self) -> bool {
         matches!(self, Kind::Approval | Kind::Broken)
     }
@@ -79,11 +79,11 @@ pub struct Outbox {
     pub waiting: Vec<Waiting>,
     /// When messages went out in the last hour, oldest first.
     pub sent: Vec<Timestamp>,
-    /// What was said in the last day, by number.
+    /// Texts said in the last day: when, and the hash by `number`.
     pub said: Vec<(Timestamp, u64)>,
     /// Messages dropped for want of room since the last summary.
     pub dropped: u64,
-    /// When the week is over; none before the first one began.
+    /// When the running week is over; none before the first week began.
     pub weekly_at: Option<Timestamp>,
 }
 
@@ -110,15 +110,14 @@ pub struct Delivery {
 /// How the week stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Week {
-    /// It runs.
     Running,
-    /// None was ever counted: to be begun with `WeekBegan`.
+    /// No week ever began: begin one with `WeekBegan`.
     Unbegun,
-    /// It is time to sum it up: with `Say` of kind `weekly_summary`, or `WeekBegan` where there is nothing to say.
+    /// Time to sum the week up: with `Say` of kind `weekly_summary`, or `WeekBegan` where there is nothing to say.
     Over,
 }
 
-/// A change of it.
+/// A change of the outbox.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum OutboxChange {
@@ -128,7 +127,7 @@ pub enum OutboxChange {
 }
 
 impl Outbox {
-    /// What may go out now, the urgent first: singly where one waits, gathered where several do.
+    /// What may go out now, the urgent first: singly where one waits on a thread, gathered where several do.
     pub fn due(&self, directives: &Directives, rules: &Rules, now: Timestamp) -> Vec<Delivery> {
         let room = (rules.messages_per_hour as usize).saturating_sub(self.recent(now).count());
         let mut open: Vec<&Waiting> = self.waiting.iter().collect();
@@ -159,7 +158,7 @@ impl Outbox {
         }
     }
 
-    /// The next moment at which one may go out, or the week is over.
+    /// The earliest moment at which there is room for a waiting message, or the week is over.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         let room = self.recent(now).map(|sent| later(sent, HOUR_S)).next();
         let room = room.filter(|_| !self.waiting.is_empty());
@@ -226,7 +225,7 @@ fn say(agenda: &mut Agenda, kind: Kind, text: &str, when: When) -> Result<Value,
     Ok(json!({"id": id, "goes": if goes_now { "now" } else { "later, with what else waits" }}))
 }
 
-/// What is asked of the owner, with the items it names as they are: a yes is to these, whatever the words say of them.
+/// Appends the items named, with prices: a yes is to these, whatever the text says; notes `asked_usd` of each.
 fn asked(agenda: &mut Agenda, text: String) -> String {
     let ids = yes::items_named(&text);
     for one in agenda.opportunities.list.iter_mut().filter(|one| ids.contains(&one.id)) {
@@ -247,7 +246,7 @@ fn worth(kind: Kind, text: &str) -> Result<(), Refusal> {
         let hint = "answer the owner's words with memory.append of kind message";
         return refused("send an answer unasked", hint);
     }
-    // A digest is a summary of its own.
+    // A digest may be as long as a summary.
     let most = if kind == Kind::Digest { MOST_SUMMARY } else { MOST_CHARS };
     if text.chars().count() > most {
         let error = format!("send more than {most} characters");
@@ -297,7 +296,7 @@ fn monday(now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     mondays.filter_map(|day| spoken::instant(day.to_datetime(WEEKLY), zone)).find(|at| *at > now)
 }
 
-/// A number for a text, the same in every life (FNV-1a).
+/// A hash of a text in lower case, the same in every life (FNV-1a).
 fn number(text: &str) -> u64 {
     let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.to_lowercase().bytes().fold(0xcbf2_9ce4_8422_2325, step)

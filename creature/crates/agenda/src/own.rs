@@ -1,6 +1,6 @@
-//! Own time: what it looks at when nothing else asks, how soon again, and what came of such looks. Pure.
+//! Own time: what the creature looks at when nothing else asks, how soon again, and what came of it. Pure.
 //!
-//! Invariant: looks of which nothing comes space themselves out, in time and in money; no kind is ever given up.
+//! Invariant: looks of which nothing is used get less time and less money; no kind is ever given up.
 
 mod kind;
 mod likeness;
@@ -19,48 +19,48 @@ use std::collections::BTreeMap;
 /// Seconds from one look to the next where the last one chose no rest.
 const USUAL_S: i64 = 900;
 
-/// Seconds between looks of which little comes, over the share of its means they still have; a day at most, and where
-/// a look is dear a week.
+/// Where looks have less than half of the hourly budget, `SPACED_S` / share seconds lie between two, `LONGEST_S`
+/// at most; no wait is longer than seven times `LONGEST_S`.
 const SPACED_S: f64 = 240.0;
 const LONGEST_S: f64 = 86_400.0;
 
-/// The longest rest a look may choose, in seconds: then the day is looked at again.
+/// The longest rest a look may choose, in seconds.
 pub const LONGEST_CHOSEN_S: u64 = 86_400;
 
-/// The least share of the rate that looks have, however little comes of them.
+/// The least share of the hourly budget that looks have, however little comes of them.
 const LEAST_SHARE: f64 = 1.0 / 64.0;
 
-/// A look that has not ended by then was lost with its life.
+/// Seconds after which a look that has not ended counts as lost with its life.
 const LOST_S: i64 = 7_200;
 
-/// What a look counts for after each later one of its kind.
+/// Factor by which a look counts for less after each later one.
 const FADES: f64 = 0.93;
 
-/// Looks on trust, before what came of any can be known.
+/// Useful looks that every tally is credited with, before what came of any can be known.
 const TRUSTED: f64 = 3.0;
 
-/// Things left whose use is waited for.
+/// Things left by looks that are remembered; past this the oldest is forgotten.
 const MOST_LEFT: usize = 96;
 
-/// Characters of what something is called.
+/// Characters of the name of a thing left.
 const LONGEST_NAME: usize = 120;
 
-/// What the owner and the money allow of it now.
+/// What the owner and the budget allow of own time now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allowance {
     pub usd_per_hour: f64,
-    /// What may be spent in the first hour of a house.
+    /// What may be spent in the hour after `Own::settled_at`, where that is more.
     pub first_hour_usd: f64,
-    /// When the money has room for a call, and when the hours begin in which it may; none are now.
+    /// When the budget has room for a call, and when the hours begin in which the owner allows one; none: now.
     pub room_at: Option<Timestamp>,
     pub wakes_at: Option<Timestamp>,
-    /// News at its sources.
+    /// Unread news at the creature's sources.
     pub news: usize,
-    /// Kinds there is something to look at for.
+    /// Kinds that have something to look at.
     pub kinds: Vec<Kind>,
 }
 
-/// The looks so far, as they count by now, and those of them of which something was used.
+/// The looks so far and those of which something was used, older ones counting for less (`FADES`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tally {
@@ -84,28 +84,28 @@ impl Tally {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Left {
-    /// As calls name it: a paper, a path, `goal-7`.
+    /// Its name in calls: a paper, a path, `goal-7`.
     pub what: String,
     pub kind: String,
-    /// The look that left it.
+    /// The number of the look that left it.
     pub look: u64,
     pub at: Timestamp,
     pub used_at: Option<Timestamp>,
-    /// Of its words, to know its like.
+    /// The sketch of its text, to notice one alike; empty where it has none.
     pub sketch: Vec<u32>,
 }
 
-/// A look that goes on.
+/// The look that is under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnderWay {
     pub kind: Kind,
     pub at: Timestamp,
-    /// It left something.
+    /// The look left something.
     #[serde(default)]
     pub left: bool,
 }
 
-/// Its own time, as it was used.
+/// How own time was used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Own {
@@ -119,9 +119,9 @@ pub struct Own {
     pub idle: u32,
     #[serde(deserialize_with = "items::lenient")]
     pub under_way: Option<UnderWay>,
-    /// The rest the last one chose, in seconds.
+    /// The rest the last look chose, in seconds.
     pub chosen_s: Option<u64>,
-    /// What the last one cost: it is paid for before the next.
+    /// What the last look cost: the wait before the next one pays for it.
     pub usd: f64,
     pub left: Vec<Left>,
 }
@@ -147,14 +147,14 @@ pub enum OwnChange {
     },
     /// The first goal was made.
     Settled,
-    /// A rest chosen where there was no look.
+    /// The thoughts of a wake without a look chose a rest.
     Rested {
         rest_s: u64,
     },
 }
 
 impl Own {
-    /// The share of its means that looks have: by what was used of them, halved by each in a row that left nothing.
+    /// The share of the hourly budget that looks have: by their worth, halved by each in a row that left nothing.
     pub fn share(&self) -> f64 {
         let halved = 0.5_f64.powi(self.idle.min(16).try_into().unwrap_or(16));
         (self.all.worth().powf(1.5) * halved).max(LEAST_SHARE)
@@ -165,7 +165,7 @@ impl Own {
         let gates = [allowance.room_at, allowance.wakes_at].into_iter().flatten().max();
         let after = |last: Timestamp| {
             let share = self.share();
-            // News are not slept through, however long a rest was meant to be.
+            // With unread news a chosen rest counts for `USUAL_S` at most.
             let most_s = if allowance.news > 0 { USUAL_S as f64 } else { f64::MAX };
             let chosen_s = self.chosen_s.map_or(USUAL_S as f64, |chosen_s| chosen_s as f64).min(most_s);
             let spaced_s = if share < 0.5 { (SPACED_S / share).min(LONGEST_S) } else { 0.0 };
@@ -183,7 +183,7 @@ impl Own {
         gates.map_or(due, |gate| due.max(gate))
     }
 
-    /// What to look at: of those there is something to look at for, the one longest left, by what was used of it.
+    /// The kind to look at next: of those allowed, the greatest in time since its last look times worth.
     pub fn next(&self, allowance: &Allowance, now: Timestamp) -> Kind {
         let overdue = |kind: &Kind| {
             let tally = self.kinds.get(kind.name()).copied().unwrap_or_default();
@@ -191,14 +191,14 @@ impl Own {
             (now.as_second().saturating_sub(last.as_second()).max(1)) as f64 * tally.worth()
         };
         let kinds = allowance.kinds.iter().copied();
-        // Of equals the first in the list.
+        // Reversed, for `max_by` takes the last of equals: so it is the first in the list.
         kinds
             .rev()
             .max_by(|one, other| overdue(one).total_cmp(&overdue(other)))
             .unwrap_or(Kind::Opportunities)
     }
 
-    /// The line at the end of the stack: title, why, what next.
+    /// The line of own time at the end of the stack: id, title, why, what next.
     pub(crate) fn line(
         &self,
         allowance: &Allowance,
@@ -213,18 +213,18 @@ impl Own {
         (format!("own-{}", kind.name()), kind.title(), format!("time of your own; {last}"), next)
     }
 
-    /// The things a call may use: those left by looks before the one under way.
+    /// Names of the things left and not used yet, without those of the look under way.
     pub fn unused(&self) -> impl Iterator<Item = &str> {
         let open = self.left.iter().filter(|left| left.used_at.is_none() && left.look < self.looks_ended());
         open.map(|left| left.what.as_str())
     }
 
-    /// Looks that are over, and one more: a thing of a look still under way is not used by it.
+    /// The number of the look under way, else of the next: only things of looks before it can be used.
     fn looks_ended(&self) -> u64 {
         self.looks + u64::from(self.under_way.is_none())
     }
 
-    /// What came of it, in one sentence; empty before the first look.
+    /// What came of own time, in one sentence; empty before the first look.
     pub fn summary(&self, now: Timestamp) -> String {
         if self.looks == 0 {
             return String::new();
@@ -276,13 +276,13 @@ impl Own {
         if alike || known {
             return false;
         }
-        // To find nothing is honest; what counts against it is what it leaves and nobody uses.
+        // A look that leaves nothing is not counted here; one that leaves what nobody uses counts against looks.
         if !std::mem::replace(&mut under_way.left, true) {
             self.all.looked(now);
         }
         let sketch = likeness::bounded(sketch);
         let kind = under_way.kind.name().to_owned();
-        // Written anew, it is another thing.
+        // A thing of the same name takes the place of one not used yet.
         self.left.retain(|left| left.what != what || left.used_at.is_some());
         self.left.push(Left {
             what: items::clip(what, LONGEST_NAME),
@@ -303,7 +303,7 @@ impl Own {
         let Some(left) = self.left.iter_mut().rev().find(open) else { return false };
         left.used_at = Some(now);
         let (look, kind) = (left.look, left.kind.clone());
-        // A look is useful once, however much of it is used.
+        // A look counts as used once, however many of its things are.
         let used = self.left.iter().filter(|left| left.look == look && left.used_at.is_some()).count();
         if used == 1 {
             for tally in self.kinds.get_mut(&kind).into_iter().chain([&mut self.all]) {
@@ -332,7 +332,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &OwnChange, when: When) -> Resu
             own.idle = if look.left { 0 } else { own.idle.saturating_add(1) };
             own.usd = if usd.is_finite() { usd.max(0.0) } else { 0.0 };
             own.chosen_s = rest_s.map(|rest_s| rest_s.min(LONGEST_CHOSEN_S));
-            // The wait counts from its end.
+            // The wait for the next look counts from the end of this one.
             own.all.last_at = Some(now);
             Ok(json!({"ended": true, "left": look.left}))
         }

@@ -26,17 +26,17 @@ pub struct Presence {
 #[serde(default)]
 pub struct Place {
     pub last_at: Timestamp,
-    /// What it said there last.
+    /// What the creature said there last.
     pub last: String,
-    /// It means to be seen every so many days; without that it posts when there is something to say.
+    /// The creature means to be seen there every so many days; none: it posts when there is something to say.
     pub every_days: Option<u32>,
 }
 
-/// A change of them.
+/// A change of the places.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum PresenceChange {
-    /// It posted there; `every_days` left out stays as it was, and 0 is no pace.
+    /// The creature posted there; `every_days` left out stays as it was, 0 makes it none.
     Note {
         place: String,
         #[serde(default)]
@@ -46,7 +46,7 @@ pub enum PresenceChange {
 }
 
 impl Place {
-    /// When it means to be seen there again.
+    /// When the creature means to be seen there again.
     pub fn due_at(&self) -> Option<Timestamp> {
         self.every_days.map(|days| later(self.last_at, i64::from(days) * 86_400))
     }

@@ -17,11 +17,11 @@ const MOST_CHARS: usize = 600;
 /// Characters kept of what a review said.
 const MOST_SAID: usize = 600;
 
-/// Seconds between two reviews: unless said, and the bounds.
+/// Seconds between two reviews: the default, and the bounds.
 const EVERY_S: u64 = 3_600;
 const BOUNDS_S: RangeInclusive<u64> = 300..=30 * 86_400;
 
-/// All of them, the oldest first.
+/// All concerns, the oldest first.
 pub type Pulse = Items<Concern>;
 
 /// One standing concern.
@@ -30,7 +30,7 @@ pub type Pulse = Items<Concern>;
 pub struct Concern {
     pub id: String,
     pub text: String,
-    /// Where what a review finds is told.
+    /// The thread on which the findings of a review are told.
     pub thread: String,
     pub every_s: u64,
     pub next: Timestamp,
@@ -52,7 +52,7 @@ impl Item for Concern {
     }
 }
 
-/// A change of them.
+/// A change of the concerns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum PulseChange {
@@ -90,12 +90,12 @@ impl Items<Concern> {
         due
     }
 
-    /// Characters of all that is open.
+    /// Characters of all open concerns together.
     pub fn chars(&self) -> usize {
         self.open().map(|concern| concern.text.chars().count()).sum()
     }
 
-    /// The next moment at which one comes due by itself.
+    /// The earliest moment at which a concern comes due; it may have passed.
     pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
         self.open().map(|concern| concern.next).min()
     }
@@ -160,7 +160,7 @@ fn checked(text: &str) -> Result<String, Refusal> {
     Err(Refusal::new("keep that concern", hint))
 }
 
-/// Zero is as good as left out.
+/// An interval of zero counts as left out.
 fn said(every_s: Option<u64>) -> Option<u64> {
     every_s.filter(|every_s| *every_s > 0)
 }

@@ -1,6 +1,6 @@
-//! Reminders: once, daily, weekly, monthly or every so often within a window, right across time zones and sleep.
+//! Reminders: once, daily, weekly, monthly or every so often within a window, correct across time zones and sleep.
 //!
-//! Invariant: what was missed fires once; the next is always later than the last time it fired.
+//! Invariant: a reminder missed several times fires once; its next time is always later than its last.
 
 mod schedule;
 
@@ -13,22 +13,22 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Characters of a reminder, and of the prompt that runs apart for it.
+/// Characters of a reminder's text, and of its prompt.
 const MOST_TEXT: usize = 500;
 const MOST_PROMPT: usize = 2_000;
 
-/// All of them, the oldest first.
+/// All reminders, the oldest first.
 pub type Reminders = Items<Reminder>;
 
-/// One of them.
+/// One reminder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reminder {
     pub id: String,
     pub text: String,
-    /// What a sub-session of its own is asked when it is due.
+    /// The objective of a sub-session that is spawned when the reminder is due.
     pub prompt: Option<String>,
-    /// Where it is delivered.
+    /// The thread it is delivered on.
     pub thread: String,
     #[serde(deserialize_with = "items::lenient")]
     pub schedule: Schedule,
@@ -43,7 +43,7 @@ impl Item for Reminder {
     const LISTED_BY: &'static str = "reminder.list";
 
     fn card(&self) -> Card<'_> {
-        // The same words may come at several times.
+        // Several reminders may have one text: the id stands in its place.
         Card { id: &self.id, about: &self.id, ended_at: self.finished }
     }
 }
@@ -55,14 +55,15 @@ pub struct Due {
     pub text: String,
     pub prompt: Option<String>,
     pub thread: String,
+    /// When it was due.
     pub for_at: Timestamp,
 }
 
-/// A change of them.
+/// A change of the reminders.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum ReminderChange {
-    /// Without a zone the hours are the owner's.
+    /// Without `zone` the hours are those of the owner's time zone.
     Add {
         text: String,
         prompt: Option<String>,
@@ -72,7 +73,7 @@ pub enum ReminderChange {
     Cancel {
         id: String,
     },
-    /// It was delivered at this time.
+    /// The reminder was delivered at this time.
     Fired {
         id: String,
         at: Timestamp,
@@ -80,7 +81,7 @@ pub enum ReminderChange {
 }
 
 impl Items<Reminder> {
-    /// Those whose time has come, the earliest first; each once, however often it was missed.
+    /// The reminders whose time has come, the earliest first; each once, however often it was missed.
     pub fn due(&self, now: Timestamp) -> Vec<Due> {
         let due = self.open().filter_map(|reminder| {
             let for_at = reminder.next.filter(|next| *next <= now)?;
@@ -92,7 +93,7 @@ impl Items<Reminder> {
         due
     }
 
-    /// The next moment at which one comes due by itself.
+    /// The earliest moment at which a reminder comes due; it may have passed.
     pub fn next_at(&self, _now: Timestamp) -> Option<Timestamp> {
         self.open().filter_map(|reminder| reminder.next).min()
     }
@@ -116,7 +117,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) ->
                 let hint = format!("it is {} now; give a later time", clock(now));
                 Refusal::new("remind of what is past", hint)
             })?;
-            // Asked again by a life that did not see the first answer: one is enough.
+            // A life that did not see the first answer asks again: one reminder is enough.
             let same = |old: &&Reminder| {
                 (&old.text, &old.prompt, &old.schedule, &old.zone) == (&text, &prompt, schedule, &zone)
                     && old.thread == when.thread
@@ -138,7 +139,7 @@ pub(crate) fn apply(agenda: &mut Agenda, change: &ReminderChange, when: When) ->
         }
         ReminderChange::Fired { id, at } => {
             let reminder = items::find(&mut agenda.reminders.list, id)?;
-            // A zone that is gone must not cost the reminder.
+            // Where the zone is no longer known, the owner's takes its place.
             let hours = TimeZone::get(&reminder.zone).unwrap_or_else(|_| when.rules.time_zone.clone());
             let after = reminder.next.map_or(*at, |next| next.max(*at));
             reminder.last = Some(*at);

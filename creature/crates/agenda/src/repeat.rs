@@ -3,16 +3,16 @@
 use jiff::{SignedDuration, Timestamp};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Times at which a repeat is warned of; one more is not made.
+/// How often a call has the same result before it is warned of; one more is blocked.
 const WARNED_AT: u32 = 3;
 
-/// What was long ago may well be done again.
+/// How long a call is remembered; after that it may be made again.
 const LONG_AGO: SignedDuration = SignedDuration::from_hours(1);
 
-/// Calls kept in mind.
+/// Calls that are remembered; the oldest make room.
 const MOST: usize = 64;
 
-/// Calls made of late, and how often each came to the same.
+/// The latest calls, and how often in a row each had the same result.
 #[derive(Clone, Debug, Default)]
 pub struct Repeats {
     calls: Vec<Call>,
@@ -35,8 +35,8 @@ impl Repeats {
             .then(|| format!("the same call came to the same {} times", last.times))
     }
 
-    /// Notes what a call came to; the warning, where it came to the same three times. What changed the house makes
-    /// every other call worth another try.
+    /// Notes the result of a call; returns a warning from the third time in a row that it is the same. A call that
+    /// changed the house makes every other call worth another try.
     pub fn note(&mut self, call: &str, result: &str, changed: bool, now: Timestamp) -> Option<String> {
         let (call, result) = (number(call), number(result));
         self.calls

@@ -1,6 +1,6 @@
 //! The owner's open requests: which tools each asked for, kept over thoughts, waits and lives until it is done.
 //!
-//! Invariant: only what the owner said opens one; it gives the tools its words asked for, and ends with them.
+//! Invariant: only the owner's words open a request; until it ends, the tools they asked for may be used.
 
 use crate::items::{self, Card, Item, Items, LONGEST_REASON, LONGEST_TITLE, later};
 use crate::{Agenda, Refusal, When};
@@ -16,7 +16,7 @@ const MOST_OPEN: usize = 16;
 
 pub type Requests = Items<Request>;
 
-/// What the owner asked for that needs a right of the owner's.
+/// Something the owner asked for, done with tools that only the owner may grant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Request {
@@ -24,9 +24,9 @@ pub struct Request {
     /// The owner's words.
     pub text: String,
     pub thread: String,
-    /// What may be used for it.
+    /// Names of the tools that may be used for it.
     pub tools: Vec<String>,
-    /// One of them did its work: the next answer is the last.
+    /// One of the tools did its work: the next answer ends the request, unless it says that it does not.
     pub used: bool,
     /// When it was last spoken of.
     pub changed_at: Timestamp,
@@ -46,7 +46,7 @@ pub enum RequestChange {
     Used {
         tool: String,
     },
-    /// The owner was answered on the thread; `done` says whether that was all, else whether a tool did its work does.
+    /// The owner was answered: ends the thread's requests if `done`; if left out, those of which a tool was used.
     Answered {
         done: Option<bool>,
     },
@@ -57,12 +57,12 @@ pub enum RequestChange {
 }
 
 impl Requests {
-    /// Those that are not done, and were spoken of within a day.
+    /// Requests that have not ended and were spoken of within `STANDS_S`.
     pub fn standing(&self, now: Timestamp) -> impl Iterator<Item = &Request> {
         self.open().filter(move |one| now < later(one.changed_at, STANDS_S as i64))
     }
 
-    /// Whether one asks for this tool; `thread` where only what was said there counts.
+    /// Whether a standing request asks for this tool; with `thread`, only those of that thread count.
     pub fn ask_for(&self, tool: &str, thread: Option<&str>, now: Timestamp) -> bool {
         let mut all = self.standing(now).filter(|one| thread.is_none_or(|thread| one.thread == thread));
         all.any(|one| one.tools.iter().any(|known| known == tool))

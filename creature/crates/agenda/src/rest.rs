@@ -1,4 +1,4 @@
-//! The rest after a wake: how long by how things stand, within the owner's bounds, cut to what comes due. Pure.
+//! The rest after a wake: its length by the situation, within the owner's bounds, cut to what comes due. Pure.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Seconds by which a quiet rest grows with each quiet wake in a row.
 const QUIET_STEP_S: u64 = 300;
 
-/// What the owner allows, in seconds.
+/// The owner's bounds of a rest, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     pub shortest_s: u64,
@@ -44,10 +44,10 @@ impl Situation {
         }
     }
 
-    /// The rest to take, in seconds, where the thought itself `said` one or none.
+    /// The rest to take, in seconds; `said` is the rest that the thought chose, if any.
     pub fn rest_s(self, said: Option<u64>, bounds: Bounds) -> u64 {
         match (self, said) {
-            // Dear thoughts are not had because the last one wished it.
+            // With the budget nearly gone, a thought cannot choose a shorter rest.
             (Situation::Poor, _) => self.usual_s(),
             (Situation::Quiet(_), None) => self.usual_s().clamp(bounds.shortest_s, bounds.quiet_s),
             (_, said) => said.unwrap_or(self.usual_s()).clamp(bounds.shortest_s, bounds.longest_s),
@@ -55,7 +55,7 @@ impl Situation {
     }
 }
 
-/// A rest no longer than until `due`, to the millisecond; what is overdue waits for the shortest rest.
+/// The rest, cut to end at `due` to the millisecond; where `due` has passed, cut to the shortest rest.
 pub fn cut(rest_s: u64, due: Option<Timestamp>, now: Timestamp, bounds: Bounds) -> Duration {
     let rest = Duration::from_secs(rest_s);
     let Some(due) = due else { return rest };

@@ -1,7 +1,7 @@
-//! Sub-sessions: a graph of objectives that run apart, and what becomes of each.
+//! Sub-sessions: objectives that run apart from the wake's own thoughts, what each depends on, and how it ends.
 //!
-//! Invariant: total. Whatever is told in whatever order, a session that began ends at last, and is reported once, then.
-//! Invariant: one starts only when all it hangs on is done; what fails takes along all that hangs on it.
+//! Invariant: whatever turns come in whatever order, a session that began ends, and is then reported once.
+//! Invariant: a session starts only when all it depends on are done; where one fails, all that depend on it fail.
 
 mod report;
 mod spawn;
@@ -15,36 +15,36 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Seconds of one hop; then a continuation begins.
+/// Seconds of one hop, a stretch of a session; then the next hop begins.
 pub const HOP_S: i64 = 300;
 
-/// Hops a session may take, the first counted: three continuations.
+/// Hops a session may take, the first included.
 pub const MOST_HOPS: u32 = 4;
 
-/// Thoughts a hop has whatever they cost. Beyond these it is bounded by its time and its money, not by their number:
-/// eight thoughts are minutes of a slow model and seconds of a quick one.
+/// Thoughts a hop may have whatever they cost; further ones only within its time and money. A smaller bound on
+/// their number would not do: eight thoughts take a slow model minutes and a quick one seconds.
 pub const HOP_ROUNDS: u32 = 8;
 
-/// Thoughts of a hop that costs nothing, so that one that turns in a circle ends: one in five seconds.
+/// Thoughts a hop may have at all, so that a session that repeats itself at no cost ends: one in five seconds.
 pub const MOST_HOP_ROUNDS: u32 = 60;
 
-/// The root spawns sessions of depth one, those spawn sessions of depth two, and there it ends.
+/// A thought spawns sessions of depth 1, those spawn sessions of depth 2, and those spawn none.
 pub const MOST_DEPTH: u32 = 2;
 
 /// Sessions that have not been reported yet.
 pub const MOST_OPEN: usize = 64;
 
-/// Reported sessions that are kept to be looked at and built upon.
+/// Reported sessions that are kept, to be listed and depended on.
 pub const MOST_KEPT: usize = 32;
 
-/// Characters of an answer, and of all that one is given by others.
+/// Characters of an answer, and of all answers together that a session is given by those it depended on.
 pub const MOST_ANSWER: usize = 4_000;
 pub const MOST_GIVEN: usize = 8_000;
 
-/// What a review answers that found nothing to say.
+/// The answer of a review that found nothing to say.
 pub const NO_ACTION: &str = "[NO_ACTION]";
 
-/// The same for a look of its own: a quick model says it in one word.
+/// The same for a look in own time: one word, for a quick model.
 pub const NOTHING: &str = "NOTHING";
 
 /// How much of the creature a session is given: prompts and tools.
@@ -56,7 +56,7 @@ pub enum Mode {
     Minimal,
     /// Purpose, what is remembered, and every tool.
     Full,
-    /// The bare frame, and looking within the house.
+    /// The standing prompt alone, and tools that only look within the house.
     BaseOnly,
     /// The objective alone; one answer without tools.
     None,
@@ -74,7 +74,7 @@ pub enum Origin {
     Reminder(String),
     Checklist,
     Dream,
-    /// A look that the creature takes of itself, by its kind, as in `feeds`.
+    /// A look that the creature takes in its own time, by its kind, as in `sources`.
     Own(String),
 }
 
@@ -126,34 +126,34 @@ pub struct Session {
     pub owner: bool,
     pub objective: String,
     pub mode: Mode,
-    /// Tools it is held to; empty are all of its mode.
+    /// The only tools it may use; empty: all of its mode.
     pub tools: Vec<String>,
     pub depends_on: Vec<String>,
     pub not_before: Option<Timestamp>,
     pub status: Status,
     pub spawned_at: Timestamp,
-    /// The hop it is in, 1 first.
+    /// The hop it is in, from 1; 0 before it starts.
     pub hop: u32,
     pub hop_began: Timestamp,
     pub hop_rounds: u32,
-    /// What the hop has cost so far, in millionths of a dollar; none where nobody knows prices.
+    /// What the hop has cost so far, in millionths of a dollar; 0 where no price is known.
     pub hop_cost: u64,
     /// Replies in a row that could not be read.
     pub misread: u32,
-    /// Deaths while it acted.
+    /// Lives that ended while it had an open call.
     pub cuts: u32,
     /// Calls it made that have no result yet; the first may be under way.
     pub acting: Vec<String>,
-    /// Answers of those it hung on.
+    /// Answers of those it depended on.
     pub given: Vec<String>,
-    /// What it came to, or why it did not.
+    /// What it answered, or why it failed.
     pub answer: String,
     pub ended_at: Option<Timestamp>,
     pub reported: bool,
 }
 
 impl Session {
-    /// It in one line.
+    /// The session in one line.
     pub fn line(&self) -> String {
         let how = match self.status {
             Status::Running => format!("running, hop {}, {} thoughts in it", self.hop, self.hop_rounds),
@@ -168,14 +168,14 @@ impl Session {
     }
 }
 
-/// All of them, replaced whole in `.self/mind/sessions.json`.
+/// All sessions, replaced whole in `.self/mind/sessions.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sessions {
-    /// The number of the last one.
+    /// The number of the last session spawned.
     pub next: u64,
     pub all: Vec<Session>,
-    /// What a newer self keeps here; carried, so that a rollback does not lose it.
+    /// Keys that only a newer self knows, written back as they are so that a rollback does not lose them.
     #[serde(flatten)]
     pub newer: Map<String, Value>,
 }
@@ -189,14 +189,14 @@ impl Sessions {
         self.all.iter().filter(|session| session.status == Status::Running)
     }
 
-    /// Whether a wake has work here now.
+    /// Whether a session runs, can start, or waits to be reported.
     pub fn needs_work(&self, now: Timestamp) -> bool {
         self.running().next().is_some()
             || self.all.iter().any(|session| self.ready(session, now))
             || self.unreported().next().is_some()
     }
 
-    /// The next moment at which there is work here; now where there is.
+    /// When sessions next need work: `now` where they do; none where none waits for a time alone.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         if self.needs_work(now) {
             return Some(now);
@@ -205,12 +205,12 @@ impl Sessions {
         free.filter_map(|session| session.not_before).min()
     }
 
-    /// Those that have not ended, a line each.
+    /// The sessions that have not ended, a line each.
     pub fn lines(&self) -> Vec<String> {
         self.all.iter().filter(|session| !session.status.ended()).map(Session::line).collect()
     }
 
-    /// Whether all it hangs on is done.
+    /// Whether all that a session depends on are done.
     fn fed(&self, session: &Session) -> bool {
         let done = |id: &String| self.get(id).is_some_and(|on| on.status == Status::Done);
         session.depends_on.iter().all(done)

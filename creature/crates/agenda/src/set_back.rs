@@ -1,15 +1,15 @@
-//! A clock that was put back: what was written ahead of it must not hold its breath until then. Pure.
+//! The agenda after the clock was set back: times that lie ahead are moved, so that nothing waits for them. Pure.
 
 use crate::items::{Tries, later};
 use crate::{Agenda, Rules};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// The longest two Mondays are apart, an hour's shift included.
+/// The longest time from one Monday's hour to the next, a clock put back by an hour included.
 const WEEK: SignedDuration = SignedDuration::from_hours(7 * 24 + 1);
 
 impl Agenda {
-    /// Brings what happened "later than now" to now, and turns that recur back within one turn; whether any was.
+    /// Moves events dated after `now` to `now`, and next turns to one interval ahead; returns whether any was.
     pub fn set_back(&mut self, rules: &Rules, now: Timestamp) -> bool {
         let mut ahead = false;
         let mut to = |at: &mut Timestamp, most: Timestamp| {
@@ -29,7 +29,7 @@ impl Agenda {
             to(&mut task.changed_at, now);
             tried(&mut task.tries, now, &mut to);
             if let Some(every_s) = task.every_s {
-                // Its first turn may be meant for later; another is never further off than one turn.
+                // The first turn may be meant for any time; a later one is never further off than one interval.
                 let first = task.tries.attempts == 0;
                 to(&mut task.at, if first { Timestamp::MAX } else { later(now, every_s) });
             }

@@ -1,18 +1,18 @@
-//! Reads which span of the past is meant by words as people say them: `2h`, `last night`, `since 9am`, `monday`. Pure.
+//! Reads spans of the past as people say them: `2h`, `last night`, `since 9am`, `monday`. Pure.
 //!
-//! A day, night or week that is named is meant whole, as far as it is over; with `since` before it, it goes on until now.
+//! A named day, night or week is meant whole, as far as it is over; behind `since` the span goes on until now.
 
 use crate::spoken;
 use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
-/// A stretch of time that lies behind, and the words for it.
+/// A stretch of past time, and the words for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     pub since: Timestamp,
     pub until: Timestamp,
-    /// What was said.
+    /// What was said, in lower case.
     pub said: String,
 }
 
@@ -42,7 +42,7 @@ fn plain_hour(word: &str) -> bool {
     word.len() <= 2 && word.parse::<u8>().is_ok_and(|hour| hour < 24)
 }
 
-/// The moment from which the past is seen.
+/// The present moment, and the time zone whose clock is meant.
 struct Here<'a> {
     now: Timestamp,
     zone: &'a TimeZone,
@@ -53,14 +53,14 @@ impl Here<'_> {
         self.zone.to_datetime(self.now).date()
     }
 
-    /// When a clock here shows this hour of a day; past 24 that of the next one.
+    /// When a clock in the zone shows this hour of a day; an hour from 24 on is one of a later day.
     fn at(&self, day: Date, hour: i64) -> Option<Timestamp> {
         let day = day.checked_add((hour / 24).days()).ok()?;
         let time = Time::new(i8::try_from(hour % 24).ok()?, 0, 0, 0).ok()?;
         spoken::instant(day.to_datetime(time), self.zone)
     }
 
-    /// The last time a clock here showed this.
+    /// The last moment at which a clock in the zone showed this.
     fn begun(&self, time: Time) -> Option<Timestamp> {
         let on = |day: Date| spoken::instant(day.to_datetime(time), self.zone);
         let today = on(self.today())?;
@@ -112,10 +112,10 @@ impl Here<'_> {
         }
     }
 
-    /// A weekday's last date, today's where it is today; or a date as it is written.
+    /// The last date of a weekday, today's where it is today; or a date as it is written.
     fn day(&self, word: &str) -> Option<Date> {
         let before = |day| self.today().tomorrow().ok()?.nth_weekday(-1, day).ok();
-        // With an hour in it, it is no day.
+        // A text longer than a date has an hour in it, and is no day.
         let date = || word.parse().ok().filter(|_| word.len() == 10);
         spoken::weekday(word).and_then(before).or_else(date)
     }
@@ -134,7 +134,7 @@ impl Here<'_> {
         Some((self.now.checked_sub(length).ok()?, self.now))
     }
 
-    /// A moment as it is written; without a zone it is one of the clock here.
+    /// From a moment as it is written until now; without a zone it is one of this zone's clock.
     fn dated(&self, text: &str) -> Option<(Timestamp, Timestamp)> {
         let shown = || spoken::instant(text.parse::<DateTime>().ok()?, self.zone);
         Some((text.parse().ok().or_else(shown)?, self.now))

@@ -9,7 +9,7 @@ const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// A day of the week by its name or the first letters of it.
+/// A day of the week by its name in lower case or the first letters of it, at least three.
 pub fn weekday(word: &str) -> Option<Weekday> {
     let known = |day: &&str| word.len() >= 3 && day.starts_with(word);
     let at = DAYS.iter().position(known)?;
@@ -42,7 +42,7 @@ pub fn time(word: &str) -> Option<Time> {
     Time::new(hour, minute, second, 0).ok()
 }
 
-/// A length in seconds: `10 minutes`, `an hour`, `two days`, `45min`, `week`.
+/// A length in seconds: `10 minutes`, `an hour`, `two days`, `45min`, `week`; 1 to 1,000 of a unit.
 pub fn length_s(words: &[&str]) -> Option<u64> {
     let (count, unit) = match words {
         ["half", "an", "hour"] => ("30", "min"),
@@ -67,7 +67,7 @@ pub fn length_s(words: &[&str]) -> Option<u64> {
     (1..=1_000).contains(&count).then(|| count * unit_s)
 }
 
-/// When what these words say is over: `today`, `this week`, `until friday`, `for 3 days`; always later than now.
+/// When the span these words name ends, later than now: `today`, `this week`, `until friday`, `for 3 days`.
 pub fn until(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let over = match words {
         ["for", "the", "rest", "of", "the", unit] | ["for", "the", unit @ "day"] => close(unit, now, zone),
@@ -80,7 +80,7 @@ pub fn until(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestam
     over.filter(|over| *over > now)
 }
 
-/// A moment to come: `tomorrow`, `friday 18:00`, `6pm`, `2026-12-01`, `next week`.
+/// The moment these words name: `tomorrow`, `friday 18:00`, `6pm`, `2026-12-01`, `next week`. A date may be past.
 pub fn begin(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let here = zone.to_datetime(now);
     let (today, midnight) = (here.date(), Time::midnight());
@@ -99,7 +99,7 @@ pub fn begin(words: &[&str], now: Timestamp, zone: &TimeZone) -> Option<Timestam
         "tomorrow" => today.tomorrow().ok()?,
         day => match (weekday(day), day.to_uppercase().parse::<DateTime>()) {
             (Some(day), _) => today.nth_weekday(1, day).ok()?,
-            // A date, perhaps with its hour in one word.
+            // A date, or a date and hour in one word.
             (None, Ok(shown)) if words.len() == 1 => return instant(shown, zone),
             (None, Ok(shown)) => shown.date(),
             (None, Err(_)) => return None,
@@ -120,7 +120,7 @@ fn close(unit: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     instant(next.ok()?.to_datetime(Time::midnight()), zone)
 }
 
-/// The moment at which a clock there shows this; in a gap the later, in a fold the earlier.
+/// The moment at which a clock in `zone` shows this; of a skipped time the later, of a repeated one the earlier.
 pub fn instant(shown: DateTime, zone: &TimeZone) -> Option<Timestamp> {
     zone.to_ambiguous_zoned(shown).compatible().ok().map(|zoned| zoned.timestamp())
 }

@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 /// Lines whose last look is remembered.
 const MOST_LOOKS: usize = 4_096;
 
-/// A day: how long what can wait waits for its next look, and how long a category may be passed over.
+/// Seconds for which a line that can wait is left alone after a look, and a category may be passed over.
 const DAY_S: i64 = 86_400;
 
-/// Looks in vain after which every line of a category waits as the one looked at does: many cost no more than one.
+/// Looks in a row without result after which a look puts off its whole category: many lines cost no more than one.
 const MOST_IDLE: u32 = 4;
 
 /// Changed papers that are named in a line.
@@ -35,9 +35,9 @@ pub enum Category {
     Gaps,
     Presence,
     Knowledge,
-    /// What it looks at again and again of its own accord.
+    /// Recurring tasks that the creature set itself.
     Scanning,
-    /// Time of its own, when nothing else asks.
+    /// The creature's own time, when nothing else asks.
     Own,
 }
 
@@ -54,14 +54,14 @@ impl Category {
     ];
 }
 
-/// What stands beside the agenda and asks for a thought too.
+/// What asks for a thought and is not part of the agenda.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Around {
     /// Papers of knowledge that changed since they were last read.
     pub changed: Vec<String>,
-    /// Open items of the checklist that nothing else brings back.
+    /// Open items of the checklist that do not recur.
     pub items: Vec<String>,
-    /// What is allowed of time of its own; none where there is none.
+    /// What is allowed of own time; none where there is none.
     pub own: Option<Allowance>,
 }
 
@@ -76,7 +76,7 @@ pub struct Line {
     pub why: String,
     /// What is to be done next.
     pub next: String,
-    /// From when on it is worth a thought.
+    /// From when on the line is worth a thought.
     pub ready_at: Timestamp,
 }
 
@@ -85,11 +85,11 @@ pub struct Line {
 #[serde(default)]
 pub struct Looked {
     pub lines: BTreeMap<String, Look>,
-    /// The last look at any line of a category, by its name.
+    /// The last look at any line of a category, by the category's name.
     pub categories: BTreeMap<String, Timestamp>,
-    /// The first look of all.
+    /// When the first look of all was.
     pub since: Option<Timestamp>,
-    /// Looks in a row, at whatever line, of which nothing came.
+    /// Looks in a row, at whatever line, after which no work was changed.
     pub idle: u32,
 }
 
@@ -98,16 +98,16 @@ pub struct Looked {
 #[serde(default)]
 pub struct Look {
     pub at: Timestamp,
-    /// Looks in a row that found it as it was.
+    /// Looks in a row that found the line as it was.
     pub times: u32,
-    /// What was next then.
+    /// The line's `next` at that look.
     pub next: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum LookedChange {
-    /// A thought had this line before it.
+    /// A thought is shown this line.
     At { id: String, category: Category, next: String },
 }
 
@@ -117,21 +117,21 @@ impl Line {
         Self { category, id, title, why, next, ready_at }
     }
 
-    /// Nothing can be done about it but to ask the owner.
+    /// Whether nothing can be done about the line but to ask the owner.
     pub fn awaits(&self) -> bool {
         self.next == ask(&self.id)
     }
 
-    /// The change that says that a thought had this line before it. Told before the thought acts, so that what it
-    /// changes counts as changed since.
+    /// The change that says that a thought is shown this line. Made before the thought acts, so that what the
+    /// thought changes counts as changed since the look.
     pub fn looked(&self) -> Change {
         let (id, next) = (self.id.clone(), self.next.clone());
         Change::Looked(LookedChange::At { id, category: self.category, next })
     }
 }
 
-/// Everything there is to do: what is ready before what is not, then by rank. Of one rank what was not yet looked
-/// at as it is now goes first, and then the oldest: a goal is gone on with while it goes on.
+/// Everything there is to do: ready lines first, then by rank. Within a rank those not looked at since they
+/// changed go first, then the oldest: so a goal that makes progress is gone on with.
 pub fn stack(agenda: &Agenda, rules: &Rules, around: &Around, now: Timestamp) -> Vec<Line> {
     let order = agenda.directives.order(&rules.order, now);
     let focus = agenda.directives.focus(now).map(str::to_lowercase);
@@ -165,7 +165,7 @@ pub fn next_ready(lines: &[Line], now: Timestamp) -> Option<Timestamp> {
     lines.iter().map(|line| line.ready_at).filter(|at| *at > now).min()
 }
 
-/// Categories with something ready that no thought came to for a day: rank alone shall starve nothing.
+/// Categories with a line ready for a day and no look for a day: they go first, for rank alone shall starve none.
 fn passed_over(agenda: &Agenda, entries: &[Entry], now: Timestamp) -> Vec<Category> {
     let (looked, long_ago) = (&agenda.looked, later(now, -DAY_S));
     let waits = |category: &Category| {
@@ -176,17 +176,17 @@ fn passed_over(agenda: &Agenda, entries: &[Entry], now: Timestamp) -> Vec<Catego
     Category::ALL.into_iter().filter(waits).collect()
 }
 
-/// A line on its way to its place.
+/// A line with what it is sorted by.
 struct Entry {
     line: Line,
     rank: usize,
-    /// When it was looked at as it is; the beginning of time where it changed since.
+    /// Its last look; `Timestamp::MIN` where there was none since it changed.
     seen_at: Timestamp,
-    /// How old it is.
+    /// When the line came to be: of equals the oldest goes first.
     since: Timestamp,
 }
 
-/// For whom a line is worked, and so how long it is left alone after a look from which nothing came.
+/// For whom a line is worked: decides how long it is left alone after a look of which nothing came.
 #[derive(Clone, Copy)]
 enum Whose {
     Owner,
@@ -199,7 +199,7 @@ impl Whose {
         if owner { Whose::Owner } else { Whose::Own }
     }
 
-    /// Seconds after so many looks in a row: the owner's an hour at most, its own two days.
+    /// Seconds a line is left alone after so many looks: the owner's an hour at most, the creature's two days.
     fn waits_s(self, looks: u32) -> i64 {
         match self {
             Whose::Owner => backoff_s(looks),
@@ -232,7 +232,7 @@ impl<'a> Found<'a> {
         found.entries
     }
 
-    /// Puts a line down, put off if it was looked at since it changed.
+    /// Adds a line, put off where it was looked at since it changed, or where `MOST_IDLE` looks had no result.
     fn put(&mut self, mut line: Line, since: Timestamp, changed_at: Timestamp, whose: Whose) {
         let look = self.agenda.looked.lines.get(&line.id);
         let look = look.filter(|look| look.at >= changed_at && look.next == line.next);
@@ -299,11 +299,11 @@ impl<'a> Found<'a> {
         }
         why += &task.tries.said();
         let line = Line::of(category, &task.id, &items::clip(&task.text, 80), why, &task.text, due);
-        // A turn that came due is new, whatever was seen of it before.
+        // A task that comes due counts as changed then, whatever look it had before.
         self.put(line, due, task.changed_at.max(due.min(self.now)), Whose::of(task.owner));
     }
 
-    /// What the owner asked for and was not told to be done.
+    /// A request of the owner's that was not yet answered as done.
     fn request(&mut self, one: &Request) {
         let why = "your owner asked for it, and was not told that it is done".to_owned();
         let next = "finish it, then answer with `done` true; or close it";
@@ -312,7 +312,7 @@ impl<'a> Found<'a> {
         self.put(line, one.changed_at, one.changed_at, Whose::Owner);
     }
 
-    /// What the owner wants done every so often is a task like any other.
+    /// A standing order of the owner's ranks among the tasks.
     fn order(&mut self, directive: &Directive) {
         let (Wish::Every { what, every_s }, Some(due)) = (&directive.wish, directive.next) else { return };
         let every = span(i64::try_from(*every_s).unwrap_or(i64::MAX));
@@ -347,7 +347,7 @@ impl<'a> Found<'a> {
         self.put(line, Timestamp::MIN, Timestamp::MIN, Whose::Own);
     }
 
-    /// Comes due by what is allowed and by what came of it, not by its last look alone.
+    /// Own time comes due by `Own::due_at`, not by its last look as other lines do.
     fn own_time(&mut self, allowance: &Allowance) {
         let own = &self.agenda.own;
         let (id, title, why, next) = own.line(allowance, self.now);

@@ -1,7 +1,7 @@
-//! The autonomous state: what stands between the owner's word and the loop, in one short block.
+//! The autonomous state: the owner's orders and the work of the loop, as one short block for a thought.
 //!
 //! Invariant: at most 1,500 characters, the same for the same input, and no secret of anybody's in it.
-//! What is left out is the oldest and the settled, and it is counted; the latest failure always stands.
+//! The oldest and the resolved lines are left out first, and are counted; the latest failure is always shown.
 
 mod secrets;
 mod statements;
@@ -24,7 +24,7 @@ pub const FOOTER: usize = 200;
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 24 * HOUR_S;
 
-/// How long each is good for, in seconds; a state as a whole for an hour.
+/// Seconds for which an input of each kind is fresh; a composed state is for an hour.
 const STATEMENT_S: i64 = 7 * DAY_S;
 const COMMITMENT_S: i64 = 14 * DAY_S;
 const IDENTITY_S: i64 = 90 * DAY_S;
@@ -34,12 +34,12 @@ const OUTCOME_S: i64 = DAY_S;
 const MOST_PENDING: usize = 8;
 const MOST_IDENTITIES: usize = 3;
 
-/// Characters of one line, and of a text that are looked at; of the owner's words more.
+/// Characters of one line; those read of a text; and those read of the owner's words.
 const MOST_LINE: usize = 200;
 const MOST_TEXT: usize = 500;
 const MOST_SAID: usize = 2_000;
 
-/// Texts of a kind that are looked at: what is shown is a few lines.
+/// Texts of a kind that are read, the newest: only a few lines are shown.
 const MOST_TEXTS: usize = 24;
 
 /// What a creature that acts by itself should do with what is under way.
@@ -53,7 +53,7 @@ pub enum Mode {
     AwaitConfirmation,
 }
 
-/// The block and the same as data.
+/// The state as a block of text, and the same as data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Standing {
@@ -74,7 +74,7 @@ pub struct Dated {
     pub text: String,
     /// Answered, kept or done; what is not goes first.
     pub resolved: bool,
-    /// Void from then on, where that is sooner than usual.
+    /// Void from then on, where that is sooner than its kind's usual age.
     pub until: Option<Timestamp>,
 }
 
@@ -88,34 +88,34 @@ pub struct Input {
     pub directives: Vec<String>,
     /// What the creature promised.
     pub commitments: Vec<Dated>,
-    /// Who the owner is, and as whom it acts.
+    /// Who the owner is, and as whom the creature acts.
     pub identities: Vec<Dated>,
     /// What the loop did.
     pub outcomes: Vec<Dated>,
     pub failure: Option<Dated>,
-    /// Nothing more is tried until then.
+    /// The creature tries nothing more until then.
     pub cooling_until: Option<Timestamp>,
-    /// What is open, the first goes first.
+    /// Open items; the first goes first.
     pub open: Vec<String>,
-    /// What is unfinished of its own source, in a line; empty where nothing is.
+    /// The unfinished draft of the creature's source, in a line; empty where there is none.
     pub draft: String,
     /// Acts that wait for the owner's yes.
     pub awaiting: u64,
     /// The owner said pause, and it holds.
     pub paused: bool,
-    /// The owner spoke, and it has done nothing by itself since.
+    /// The owner spoke, and the creature has done nothing by itself since.
     pub interrupted: bool,
 }
 
 impl Input {
-    /// Nothing known but the hour.
+    /// An input that knows only the time.
     pub fn at(now: Timestamp) -> Self {
         Self { now, ..Self::default() }
     }
 }
 
 impl Standing {
-    /// What stands in its place where none can be composed; the thought goes on.
+    /// The state that a thought is shown where none can be composed.
     pub fn fallback() -> Self {
         let text = "How things stand with your owner could not be gathered: go on by the stack, and begin \
             nothing that cannot be undone.";
@@ -123,7 +123,7 @@ impl Standing {
     }
 }
 
-/// Composes the state; refused where the times make no sense, for then nothing fresh can be told from old.
+/// Composes the state; refused where an input is dated more than a day ahead: then fresh cannot be told from old.
 pub fn compose(input: &Input) -> Result<Standing, Refusal> {
     let all = [&input.said, &input.commitments, &input.identities, &input.outcomes];
     let tomorrow = later(input.now, DAY_S);
@@ -224,7 +224,7 @@ fn footer(input: &Input, mode: Mode, confidence: f64) -> String {
     clip(&line, FOOTER)
 }
 
-/// What is still good of them, cleaned, newest first; of two at once the later in the list is newer.
+/// Those younger than `good_s`, cleaned, newest first; of two of one time the later in the list is newer.
 fn fresh(all: &[Dated], now: Timestamp, good_s: i64, most: usize) -> Vec<Dated> {
     let holds = |dated: &&Dated| {
         seconds(now, dated.at) < good_s
@@ -242,7 +242,7 @@ fn gist(text: &str, most: usize) -> String {
     clip(&clean(text, MOST_TEXT), most)
 }
 
-/// One line without secrets, of a text's beginning.
+/// The first `most` characters of a text, on one line and without secrets.
 fn clean(text: &str, most: usize) -> String {
     let printed = |letter: &char| !letter.is_control() || letter.is_whitespace();
     let mut letters = text.chars().filter(printed);
@@ -255,10 +255,10 @@ fn clean(text: &str, most: usize) -> String {
     redact_prose(&head)
 }
 
-/// The title, the first lines that fit, and how many do not; the first always stands.
+/// The title with the first lines that fit in `most` characters, and how many do not; the first is always shown.
 fn fit(title: &str, lines: &[String], most: usize) -> (String, usize) {
     let (mut text, mut shown) = (title.to_owned(), 0);
-    // Room for the note and the end of the line.
+    // 25 characters are kept for the note of what is left out, and the line end.
     let room = most.saturating_sub(25);
     for line in lines {
         if shown > 0 && text.chars().count() + line.chars().count() + 1 > room {

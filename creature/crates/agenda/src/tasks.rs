@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Shortest and longest time between two turns of one that recurs, in seconds.
+/// Shortest and longest time between two turns of a recurring task, in seconds.
 pub const EVERY_S: (i64, i64) = (60, 366 * 86_400);
 
-/// All of them, the oldest first.
+/// All tasks, the oldest first.
 pub type Tasks = Items<Task>;
 
 /// Something to do at its time, once or again and again.
@@ -18,7 +18,7 @@ pub type Tasks = Items<Task>;
 pub struct Task {
     pub id: String,
     pub text: String,
-    /// When it is due; a try that failed is made again later, which moves no turn.
+    /// When its turn is due; a retry after a failure comes later and does not move the turn.
     pub at: Timestamp,
     pub every_s: Option<i64>,
     /// The owner asked for it.
@@ -32,7 +32,7 @@ pub struct Task {
     pub outcome: String,
 }
 
-/// A change of them.
+/// A change of the tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum TaskChange {
@@ -41,12 +41,12 @@ pub enum TaskChange {
         at: Timestamp,
         every_s: Option<i64>,
     },
-    /// It was done, or tried and `failed` says why.
+    /// The task was done, or tried and failed for the reason in `failed`.
     Done {
         id: String,
         failed: Option<String>,
     },
-    /// It is not wanted any more.
+    /// The task is not wanted any more.
     Close {
         id: String,
         reason: String,
@@ -54,19 +54,19 @@ pub enum TaskChange {
 }
 
 impl Items<Task> {
-    /// The next moment at which one comes due by itself.
+    /// The earliest moment after `now` at which a task comes due.
     pub fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.open().map(Task::due_at).filter(|at| *at > now).min()
     }
 }
 
 impl Task {
-    /// When it is worth a try.
+    /// When the task is to be tried: at its turn, or later after a failure.
     pub fn due_at(&self) -> Timestamp {
         self.tries.again_at().map_or(self.at, |again| again.max(self.at))
     }
 
-    /// Its next turn after this time; those that were missed are not made up for.
+    /// Its next turn after `now`; missed turns are not made up for.
     fn turn_after(&self, now: Timestamp, every_s: i64) -> Timestamp {
         let late_s = now.as_second().saturating_sub(self.at.as_second()).max(0);
         items::later(self.at, every_s.saturating_mul((late_s / every_s.max(1)).saturating_add(1)))
@@ -77,7 +77,7 @@ impl Task {
         self.outcome = items::clip(outcome, LONGEST_REASON);
     }
 
-    /// One turn of it is over; what failed too often ends, or waits for its next turn.
+    /// One try is over. A failure is tried again; done or failed too often, it ends or waits for its next turn.
     fn turned(&mut self, failed: Option<&str>, now: Timestamp) {
         self.changed_at = now;
         match failed {

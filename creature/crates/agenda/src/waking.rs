@@ -1,13 +1,13 @@
-//! Waking: why a wake needs a thought, or that it needs none; and which events that thought is shown. Pure.
+//! Waking: for which reasons a wake needs a thought, and how many events that thought is shown. Pure.
 //!
 //! Invariant: a mind that costs money is asked for a reason that can be named, or not at all.
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Characters one event takes at most where a thought is shown it, its mark and the end of its line included.
+/// Characters one event takes at most in a thought, its list mark and line end included.
 const MOST_EVENT: usize = 1_203;
 
-/// The first wait for an edit of a draft.
+/// How long a draft must lie unedited before it is a reason for a thought.
 const DRAFT_WAITS: SignedDuration = SignedDuration::from_secs(300);
 
 /// How things stand when a wake asks whether to think.
@@ -15,7 +15,7 @@ const DRAFT_WAITS: SignedDuration = SignedDuration::from_secs(300);
 pub struct Found {
     /// No thought of this life was completed: until one is, nobody knows that it can think.
     pub newborn: bool,
-    /// Words of the owner's that wait for an answer.
+    /// Messages of the owner's that wait for an answer.
     pub words: usize,
     /// Events no thought has had yet.
     pub events: usize,
@@ -31,7 +31,7 @@ pub struct Found {
     pub unfinished: bool,
     /// The owner paused it.
     pub paused: bool,
-    /// The mind asked not to be asked yet.
+    /// The mind cannot be asked before a time that it named.
     pub down: bool,
 }
 
@@ -74,7 +74,7 @@ pub fn draft_due(touched: Timestamp, looked: Option<Timestamp>) -> Timestamp {
     last.saturating_add(idle).unwrap_or(Timestamp::MAX)
 }
 
-/// How many events a thought is shown: the newest that fit into `most` characters. The others wait for the next.
+/// How many events a thought is shown: the newest that fit into `most` characters. The others wait.
 pub fn shown(events: &[String], most: usize) -> usize {
     let mut used = 0;
     let fits = |event: &&String| {

@@ -1,6 +1,6 @@
-//! The owner's yes: what a word of the owner's approves, in plain words and beyond doubt. Pure.
+//! The owner's yes: what the owner's words approve, where they leave no doubt. Pure.
 //!
-//! Invariant: what is not certain approves nothing: a word about a yes, a quoted one and one with a condition are none.
+//! Invariant: in doubt nothing is approved: words about a yes, a quoted yes and one with a condition are none.
 
 use crate::Agenda;
 use crate::Change;
@@ -8,27 +8,27 @@ use crate::goals::{GoalChange, GoalStatus};
 use crate::items;
 use crate::opportunities::OpportunityChange;
 
-/// One of these makes a sentence a yes.
+/// Words that make a sentence a yes.
 const YES: &str =
     "yes yep yeah ok okay sure ahead approve approved agreed agree accept accepted confirm confirmed granted";
 
-/// These may stand around it; any other word makes it a sentence about something.
+/// Words that may stand around a yes; with any other word the sentence is none.
 const AROUND: &str =
     "i you we may can go do it that this is on with the and for to from me please thanks thank then";
 
-/// These, in what follows a yes, leave it in doubt.
+/// Words in the sentences after a yes that leave it in doubt.
 const DOUBT: &str = "no not don't dont never nothing wait stop hold unless if but except until cancel only";
 
-/// What a word of the owner's says yes to.
+/// What the owner says yes to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Yes {
-    /// Items by name; none where it answers what was asked last.
+    /// The ids of items named; empty where the yes answers what was asked last.
     pub ids: Vec<String>,
-    /// Something else was said after it.
+    /// Something else was said after the yes.
     pub more: bool,
 }
 
-/// Reads a word of the owner's as a yes.
+/// Reads the owner's words as a yes; none where they leave a doubt.
 pub fn understand(text: &str) -> Option<Yes> {
     let text = text.trim();
     let (said, rest) = text.split_once(['.', '!', ';', '\n']).unwrap_or((text, ""));
@@ -43,7 +43,7 @@ pub fn understand(text: &str) -> Option<Yes> {
     (yes && only).then(|| Yes { ids, more: !rest.trim().is_empty() })
 }
 
-/// The items of the agenda that a text names, each once.
+/// The ids of goals and opportunities that a text names, sorted, each once.
 pub fn items_named(text: &str) -> Vec<String> {
     let plain = text.to_lowercase();
     let words = plain.split(|c: char| !c.is_alphanumeric() && c != '-');
@@ -53,7 +53,7 @@ pub fn items_named(text: &str) -> Vec<String> {
     ids
 }
 
-/// The owner's yes to the item of this name, as a change.
+/// The owner's yes to the goal or opportunity of this id, as a change.
 pub fn change(id: &str) -> Change {
     let id = id.to_owned();
     match id.starts_with("goal") {

@@ -18,7 +18,7 @@ impl Fault {
         Self { error: error.into(), hint: hint.into() }
     }
 
-    /// A failed act on something named, with the whole chain of causes: this is the edge that prints it.
+    /// The fault of an act, named by `doing`, that failed; its error tells the whole chain of causes.
     pub fn caused(doing: impl fmt::Display, cause: &dyn Error, hint: impl Into<String>) -> Self {
         let mut error = format!("{doing}: {cause}");
         let mut next = cause.source();
@@ -38,7 +38,7 @@ impl fmt::Display for Fault {
 
 impl Error for Fault {}
 
-/// What helps where nothing can be written; `risky` is a folder that the owner named in the workspace's place.
+/// What helps where nothing can be written; `risky` says that the owner named another folder than the workspace.
 pub fn unwritable(kind: ErrorKind, risky: bool) -> &'static str {
     match kind {
         ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied if risky => {

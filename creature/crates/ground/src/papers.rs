@@ -1,4 +1,4 @@
-//! Reads papers (PURPOSE.md, the checklist, scratch) and the heads of files: whatever is in a file's place.
+//! Reads papers (PURPOSE.md, the checklist, scratch) and parts of files, whatever stands in a file's place.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
-/// Bytes read of any paper; beyond that nothing is a purpose or a checklist.
+/// Bytes read of any paper; no purpose or checklist needs more.
 const MOST_BYTES: u64 = 64 * 1024;
 
 /// How often the guardian's copy of a paper is looked for, and how long between two looks.
@@ -49,7 +49,7 @@ pub fn read(path: &Path) -> Paper {
         return odd(format!("is not text ({size} bytes)"));
     }
     let text = String::from_utf8_lossy(&bytes);
-    // A cut in the middle of a character leaves a mark of replacement that nobody wrote.
+    // A cut in the middle of a character leaves a replacement character that nobody wrote.
     let text = if size > MOST_BYTES { text.trim_end_matches('\u{fffd}') } else { &text };
     let odd = match size > MOST_BYTES {
         true => format!("{name} is {size} bytes long; only its first {MOST_BYTES} are read"),
@@ -58,8 +58,8 @@ pub fn read(path: &Path) -> Paper {
     Paper { text: text.to_owned(), odd }
 }
 
-/// What the guardian copied of a paper. The walls know files, not names: what the owner's editor put in the place of
-/// PURPOSE.md can be read from the next life on, and until then as `.self/purpose.md`, about a second later.
+/// The guardian's copy of a paper. The walls go by inode, not by name: a file that the owner's editor put in place
+/// of PURPOSE.md can be read from the next life on, and until then as `.self/purpose.md`, about a second later.
 fn copy(path: &Path) -> io::Result<(Vec<u8>, u64)> {
     let name = path.file_name().unwrap_or_default().to_ascii_lowercase();
     let copy = path.with_file_name(".self").join(name);
@@ -76,7 +76,7 @@ fn copy(path: &Path) -> io::Result<(Vec<u8>, u64)> {
 /// At most `most` bytes of a regular file from `offset` on, and the file's whole size.
 pub fn head(path: &Path, offset: u64, most: u64) -> io::Result<(Vec<u8>, u64)> {
     use std::io::Seek;
-    // Asked before opening: opening a pipe would wait for ever.
+    // Checked before opening: opening a pipe would wait for ever.
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }

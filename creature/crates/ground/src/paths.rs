@@ -25,7 +25,7 @@ impl House {
         self.root.join("owner.toml")
     }
 
-    /// What of it is the creature's, as the guardian hands it over. Read only.
+    /// The creature's part of `owner.toml`, as the guardian hands it over. Read only.
     pub fn settings(&self) -> PathBuf {
         self.root.join(".self/settings.json")
     }
@@ -40,7 +40,7 @@ impl House {
         self.root.join("self")
     }
 
-    /// What a summary of a conversation should be, where the owner or the creature wants another one than is built in.
+    /// Words to a model on how to sum up a conversation; where there is no such file, the built-in ones count.
     pub fn summary_prompt(&self) -> PathBuf {
         self.root.join("self/prompts/summary.md")
     }
@@ -70,7 +70,7 @@ impl House {
         self.root.join(".self/guardian.json")
     }
 
-    /// What the guardian did, a line each. Read only.
+    /// What the guardian did, a line an event. Read only.
     pub fn history(&self) -> PathBuf {
         self.root.join(".self/history.jsonl")
     }
@@ -79,12 +79,12 @@ impl House {
         self.root.join(".self/inbox.jsonl")
     }
 
-    /// What became of acts that needed the owner's yes; the broker's.
+    /// What became of acts that needed the owner's yes; written by the broker.
     pub fn asks(&self) -> PathBuf {
         self.root.join(".self/asks.jsonl")
     }
 
-    /// What models cost so far and may cost; the broker's.
+    /// What models cost so far and may cost; written by the broker.
     pub fn budget(&self) -> PathBuf {
         self.root.join(".self/budget.json")
     }
@@ -111,22 +111,22 @@ impl House {
         self.root.join(".self/mind/conversations")
     }
 
-    /// What talks with the owner that are over came to.
+    /// Which talks with the owner are over, and what each came to.
     pub fn talks(&self) -> PathBuf {
         self.root.join(".self/mind/talks.json")
     }
 
-    /// What is being thought just now, for whoever follows it.
+    /// The thought under way, as far as it is streamed, for whoever follows it.
     pub fn thinking(&self) -> PathBuf {
         self.root.join(".self/mind/thinking.txt")
     }
 
-    /// What model servers were found to take.
+    /// Whether each model server was found to take tools.
     pub fn servers(&self) -> PathBuf {
         self.root.join(".self/mind/servers.json")
     }
 
-    /// What it means to do.
+    /// What the creature means to do: goals, tasks and all else on the agenda.
     pub fn agenda(&self) -> PathBuf {
         self.root.join(".self/mind/agenda.json")
     }
@@ -136,7 +136,7 @@ impl House {
         self.root.join(".self/mind/bookkeeping.jsonl")
     }
 
-    /// What is known of the sources it follows.
+    /// What is known of the sources the creature follows.
     pub fn scanned(&self) -> PathBuf {
         self.root.join(".self/mind/scanned.json")
     }
@@ -146,7 +146,7 @@ impl House {
         self.root.join(".self/mind/sessions.json")
     }
 
-    /// What happens, for whoever shows it.
+    /// Events of this life as they happen, for whoever shows them.
     pub fn feed(&self) -> PathBuf {
         self.root.join(".self/mind/feed.jsonl")
     }
@@ -156,12 +156,12 @@ impl House {
         self.root.join(".self/mind/index.sqlite")
     }
 
-    /// Before and after of every dream, a folder each.
+    /// What each part of the last dreams found and left, a folder a dream.
     pub fn dreams(&self) -> PathBuf {
         self.root.join(".self/mind/dreams")
     }
 
-    /// When it dreamt, and how far a dream under way has come.
+    /// When the creature last dreamt, and how far a dream under way has come.
     pub fn dream(&self) -> PathBuf {
         self.root.join(".self/mind/dream.json")
     }
@@ -171,12 +171,12 @@ impl House {
         self.root.join(".self/mind/looked.json")
     }
 
-    /// What it holds for true, a line each.
+    /// What the creature holds for true, a line a fact.
     pub fn facts(&self) -> PathBuf {
         self.root.join("self/facts.md")
     }
 
-    /// Small documents on how to do things, written by itself for itself.
+    /// Small documents on how to do things, written by the creature for itself.
     pub fn skills(&self) -> PathBuf {
         self.root.join("self/skills")
     }
@@ -195,7 +195,7 @@ impl House {
         self.root.join(".self/workspace/results")
     }
 
-    /// How the tests of the tree that lives went.
+    /// How each test of the tree that lives went when it last ran.
     pub fn tests(&self) -> PathBuf {
         self.root.join(".self/mind/tests.json")
     }

@@ -1,9 +1,10 @@
-//! Runs one command with a deadline and ends everything it started; everything the creature spawns goes through here.
+//! Runs one command with a deadline and ends everything it started; every process of the creature's starts here.
 //!
-//! Invariant: when `run` returns, nothing the command started is left, `setsid` and double forks included, where the creature is a child subreaper.
-//! Invariant: a command never sees a secret: variables that look like keys are dropped, the broker's token too;
-//! only cargo's proxy carries it, and it is struck from what a command said.
-//! Deliberately absent: stdin, a terminal, a shell (callers name one), two commands at once.
+//! Invariant: when `run` returns, nothing the command started is left, `setsid` and double forks included, where
+//! this process is a child subreaper (`become_reaper`).
+//! Invariant: a command never sees a secret: variables that look like keys are dropped, the broker's token too.
+//! Only the address of cargo's proxy holds the token; the tools strike it from a command's output.
+//! Deliberately absent: stdin, a terminal, a shell (callers name one).
 
 use crate::fault::Fault;
 use nix::errno::Errno;
@@ -28,7 +29,7 @@ const SECRET: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CRED
 /// `RUSTUP_TOOLCHAIN` stays: without it rustup obeys the `rust-toolchain` file of every dependency it compiles.
 const LEAKED: [&str; 2] = ["LD_LIBRARY_PATH", "RUST_RECURSION_COUNT"];
 
-/// How long strays are hunted; a process still there is stuck in the kernel, and met again after the next command.
+/// How long strays are hunted; one still there is stuck in the kernel, and is hunted again after the next command.
 const HUNT: Duration = Duration::from_secs(2);
 
 /// Process ids of commands now running, so that the hunt for adopted children spares them.
@@ -89,7 +90,7 @@ impl Ended {
         self.status == Some(0) && !self.timed_out
     }
 
-    /// The end in words: `exit status 101`, `ended by signal 9`, `stopped at its deadline of 60 s`.
+    /// The end in words: `exit status 101`, `ended by signal 9`, `stopped at its deadline after 60 s`.
     pub fn how(&self) -> String {
         match (self.timed_out, self.status, self.signal) {
             (true, ..) => format!("stopped at its deadline after {} s", self.took.as_secs()),
@@ -107,6 +108,7 @@ pub struct Capture {
     tail: Vec<u8>,
     /// Bytes there were in all.
     pub total: u64,
+    /// Bytes kept of the head, and as many of the tail.
     most: usize,
 }
 
@@ -152,7 +154,8 @@ pub fn become_reaper() -> Result<(), Fault> {
     Ok(())
 }
 
-/// The environment a command may see: no secrets, nothing leaked by cargo, nothing the guardian told this life.
+/// The environment a command may see: no secrets, nothing leaked by cargo, nothing the guardian told this life but
+/// `FERAL_TREE`, by which the guardian finds processes of this house.
 pub fn clean<V>(vars: impl IntoIterator<Item = (OsString, V)>) -> Vec<(OsString, V)> {
     let may_pass = |name: &str| {
         let upper = name.to_uppercase();
@@ -282,7 +285,7 @@ impl Drop for Group {
     }
 }
 
-/// Ends and reaps adopted processes until none is left; how many there were.
+/// Ends and reaps adopted processes until none is left, for `HUNT` at most; returns how many there were.
 async fn hunt() -> usize {
     let (mut ended, until) = (BTreeSet::new(), Instant::now() + HUNT);
     loop {
@@ -293,7 +296,7 @@ async fn hunt() -> usize {
         for id in found {
             let pid = Pid::from_raw(id);
             let _ = kill(pid, Signal::SIGKILL);
-            // While its parent lives it is no child of ours: waiting fails, and the next round gets it.
+            // A process whose parent lives is no child of ours: waiting for it fails, and the next round gets it.
             if waitpid(pid, Some(WaitPidFlag::WNOHANG)) != Err(Errno::ECHILD) {
                 ended.insert(id);
             }

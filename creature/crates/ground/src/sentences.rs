@@ -1,22 +1,23 @@
-//! The sentence of a text that says most about what was asked, and the day that stands with it. Pure.
+//! The sentence of a text that has most of the terms asked for, and the day that stands with it. Pure.
 
 /// Characters of a sentence.
 const MOST_CHARS: usize = 300;
 
-/// First letters by which a word is known again, whatever its ending.
+/// Letters at the beginning of a word that are compared, so that its ending does not matter.
 const STEM: usize = 5;
 
 /// A sentence that answers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sentence {
     pub text: String,
-    /// As in `2026-03-01`; empty where none stands at it or before it.
+    /// The last day written in its line or before, as in `2026-03-01`; empty where there is none.
     pub date: String,
     /// How many of the terms are in it.
     pub terms: usize,
 }
 
-/// The first of those with the most terms; a heading says it together with what stands below it.
+/// The first sentence with the most terms; none where no sentence has one. A heading with a term is put before the
+/// sentence below it.
 pub fn best(text: &str, terms: &[String]) -> Option<Sentence> {
     let (mut best, mut heading, mut date) = (Sentence::default(), None::<String>, String::new());
     for line in text.lines() {
@@ -26,7 +27,7 @@ pub fn best(text: &str, terms: &[String]) -> Option<Sentence> {
             heading = Some(title.trim_start_matches('#').trim().to_owned());
             continue;
         }
-        // A date with its link says where the text is from, not what is in it.
+        // A line with a day and a link says where the text is from, not what is in it.
         if plain.is_empty() || (plain.contains("://") && day_in(line).is_some()) {
             continue;
         }
@@ -56,7 +57,7 @@ pub fn matched(text: &str, terms: &[String]) -> usize {
 
 fn stem(word: &str) -> String {
     let word = word.to_lowercase();
-    // The plural of a short word is the same word.
+    // A plural counts as its singular; words of up to three letters keep their `s`.
     let word = if word.chars().count() > 3 { word.trim_end_matches('s') } else { &word };
     word.chars().take(STEM).collect()
 }

@@ -1,7 +1,7 @@
 //! The broker: the one way out, asked over plain HTTP on loopback with the token of this life.
 //!
-//! Invariant: what may have been done is not asked for again; only what changes nothing, or never arrived, has a
-//! second try. The token is in no error.
+//! Invariant: a call that may have been carried out is not repeated; only one that changes nothing, or never
+//! arrived, has a second try. The token is in no error.
 
 use crate::{Error, Held};
 use reqwest::header::{HeaderMap, HeaderName};
@@ -11,13 +11,13 @@ use std::error::Error as _;
 use std::fmt;
 use std::time::Duration;
 
-/// Before the second try: a broker that fell is started again within this.
+/// Wait before the second try: within it the guardian restarts a broker that fell.
 const AGAIN: Duration = Duration::from_millis(800);
 
-/// Longest wait for how things stand; a wake waits for it.
+/// Deadline of `status`, for which a wake waits.
 const GLANCE: Duration = Duration::from_secs(3);
 
-/// Longest wait for the world behind the broker, whose own deadlines are shorter.
+/// Deadline of all other calls; the broker's own deadlines are shorter.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Most bytes read of one answer; the broker's own caps are below it.
@@ -36,10 +36,11 @@ pub struct Broker {
 /// The bytes of one page, as much of them as the broker passes.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
-    /// Where they came from, after redirects.
+    /// Where the bytes came from, after redirects.
     pub url: Url,
     pub content_type: String,
     pub bytes: Vec<u8>,
+    /// The page is longer than what the broker passed.
     pub cut: bool,
 }
 
@@ -56,7 +57,7 @@ impl Broker {
     /// Prepares to ask the broker at `base`; nothing is sent.
     pub fn new(base: &str, token: &str) -> Result<Broker, Error> {
         let base = base.trim().trim_end_matches('/').to_owned();
-        // Loopback is never asked for through a proxy. A connection each, so that none is found dead after a restart.
+        // No proxy on loopback. A new connection for each call: a kept one is dead after a restart of the broker.
         let http = Client::builder().no_proxy().pool_max_idle_per_host(0).build().map_err(|cause| {
             Error::new(format!("prepare for the broker: {cause}"), "are there too many open files?")
         })?;
@@ -98,7 +99,7 @@ impl Broker {
         judged(&doing, self.post(&doing, "/janee/execute", request).await?)
     }
 
-    /// Has PURPOSE.md replaced.
+    /// Has the broker replace PURPOSE.md; an error with `held` where that waits for the owner.
     pub async fn purpose(&self, text: &str, reason: &str) -> Result<(), Error> {
         let (doing, request) = ("rewrite PURPOSE.md", json!({"text": text, "reason": reason}));
         judged(doing, self.post(doing, "/purpose", &request).await?).map(|_| ())
@@ -141,6 +142,7 @@ impl Broker {
         })
     }
 
+    /// One call; its answer's headers and body. A `harmless` one changes nothing, so it may be tried again.
     async fn call(
         &self,
         doing: &str,
@@ -194,7 +196,7 @@ impl fmt::Debug for Broker {
     }
 }
 
-/// What a request is, for messages.
+/// A request in words, for messages: `GET /path at service`.
 fn doing(request: &Value, whose: &str) -> String {
     let word = |key: &str| -> String {
         request.get(key).and_then(Value::as_str).unwrap_or("?").chars().take(200).collect()
@@ -249,7 +251,7 @@ fn refused(doing: &str, status: u16, headers: &HeaderMap, bytes: &[u8]) -> Error
     Error { status: upstream.or(Some(status)), ..Error::new(message, hint) }
 }
 
-/// What failed and why; the broker often begins with what it was asked, and once is enough.
+/// What failed and why; the broker's words often begin with the request, which is not said twice.
 fn told(doing: &str, said: &str) -> String {
     match doing.split_once(' ') {
         Some((verb, object)) if said.starts_with(object) => format!("{verb} {said}"),

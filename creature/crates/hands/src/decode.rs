@@ -96,7 +96,7 @@ fn declared(content_type: &str, bytes: &[u8]) -> Option<(&'static Encoding, usiz
         None
     }?;
     let encoding = Encoding::for_label(label.as_bytes())?;
-    // Whoever could read the declaration as single bytes is not looking at UTF-16.
+    // A declaration that can be read as single bytes is not in UTF-16, whatever it says.
     Some((if is_utf_16(encoding) { UTF_8 } else { encoding }, 0))
 }
 

@@ -22,7 +22,7 @@ pub struct Feed {
 /// One item of a feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// The same for the same item in every reading: as published, else its link, else its words.
+    /// The same for the same item in every reading: as published, else its link, title or first words.
     pub id: String,
     pub title: String,
     /// Empty where the item has no link.

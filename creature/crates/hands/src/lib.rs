@@ -21,14 +21,14 @@ pub struct Error {
     pub message: String,
     pub hint: String,
     pub status: Option<u16>,
-    /// Where it is kept instead of being done; then nothing has failed.
+    /// Where the broker keeps the act instead of doing it; then nothing has failed.
     pub held: Option<Held>,
 }
 
 /// What the broker kept of an act, by the owner's rules.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Held {
-    /// The number under which it waits for the owner's yes.
+    /// The id under which the act waits for the owner's yes.
     Asked(String),
     /// The path of a draft.
     Draft(String),

@@ -11,7 +11,7 @@ use reqwest::Url;
 /// Shorter articles than this are taken for a failure to find one.
 const SHORTEST_ARTICLE_CHARS: usize = 200;
 const WIDTH: usize = 100;
-/// The parsers walk trees by recursion: room for the deepest let through, and to spare.
+/// Stack of a parsing thread: the parsers recurse, and the deepest page that `is_hard` lets through must fit.
 const STACK_BYTES: usize = 32 * 1024 * 1024;
 
 /// A page's title and text.
@@ -34,7 +34,7 @@ pub(crate) async fn apart<T: Send + 'static>(
         let message = format!("read {}: {why}", printable(url));
         Error::new(message, "the page is too odd to be read; try another source")
     };
-    // Nobody listens any more when the deadline has passed.
+    // Past the caller's deadline nobody receives the result, and it is dropped.
     let started = thread.spawn(move || drop(done.send(work())));
     started.map_err(|cause| failed(&format!("no thread to parse it: {cause}")))?;
     result.await.map_err(|_| failed("the parser crashed"))

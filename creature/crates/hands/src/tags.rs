@@ -3,7 +3,7 @@
 const DEEPEST: usize = 1000;
 const MOST_ATTRIBUTES: usize = 2000;
 const MOST_ENTITIES: usize = 5000;
-/// Elements that hold nothing, or that the next of their kind closes.
+/// Elements that hold nothing, or that the next of their kind closes: they add no depth.
 const FLAT: [&str; 22] = [
     "", "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta",
     "option", "p", "source", "td", "th", "tr", "track", "wbr",

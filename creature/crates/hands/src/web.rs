@@ -71,7 +71,7 @@ async fn fetched<T, F: Future<Output = Result<T, Error>>>(
     })
 }
 
-/// `url` for messages: no password, no fragment, not endless.
+/// `url` for messages: no user name, password or fragment, at most 200 characters.
 pub(crate) fn printable(url: &Url) -> String {
     let mut url = url.clone();
     // Both fail only for URLs that cannot hold credentials, where there is nothing to hide.

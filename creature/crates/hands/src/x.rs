@@ -135,7 +135,7 @@ fn post_id(id: &str) -> Result<&str, Error> {
     ))
 }
 
-/// The error for an answer that is none.
+/// The error for an answer whose status is no success.
 fn refusal(status: u16, body: &str, posting: bool) -> Error {
     let hint = match status {
         401 => "the credentials are not valid; the owner must renew them",

@@ -1,4 +1,4 @@
-//! What instinct knows by name: the one table from words to tasks and facts, and the help that is made of it. Pure.
+//! What instinct knows by name: the table from words to tasks and facts, and the help made of it. Pure.
 
 use super::facts::Fact;
 use super::tasks::{self, Task};
@@ -9,10 +9,10 @@ use super::{asked, found, reminders};
 const BEFORE: &str =
     "please|hey|ok|okay|so|well|now|and|feral|can you|could you|would you|will you|i want you to|just";
 
-/// What may stand behind them.
+/// What may stand behind words without changing what they ask for.
 const AFTER: &str = "please|thanks|thank you|now|then|right now|at the moment|again";
 
-/// Words of a question that is looked up.
+/// The longest question that is looked up, in words.
 const MOST_ASKED: usize = 24;
 
 /// What words ask for.
@@ -24,13 +24,13 @@ pub enum Said {
     Tell(Fact),
 }
 
-/// One thing it can do.
+/// One thing that instinct can do.
 pub struct Ability {
-    /// As the owner is told of it; empty where it needs no telling.
+    /// The ability as the help shows it; empty where it needs no telling.
     pub shown: &'static str,
-    /// What is said for it, each between bars; a star is the rest, one word or more.
+    /// Patterns of words that ask for it, between bars; a star at the end is the rest, one word or more.
     says: &'static str,
-    /// What that means, by the words in the star's place.
+    /// What such words mean, by those in the star's place; none where they mean nothing.
     means: fn(&str) -> Option<Said>,
 }
 
@@ -38,7 +38,7 @@ const fn ability(shown: &'static str, says: &'static str, means: fn(&str) -> Opt
     Ability { shown, says, means }
 }
 
-/// Everything it knows by name; the first that fits and means something is meant.
+/// Everything instinct knows by name; the first that fits and means something is meant.
 pub const ABILITIES: &[Ability] = &[
     ability("status", "status|how are you|how is it going|how do things stand", |_| tell(Fact::Status)),
     ability("note <text>", "note that *|note *|write down *", |text| task(Task::Note(text.to_owned()))),
@@ -47,7 +47,7 @@ pub const ABILITIES: &[Ability] = &[
     ability("feed <url>", "feed *|read the feed *|check the feed *", |rest| {
         task(Task::Feed(urls(rest).into_iter().next()?))
     }),
-    // What these mean hangs on the house: the digest and the offer of feeds answer them.
+    // What these words mean depends on the state: `digest` and `offer` answer them.
     ability("digest", "", |_| None),
     ability("follow <url>", "", |_| None),
     ability("unfollow <url>", "", |_| None),
@@ -139,7 +139,7 @@ pub const ABILITIES: &[Ability] = &[
     ability("", "yes|no|nope|yep|no thanks|no thank you", |_| tell(Fact::YesOrNo)),
 ];
 
-/// Orders it keeps without a model, as the owner is told of them; `agenda::directive` understands them.
+/// Orders that instinct keeps, as the owner is told of them; `agenda::directive` understands them.
 pub const ORDERS: &[&str] = &[
     "focus on <what> this week",
     "check <url> every 10 minutes",
@@ -149,7 +149,7 @@ pub const ORDERS: &[&str] = &[
     "resume",
 ];
 
-/// Everything it can be asked for, in a few lines.
+/// Everything instinct can be asked for, in a few lines.
 pub fn help() -> String {
     let quoted = |shown: &str| format!("`{shown}`");
     let can: Vec<String> =
@@ -164,7 +164,7 @@ pub fn help() -> String {
     )
 }
 
-/// Reads what is asked for; none where it is not one of the few things it knows.
+/// Reads what is asked for; none where it is not one of the few things that instinct knows.
 pub fn understand(said: &str) -> Option<Said> {
     if let Some(patch) = tasks::fenced_patch(said) {
         return task(Task::Patch(patch));
@@ -173,7 +173,7 @@ pub fn understand(said: &str) -> Option<Said> {
         return task(Task::Read(url));
     }
     let words = words(said);
-    // Courtesies first as they stand: "hey" alone is a greeting, and "ok" an answer.
+    // First with their courtesies: "hey" alone is a greeting, and "ok" an answer.
     let bared = uncourteous(&words);
     [words.as_slice(), bared]
         .into_iter()
@@ -186,7 +186,7 @@ pub fn understand(said: &str) -> Option<Said> {
         .or_else(|| task(Task::Examine(asked::span_asked(said)?)))
 }
 
-/// A question that is none of these, as what its owner's notes may answer: its own words.
+/// Any other question, as a search for its words in the notes; none where words ask nothing.
 pub fn question(said: &str) -> Option<Task> {
     const ASKING: &str = "who|what|when|where|which|how|why";
     let words = words(said);
@@ -205,7 +205,7 @@ fn tell(fact: Fact) -> Option<Said> {
     Some(Said::Tell(fact))
 }
 
-/// The link, where there is nothing else.
+/// The link, where the text holds nothing else.
 fn link(rest: &str) -> Option<String> {
     let mut words = rest.split_whitespace();
     let link = urls(words.next()?).into_iter().next();
@@ -227,7 +227,7 @@ fn bare(rest: &str) -> Option<String> {
     }
 }
 
-/// A word as it is compared, and where it begins.
+/// A word as it is compared, and the byte where it begins.
 struct Word {
     plain: String,
     at: usize,

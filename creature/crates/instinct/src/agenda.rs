@@ -16,7 +16,7 @@ pub fn drive(turn: &mut Turn) {
     }
     let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
     let mut lines = stack::ready(&moment.stack, now).peekable();
-    // Only the line a wake begins with counts as looked at, so only that one asks: the next time in a day.
+    // Only the line a wake begins with counts as looked at, and so only that one asks: a day later again.
     if let Some(line) = lines.peek().filter(|line| line.awaits() && moment.round == 0) {
         return ask(line, turn);
     }
@@ -29,7 +29,7 @@ pub fn drive(turn: &mut Turn) {
     }
 }
 
-/// What came of a line.
+/// Marks a line by what came of its call.
 pub fn settled(id: &str, job: &Job, result: &Value, turn: &mut Turn) {
     turn.intend("bring the agenda up to date");
     if let Some(outcome) = tasks::finish(job, result, turn) {

@@ -1,6 +1,6 @@
 //! Recognises the owner's questions of what it did, what failed and what that cost, and over which span. Pure.
 //!
-//! Whatever is left over of the words is no such question: a mind that reads would make more of it.
+//! Words left over beside question and span make it no such question: a mind that reads would make more of it.
 
 use agenda::span::{self, Span};
 use jiff::Timestamp;
@@ -66,13 +66,13 @@ const POLITE: [&str; 16] = [
 /// Words within a question that say nothing of the span.
 const FILLERS: [&str; 7] = ["so far", "exactly", "in total", "altogether", "in all", "please", "feral"];
 
-/// The span where none is named.
+/// The span where the question names none.
 const USUAL: &str = "last 24 hours";
 
-/// An hour at which each span that may be named lies behind.
+/// A time at the end of 2199: every span that may be named lies before it.
 const ANY_TIME: Timestamp = Timestamp::constant(7_258_075_200, 0);
 
-/// The words for the span that is asked about: whether words ask for one does not hang on the hour it is.
+/// The words for the span that is asked about. Whether there are any does not depend on what time it is now.
 pub fn span_asked(text: &str) -> Option<String> {
     asked(text, ANY_TIME, &TimeZone::UTC).map(|span| span.said)
 }
@@ -117,7 +117,7 @@ fn plain(text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What follows these whole words at the beginning.
+/// The text after `words`, where it begins with them as whole words.
 fn after(text: &str, words: &str) -> Option<String> {
     let rest = text.strip_prefix(words)?;
     (rest.is_empty() || rest.starts_with(' ')).then(|| rest.trim_start().to_owned())

@@ -1,7 +1,7 @@
-//! Self-change: edits its own pace for a reason found in its wakes, measures what came of it, and takes back what did not help. Pure.
+//! Self-change: edits its own pace for a reason in its wakes, measures it, takes back what did not help. Pure.
 //!
-//! Invariant: at most one edit a life and 40 thoughts; within the bounds of its pace; none twice that failed. Taking one
-//! back waits for no more than the next quiet life, happens once, and is not measured in turn.
+//! Invariant: at most one edit per life and per 40 thoughts, within the bounds of its pace, and none that failed.
+//! An edit is taken back in the next quiet life, once, and without being measured in turn.
 
 pub use super::evidence::{Evidence, Wake};
 use super::evidence::{WINDOW, gather};
@@ -12,19 +12,19 @@ use super::text::{clip, span, word};
 use super::turn::Turn;
 use serde_json::{Value, json};
 
-/// Wakes of a window that make a reason.
+/// Idle or eventful wakes of a window that are reason for an edit.
 const ENOUGH: usize = 12;
 
-/// Failed looks that make a reason.
+/// Failed looks at sources that are reason for an edit.
 const ENOUGH_FAILURES: u32 = 6;
 
 /// Thoughts from one edit to the next.
 const COOLING: u64 = 40;
 
-/// Wakes a life must have had: before, it is hardly blessed.
+/// Wakes a life must have had before it edits itself: until then it is hardly blessed.
 const SETTLED_WAKES: usize = 3;
 
-/// Records that must hold no death.
+/// Newest records, which must hold no death.
 const QUIET_RECORDS: usize = 20;
 
 /// An idle rest below this is not worth shortening, in seconds.
@@ -90,7 +90,7 @@ pub fn drive(turn: &mut Turn) {
     turn.ask(Origin::Change, "repo.edit", args, "creature/src/pace.rs");
 }
 
-/// What this life was built with.
+/// The value of this constant that this life was built with.
 fn runs(name: &str, pace: &Pace) -> u64 {
     if name == IDLE_REST { pace.idle_rest_s } else { pace.source_backoff_s }
 }
@@ -100,7 +100,7 @@ fn cooled(turn: &Turn) -> bool {
     turn.state.change.last_thought.is_none_or(|last| since(last) >= COOLING)
 }
 
-/// A life that has settled, has not edited itself and mourns nothing.
+/// Whether this life has settled, with no death, news or draft about, and has not edited itself.
 fn is_calm(turn: &Turn) -> bool {
     let (moment, change) = (turn.moment, &turn.state.change);
     let here = change.wakes.iter().filter(|wake| wake.life == moment.life).count();
@@ -138,11 +138,11 @@ pub fn settled(result: &Value, turn: &mut Turn) {
     };
     turn.state.change.trial = None;
     turn.intend("write down why my edit failed");
-    // It mends nothing: another edit begins anew.
+    // Instinct mends no failed draft: another edit begins anew.
     turn.call("repo.drop", json!({}));
     turn.say(format!("My edit, {edit}, failed: {error}."));
     turn.diary(&format!("- I tried {edit}, for {}. It failed: {error}", trial.why));
-    // Cut off by an end of the life, it has proven nothing against itself.
+    // An edit cut off by the end of its life may still be good.
     if here {
         turn.state.change.refused.push(edit);
     }
@@ -188,7 +188,7 @@ pub fn follow_up(turn: &mut Turn) {
     verdict(&trial, turn.now_s.saturating_sub(born_at_s), turn);
 }
 
-/// A tenth either way is noise.
+/// Measures an edit, and takes it back unless its seconds went the way it meant by a tenth: less is noise.
 fn verdict(trial: &Trial, took_s: i64, turn: &mut Turn) {
     let (count, what) = match trial.name.as_str() {
         IDLE_REST => (WINDOW as i64, "wake to wake"),

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 /// Tries of an item before it is marked as failed.
 const TRIES: u32 = 3;
 
-/// Only the first 64 KiB of the file are read; near that, writing it back could lose its end.
+/// Bytes; only the first 64 KiB of the file are read, and writing a longer one back could lose its end.
 pub const LONGEST_WRITTEN: usize = 60_000;
 
 /// Items given up that one message names.
 const MOST_TOLD: usize = 3;
 
-/// What an item bears that instinct has given up.
+/// How the remark begins that instinct puts on an item it gave up.
 const REMARK: &str = "(instinct:";
 
 /// An open item.
@@ -37,7 +37,7 @@ pub fn items(checklist: &str) -> Vec<Item> {
     open(checklist, false)
 }
 
-/// The same, and those given up where a mind `reads`: they were left for it.
+/// Open items in order; where a mind `reads`, also those instinct gave up, which were left for it.
 pub fn open(checklist: &str, reads: bool) -> Vec<Item> {
     let bare = uncommented(checklist);
     let lines = checklist.lines().zip(bare.lines());

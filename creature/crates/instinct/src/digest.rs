@@ -1,4 +1,4 @@
-//! The digest: what is new at the sources since the last one, kept as a paper and told once a day in the morning. Pure.
+//! The digest: what is new at the sources since the last, kept as a paper and told once a day. Pure.
 //!
 //! Invariant: told unasked at most once a day, and never empty; what is told is forgotten once its paper is written.
 
@@ -22,7 +22,7 @@ const A_WHILE_S: i64 = 3_600;
 const LONGEST_MESSAGE: usize = 3_000;
 const LONGEST_SENTENCE: usize = 160;
 
-/// Words that ask for it.
+/// Words that ask for a digest.
 const ASKS: [&str; 11] = [
     "digest",
     "the digest",
@@ -45,7 +45,7 @@ pub fn found(link: &Link, turn: &mut Turn) {
     turn.state.digest.found.push(Found { title, url, source, sentence, at_s, ..Found::default() });
 }
 
-/// Notes how far it was read, with the sentence of the note just taken.
+/// Notes how far the new thing at `url` was read, with the sentence of the note just taken.
 pub fn read(url: &str, fate: Fate, turn: &mut Turn) {
     let noted = turn.state.fresh.last().filter(|note| fate == Fate::Read && note.url == url);
     let sentence = noted.map(|note| clip(&note.sentence, LONGEST_SENTENCE));
@@ -64,7 +64,7 @@ pub fn asks(said: &str) -> bool {
     ASKS.contains(&words.join(" ").as_str())
 }
 
-/// Answers the owner who asks for it; false where these words do not.
+/// Answers the owner who asks for a digest; false where these words do not.
 pub fn answer(said: &str, turn: &mut Turn) -> bool {
     if asks(said) {
         turn.say("I tell what is new.");
@@ -99,7 +99,7 @@ pub fn drive(turn: &mut Turn) {
     }
 }
 
-/// Seconds until it is to be told; none where there is nothing to tell.
+/// Seconds until a digest is to be told; none where there is nothing to tell.
 pub fn next_due(turn: &Turn) -> Option<i64> {
     let now = Timestamp::from_second(turn.now_s).ok()?;
     let digest = &turn.state.digest;
@@ -107,7 +107,7 @@ pub fn next_due(turn: &Turn) -> Option<i64> {
     let today = zone.to_datetime(now).date();
     let morning = |day| morning(day, turn.pace.morning_hour, &zone);
     let (morning_s, tomorrow_s) = (morning(today)?, morning(today.checked_add(1.day()).ok()?)?);
-    // A clock that was set back leaves nothing in the future.
+    // What was found in the future, by a clock set back since, counts as found now.
     let first_s = digest.found.iter().map(|found| found.at_s.min(turn.now_s)).min()?;
     let at_s = if told_on(today, turn) {
         tomorrow_s
@@ -120,7 +120,7 @@ pub fn next_due(turn: &Turn) -> Option<i64> {
     } else {
         first_s.saturating_add(A_WHILE_S)
     };
-    // After a failure it is tried again within the hour, whatever the clock did meanwhile.
+    // After a failure the digest is tried again within the hour, whatever the clock did meanwhile.
     let held_s = Some(digest.next_s).filter(|next_s| next_s.saturating_sub(turn.now_s) <= A_WHILE_S);
     Some(at_s.max(held_s.unwrap_or(0)).saturating_sub(turn.now_s).max(0))
 }
@@ -130,7 +130,7 @@ fn morning(day: Date, hour: i8, zone: &TimeZone) -> Option<i64> {
     zone.to_ambiguous_zoned(shown).compatible().ok().map(|zoned| zoned.timestamp().as_second())
 }
 
-/// Whether one was told on this day of the owner's; memory knows it where the state was lost.
+/// Whether a digest was told on this day of the owner's; memory knows it where the state was lost.
 fn told_on(day: Date, turn: &Turn) -> bool {
     let zone = turn.zone();
     let on_it = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| zone.to_datetime(at).date() == day);
@@ -157,14 +157,14 @@ fn paper(turn: &Turn) -> String {
     format!("notes/digest-{}", turn.zone().to_datetime(at).date())
 }
 
-/// Once the paper is written: tells it where nobody had asked, and forgets it.
+/// Once the paper is written: tells the digest where nobody had asked for it, and forgets what stands in it.
 pub fn settled(turn: &mut Turn) {
     let Some(job) = turn.state.digest.paper.take() else { return };
     let lost = json!({"ok": false, "error": "I was cut off before it was written"});
     if let Some(error) = failed(turn.result(&job).unwrap_or(&lost)) {
         turn.say(format!("The digest could not be kept: {error}. I try again later."));
         turn.state.digest.found.iter_mut().for_each(|found| found.told = false);
-        // Cut off by an end of the life, there is no reason to wait.
+        // A call cut off by the end of a life is no reason to wait.
         let wait_s = if turn.result(&job).is_some() { A_WHILE_S } else { 0 };
         turn.state.digest.next_s = turn.now_s.saturating_add(wait_s);
         return;
@@ -248,7 +248,7 @@ fn line(found: &Found) -> String {
     format!("{title}{sentence}{unread} {}", found.url)
 }
 
-/// As much of it as a message holds, and where the rest is.
+/// As much of the digest as a message holds, and where the rest is.
 fn message(turn: &Turn) -> String {
     let (lines, place) = (lines(turn), format!("self/{}.md", paper(turn)));
     let mut text = format!("Digest: {}", head(turn));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Characters of a post.
 const LONGEST_POST: usize = 280;
 
-/// Notes that make a post nobody asked for worth it.
+/// Notes that make an unasked post worth it.
 const ENOUGH_NOTES: usize = 3;
 
 pub fn drive(turn: &mut Turn) {
@@ -64,7 +64,7 @@ pub fn about(topic: &str, turn: &Turn) -> Option<String> {
         let sentence = clip(sentence.trim_matches(['\u{0}', '#', '-', ' ', '\n']), LONGEST_POST);
         (shared_words(&sentence, topic), sentence)
     });
-    // Of equals the last wins: the notes shall.
+    // Of equals the last wins: a note rather than the purpose.
     let found = sentences.chain(notes).filter(|(shared, _)| *shared > 0);
     found.max_by_key(|(shared, _)| *shared).map(|(_, post)| post)
 }

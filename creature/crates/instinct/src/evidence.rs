@@ -4,20 +4,20 @@ use super::sources;
 use super::turn::Turn;
 use serde::{Deserialize, Serialize};
 
-/// Wakes that are evidence, and as many that are the measure of an edit.
+/// Wakes that evidence is taken from, and wakes for which an edit is measured.
 pub const WINDOW: usize = 15;
 
 /// What the last wakes show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// Wakes looked at, at most `WINDOW`; how many of them found nothing, or something.
+    /// Wakes looked at, at most `WINDOW`; how many were idle or eventful, 0 where sources set the rest.
     pub wakes: usize,
     pub idle: usize,
     pub eventful: usize,
-    /// From one of them to the next, in seconds.
+    /// Seconds from one wake to the next, on average.
     pub each_s: i64,
     pub failed_looks: u32,
-    /// Since the first failed look, in seconds.
+    /// Seconds since the first failed look.
     pub failing_s: i64,
 }
 
@@ -27,9 +27,9 @@ pub struct Evidence {
 pub struct Wake {
     pub life: u64,
     pub at_s: i64,
-    /// No thought of it called a tool.
+    /// No thought of the wake called a tool.
     pub idle: bool,
-    /// Something was written down or said in it.
+    /// Something was written down or said in the wake.
     pub eventful: bool,
 }
 
@@ -48,7 +48,7 @@ pub fn count(turn: &mut Turn) {
 pub fn gather(turn: &Turn) -> Evidence {
     let wakes = &turn.state.change.wakes;
     let last = wakes.get(wakes.len().saturating_sub(WINDOW)..).unwrap_or_default();
-    // With sources to follow it is they that wake it, and the idle rest changes nothing.
+    // Where there are sources to follow they set the rest, and the idle rest changes nothing.
     let paced = sources::next_due(turn).is_none();
     let count = |holds: fn(&Wake) -> bool| last.iter().filter(|wake| paced && holds(wake)).count();
     let since = |at_s: i64| turn.now_s.saturating_sub(at_s).max(0);

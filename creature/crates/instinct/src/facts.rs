@@ -10,10 +10,10 @@ use serde_json::Value;
 /// Lines of one kind that are told.
 const MOST_TOLD: usize = 5;
 
-/// Intents that are about its owner or about nothing.
+/// Intents that are no work of instinct's own.
 const NO_WORK: [&str; 4] = ["rest", "answer the owner", "tell the owner what came of it", "ask the owner"];
 
-/// Something known at once.
+/// A question that instinct can answer at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
     Status,
@@ -42,13 +42,13 @@ impl Fact {
     }
 }
 
-/// What is said of it.
+/// The answer, for the owner.
 pub fn told(fact: Fact, turn: &Turn) -> String {
     match fact {
         Fact::Status => idle::facts(turn),
         Fact::Goals => counted("goal", turn.moment.goals.lines().map(str::to_owned).collect()),
         Fact::Tasks => {
-            // Orders are told of as such.
+            // Directives are told of as orders.
             let is_task = |line: &&Line| line.category == Category::Tasks && !line.id.starts_with("directive-");
             let mine = turn.moment.stack.iter().filter(is_task);
             counted("task", mine.map(|line| format!("{} {} ({})", line.id, line.title, line.why)).collect())

@@ -27,7 +27,7 @@ pub fn with(checklist: &str, new: &[Named]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Sources of the checklist that are called so: by their link, their host, or a part of it.
+/// Links of the checklist's sources that are called so: by link, by host, or by a part of the host.
 pub fn called(checklist: &str, name: &str) -> Vec<String> {
     let name = name.trim().trim_end_matches(['/', '.']).to_lowercase();
     let is = |url: &str| {

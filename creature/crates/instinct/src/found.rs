@@ -29,12 +29,12 @@ pub fn content(asked: &str) -> Vec<String> {
     content
 }
 
-/// Arguments that look for it in what was written down and said.
+/// Arguments of a search for what is asked in what was written down and said.
 pub fn in_notes(asked: &str) -> Value {
     json!({"query": content(asked).join(" "), "kind": "told", "most": 10})
 }
 
-/// What the notes say of it.
+/// What the notes say of what is asked, as a sentence.
 pub fn notes(asked: &str, result: &Value) -> String {
     let terms = content(asked);
     let hits = result.get("hits").and_then(Value::as_array);

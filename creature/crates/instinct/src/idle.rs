@@ -1,10 +1,10 @@
-//! Idleness: says what was found empty, and rests until something is due, or the longer the longer nothing needs doing. Pure.
+//! Idleness: says that nothing was found, and rests until something is due, or ever longer. Pure.
 
 use super::text::{host, span};
 use super::turn::Turn;
 use super::{checklist, digest, sources};
 
-/// Idle wakes after which the rest grows by once its length.
+/// Idle wakes in a row after which the rest grows by one more `idle_rest_s`.
 const PATIENCE: u64 = 5;
 
 /// Seconds to rest, when no drive wants to act.

@@ -38,7 +38,7 @@ use state::{Origin, State};
 use std::path::PathBuf;
 use turn::Turn;
 
-/// A drive adds to the thought what it wants; the first that leaves something to do is the last asked.
+/// A drive adds to the thought what it wants; after the first that leaves something to do no other is asked.
 type Drive = fn(&mut Turn);
 
 /// By rank. News, results of earlier calls and the owner's words come before any of them.
@@ -68,10 +68,10 @@ impl Instinct {
         self.kept(thought)
     }
 
-    /// In the place of a mind that is away: the owner's words and nothing else.
+    /// Answers the owner's words alone, in the place of a model that is away. `first`: in a wake's first round.
     pub fn stand_in(&mut self, moment: &Moment, first: bool) -> Outcome {
         if first {
-            // Dealt with by a life that ended before it acted.
+            // A life that ended before it acted may have noted words as dealt with.
             self.state.dealt_with.clear();
         }
         let thought = stand_in(Turn::new(moment, self.pace, &mut self.state));
@@ -92,7 +92,7 @@ impl Instinct {
     }
 }
 
-/// Whether it knows by name what is asked, all of it; the rest is for a mind that reads.
+/// Whether instinct knows by name all that is asked; what it does not is for a mind that reads.
 pub fn knows(said: &str) -> bool {
     if offer::knows(said) || digest::asks(said) {
         return true;
@@ -104,7 +104,7 @@ pub fn knows(said: &str) -> bool {
     }
 }
 
-/// Whether it can do this when it comes due.
+/// Whether instinct can do this when it comes due.
 pub fn can_do(what: &str) -> bool {
     tasks::parse(what).is_some()
 }
@@ -120,7 +120,7 @@ fn stand_in(mut turn: Turn) -> Thought {
 /// One thought. Pure.
 fn decide(mut turn: Turn) -> Thought {
     let (moment, safe) = (turn.moment, turn.moment.safe);
-    // What is no longer shown may come again: it need not be remembered as dealt with.
+    // Words and news no longer shown need not be remembered as dealt with: they may come again.
     let mut shown = words::numbers(moment);
     shown.extend(moment.news.iter().map(|told| text::number(told)));
     turn.state.dealt_with.retain(|number| shown.contains(number));
@@ -155,7 +155,7 @@ fn decide(mut turn: Turn) -> Thought {
     turn.into_thought(rest_s)
 }
 
-/// Gives the results of earlier calls to whom they were for. A call without one was cut off by an end.
+/// Gives the results of jobs that are `mine` to whom they are for. A call without a result was cut off by a death.
 fn settle(turn: &mut Turn, mine: impl Fn(&Origin) -> bool) {
     let cut_off = json!({"ok": false, "error": "I was cut off before it came to an end"});
     for job in std::mem::take(&mut turn.state.jobs) {

@@ -1,4 +1,4 @@
-//! Likeness: groups titles by the words they share, so that three on one thing are seen as three on one thing. Pure.
+//! Likeness: groups titles by the words they share, so that three titles on one thing stand together. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,9 @@ const EMPTY: &str = "about after again also announcing been before best could do
 /// Words of a group's name.
 const MOST_WORDS: usize = 3;
 
-/// The groups with what each is about; last, and about nothing, those that are like no other.
+/// The groups, each with the words it is about; last, with none, those that are like no other.
 pub fn grouped<T>(mut left: Vec<&T>, title: impl Fn(&T) -> &str) -> Vec<(String, Vec<&T>)> {
-    // What all of a source's titles share is its subject, no likeness.
+    // Words in all of a source's titles are its subject, and make no group.
     let common = match left.len() {
         0..=2 => BTreeSet::new(),
         _ => shared(&left, &title),

@@ -3,7 +3,7 @@
 use super::text::{clip, number};
 use super::turn::Turn;
 
-/// Characters of one piece of news; the end of its log may be long.
+/// Characters of one piece of news; the end of a log in it may be long.
 const MOST: usize = 700;
 
 pub fn drive(turn: &mut Turn) {

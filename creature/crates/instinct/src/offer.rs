@@ -1,6 +1,6 @@
-//! The first word to the owner: who lives here, what it does first, and which feeds it could follow; and the answers to that. Pure.
+//! The first word to the owner: who lives here, and which feeds it could follow; and the answers to that. Pure.
 //!
-//! Invariant: it greets once in a house; what it says it follows stands in the checklist, or it says that it does not.
+//! Invariant: it greets once in a house; what it says it follows is in the checklist, or it says that it is not.
 
 use super::following;
 use super::sources::{Named, looks_like_feed, named};
@@ -18,7 +18,7 @@ pub const OFFERED: [(&str, &str); 4] = [
     ("Simon Willison", "https://simonwillison.net/atom/everything/"),
 ];
 
-/// A house that has thought more than this was greeted long ago, or needs no greeting.
+/// Thoughts; a house that had more was greeted long ago, or needs no greeting.
 const YOUNG: u64 = 10;
 
 const YES: [&str; 11] = [
@@ -52,7 +52,7 @@ const NO: [&str; 12] = [
 const SAFE: &str =
     "I run in safe mode after repeated deaths and change nothing; say it again when that is over.";
 
-/// What the owner's words are, here.
+/// What the owner's words say about what to follow.
 enum Said {
     Yes,
     No,
@@ -60,9 +60,9 @@ enum Said {
     Unfollow(String),
 }
 
-/// Greets in three sentences, in the first life of a house.
+/// Greets the owner once, in three sentences, in a young house.
 pub fn greet(turn: &mut Turn) {
-    // The owner's own word is answered first; and who greets as instinct says that no model thinks here.
+    // The owner's word is answered first; and the greeting says that no model thinks here, which must be known.
     if turn.moment.answers() || turn.moment.unconsulted {
         return;
     }
@@ -107,7 +107,7 @@ pub fn greet(turn: &mut Turn) {
     turn.greeting = Some(json!({"kind": "greeting", "text": text}));
 }
 
-/// Whether these words are to follow a source, or to let go of one.
+/// Whether these words ask to follow a source, or to let go of one.
 pub fn knows(said: &str) -> bool {
     matches!(read(said), Some(Said::Follow(_) | Said::Unfollow(_)))
 }
@@ -173,7 +173,7 @@ fn read(said: &str) -> Option<Said> {
     link.or_else(|| offered.map(|url| (*url).to_owned())).map(Said::Follow)
 }
 
-/// Whether something else was asked of the owner since: a bare yes is to that.
+/// Whether the owner was asked something else since: a bare yes answers that.
 fn asked_since(since_s: i64, turn: &Turn) -> bool {
     let after = |at: &str| at.parse::<jiff::Timestamp>().is_ok_and(|at| at.as_second() > since_s);
     turn.moment.records.iter().any(|record| {

@@ -1,6 +1,6 @@
-//! The pace instinct keeps, as a value; the numbers are constants of `creature/src/pace.rs`, which it edits itself.
+//! Instinct's pace as a value; its numbers are constants of `creature/src/pace.rs`, which instinct edits itself.
 
-/// How long it rests, how often it looks, and what it may make of both; so that what depends on it can be shown with others.
+/// How long instinct rests, how often it looks, and the bounds of its edits to both. A value: tests set others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
     pub idle_rest_s: u64,
@@ -9,7 +9,7 @@ pub struct Pace {
     pub draft_pace_s: u64,
     /// The hour of the owner's day at which what is new at the sources is told.
     pub morning_hour: i8,
-    /// What it may make of its idle rest, and of the wait after a source failed.
+    /// Least and most that instinct's own edits may set for its idle rest, and for the wait after a source failed.
     pub idle_rest_bounds_s: (u64, u64),
     pub source_backoff_bounds_s: (u64, u64),
 }

@@ -13,7 +13,7 @@ const MOST_TOLD: usize = 10;
 /// `me in 20 min to look`, `me tomorrow 9am: the mail`, `me to look in 20 min`: when, and of what.
 pub fn parse(words: &str) -> Option<Task> {
     let words: Vec<&str> = words.strip_prefix("me ")?.split_whitespace().collect();
-    // Which words are a time does not hang on the hour it is.
+    // Whether words name a time does not depend on what time it is now.
     let is_time = |words: &str| Schedule::read(words, Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_some();
     let splits = || (1..words.len()).rev().filter_map(|at| words.split_at_checked(at));
     let joined = |words: &[&str]| words.join(" ").trim_end_matches([':', ',', '.', '!', '?']).to_owned();
@@ -28,7 +28,7 @@ pub fn parse(words: &str) -> Option<Task> {
     (!what.is_empty()).then(|| Task::Remind(when, joined(what)))
 }
 
-/// `reminder 3`, `the reminder about tea`, `reminder-3`: the one that is no longer wanted.
+/// `reminder 3`, `the reminder about tea`, `reminder-3`: which reminder is no longer wanted.
 pub fn cancel(rest: &str) -> Option<Task> {
     let said = rest.trim_end_matches(['.', '!', '?']).to_lowercase();
     let words: Vec<&str> = said.split_whitespace().collect();
@@ -56,7 +56,7 @@ pub fn told(result: &Value) -> String {
     }
 }
 
-/// The one that is meant, as its name and text; an error names those there are.
+/// Id and text of the reminder that is meant; an error names those there are.
 pub fn meant(which: &str, result: &Value) -> Result<(String, String), String> {
     let all = listed(result);
     let fits = |one: &&Value| {
@@ -66,7 +66,7 @@ pub fn meant(which: &str, result: &Value) -> Result<(String, String), String> {
             || which.split(' ').all(|part| text.contains(part))
     };
     let mut found: Vec<&Value> = all.iter().copied().filter(fits).collect();
-    // A name means that one, whatever the texts of others have in them.
+    // An id names one reminder, whatever the texts of others have in them.
     if let Some(named) = found.iter().copied().find(|one| word(one, "id").ends_with(&format!("-{which}"))) {
         found = vec![named];
     }
@@ -77,7 +77,7 @@ pub fn meant(which: &str, result: &Value) -> Result<(String, String), String> {
     }
 }
 
-/// The next first.
+/// The reminders of a result, the next due first.
 fn listed(result: &Value) -> Vec<&Value> {
     let mut all: Vec<&Value> =
         result.get("reminders").and_then(Value::as_array).into_iter().flatten().collect();

@@ -10,20 +10,20 @@ use serde_json::Value;
 
 pub const MOST_SOURCES: usize = 16;
 
-/// New items of one look at a feed that are read; the others count as seen: a first look is no flood.
+/// New items of a feed that are read at one look; the others only count as seen, or a first look would be a flood.
 const MOST_NEW: usize = 3;
 
 /// Longest wait for a source that fails, in seconds.
 const A_DAY_S: i64 = 86_400;
 
-/// Something to follow.
+/// A source to follow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     pub url: String,
     pub feed: bool,
 }
 
-/// What two papers name: `feed: <url>`, `page: <url>`, and links under a heading of sources or follow.
+/// The sources two papers name: `feed: <url>`, `page: <url>`, and links under a heading of sources or follow.
 pub fn named(purpose: &str, checklist: &str) -> Vec<Named> {
     let mut all: Vec<Named> = Vec::new();
     for paper in [purpose, checklist] {
@@ -34,7 +34,7 @@ pub fn named(purpose: &str, checklist: &str) -> Vec<Named> {
                 listed = start.contains("source") || start.contains("follow");
             }
             let (feed, page) = (start.starts_with("feed:"), start.starts_with("page:"));
-            // A checklist item names its link to do something with it.
+            // A link in a checklist item is there to do something with it, not to be followed.
             let item = ["[ ]", "[x]", "[X]"].iter().any(|box_| start.starts_with(box_));
             if item || !(feed || page || listed) {
                 continue;
@@ -57,7 +57,7 @@ pub fn looks_like_feed(url: &str) -> bool {
     ends || path.split('/').skip(1).any(|part| matches!(part, "feed" | "feeds" | "rss" | "atom"))
 }
 
-/// Reads what was found, as much as fits one thought; else looks at the sources that are due, the longest waiting first.
+/// Reads links found, as many as fit one thought; else looks at the sources due, the longest waiting first.
 pub fn drive(turn: &mut Turn) {
     while !turn.full() && !turn.state.queue.is_empty() {
         let link = turn.state.queue.remove(0);
@@ -121,7 +121,7 @@ fn new_items(url: &str, result: &Value, turn: &mut Turn) {
     let items = result.get("items").and_then(Value::as_array);
     let mut new = 0;
     for item in items.into_iter().flatten() {
-        // One link, or none that can be followed.
+        // An item's `url` may hold other text, or no link.
         let links = urls(word(item, "url"));
         let Some(link) = links.first() else { continue };
         if turn.state.seen.contains(&number(link)) {
@@ -147,7 +147,7 @@ fn new_items(url: &str, result: &Value, turn: &mut Turn) {
     }
 }
 
-/// Said once; after that the source is only waited for.
+/// Paces a source that failed; only the first failure in a row is said.
 fn failing(url: &str, error: &str, turn: &mut Turn) {
     let source = turn.state.sources.entry(url.to_owned()).or_default();
     source.fails = source.fails.saturating_add(1);
@@ -192,7 +192,7 @@ pub fn settled_link(link: &Link, result: &Value, turn: &mut Turn) {
     }
 }
 
-/// Seconds until the next source is due, and which.
+/// Seconds until the next source is due, and its host.
 pub fn next_due(turn: &Turn) -> Option<(i64, String)> {
     let named = named(&turn.moment.purpose, &turn.moment.checklist);
     let due = named.into_iter().map(|source| {

@@ -1,4 +1,4 @@
-//! What instinct keeps from thought to thought: jobs under way, sources, links seen, notes not yet used, one trial.
+//! What instinct keeps from thought to thought: jobs under way, sources, links seen, unused notes, one trial.
 //!
 //! Invariant: bounded; whatever the file held, `State::read` gives a state that can be worked with.
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A state file larger than this was not written by instinct; it starts afresh.
+/// Bytes; a larger file was not written by instinct, which then starts with a fresh state.
 const LARGEST_FILE: u64 = 1 << 20;
 
 /// New things kept for a digest.
@@ -20,26 +20,27 @@ const MOST_FOUND: usize = 60;
 pub struct State {
     /// Wakes in a row that found nothing to do.
     pub idle_wakes: u64,
-    /// Words and news dealt with in this wake, by number: later rounds may be shown them again.
+    /// Hashes of words and news dealt with in this wake: later rounds may be shown them again.
     pub dealt_with: Vec<u64>,
-    /// The owner's words that wait for their turn: the loop forgets them with the first answer.
+    /// The owner's words not answered yet: the loop forgets all of them with the first answer.
     pub unanswered: Vec<String>,
-    /// The threads of talk of those that are not on the usual one, by their number.
+    /// Threads of those unanswered words that are not on `main`, by hash of the words.
     pub threads: BTreeMap<u64, String>,
-    /// When the owner was last told of all that it can do.
+    /// When the owner was last told of all that instinct can do.
     pub helped_at_s: i64,
     /// Calls made whose results are not read yet.
     pub jobs: Vec<Job>,
-    /// Sources and recurring items by link or line: when next, and how it goes.
+    /// Sources by link and checklist items by line: when they are looked at next, and how they go.
     pub sources: BTreeMap<String, Source>,
-    /// Checklist lines that are done or given up, by number, until the file shows it.
+    /// Hashes of checklist lines that are done or given up, until the file shows it.
     pub handled: Vec<u64>,
-    /// Links seen, by number, oldest first.
+    /// Hashes of links seen, oldest first.
     pub seen: Vec<u64>,
     /// Links found and not read yet.
     pub queue: Vec<Link>,
     /// Notes taken since the last post nobody asked for.
     pub fresh: Vec<Note>,
+    /// Notes taken, over all lives.
     pub notes: u64,
     pub drafted_at_s: i64,
     pub digest: DigestState,
@@ -55,7 +56,7 @@ pub struct State {
 pub struct Job {
     pub origin: Origin,
     pub tool: String,
-    /// Number of the arguments, to tell two calls of one tool apart.
+    /// Hash of the arguments, to tell two calls of one tool apart.
     pub args: u64,
     /// What the call is about, for whoever reports on it: a link, a name.
     pub about: String,
@@ -71,7 +72,7 @@ pub enum Origin {
     Owner,
     /// A line of the checklist, as it stands there.
     Item(String),
-    /// A line of the stack, by its item.
+    /// A line of the stack, by its id.
     Line(String),
     /// A source, by its link.
     Source(String),
@@ -87,7 +88,7 @@ pub struct Source {
     pub next_s: i64,
     /// Failures in a row.
     pub fails: u32,
-    /// Number of the page's text when it was last read.
+    /// Hash of the text of the page when it was last read.
     pub text: u64,
 }
 
@@ -115,16 +116,16 @@ pub struct Note {
 pub struct DigestState {
     /// Oldest first.
     pub found: Vec<Found>,
-    /// How many more there were than are kept.
+    /// How many more new things there were than are kept.
     pub dropped: u64,
-    /// A digest was given in this house.
+    /// A digest was given in this house before.
     pub begun: bool,
-    /// The owner's day on which one was last told unasked.
+    /// Date, by the owner's clock, on which a digest was last told unasked.
     pub told_day: String,
-    /// The paper under way, and whether its outcome is told unasked.
+    /// The call that writes a digest's paper, and whether the digest is then told unasked.
     pub paper: Option<Job>,
     pub tells: bool,
-    /// After a failure none is begun before.
+    /// After a failure no digest is begun before this time.
     pub next_s: i64,
 }
 
@@ -138,7 +139,7 @@ pub struct Found {
     pub sentence: String,
     pub fate: Fate,
     pub at_s: i64,
-    /// It stands in the paper under way.
+    /// The paper under way tells of it.
     pub told: bool,
 }
 
@@ -152,14 +153,14 @@ pub enum Fate {
     Listed,
 }
 
-/// Whether it greeted and offered feeds, and what it shall follow.
+/// Whether instinct greeted its owner and offered feeds, and what it is to follow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OfferState {
     pub greeted: bool,
     /// When feeds were offered, until the owner has said yes or no.
     pub open_since_s: Option<i64>,
-    /// Links the owner was promised, until the checklist is seen to name them; and the thread each was promised on.
+    /// Links that instinct promised to follow, until the checklist is seen to name them, each with its thread.
     pub promised: Vec<(String, String)>,
 }
 
@@ -167,12 +168,14 @@ pub struct OfferState {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChangeState {
+    /// Life of the last edit, and thoughts before it.
     pub last_life: Option<u64>,
     pub last_thought: Option<u64>,
     /// Edits that failed, fell, or did not do what they were for.
     pub refused: Vec<String>,
+    /// Failed looks at sources since the last edit took effect.
     pub failed_looks: u32,
-    /// The first of `failed_looks`.
+    /// When the first of the `failed_looks` was.
     pub failing_since_s: i64,
     pub trial: Option<Trial>,
     /// The edit that takes back one that did not help.
@@ -195,10 +198,11 @@ pub struct Trial {
     pub before_s: i64,
     /// True when those seconds were to become more.
     pub more: bool,
-    /// It takes another back: it is not measured.
+    /// The edit takes another back: it is not measured.
     pub back: bool,
     /// Set in the first thought of the life that was born with it.
     pub born_at_s: Option<i64>,
+    /// Wakes since that.
     pub wakes: u64,
 }
 
@@ -206,10 +210,10 @@ impl State {
     /// The state in `path`; a fresh one where it is missing or cannot be read.
     pub fn read(path: &Path) -> State {
         let (bytes, size) = papers::head(path, 0, LARGEST_FILE).unwrap_or_default();
-        // A list would be read as fields in order.
+        // serde would read a JSON list as the fields in order.
         let object = size <= LARGEST_FILE && bytes.first() == Some(&b'{');
         let Some(mut state) = serde_json::from_slice::<State>(&bytes).ok().filter(|_| object) else {
-            // Jobs and notes may be told from it yet; the next thought writes a new one.
+            // The file is kept aside, for the jobs and notes in it; the next thought writes a new one.
             let _ = memory::set_aside(path);
             return State::default();
         };
@@ -250,7 +254,7 @@ impl State {
         next_s <= now_s || next_s.saturating_sub(now_s) > longest_s.max(86_400)
     }
 
-    /// Says that the thing with this number is dealt with in this wake; false if it already was.
+    /// Notes that what has this hash is dealt with in this wake; false if it already was.
     pub fn deal_with(&mut self, number: u64) -> bool {
         let new = !self.dealt_with.contains(&number);
         if new {
@@ -261,7 +265,7 @@ impl State {
 }
 
 impl Trial {
-    /// Its name: what is compared, and what the summary begins with.
+    /// The edit in words: what is compared, and what the summary begins with.
     pub fn edit(&self) -> String {
         format!("{} from {} to {}", self.name, self.from, self.to)
     }

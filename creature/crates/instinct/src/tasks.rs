@@ -1,4 +1,4 @@
-//! What instinct can be told to do, by the owner's words, the agenda or the checklist: begun, and what came of it. Pure.
+//! What instinct can be told to do by owner, agenda or checklist: how it begins, and what came of it. Pure.
 
 use super::abilities::{self, Said};
 use super::state::{Job, Note, Origin};
@@ -8,17 +8,17 @@ use super::{drafts, found, reminders};
 use ground::summary::summarise;
 use serde_json::{Value, json};
 
-/// Items of a feed that are listed in a note.
+/// Items of a feed that are listed in a note, and hits that a search of the web is asked for.
 const LISTED: usize = 5;
 
 /// Sentences of a note, and the characters of each.
 const SENTENCES: usize = 3;
 const LONGEST_SENTENCE: usize = 300;
 
-/// Before the reminder that is meant, in what a call is about.
+/// Prefix of what a `reminder.list` is about that looks for a reminder to cancel.
 const FORGET: &str = "cancel ";
 
-/// A thing it knows how to do.
+/// A thing that instinct knows how to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     Read(String),
@@ -28,19 +28,19 @@ pub enum Task {
     Note(String),
     Snapshot,
     Map,
-    /// What it did, failed at and spent, in the span of these words.
+    /// What the creature did, failed at and spent, in the span that these words name.
     Examine(String),
     Dream,
-    /// On the web.
+    /// A search of the web.
     Search(String),
-    /// In its notes.
+    /// A search of its notes.
     Recall(String),
     /// When, and of what.
     Remind(String, String),
     Reminders,
-    /// The reminder that is meant.
+    /// The reminder to cancel, in the owner's words.
     Forget(String),
-    /// The owner's order, goal or task of this name, which is no longer wanted.
+    /// Id of the owner's order, goal or task that is no longer wanted.
     Drop(String),
     /// A unified diff of its own source.
     Patch(String),
@@ -55,7 +55,7 @@ pub fn parse(words: &str) -> Option<Task> {
 }
 
 impl Task {
-    /// Whether nothing of the owner's words is left over that a mind which reads would make more of.
+    /// Whether the task is all that the words ask for, with nothing left over for a mind that reads.
     pub fn is_all_of(&self, said: &str) -> bool {
         match self {
             Task::Read(_) | Task::Feed(_) => {
@@ -184,7 +184,7 @@ pub fn finish(job: &Job, result: &Value, turn: &mut Turn) -> Option<Result<Strin
     None
 }
 
-/// What came of a call that says it all; none where something is to be made of its result.
+/// The outcome of a call that ends its task; none where `finish` makes more of the result.
 fn told(job: &Job, result: &Value) -> Option<String> {
     let about = job.about.as_str();
     let place = ["path", "id"].map(|key| word(result, key));
@@ -214,7 +214,7 @@ fn told(job: &Job, result: &Value) -> Option<String> {
     })
 }
 
-/// Whether what was asked for once, or what a standing order looks at, says something else than last time.
+/// Whether a line of the stack, which looks again and again, finds another text than last time; else true.
 fn is_new(job: &Job, key: &str, text: &str, turn: &mut Turn) -> bool {
     let text = number(text);
     match job.origin {

@@ -16,7 +16,7 @@ pub fn clip(text: &str, most: usize) -> String {
     format!("{}…", head.trim_end())
 }
 
-/// The text under `key` of a result; its head where it was too long for one; empty where there is none.
+/// The text under `key` of a result; of a shortened text its head; empty where there is none.
 pub fn word<'a>(result: &'a Value, key: &str) -> &'a str {
     let text = result.get(key);
     text.map(|text| text.get("head").unwrap_or(text)).and_then(Value::as_str).unwrap_or("")
@@ -39,7 +39,7 @@ pub fn host(url: &str) -> &str {
     after.split(['/', '?', '#']).next().unwrap_or("")
 }
 
-/// A name for a file: lower-case letters, digits and single dashes.
+/// A name for a file: lower-case letters, digits and single dashes, 50 characters at most.
 pub fn slug(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let parts = lower.split(|c: char| !c.is_ascii_alphanumeric());
@@ -47,7 +47,7 @@ pub fn slug(text: &str) -> String {
     parts.join("-").chars().take(50).collect()
 }
 
-/// A number for a text, the same in every life (FNV-1a: the standard hasher may change between compilers).
+/// Hash of a text, the same in every life (FNV-1a: the standard hasher may change between compilers).
 pub fn number(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
@@ -66,7 +66,7 @@ pub fn uncommented(text: &str) -> String {
     kept + rest
 }
 
-/// How many longer words two texts share.
+/// How many words of more than three letters two texts share.
 pub fn shared_words(one: &str, other: &str) -> usize {
     let words = |text: &str| -> BTreeSet<String> {
         text.split(|c: char| !c.is_alphanumeric())

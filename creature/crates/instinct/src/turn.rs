@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const MOST_CALLS: usize = 8;
 const LONGEST_MONOLOGUE: usize = 2000;
 
-/// Rounds end here whatever a mind wants.
+/// After this round, 0 first, instinct asks for no other.
 const LAST_ROUND: u32 = 7;
 
 pub struct Turn<'a> {
@@ -21,16 +21,16 @@ pub struct Turn<'a> {
     pub pace: Pace,
     /// Seconds since 1970; 0 where `now` cannot be read.
     pub now_s: i64,
-    /// Date and minute of now, for papers.
+    /// Date and minute of now in UTC, for papers.
     pub date: String,
     pub state: &'a mut State,
     /// The thread of talk that is answered.
     pub thread: String,
-    /// The checklist as it shall be written.
+    /// The checklist as it is to be written; none where it is to stay.
     pub checklist: Option<String>,
     /// The first word to the owner, said before anything else is done and beside it.
     pub greeting: Option<Value>,
-    /// It found nothing at all.
+    /// This thought found nothing to say and nothing to do.
     pub idle: bool,
     says: Vec<String>,
     intent: String,
@@ -86,7 +86,7 @@ impl<'a> Turn<'a> {
         self.call(tool, args);
     }
 
-    /// What finds the result of a call made now.
+    /// The job by which the result of a call made now is found.
     pub fn job(&self, origin: Origin, tool: &str, args: &Value, about: &str) -> Job {
         Job {
             origin,
@@ -103,18 +103,18 @@ impl<'a> Turn<'a> {
         self.moment.time_zone.clone().unwrap_or(TimeZone::UTC)
     }
 
-    /// Nothing was said, meant or done yet.
+    /// Whether nothing was said and nothing is to be done yet.
     pub fn is_empty(&self) -> bool {
         self.says.is_empty() && !self.acts()
     }
 
-    /// Answers the owner, in memory where the feed shows it.
+    /// Answers the owner on the thread at hand, by a record of memory that the feed shows.
     pub fn tell_owner(&mut self, text: &str) {
         let thread = self.thread.clone();
         self.tell(text, &thread);
     }
 
-    /// The same on the thread it belongs to, whichever is worked on now.
+    /// Answers the owner on `thread`, whichever is worked on now.
     pub fn tell(&mut self, text: &str, thread: &str) {
         let data = json!({"from": "creature", "text": text, "at": self.moment.now, "thread": thread});
         self.call("memory.append", json!({"kind": "message", "data": data}));
@@ -132,22 +132,22 @@ impl<'a> Turn<'a> {
         commit.get(..7).unwrap_or(commit)
     }
 
-    /// True when something is to be done.
+    /// True when a call is to be made or the checklist to be written.
     pub fn acts(&self) -> bool {
         !self.calls.is_empty() || self.checklist.is_some()
     }
 
-    /// No more calls fit into this thought.
+    /// Whether fewer than two more calls fit into this thought.
     pub fn full(&self) -> bool {
         self.calls.len() + 2 > MOST_CALLS
     }
 
-    /// What came of a call made earlier.
+    /// The result of a call made earlier, by the records; none where there is none.
     pub fn result(&self, job: &Job) -> Option<&'a Value> {
         let time = |at: &str| at.parse::<Timestamp>().ok();
         let asked = time(&job.asked_at);
         let found = self.moment.records.iter().rev().find(|record| {
-            // Long arguments are remembered shortened.
+            // Long arguments are recorded shortened, and match any.
             let args =
                 |args: &Value| args.get("shortened").is_some() || number(&args.to_string()) == job.args;
             record.kind == "action"

@@ -1,4 +1,4 @@
-//! The owner's words: each is answered, by a fact, by what came of it, or by saying that it was not understood. Pure.
+//! The owner's words: each is answered, by a fact, by an outcome, or by saying that it was not understood. Pure.
 
 use super::abilities::{self, Said};
 use super::facts::{self, Fact};
@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use mind::moment::{Moment, main_thread};
 use serde_json::Value;
 
-/// Once told of all that it can do, the owner knows for this long.
+/// Seconds for which the owner, once told of all that instinct can do, is not told of it again.
 const KNOWS_S: i64 = 86_400;
 
 const SAFE: &str = "I run in safe mode after repeated deaths and can only talk; \
@@ -25,7 +25,7 @@ const PHASED: &str = "That stands on my agenda as a goal, step by step. On insti
 const UNCHANGED: &str =
     "That changes nothing: there is nothing of the kind to take back, or I keep too many orders already.";
 
-/// Numbers of the words in the moment; the same words twice have two.
+/// Hashes of the moment's words; equal words have different ones.
 pub fn numbers(moment: &Moment) -> Vec<u64> {
     let mut numbers: Vec<u64> = Vec::new();
     for word in &moment.words {
@@ -53,7 +53,7 @@ pub fn drive(turn: &mut Turn) {
         turn.thread = turn.state.threads.get(&number(&said)).cloned().unwrap_or_else(main_thread);
         answer(&said, &mut unknown, turn);
     }
-    // One answer a thread for all it did not understand: each is named, and the same again and again would be a flood.
+    // One answer a thread for all that was not understood: each is named, and one answer each would be a flood.
     while let Some((thread, _)) = unknown.first().cloned() {
         let mine = unknown.extract_if(.., |(on, _)| *on == thread).map(|(_, said)| said);
         let said = mine.collect::<Vec<_>>().join(", ");
@@ -63,7 +63,7 @@ pub fn drive(turn: &mut Turn) {
     turn.thread.clone_from(&moment.thread);
 }
 
-/// What it can do is told in full once a day, and then by one line.
+/// Tells what instinct can do, in full once a day, and else in a line.
 fn not_understood(said: &str, turn: &mut Turn) -> String {
     let known_s = turn.now_s.saturating_sub(turn.state.helped_at_s);
     if (0..KNOWS_S).contains(&known_s) {
@@ -85,7 +85,7 @@ fn answer(said: &str, unknown: &mut Vec<(String, String)>, turn: &mut Turn) {
         return tell(fact, turn);
     }
     let now = Timestamp::from_second(turn.now_s).unwrap_or_default();
-    // What could be noted was, at hearing, and is no longer among the words.
+    // A directive that changes something was noted when it was heard, and is no longer among the words.
     if directive::understand(said, now, &TimeZone::UTC).is_some() {
         turn.say("I know what that asks of me, and it changed nothing.");
         let orders = facts::told(Fact::Orders, turn);
@@ -123,7 +123,7 @@ fn tell(fact: Fact, turn: &mut Turn) {
     turn.tell_owner(&told);
 }
 
-/// The text, with why instinct gives it where a model should.
+/// The text, with why instinct answers where a model should.
 fn in_its_place(text: String, turn: &Turn) -> String {
     match turn.moment.outage.as_str() {
         "" => text,
@@ -131,7 +131,7 @@ fn in_its_place(text: String, turn: &Turn) -> String {
     }
 }
 
-/// Tells the owner what came of it.
+/// Tells the owner what came of a job.
 pub fn settled(job: &Job, result: &Value, turn: &mut Turn) {
     turn.intend("tell the owner what came of it");
     let text = match tasks::finish(job, result, turn) {

@@ -1,10 +1,10 @@
-//! What failed; displays as the end of "failed to …", the cause is in `source`.
+//! Errors of knowledge: what failed; displays as the end of "failed to …", the cause is in `source`.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// A failed look at knowledge.
+/// A failed search or update of the index.
 #[derive(Debug)]
 pub enum Error {
     /// What was done, to which file.
@@ -15,7 +15,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The index itself is at fault, and a new one would do.
+    /// Whether the index itself is at fault, so that a new one would do.
     pub(crate) fn is_garbage(&self) -> bool {
         use rusqlite::Error::{InvalidColumnType, SqlInputError};
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};

@@ -1,7 +1,7 @@
 //! Facts: what the creature holds for true, a line each with source and date, and how they are merged. Pure.
 //!
-//! Invariant: merging loses no statement: two facts become one only where they say the same in the same order, up to
-//! case, marks, articles and plurals; the earliest stays, with its source. What differs in a word is another fact.
+//! Invariant: merging loses no statement: two facts become one only where they say the same in the same order, up
+//! to case, marks, articles and plurals; the earliest stays, with its source. Another word makes another fact.
 //! Invariant: a line that is no fact stays as it is, where it is.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ pub struct Fact {
     pub date: String,
 }
 
-/// A line of the paper.
+/// A line of the paper of facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     Fact(Fact),
@@ -28,7 +28,7 @@ pub enum Line {
 }
 
 impl Fact {
-    /// On one line, within bounds.
+    /// A fact on one line, cut to the bounds; a `date` that is not in the form of one is dropped.
     pub fn new(text: &str, source: &str, date: &str) -> Self {
         let date = if is_date(date) { date.to_owned() } else { String::new() };
         Self { text: flat(text, MOST_TEXT), source: source_of(source), date }
@@ -43,7 +43,7 @@ impl Fact {
         format!("- {} [{mark}]", self.text)
     }
 
-    /// What it says, the same for all that says the same.
+    /// The words of the fact, brought to one form: the same for all facts that say the same.
     pub fn sense(&self) -> Vec<String> {
         let mut sense = Vec::new();
         for word in words(&self.text) {
@@ -59,7 +59,7 @@ impl Fact {
         if sense.is_empty() { vec![self.text.trim().to_owned()] } else { sense }
     }
 
-    /// The smaller, the longer known; without a date it is later than any with one.
+    /// Sorts facts by how long they are known, the longest first; those without a date come last.
     fn since(&self) -> (bool, &str) {
         (self.date.is_empty(), &self.date)
     }
@@ -85,7 +85,7 @@ pub fn write(lines: &[Line]) -> String {
     lines.iter().map(line).collect()
 }
 
-/// Adds a fact at the end; what says the same already stays instead of it, and is given back.
+/// Adds a fact at the end; where a fact says the same already, nothing is added and that fact is the error.
 pub fn add(text: &str, fact: &Fact) -> Result<String, Fact> {
     let sense = fact.sense();
     match list(text).into_iter().find(|known| known.sense() == sense) {
@@ -98,7 +98,7 @@ pub fn add(text: &str, fact: &Fact) -> Result<String, Fact> {
     }
 }
 
-/// Merges what says the same; the place is the first's, the words and the source are the earliest's.
+/// Merges facts that say the same, at the place of the first, with words, source and date of the earliest.
 pub fn merge(text: &str) -> String {
     let mut first: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     let mut lines: Vec<Line> = Vec::new();
@@ -117,8 +117,8 @@ pub fn merge(text: &str) -> String {
     write(&lines)
 }
 
-/// Puts one fact, in these words, in the place of several, given by their numbers; source and date are the earliest's.
-/// Refused where a figure would be lost or made up: words can be put differently, figures cannot.
+/// Puts one fact, in these words, in the place of several, given by their numbers; source and date are those of
+/// the earliest. Refused where a figure would be lost or made up: words can be put differently, figures cannot.
 pub fn unite(text: &str, numbers: &[usize], words: &str) -> Result<String, String> {
     let facts = list(text);
     let wanted: BTreeSet<usize> = numbers.iter().copied().collect();
@@ -146,7 +146,7 @@ pub fn unite(text: &str, numbers: &[usize], words: &str) -> Result<String, Strin
     Ok(write(&lines))
 }
 
-/// What the paper was before a change, with what came after the change added.
+/// The paper as it was `before` a change, with the lines of `now` added that the change (`after`) did not make.
 pub fn undo(before: &str, after: &str, now: &str) -> String {
     let mut lines = read(before);
     let known: Vec<Line> = read(after).into_iter().chain(lines.iter().cloned()).collect();
@@ -163,7 +163,7 @@ fn line(line: &str) -> Line {
         _ => (mark, ""),
     };
     let fact = Fact { text: text.trim().to_owned(), source: source.to_owned(), date: date.to_owned() };
-    // A line that would be written otherwise is somebody's own, and stays as it is.
+    // A line that `Fact::line` would write otherwise was not written by it, and stays as it is.
     if !said.is_empty() && fact.line() == line { Line::Fact(fact) } else { Line::Other(line.to_owned()) }
 }
 
@@ -197,7 +197,7 @@ fn figures(text: &str) -> BTreeSet<String> {
 fn words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase().replace('’', "'");
     let words = lower.split(|letter: char| !letter.is_alphanumeric() && !"'.,-+%$€/:".contains(letter));
-    // Marks count within a word, as in 3.5, -4 and isn't, not around it; a sign before a figure is of it.
+    // Marks count within a word, as in 3.5, -4 and isn't, not around it; a sign before a figure is part of it.
     let trim = |word: &str| {
         let word = word.trim_end_matches(['\'', '.', ',', '-', '/', ':']);
         let word = word.trim_start_matches(['\'', '.', ',', '/', ':']);

@@ -1,7 +1,7 @@
 //! The index file: an SQLite database whose tables are rebuilt rather than mended.
 //!
-//! Papers are few and kept whole; of records only the words are kept, and their place: a row's number is the number
-//! of its file and its offset there, so that the newest come first without a search.
+//! Papers are few and kept whole; of records only the words and the place are kept: the number of a row is made of
+//! the number of its log and its offset in it, so that the newest come first without sorting.
 
 use crate::{Error, Places};
 use rusqlite::Connection;
@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-/// Of the tables below; an index of another version is built anew.
+/// The version of the tables below; an index of another version is built anew.
 const VERSION: i64 = 1;
 
 const TABLES: &str = "
@@ -26,14 +26,14 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Opens it, or makes an empty one.
+    /// Opens the index, or makes an empty one.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
         }
         let mut database = Connection::open(path)?;
         database.busy_timeout(Duration::from_secs(5))?;
-        // A journal beside the file, no shared memory, nothing in a temporary folder: only this folder is ours.
+        // A journal beside the file, no shared memory, no temporary folder: only the folder of the index is ours.
         database.execute_batch(
             "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;
              PRAGMA cache_size = -16000;",
@@ -51,14 +51,14 @@ impl Index {
         Ok(Self { database })
     }
 
-    /// Takes in what changed; how many bytes of memory still wait.
+    /// Indexes what changed; returns how many bytes of records still wait.
     pub(crate) fn catch_up(&mut self, places: &Places, most_bytes: u64) -> Result<u64, Error> {
         self.take_papers(places)?;
         self.take_records(places, most_bytes)
     }
 }
 
-/// Moves an index that cannot be used out of the way; one is kept, for whoever wonders.
+/// Renames an index that cannot be used to `*.garbage.sqlite`; only the last such index is kept.
 pub(crate) fn set_aside(path: &Path) -> Result<(), Error> {
     let journal = path.with_extension("sqlite-journal");
     if let Err(error) = fs::remove_file(&journal)

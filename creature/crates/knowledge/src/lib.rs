@@ -1,7 +1,7 @@
 //! Knowledge: full-text search over notes, snapshots and memory, and the merging of facts.
 //!
-//! Invariant: the index holds nothing of its own; missing, garbage or of another version, it is built anew from the files.
-//! Invariant: one call reads a bounded number of bytes, the newest first, and says how much it has not read yet.
+//! Invariant: all that the index holds is in the files; missing, garbage or of another version, it is rebuilt.
+//! Invariant: one call reads a bounded number of bytes of records, the newest first, and says how many are left.
 
 mod error;
 pub mod facts;
@@ -18,7 +18,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What there is to be found, as a hit names it.
+/// The kinds of texts that can be found, as a hit names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Note,
@@ -42,18 +42,18 @@ impl Kind {
     }
 }
 
-/// Where it is to be found.
+/// Where the texts are.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// Hits are named from here.
+    /// The folder that paths of hits are relative to.
     pub root: PathBuf,
-    /// Files, and folders of them; only `.md` counts.
+    /// Papers of each kind: files, or folders of them; only `.md` files count.
     pub papers: Vec<(Kind, PathBuf)>,
     /// The record file; what was moved aside lies beside it as `<stem>-<time>.jsonl`.
     pub memory: PathBuf,
 }
 
-/// The `.md` files of a folder, by name; of a file that is one, itself.
+/// The `.md` files of a folder, sorted by name; for a path that is such a file, itself.
 pub fn papers(place: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = match fs::read_dir(place) {
         Ok(listing) => listing.flatten().map(|entry| entry.path()).collect(),
@@ -64,18 +64,18 @@ pub fn papers(place: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// What tells one state of a file from another; none where there is no file, for a link could lead out of the house.
+/// Length and time of a file, to see that it changed; none of a link (it could lead out of the house) or no file.
 pub fn stamp(path: &Path) -> Option<String> {
     let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
     Some(format!("{}-{}.{:09}", found.len(), found.mtime(), found.mtime_nsec()))
 }
 
-/// Brings the index up to date, reading at most about this many bytes of memory; how many still wait.
+/// Brings the index up to date, reading about `most_bytes` of records at most; returns how many bytes still wait.
 pub fn tend(index: &Path, places: &Places, most_bytes: u64) -> Result<u64, Error> {
     Ok(with(index, |index| index.catch_up(places, most_bytes))?.0)
 }
 
-/// The same, and then what answers the question.
+/// Brings the index up to date as `tend` does, then answers the question.
 pub fn search(index: &Path, places: &Places, most_bytes: u64, asked: &Question) -> Result<Found, Error> {
     let (found, anew) = with(index, |index| {
         let waiting_bytes = index.catch_up(places, most_bytes)?;
@@ -84,7 +84,7 @@ pub fn search(index: &Path, places: &Places, most_bytes: u64, asked: &Question) 
     Ok(Found { anew, ..found })
 }
 
-/// Works with the index; one that turns out to be garbage is set aside and the work done with a new one.
+/// Works with the index, or a new one where it is garbage, which is set aside. True where it was begun anew.
 fn with<T>(path: &Path, work: impl Fn(&mut Index) -> Result<T, Error>) -> Result<(T, bool), Error> {
     let missing = !path.exists();
     match Index::open(path).and_then(|mut index| work(&mut index)) {

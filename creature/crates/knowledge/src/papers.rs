@@ -1,4 +1,4 @@
-//! Papers in the index: small files, taken in whole when their size or time says that they changed.
+//! Papers in the index: small files, indexed whole when their size or time says that they changed.
 
 use crate::index::Index;
 use crate::{Error, Kind, Places, papers, stamp};
@@ -8,20 +8,20 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Papers of one folder, the last by name; snapshots are named by their time.
+/// Papers of one folder that are indexed: the last by name, which of snapshots are the newest.
 const MOST_PAPERS: usize = 2_000;
 
-/// Bytes of one paper.
+/// Bytes of one paper that are indexed.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Characters of one piece, as a hit is one; facts are pieces by the line.
+/// Bytes of a piece, which is what a hit is; a longer line is a piece of its own, and so is every fact.
 const PIECE: usize = 2_000;
 
-/// A row's number is its file's, and below this many bits the piece's.
+/// Low bits of a row's number that hold the number of the piece; the bits above hold the file's.
 pub(crate) const PIECE_BITS: u32 = 16;
 
 impl Index {
-    /// Takes in papers that are new or changed, and forgets those that are gone.
+    /// Indexes papers that are new or changed, and forgets those that are gone.
     pub(crate) fn take_papers(&mut self, places: &Places) -> Result<(), Error> {
         let taking = self.database.transaction()?;
         let mut known: BTreeMap<String, (i64, String)> = taking
@@ -39,7 +39,7 @@ impl Index {
                 Some((number, _)) => forget(&taking, number)?,
                 None => {}
             }
-            // One that cannot be read now is looked at again when it changed.
+            // A paper that cannot be read counts as empty until it changes.
             let text = read(&path).unwrap_or_default();
             let sql = "INSERT INTO files (kind, path, stamp) VALUES (?1, ?2, ?3)";
             taking.execute(sql, params![kind.name(), name, stamp])?;
@@ -70,7 +70,7 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A paper cut between lines; a fact is a line.
+/// Cuts a paper into pieces between lines; each line of the facts is a piece.
 fn pieces(kind: Kind, text: &str) -> Vec<String> {
     let most = if kind == Kind::Fact { 0 } else { PIECE };
     let mut pieces: Vec<String> = Vec::new();

@@ -1,6 +1,6 @@
-//! Memory in the index: what was appended first, then backwards through what is old, in bounded steps.
+//! Records in the index: those newly appended first, then backwards through the old ones, in bounded steps.
 //!
-//! Of each log one stretch is indexed, `low..high`; a log is known by how it begins, whatever it is called by now.
+//! Of each log one stretch of bytes is indexed, `low..high`; a log is known by its first bytes, whatever its name.
 
 use crate::index::Index;
 use crate::{Error, Places};
@@ -11,16 +11,16 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes taken in with one commit; more than the longest line.
+/// Bytes indexed with one commit; more than the longest line.
 const STEP: u64 = 8 << 20;
 
 /// Bytes of a log's beginning by which it is known.
 const HEAD: u64 = 200;
 
-/// A row's number is its log's, and below this many bits the offset.
+/// Low bits of a row's number that hold the record's offset; the bits above hold the log's number.
 pub(crate) const OFFSET_BITS: u32 = 40;
 
-/// Kinds that say nothing worth finding.
+/// Kinds of records that say nothing worth finding.
 const SILENT: [&str; 2] = ["heartbeat", "agenda"];
 
 /// Bytes of a record's words that are indexed; the rest is in the record.
@@ -44,7 +44,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// What the owner said, or the creature chose to remember; none of all else.
+    /// The text of what the owner said or the creature chose to remember; none of other records.
     pub(crate) fn told(&self) -> Option<&str> {
         let text = |key: &str| self.data.get(key).and_then(Value::as_str).unwrap_or_default();
         let tells = match self.kind.as_str() {
@@ -77,7 +77,7 @@ fn gather(value: &Value, words: &mut String) {
 }
 
 impl Index {
-    /// Takes in at most about this many bytes; how many still wait.
+    /// Indexes about `most_bytes` at most; returns how many still wait.
     pub(crate) fn take_records(&mut self, places: &Places, most_bytes: u64) -> Result<u64, Error> {
         let (mut left, mut waiting) = (most_bytes, 0);
         for mut log in self.logs(places)?.into_iter().rev() {
@@ -120,7 +120,7 @@ impl Index {
         Ok(waiting)
     }
 
-    /// Every log there is, oldest first. One that became shorter was another one: then nothing here is true any more.
+    /// Every log there is, oldest first. Fails as stale where a log is shorter than what was indexed of it.
     pub(crate) fn logs(&self, places: &Places) -> Result<Vec<Known>, Error> {
         let mut known = Vec::new();
         for path in beside(&places.memory) {
@@ -153,7 +153,7 @@ fn take(taking: &Connection, number: i64, from: u64, bytes: &[u8]) -> Result<(),
     let mut adding = taking.prepare("INSERT INTO records (rowid, text) VALUES (?1, ?2)")?;
     let mut at = from;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        // What is not a record says nothing.
+        // Lines that are no records are passed by.
         if let Ok(record) = serde_json::from_slice::<Line>(line)
             && !SILENT.contains(&&*record.kind)
         {
@@ -164,7 +164,7 @@ fn take(taking: &Connection, number: i64, from: u64, bytes: &[u8]) -> Result<(),
     Ok(())
 }
 
-/// The log and those moved aside, oldest first.
+/// The paths of the logs moved aside (`<stem>-<time>.jsonl`), oldest first, and of the log itself.
 fn beside(memory: &Path) -> Vec<PathBuf> {
     let stem = memory.file_stem().unwrap_or_default().to_string_lossy().into_owned() + "-";
     let listing = memory.parent().and_then(|folder| fs::read_dir(folder).ok());
@@ -178,7 +178,7 @@ fn beside(memory: &Path) -> Vec<PathBuf> {
     logs
 }
 
-/// How a log begins, and its size; none where it has no whole first line yet, or cannot be read.
+/// The first bytes of a log, and its size; none where it has no whole first line yet, or is no file.
 fn head(path: &Path) -> Result<Option<(Vec<u8>, u64)>, Error> {
     // Asked before opening: opening a pipe would wait for ever.
     let Some(found) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else { return Ok(None) };
@@ -191,7 +191,7 @@ fn head(path: &Path) -> Result<Option<(Vec<u8>, u64)>, Error> {
     Ok(Some((head, found.len())))
 }
 
-/// Where the last whole line ends.
+/// The offset at which the last whole line ends.
 fn last_newline(path: &Path, size: u64) -> Result<u64, Error> {
     let from = size.saturating_sub(STEP);
     let last = read(path, from, size)?.iter().rposition(|byte| *byte == b'\n');

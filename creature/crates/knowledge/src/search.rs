@@ -1,4 +1,4 @@
-//! Questions to the index, and what answers them: papers by weight, records newest first, each with a snippet.
+//! Answers questions from the index: papers by rank, records newest first, each hit with a snippet.
 
 use crate::index::Index;
 use crate::papers::PIECE_BITS;
@@ -14,46 +14,47 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 const MOST_TERMS: usize = 12;
 const MOST_TERM: usize = 64;
 
-/// Characters of a snippet.
+/// Characters of a record's snippet.
 const SNIPPET: usize = 280;
 
-/// Bytes of a record that are read for its snippet; longer than memory writes.
+/// Bytes of a record that are read for its snippet; more than the longest line that memory writes.
 const MOST_LINE: u64 = 5 << 20;
 
-/// Records looked through for those that tell something.
+/// Matching records that are looked through for those that `told` is about.
 const MOST_LOOKED: usize = 200;
 
-/// What is looked for.
+/// A question to the index.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Words, and phrases in double quotes; what has all of them, or else any.
+    /// Words, and phrases in double quotes; texts with all of them answer, or else those with any.
     pub words: String,
-    /// Only of this kind.
+    /// Only hits of this kind; papers do not heed it where `told` is set.
     pub kind: Option<Kind>,
+    /// Hits at most.
     pub most: usize,
-    /// Only what was written down or said by the owner, each by the sentence that says most, with its day: no thoughts, acts
-    /// and answers, which tell of the question again.
+    /// Only papers, the owner's words and remembered notes, each by the sentence that says most, with its day: no
+    /// thoughts, acts and answers, which only repeat the question.
     pub told: bool,
 }
 
-/// What answers it.
+/// The answer to a question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     pub hits: Vec<Hit>,
-    /// Nothing has all the words; these have some.
+    /// No text has all the words; the hits have some.
     pub some_words: bool,
-    /// Bytes of memory that are not indexed yet, the oldest.
+    /// Bytes of the oldest records, which are not indexed yet.
     pub waiting_bytes: u64,
     /// The index was begun anew.
     pub anew: bool,
 }
 
-/// One place that answers.
+/// One text that answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
     pub kind: String,
     pub path: String,
-    /// When it was remembered; of a paper that was asked for what it tells, the day that stands there.
+    /// When a record was written; of a paper, with `told`, the day that goes with its sentence; else empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub at: String,
     pub text: String,
@@ -89,7 +90,7 @@ impl Index {
             None | Some(Kind::Memory) => self.in_records(places, query, terms, asked)?,
             Some(_) => Vec::new(),
         };
-        // Each side has its half where both have much to say.
+        // Where papers and records both have many hits, each gets half.
         let half = asked.most.div_ceil(2);
         hits.truncate(half.max(asked.most.saturating_sub(records.len())));
         hits.extend(records);
@@ -112,7 +113,7 @@ impl Index {
         Ok(hits.collect::<Result<_, _>>()?)
     }
 
-    /// Pieces of papers by their best sentence.
+    /// Papers by the best sentence of each piece, those with the most terms first.
     fn told(&self, query: &str, terms: &[String], most: usize) -> Result<Vec<Hit>, Error> {
         let sql = format!(
             "SELECT files.kind, files.path, papers.text FROM papers
@@ -140,7 +141,7 @@ impl Index {
         terms: &[String],
         asked: &Question,
     ) -> Result<Vec<Hit>, Error> {
-        // Most of what has the words may be talk about them.
+        // Most of the records that match may be thoughts and acts, which `told` leaves out.
         let looked = if asked.told { MOST_LOOKED.max(asked.most) } else { asked.most };
         let logs = self.logs(places)?;
         let sql = "SELECT rowid FROM records WHERE records MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
@@ -157,7 +158,7 @@ impl Index {
     }
 }
 
-/// The record at this offset; none where there is none any more.
+/// The record at this offset; none where it is gone or tells nothing that was asked for.
 fn hit(places: &Places, log: &Known, offset: u64, terms: &[String], told: bool) -> Option<Hit> {
     let mut file = File::open(&log.path).ok()?;
     file.seek(SeekFrom::Start(offset)).ok()?;
@@ -177,7 +178,7 @@ fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The words and phrases of a question, without what means something to the index.
+/// The words and phrases of a question, without marks that mean something in a query.
 fn terms(words: &str) -> Vec<String> {
     let mut terms = Vec::new();
     for (at, part) in words.split('"').enumerate() {
@@ -197,7 +198,7 @@ fn terms(words: &str) -> Vec<String> {
 fn around(text: &str, terms: &[String]) -> String {
     let flat: Vec<char> = flat(text).chars().collect();
     let low: String = flat.iter().map(|letter| letter.to_lowercase().next().unwrap_or(*letter)).collect();
-    // Words are found by their stem; the first letters are as near as one gets without one.
+    // The index finds words by their stem; here their first five letters stand for it.
     let stem = |term: &String| term.to_lowercase().chars().take(5).collect::<String>();
     let place = terms.iter().filter_map(|term| low.find(&stem(term))).min().unwrap_or(0);
     let place = low.get(..place).map_or(0, |before| before.chars().count());

@@ -1,4 +1,4 @@
-//! What failed and on which path; the cause is in `source`, so that a chain prints it once.
+//! Errors of memory: what failed and on which path; the cause is in `source`, so that a chain prints it once.
 
 use std::fmt;
 use std::io;

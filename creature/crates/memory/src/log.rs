@@ -1,6 +1,6 @@
 //! The one writer of a record file: mends a torn end, appends whole lines, syncs each.
 //!
-//! Invariant: an append that fails leaves the file as it was; no half line stays behind it.
+//! Invariant: an append that fails cuts the file back to what it was, or else the next append ends its half line.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ pub const MAX_LINE: usize = 4 << 20;
 /// Characters of the data that stay in a record which had to shrink.
 const HEAD_CHARS: usize = 2_000;
 
-/// Levels of nesting in a record's data; the reader of JSON gives up at 128, the envelope being one.
+/// Levels of nesting in a record's data; `serde_json` gives up at 128, the envelope being one.
 const MAX_DEPTH: usize = 120;
 
 /// An open log.
@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 120;
 pub struct Log {
     path: PathBuf,
     file: File,
-    /// Struck from every line; empty where there is nothing to hide.
+    /// Replaced by `[hidden]` in every line; empty where there is nothing to hide.
     hidden: String,
 }
 
@@ -47,25 +47,25 @@ impl Log {
         Ok((Log { path, file, hidden: String::new() }, mended))
     }
 
-    /// Another hand on the same open file, with the same word hidden.
+    /// A second handle on the same open file, with the same word hidden.
     pub fn again(&self) -> Result<Log, Error> {
         let file = self.file.try_clone().map_err(Error::on(&self.path, "open once more"))?;
         Ok(Log { path: self.path.clone(), file, hidden: self.hidden.clone() })
     }
 
-    /// From now on no line holds this word, whoever wrote it; one of less than 16 bytes is not hidden.
+    /// Hides this word in every line that this handle appends from now on; below 16 bytes it is not hidden.
     pub fn hide(&mut self, secret: &str) {
         self.hidden = if secret.len() < 16 { String::new() } else { secret.to_owned() };
     }
 
-    /// Appends one line and returns when it is on the disk; an error means that nothing of it stays.
+    /// Appends one line and returns when it is on the disk; an error says whether half a line of it stays.
     pub fn append(&mut self, record: &Record) -> Result<(), Error> {
         let mut line = line(record).map_err(Error::on(&self.path, "write a record as JSON for"))?;
         if let (false, Ok(text)) = (self.hidden.is_empty(), std::str::from_utf8(&line)) {
             line = text.replace(&self.hidden, "[hidden]").into_bytes();
         }
         if !self.still_at_path() {
-            // Moved aside or removed under us: what is written to the old file would be lost to readers.
+            // The file was moved aside or removed: readers of the path would not see what is written to it.
             self.file = open_file(&self.path)?;
         }
         let doing = Error::on(&self.path, "find the end of");
@@ -84,7 +84,7 @@ impl Log {
         Err(Error::on(&self.path, doing)(error))
     }
 
-    /// Where it is.
+    /// The path of the log.
     pub fn path(&self) -> &Path {
         &self.path
     }

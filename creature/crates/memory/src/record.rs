@@ -13,9 +13,9 @@ pub struct Record {
     pub at: String,
     /// The number of the life that wrote it.
     pub life: u64,
-    /// What it is; an unknown kind is carried as it is.
+    /// The kind of record; an unknown one is kept as it is.
     pub kind: String,
-    /// What there is to say; grows from version to version.
+    /// The fields of its kind; later versions may add some.
     pub data: Value,
 }
 

@@ -21,8 +21,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     sync_folder(folder).map_err(Error::on(folder, "sync the folder"))
 }
 
-/// Moves what cannot be read as what it should be beside itself, under the time, so that the next replacement does not
-/// cost what it held, and is not kept out by a folder. A file without bytes stays.
+/// Renames a file that cannot be read, or a folder in its place, to `<stem>-<time>.<extension>`: the next
+/// replacement then neither overwrites it nor fails. An empty file stays.
 pub fn set_aside(path: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(path)?;
     if found.is_file() && found.len() == 0 {

@@ -1,10 +1,10 @@
-//! Salvage: what can still be read of a state in which something cannot; pure.
+//! Salvage: the readable parts of a JSON state that cannot be read as a whole; pure.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// The state without what a newer self, or nobody, understands; an item is kept whole or not at all, for half of one
-/// could be done twice. None where it is no JSON object.
+/// The state without the parts that `T` cannot read; an item of a list is kept whole or not at all, for what half
+/// an item says could be done twice. None where the text is no JSON object.
 pub fn salvage<T: DeserializeOwned>(text: &[u8]) -> Option<T> {
     let whole = serde_json::from_slice::<Value>(text).ok().filter(Value::is_object)?;
     let reads = |value: &Value| serde_json::from_value::<T>(value.clone()).is_ok();

@@ -1,6 +1,6 @@
 //! Reads all records since a moment, oldest first and one at a time, from a log and those moved aside before it.
 //!
-//! Invariant: holds one line of at most `MAX_LINE`, whatever the span; what a cap left unread is said.
+//! Invariant: holds one line of at most `MAX_LINE` bytes, whatever the span; says where a cap left some unread.
 //! Records are taken to stand in the order of their times; where a clock was put back, some may be passed over.
 
 use crate::{Error, MAX_LINE, Record};
@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// A stretch of the file that is read through rather than halved again.
+/// Bytes of the file that a search reads through rather than halves again; also the size of the read buffer.
 const STRETCH: u64 = 64 << 10;
 
 /// What was read.
@@ -30,7 +30,7 @@ struct Dated {
     at: Timestamp,
 }
 
-/// Shows every record written since `from`, of the newest `most_bytes` at most, to `see`. A missing log has none.
+/// Calls `see` with every record since `from`, oldest first, of the newest `most_bytes`. A missing log has none.
 pub fn since(
     path: &Path,
     from: Timestamp,
@@ -61,7 +61,7 @@ pub fn since(
     Ok(read)
 }
 
-/// A log and those moved aside, oldest first.
+/// The paths of the logs moved aside (`<stem>-<time>.jsonl`), oldest first, and of the log itself.
 pub fn logs(path: &Path) -> Vec<PathBuf> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned() + "-";
     let listing = path.parent().and_then(|folder| fs::read_dir(folder).ok());

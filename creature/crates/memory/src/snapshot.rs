@@ -14,9 +14,7 @@ const MAX_TEXT: u64 = 1 << 20;
 /// One compacted summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Where it is.
     pub path: PathBuf,
-    /// What it says.
     pub text: String,
 }
 

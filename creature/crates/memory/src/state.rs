@@ -1,4 +1,4 @@
-//! Files of state: JSON that is read whole or not at all, and replaced whole.
+//! Files of state: JSON that is replaced whole, and read even where it is missing or damaged.
 
 use crate::salvage::salvage;
 use crate::{replace, set_aside};
@@ -17,7 +17,7 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&bytes).ok()
 }
 
-/// Writes it down; failing to is told and survived, for losing it costs a look more.
+/// Replaces the file by this state; a failure is only logged, for losing the state costs one more look.
 pub fn keep(path: &Path, state: &impl Serialize) {
     let text = serde_json::to_vec(state).unwrap_or_default();
     if let Err(error) = replace(path, &text) {
@@ -25,15 +25,15 @@ pub fn keep(path: &Path, state: &impl Serialize) {
     }
 }
 
-/// What is kept in a JSON file: the default where it is missing or garbage, and what is wrong with it as a sentence.
-/// A record of a newer self, or one that was damaged, costs itself and not the others.
+/// The state in a JSON file, its default where the file is missing; and what is wrong with the file, as a
+/// sentence. Garbage is set aside and replaced by what `salvage` can read of it.
 pub fn kept<T: DeserializeOwned + Serialize + Default>(path: &Path) -> (T, Option<String>) {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let bytes = match head(path, 0, MOST_BYTES) {
         Ok((bytes, _)) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (T::default(), None),
         Err(error) => {
-            // The next save replaces the file; a failure to keep this one costs no life.
+            // The next save replaces the file; a failure to set it aside must not end the life.
             let _ = set_aside(path);
             return (T::default(), Some(format!("{name} cannot be read, set aside: {error}")));
         }

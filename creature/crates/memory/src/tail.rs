@@ -10,19 +10,19 @@ use std::path::Path;
 
 use crate::{Error, MAX_LINE, Record};
 
-/// The first block; a tail of small records is one read.
+/// Bytes of the first block; a tail of small records is one read.
 const FIRST_BLOCK: usize = 64 << 10;
 
-/// The largest block; what one read may cost in memory.
+/// Bytes of the largest block; what one read may cost in memory.
 const LAST_BLOCK: usize = 1 << 20;
 
-/// Searched at once for a newline: `contains` is fast even in an unoptimised build, a search from the end is not.
+/// Bytes searched at once for a newline: without optimisation `contains` is fast and a search from the end is not.
 const CHUNK: usize = 4 << 10;
 
 /// Bytes of garbage and of lines too long to keep that a tail may cross before it gives up.
 const MOST_DAMAGE: u64 = 256 << 20;
 
-/// What a bad line costs beside its bytes, so that a file of bare newlines is given up as well.
+/// Bytes that a bad line counts beside its own, so that a file of bare newlines is given up as well.
 const LINE_COST: u64 = 64;
 
 /// The end of a record file.
@@ -38,7 +38,7 @@ pub struct Tail {
 
 /// The last `most_records` records, of at most `most_bytes` together; a missing file has an empty tail.
 ///
-/// Damage is skipped and counted, not charged to `most_bytes`, so that a garbage end does not hide what is before it.
+/// Damage is skipped and counted, not charged to `most_bytes`: a garbage end does not hide what is before it.
 /// A line longer than `most_bytes` or `MAX_LINE` is oversized.
 pub fn tail(path: &Path, most_records: usize, most_bytes: u64) -> Result<Tail, Error> {
     let found = match fs::metadata(path) {
@@ -54,7 +54,8 @@ pub fn tail(path: &Path, most_records: usize, most_bytes: u64) -> Result<Tail, E
     gather(&file, most_records, most_bytes).map_err(Error::on(path, "read the end of"))
 }
 
-/// The length of the last line before `end` (past `MOST_DAMAGE` a lower bound), and the line itself unless it is longer than `MAX_LINE`.
+/// The length in bytes of the last line before `end` (past `MOST_DAMAGE` a lower bound), and the line itself
+/// unless it is longer than `MAX_LINE`.
 pub(crate) fn last_line(file: &File, end: u64) -> io::Result<(u64, Option<Vec<u8>>)> {
     let line = Backwards::new(file, end, MAX_LINE).next()?;
     Ok(match line {

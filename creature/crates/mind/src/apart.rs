@@ -1,4 +1,4 @@
-//! Conversations of sub-sessions and dreams: with the frame of the mind's own, so that a cache holds it, or one of theirs.
+//! Conversations of sub-sessions and dreams: in the mind's own frame, which a cache holds, or in one of theirs.
 
 use super::conversation::{Conversation, Entry};
 use super::llm::{self, Frame, ModelMind};
@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 impl ModelMind {
-    /// The conversation of this name, ready for its next turn: known, read, or begun with `opening`.
+    /// The conversation of this name, ready for its next turn: known, read, or begun with `opening`. `hour` is
+    /// said last, unless the model has results to answer.
     pub fn apart(
         &self,
         frame: &Frame,
@@ -39,7 +40,7 @@ impl ModelMind {
         Ok(talk)
     }
 
-    /// One turn of a conversation that is not the mind's own.
+    /// One turn of a conversation other than the mind's own.
     pub async fn turn(
         &self,
         frame: &Frame,

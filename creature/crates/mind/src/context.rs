@@ -14,7 +14,7 @@ use memory::kinds::{self, failed};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Caps in characters; what one thought costs at most.
+/// Caps in characters, but for `most_records`; together they bound what a moment adds to a prompt.
 #[derive(Clone, Debug)]
 pub struct Caps {
     pub purpose: usize,
@@ -27,6 +27,7 @@ pub struct Caps {
     pub state: usize,
     pub runtime: usize,
     pub records: usize,
+    /// One record.
     pub record: usize,
     pub most_records: usize,
 }
@@ -63,7 +64,7 @@ pub struct Parts {
     pub records: String,
 }
 
-/// Chooses what is shown of a moment; a failure of a tool that is not among `tools` is none any more.
+/// Chooses what is shown of a moment. Only a failure of one of these `tools` is told as still failing.
 pub fn choose(moment: &Moment, caps: &Caps, tools: &ToolList) -> Parts {
     // The owner is answered with full attention: the state is for a creature that acts by itself.
     let state =
@@ -81,13 +82,13 @@ pub fn choose(moment: &Moment, caps: &Caps, tools: &ToolList) -> Parts {
     }
 }
 
-/// By rank, open before ended; a goal of many checkpoints leaves room for the next.
+/// Goals in the order given, each within a third of `most`: one of many checkpoints leaves room for the next.
 fn goals(goals: &str, most: usize) -> String {
     let lines: Vec<String> = goals.lines().map(|line| one_line(line, most / 3)).collect();
     first(&lines, lines.len(), most, "goals of lower rank")
 }
 
-/// The owner's directives, the lines by rank, and what is at work beside.
+/// The owner's directives, the stack's lines by rank, and the sub-sessions at work.
 fn stack(moment: &Moment, most: usize) -> String {
     let said = |what: &str, lines: &[String]| -> Vec<String> {
         lines.iter().map(|line| one_line(&format!("- {what}: {line}"), 300)).collect()
@@ -96,7 +97,7 @@ fn stack(moment: &Moment, most: usize) -> String {
     let directives = first(&directives, directives.len(), most / 3, "older directives");
     let sessions = newest(&said("at work apart", &moment.sessions), most / 5, "others at work");
     let room = most.saturating_sub(count(&directives) + count(&sessions) + 2);
-    // More never fit, however many there are.
+    // More than 60 lines never fit.
     let ranked: Vec<String> =
         moment.stack.iter().take(60).enumerate().map(|(at, line)| rank(at, line)).collect();
     let mut parts =
@@ -123,11 +124,11 @@ fn records(records: &[Record], caps: &Caps, tools: &ToolList) -> String {
     let lines: Vec<String> = shown.iter().map(|record| line(record, caps.record)).collect();
     let mut failures = Vec::new();
     for (at, what, record) in still_failing(records, tools) {
-        // The latest as whole as any record; of the others the gist.
+        // The latest failure is as long as any record, each other one a third of that.
         let most = if failures.is_empty() { caps.record } else { caps.record / 3 };
         failures.push((at, format!("{what}: {}\n", line(record, most))));
     }
-    // Their room is set aside first, or a long newest line could push them out.
+    // Room for the failures is set aside first, or a long newest line could push them out.
     let reserve: usize = failures.iter().map(|(_, line)| count(line)).sum();
     let dropped = records.len() - fitting(lines.iter().rev(), caps.records.saturating_sub(reserve + NOTE));
     let mut text = String::new();
@@ -139,7 +140,7 @@ fn records(records: &[Record], caps: &Caps, tools: &ToolList) -> String {
     head(&(text + &kept.join("\n")), caps.records)
 }
 
-/// The latest failure, and the newest of those that nothing has settled since, with where they stand.
+/// The latest failure and those that nothing has settled since, newest first: index in `records`, label, record.
 fn still_failing<'a>(records: &'a [Record], tools: &ToolList) -> Vec<(usize, &'static str, &'a Record)> {
     let (mut found, mut settled) = (Vec::new(), BTreeSet::new());
     for (at, record) in records.iter().enumerate().rev() {
@@ -157,7 +158,7 @@ fn still_failing<'a>(records: &'a [Record], tools: &ToolList) -> Vec<(usize, &'s
     found
 }
 
-/// Failures that outlive newer records, the latest included.
+/// Failures that are shown however old they are, the latest included.
 const MOST_FAILING: usize = 4;
 
 /// One record in one line of at most `most` characters.

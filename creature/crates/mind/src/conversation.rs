@@ -11,33 +11,33 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file; a conversation that is longer is begun anew.
+/// Bytes of a file; a longer conversation is begun anew.
 const MOST_BYTES: u64 = 32 << 20;
 
-/// Conversations kept; the one that is longest silent goes first.
+/// Conversations kept; the one whose file changed longest ago goes first.
 const MOST_KEPT: usize = 24;
 
-/// Bytes a token stands for, before a model has said how many there were.
+/// Bytes per token, before the model has counted its tokens.
 const BYTES_A_TOKEN: f64 = 3.5;
 
-/// Marks a line of the situation that no thought has answered yet.
+/// The mark in `shown` of a line that no thought has answered yet.
 pub const JUST: &str = "just";
 
 /// What a conversation was begun with. Another model, system or list of tools begins another one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Head {
-    /// Of the owner's talk; none for the creature's own work.
+    /// The owner's thread of talk; none for the creature's own work.
     pub thread: Option<String>,
     pub model: String,
-    /// Hash of wire, model, system and tools.
+    /// Hash of all the model is given before the turns, and of how it is reached.
     pub fingerprint: String,
     /// Bytes of system and tools.
     #[serde(default)]
     pub head_bytes: u64,
-    /// It took up another one.
+    /// This conversation continues another.
     #[serde(default)]
     pub taken_up: bool,
-    /// Calls travel in a JSON thought, and their results in plain words.
+    /// Calls travel in a JSON thought, and their results as text.
     #[serde(default)]
     pub json: bool,
 }
@@ -49,7 +49,7 @@ pub enum Entry {
     Head {
         head: Head,
     },
-    /// Words of ours, with what of the situation they showed, by title.
+    /// Words of ours, and a hash of each part of the situation they showed, by title.
     Said {
         text: String,
         life: u64,
@@ -57,14 +57,14 @@ pub enum Entry {
         #[serde(default)]
         shown: BTreeMap<String, String>,
     },
-    /// What the model gave, as it gave it; the tokens of all up to its end.
+    /// What the model gave, as it gave it; `tokens`: of the whole conversation up to its end.
     Thought {
         raw: Value,
         calls: Vec<Called>,
         tokens: u64,
         at_s: i64,
     },
-    /// A call begins: killed from here on, nobody knows what it came to.
+    /// A call begins; where the life ends before it is `Done`, its outcome is unknown.
     Began {
         id: String,
     },
@@ -73,7 +73,7 @@ pub enum Entry {
         text: String,
         failed: bool,
     },
-    /// It rested: nothing it began waits for it.
+    /// The creature rested: nothing that it began waits to be continued.
     Rested,
 }
 
@@ -98,28 +98,28 @@ pub struct Conversation {
     path: PathBuf,
     pub head: Head,
     pub turns: Vec<Turn>,
-    /// What was last shown of each part of the situation, as a hash.
+    /// Hash of what was last shown of each part of the situation, by title; mark of each line, by hash.
     pub shown: BTreeMap<String, String>,
     open: Vec<Open>,
-    /// Tokens up to the first thought.
+    /// Tokens up to the end of the first thought.
     first_tokens: Option<u64>,
-    /// Tokens up to the last thought, and bytes since.
+    /// Tokens up to the end of the last thought, and bytes since.
     tokens: u64,
     bytes_since: u64,
     /// When something was last put to the model, and by which life.
     pub at_s: i64,
     pub life: u64,
     rested: bool,
-    /// The results of its last thought are there, and no thought has followed.
+    /// The last thought's results are there, and no thought has followed.
     returned: bool,
-    /// What the owner should know of the server that answered last.
+    /// What the owner should know of the server that answered last; empty where all is well.
     pub odd: String,
-    /// Said with the last result that is waited for.
+    /// Put behind the last of the results that are awaited.
     pub note: String,
 }
 
 impl Conversation {
-    /// Begins one in place of what the file held, with all that is said first in one write.
+    /// Begins a conversation in place of what the file held; `first` is written with it at once.
     pub fn begin(path: PathBuf, head: Head, first: Vec<Entry>) -> io::Result<Self> {
         if let Some(folder) = path.parent() {
             clear(folder, fs::Metadata::is_dir)?;
@@ -157,7 +157,7 @@ impl Conversation {
         }
     }
 
-    /// Reads one; a torn last line is cut off. None where there is none, or none that can be gone on with.
+    /// Reads a conversation; a torn last line is cut off. None where there is none, or none that can be continued.
     pub fn load(path: &Path) -> Option<Self> {
         let found = fs::metadata(path).ok()?;
         // A pipe would be waited for, a device read without end.
@@ -192,7 +192,7 @@ impl Conversation {
         kept
     }
 
-    /// What an entry changes; none, and nothing is changed, where it cannot stand here.
+    /// Applies an entry; none, and nothing is changed, where it does not follow from those before.
     fn take(&mut self, entry: Entry) -> Option<()> {
         match entry {
             Entry::Head { .. } => return None,
@@ -237,12 +237,12 @@ impl Conversation {
         Some(())
     }
 
-    /// A call begins; nothing where none of that name waits.
+    /// Writes down that a call begins; nothing where no call of this id waits.
     pub fn began(&mut self, id: &str) -> io::Result<()> {
         if self.waits(id) { self.add(Entry::Began { id: id.to_owned() }) } else { Ok(()) }
     }
 
-    /// What came of a call, as the mind reads it, without what looks like a secret.
+    /// Writes down a call's result as the model reads it, without what looks like a secret.
     pub fn done(&mut self, id: &str, shown: &str, failed: bool) -> io::Result<()> {
         if !self.waits(id) {
             return Ok(());
@@ -257,7 +257,7 @@ impl Conversation {
         self.add(Entry::Done { id: id.to_owned(), text, failed })
     }
 
-    /// Gives the calls that a life before left open their results: what is not known is said to be so.
+    /// Gives each call that an earlier life left open a result: not run, or of unknown outcome.
     pub fn close(&mut self) -> io::Result<()> {
         let left: Vec<(String, bool)> = self
             .open
@@ -284,7 +284,7 @@ impl Conversation {
         self.open.iter().any(|open| open.call.id == id && open.done.is_none())
     }
 
-    /// Whether its last thought wanted to go on.
+    /// Whether calls or results of the last thought wait, and the creature has not rested since.
     pub fn is_unfinished(&self) -> bool {
         !self.rested && (!self.open.is_empty() || self.returned)
     }
@@ -294,18 +294,18 @@ impl Conversation {
         self.open.is_empty() && matches!(self.turns.last(), Some(Turn::Said { .. } | Turn::Results { .. }))
     }
 
-    /// Tokens up to its first thought; none before that.
+    /// Tokens up to the end of the first thought; none before that.
     pub fn first_tokens(&self) -> Option<u64> {
         self.first_tokens
     }
 
-    /// Tokens of the next request, as far as is known.
+    /// Tokens of the next request, estimated from bytes since the last thought.
     pub fn tokens(&self) -> u64 {
         self.tokens + estimate(self.bytes_since)
     }
 }
 
-/// What came of calls, under their names.
+/// The results of calls as one text, each under its tool's name.
 fn in_words(open: &[Open]) -> String {
     let told = |open: &Open| {
         let text = open.done.as_ref().map(|done| done.text.as_str()).unwrap_or_default();
@@ -317,9 +317,9 @@ fn in_words(open: &[Open]) -> String {
 /// Heads the results of calls that travel in a JSON thought.
 pub const CAME: &str = "# What came of your calls, in their order";
 
-/// Tokens of so many bytes, as far as is known before a model has counted them.
+/// Tokens of so many bytes, estimated.
 pub fn estimate(bytes: u64) -> u64 {
-    // Far below what a float holds exactly.
+    // Byte counts are far below what a float holds exactly.
     (bytes as f64 / BYTES_A_TOKEN).ceil() as u64
 }
 
@@ -333,7 +333,7 @@ fn line(entry: &Entry) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// The file of a thread's conversation; of the creature's own work where there is none.
+/// The file of a thread's conversation; that of the creature's own work where there is no thread.
 pub fn file(folder: &Path, thread: Option<&str>) -> PathBuf {
     let Some(thread) = thread else { return folder.join("work.jsonl") };
     let plain: String = thread.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
@@ -342,7 +342,7 @@ pub fn file(folder: &Path, thread: Option<&str>) -> PathBuf {
     folder.join(format!("talk-{plain}{mark}.jsonl"))
 }
 
-/// A short hash of texts and where one ends.
+/// A hash of several texts and where each ends, as 16 hex digits.
 pub fn fingerprint(texts: &[&str]) -> String {
     // FNV-1a: the same in every life and build.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
@@ -354,7 +354,7 @@ pub fn fingerprint(texts: &[&str]) -> String {
     format!("{hash:016x}")
 }
 
-/// Moves aside what stands in the way and is not what should be there.
+/// Moves aside what lies at `path` and is not of the right kind.
 fn clear(path: &Path, is_right: impl Fn(&fs::Metadata) -> bool) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if !is_right(&found) => memory::set_aside(path),
@@ -362,7 +362,7 @@ fn clear(path: &Path, is_right: impl Fn(&fs::Metadata) -> bool) -> io::Result<()
     }
 }
 
-/// The oldest conversations go, but for the one that begins.
+/// Deletes the conversations above `MOST_KEPT` that changed longest ago, never `spared`.
 fn prune(folder: &Path, spared: &Path) {
     let mut found: Vec<_> = fs::read_dir(folder)
         .into_iter()

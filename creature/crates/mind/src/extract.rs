@@ -1,4 +1,4 @@
-//! What a conversation came to as plain code reads it, for where no model sums it up. Pure.
+//! An extract of a conversation, made by plain code where no model sums it up. Pure.
 //!
 //! Invariant: every line stands in the conversation; what is left out is counted.
 
@@ -8,7 +8,7 @@ use ground::text::shorten;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Characters of its last words, of one result that came last, of a failure and of a line of what was done.
+/// Characters of one of the last words, one of the last results, one failure and one line of what was done.
 const MOST_SAID: usize = 1_000;
 const MOST_CAME: usize = 1_500;
 const MOST_FAILURE: usize = 400;
@@ -21,7 +21,7 @@ const FAILURES: usize = 8;
 const DONE: usize = 30;
 const FILES: usize = 40;
 
-/// Arguments that name what a call is about, the first that is there.
+/// Arguments that name what a call is about; the first that is there is shown.
 const ABOUT: [&str; 14] = [
     "path",
     "name",
@@ -39,7 +39,7 @@ const ABOUT: [&str; 14] = [
     "filter",
 ];
 
-/// A call and what came of it; nothing where its life ended before.
+/// A call; `came`: its result and whether it failed, none where the life ended before.
 struct Done<'a> {
     tool: &'a str,
     about: String,
@@ -99,7 +99,7 @@ fn edited(args: &Map<String, Value>) -> Vec<&str> {
     paths
 }
 
-/// A line a call, several of one tool in a row together.
+/// A line for each call; calls of one tool in a row with the same outcome share one.
 fn runs(done: &[Done]) -> Vec<String> {
     let how = |call: &Done| match call.came {
         Some((_, false)) => "",
@@ -137,7 +137,7 @@ fn unmended(done: &[Done]) -> Vec<String> {
         .collect()
 }
 
-/// Files that calls changed and no failure undid, each once, the last change last.
+/// Files that calls changed, failed calls left out; each once, the last change last.
 fn files(lines: &[Line], tools: &ToolList) -> Vec<String> {
     let failed: Vec<usize> = lines
         .iter()

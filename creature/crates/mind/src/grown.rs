@@ -1,6 +1,6 @@
-//! A conversation that has grown too long: when it has, and how the next one begins from what it came to.
+//! When a conversation has grown too long, and how a shorter one continues it from a summary.
 //!
-//! Invariant: between two such changes it grows by a tenth of the window; two in a row without gain end the wake.
+//! Invariant: between two shortenings a conversation grows by a tenth of the window; two without gain end a wake.
 
 use super::conversation::{Conversation, JUST};
 use super::handover::{self, ASKED};
@@ -14,21 +14,21 @@ use model::Kind;
 use std::collections::BTreeMap;
 use std::io;
 
-/// What a handover is taken for, in tokens, before it is written.
+/// Tokens a handover is taken to need, before it is written.
 const HANDOVER_TOKENS: u64 = 4_000;
 
 /// How a conversation's length stands to the model's window and to the day's money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
     Fits,
-    /// A shorter one is to go on from its summary.
+    /// A shorter conversation is to continue from its summary.
     TooLong,
-    /// Nothing was said yet that could be left out.
+    /// The conversation has no thought yet, and nothing to leave out.
     Hopeless,
 }
 
-/// `now` and `first`: tokens of the next request, and of the first one. `round`: tokens whose reading costs a fiftieth of
-/// the day's money.
+/// `now`, `first`: tokens of the next request, and up to the end of the first thought. `round`: tokens whose
+/// reading costs a fiftieth of what the creature may spend of its own accord in a day.
 pub fn length(now: u64, first: Option<u64>, window: u64, round: Option<u64>) -> Length {
     let Some(first) = first else {
         return if now > window / 10 * 9 { Length::Hopeless } else { Length::Fits };
@@ -42,7 +42,7 @@ fn most(window: u64, round: Option<u64>) -> u64 {
 }
 
 impl ModelMind {
-    /// Goes on in a shorter conversation where this one has grown too long. An outcome ends the wake.
+    /// Continues in a shorter conversation where this one has grown too long. An outcome ends the wake.
     pub(super) async fn shortened(
         &mut self,
         moment: &Moment,
@@ -75,7 +75,7 @@ impl ModelMind {
         Ok((self.gainless > 1).then(|| self.unfit(after)))
     }
 
-    /// Its own summary, within the conversation; empty where its end is to be handed over instead.
+    /// The model's own summary, asked for within the conversation; empty where an extract is handed over instead.
     async fn sums_itself_up(
         &mut self,
         moment: &Moment,
@@ -92,7 +92,7 @@ impl ModelMind {
         Ok(match self.ask(&self.frame, turns, !moment.answers(), false, live).await {
             Ok(reply) => Ok(reply.text),
             Err(error) => match error.kind {
-                // Its end is handed over instead.
+                // An extract is handed over instead.
                 Kind::TooLong | Kind::Signature | Kind::BadRequest | Kind::Garbled => Ok(String::new()),
                 Kind::Withheld if self.would_fit(error.fits_tokens) => Ok(String::new()),
                 _ => Err(llm::failed(&error)),
@@ -100,7 +100,7 @@ impl ModelMind {
         })
     }
 
-    /// Whether one that is begun anew would be shorter, and of a size the broker has money for.
+    /// Whether the conversation, begun anew, would be shorter and within the tokens the budget has room for.
     pub(super) fn would_fit(&self, fits_tokens: Option<u64>) -> bool {
         let sizes = fits_tokens.zip(self.current.as_ref());
         sizes.is_some_and(|(fits, current)| {

@@ -7,27 +7,27 @@ use ground::text::{head, shorten};
 use model::Turn;
 use serde_json::Value;
 
-/// Characters of a summary, and of what the owner wants one to be.
+/// Characters of a summary, and of the owner's own prompt for one.
 const MOST_SUMMARY: usize = 24_000;
 const MOST_PROMPT: usize = 4_000;
 
-/// What a summary should be, unless `self/prompts/summary.md` says.
+/// The prompt for a summary, unless `self/prompts/summary.md` has one.
 const SUMMARY: &str = include_str!("../../../prompts/summary.md");
 
-/// Under which a conversation knows that it was asked to sum up.
+/// The key in `shown` that marks a conversation as asked to sum up.
 pub const ASKED: &str = "asked to sum up";
 
-/// Put to the model at the end of a conversation that has grown too long. `own`: the house's words for what is wanted.
+/// Put to the model at the end of a conversation that has grown too long. `own`: the owner's prompt, or empty.
 pub fn asking(own: &str) -> String {
     let wanted = if own.trim().is_empty() { SUMMARY.to_owned() } else { head(own, MOST_PROMPT) };
     format!("This conversation has grown too long and ends here. Call no tool. {}", wanted.trim())
 }
 
-/// Told where the one before cannot be read.
+/// Told to a new conversation where the file of the one before cannot be read.
 pub const LOST: &str = "# Your last conversation is lost: its file cannot be read\n\nWhat you did stands in your records. \
 Look at what is there before you do it again.\n";
 
-/// What a new conversation is told of the one before: its summary, or its last words where there is none.
+/// What a new conversation is told of the one before: its summary, or an extract where there is none.
 pub fn told(summary: Option<&str>, turns: &[Turn], moment: &Moment, tools: &ToolList) -> String {
     let mut text = match summary.filter(|summary| !summary.trim().is_empty()) {
         Some(summary) => {
@@ -48,7 +48,7 @@ pub fn told(summary: Option<&str>, turns: &[Turn], moment: &Moment, tools: &Tool
     text + "Go on from there; do not do again what is done.\n"
 }
 
-/// The owner's latest words on this thread, whole.
+/// The owner's last eight messages on this thread, whole, oldest first.
 fn spoken(moment: &Moment) -> Vec<String> {
     let thread = if moment.thread.is_empty() { "main" } else { moment.thread.as_str() };
     let text = |data: &Value, key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();

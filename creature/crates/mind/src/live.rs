@@ -1,14 +1,14 @@
-//! What is being thought, in a file that can be followed while the thought is had.
+//! Writes a reply into a file while it streams, so that it can be followed.
 
 use model::Heard;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-/// Bytes of one thought that are kept.
+/// Bytes of one reply that are written.
 const MOST_LIVE: usize = 1 << 20;
 
-/// The file in which a thought can be followed while it is had.
+/// The file of one reply; none after a failed write.
 pub(super) struct Live {
     file: Option<File>,
     written: usize,

@@ -1,4 +1,4 @@
-//! Minds that are models: the one the broker offers, how it is spoken to, and one question without a conversation.
+//! Minds that are models: those the broker offers, how they are set up, and what a reply or an error comes to.
 //!
 //! Invariant: a model that cannot be used or does not answer is an `Outcome`, never an end of the life.
 
@@ -14,16 +14,16 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// For connecting and for a probe, in seconds.
+/// Seconds for connecting and for a probe, unless `[model] deadline_s` says.
 const DEADLINE_S: u64 = 120;
 
-/// Seconds without a byte of a reply; its length has no limit.
+/// Seconds without a byte after which a reply has failed, unless `[model] deadline_s` says.
 const SILENCE_S: u64 = 300;
 
-/// Tokens of a reply: thinking and a patch of a few hundred lines fit.
+/// The longest reply in tokens, unless set: thinking and a patch of a few hundred lines fit.
 const MAX_TOKENS: u64 = 8_192;
 
-/// Tokens that are taken for a model's window where nobody knows it.
+/// Tokens taken for a model's window where neither owner nor broker name it.
 const USUAL_WINDOW: u64 = 32_000;
 
 /// Characters kept of a reply that could not be read.
@@ -32,7 +32,7 @@ const MOST_GARBLED: usize = 2_000;
 /// How every model of the broker's is reached and asked.
 #[derive(Clone)]
 pub struct Reach<'a> {
-    /// Address and token of the broker.
+    /// Address of the broker, and the token of this life.
     pub base: &'a str,
     pub token: &'a str,
     pub settings: &'a ModelSettings,
@@ -49,13 +49,13 @@ pub fn offered(reach: &Reach<'_>, status: &Value) -> Result<Option<ModelMind>, S
     Ok(Some(mind))
 }
 
-/// A model that is not the first of the broker's offer: each house has words of its own for effort.
+/// A model that is not the first of the offer; without the owner's `effort`, for each maker has its own words.
 pub fn other(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMind, String> {
     let settings = ModelSettings { effort: String::new(), ..reach.settings.clone() };
     named(&Reach { settings: &settings, ..*reach }, offer, name)
 }
 
-/// The model of an offer, or another one of this name that is reached in the same way.
+/// The model of an offer, or the one called `name` that is reached in the same way.
 fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMind, String> {
     let Reach { base, token, settings, house, tools } = *reach;
     let word = |key: &str| offer.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -122,26 +122,26 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
     .formed())
 }
 
-/// Tokens of a reply; a quarter of the window at most.
+/// The longest reply in tokens; a quarter of the window at most, but 256 at least.
 fn most_tokens(settings: &ModelSettings, window: u64) -> u64 {
     settings.max_tokens.filter(|most| *most > 0).unwrap_or(MAX_TOKENS).min(window / 4).max(256)
 }
 
-/// How calls travel.
+/// How tool calls are put to a model and come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As the wire has them.
+    /// In the wire's own form.
     Native,
-    /// As one JSON object, the thought.
+    /// In one JSON object, the thought.
     Json,
 }
 
-/// What is put before every conversation of a kind; a cache holds it for all of them.
+/// What is put before every conversation of a kind; a provider's cache holds it for all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     pub(super) system: String,
     pub(super) tools: Vec<Tool>,
-    /// Hash of wire, model, effort, system and tools.
+    /// Hash of wire, model, address, effort, form, system and tools.
     pub(super) fingerprint: String,
     /// Bytes of system and tools.
     pub(super) bytes: u64,
@@ -152,38 +152,40 @@ pub struct ModelMind {
     pub(super) client: Client,
     pub(super) wire: Wire,
     pub(super) silence: Duration,
-    /// Tokens.
+    /// Tokens of the model's window.
     pub(super) window: u64,
-    /// Tokens of a conversation whose reading costs a fiftieth of the day's cap.
+    /// Tokens whose reading costs a fiftieth of what the creature may spend of its own accord in a day.
     pub(super) round_tokens: Option<u64>,
     /// USD per million tokens: input, read from a cache, output.
     prices: Option<[f64; 3]>,
     pub(super) address: String,
-    /// Of the server, where it says so.
+    /// Build of the server, where it names one.
     pub(super) build: String,
     effort: String,
-    /// None until the server was asked what it can.
+    /// None until the server was asked whether it takes tools.
     pub(super) form: Option<Form>,
+    /// `form` is found by asking the server.
     pub(super) auto: bool,
-    /// Of its own conversations.
+    /// The frame of its own conversations.
     pub frame: Frame,
     pub(super) schema: Value,
+    /// Folder of the conversations.
     pub(super) folder: PathBuf,
-    /// What is being thought, for whoever follows it.
+    /// File that a reply is written into while it streams.
     pub(super) live: PathBuf,
     pub(super) tools: &'static ToolList,
-    /// What servers were found to take.
+    /// File of what servers were found to take.
     pub(super) servers: PathBuf,
-    /// The house's own words for what a summary should be.
+    /// File of the owner's own prompt for a summary.
     pub(super) summary_prompt: PathBuf,
-    /// What talks that are over came to.
+    /// File of the summaries of talks that are over.
     pub(super) talks: PathBuf,
-    /// For what is small: it sums up what this one held.
+    /// The quick model, for what is small: it sums up this one's conversations.
     pub(super) quick: Option<Box<ModelMind>>,
     pub(super) current: Option<Conversation>,
     /// What the owner should know of the server.
     pub(super) odd: String,
-    /// A conversation was begun that nobody has heard of.
+    /// A conversation was begun since `take_begun` was last called.
     pub(super) begun: bool,
     /// Conversations in a row that began from a summary and are no shorter for it.
     pub(super) gainless: u32,
@@ -205,7 +207,7 @@ impl ModelMind {
         self.wire
     }
 
-    /// The same with the system prompt and tools of its form.
+    /// This mind with the system prompt and tools of its form.
     pub(super) fn formed(mut self) -> Self {
         self.form();
         self
@@ -215,7 +217,7 @@ impl ModelMind {
         self.frame = self.framed(prompt::MIND, prompt::NATIVE, &|_| true);
     }
 
-    /// A frame with these words, the tools that `may` be used, and how they are called: `native` where the wire has them.
+    /// A frame of `words`, the tools that `may` be used, and how to call them: `native`, or a JSON thought.
     pub fn framed(&self, words: &str, native: &str, may: &dyn Fn(&str) -> bool) -> Frame {
         let is_native = self.form != Some(Form::Json);
         let tools = if is_native { self.tools.native(may) } else { Vec::new() };
@@ -236,7 +238,7 @@ impl ModelMind {
         usize::try_from(tokens).unwrap_or(10_000) * 7 / 2
     }
 
-    /// Talks and own work that a life before left unfinished; none is the own work.
+    /// Threads of conversations that an earlier life left unfinished; none stands for the creature's own work.
     pub fn unfinished(&self) -> Vec<Option<String>> {
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let own = files.filter(|file| {
@@ -246,7 +248,7 @@ impl ModelMind {
         read.filter(Conversation::is_unfinished).map(|left| left.head.thread).collect()
     }
 
-    /// What came of a reply, with what it cost by the list: a write to a cache costs a quarter more than input.
+    /// Adds what the reply cost by list price, where known: a write to a cache costs a quarter more than input.
     pub(super) fn priced(&self, mut outcome: Outcome) -> Outcome {
         let (Outcome::Thought { usage, .. } | Outcome::Garbled { usage, .. }) = &mut outcome else {
             return outcome;
@@ -256,7 +258,7 @@ impl ModelMind {
             let cost = (tokens("input_tokens") + tokens("cache_write_tokens") * 1.25) * input
                 + tokens("cache_read_tokens") * read
                 + tokens("output_tokens") * output;
-            // To the millionth.
+            // `cost` is in millionths of a USD.
             usage.insert("cost_usd".to_owned(), json!(cost.round() / 1e6));
         }
         outcome

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Moment {
     /// UTC now, RFC 3339.
     pub now: String,
-    /// The owner's; none is UTC.
+    /// The owner's time zone; none is UTC.
     pub time_zone: Option<TimeZone>,
     pub life: u64,
     /// Commit this life runs, full sha.
@@ -34,29 +34,29 @@ pub struct Moment {
     pub checklist: String,
     /// Head of `self/scratch.md`, capped.
     pub scratch: String,
-    /// Owner's words not yet answered, oldest first.
+    /// The owner's words of this thread not yet answered, oldest first.
     pub words: Vec<Word>,
-    /// How many of them, the last ones, no thought has seen.
+    /// How many of `words`, counted from the end, no thought has been shown yet.
     pub unseen: usize,
     /// Deaths, falls and the owner's decisions not yet told of, oldest first, as plain sentences.
     pub news: Vec<String>,
     /// Text of the last snapshot, if any.
     pub snapshot: Option<String>,
-    /// The last K records, oldest first.
+    /// The newest records, oldest first.
     pub records: Vec<Record>,
-    /// Shortest and longest rest the owner allows, in seconds.
+    /// Shortest and longest rest this thought may choose, in seconds.
     pub rest_s: (u64, u64),
-    /// How the money stands, in one line; empty where nobody said.
+    /// How the money stands, in one line; empty where no budget is kept.
     pub budget: String,
-    /// What of it is alarming, or why calls are stopped; empty when all is well.
+    /// A warning about the money, or why calls are stopped; empty when all is well.
     pub alarm: String,
-    /// Why the mind that reads gives no answer; empty where it does, or is none.
+    /// Why the model gives no answer; empty where it does, or where there is none.
     pub outage: String,
-    /// The broker did not say which model there is: there may be one.
+    /// The broker did not say which model it offers: there may be one.
     pub unconsulted: bool,
-    /// What this life was born with: the change it came of, or the one that was put back; empty where neither.
+    /// The self-edit this life was started with, or the one that was put back; empty where neither.
     pub born: String,
-    /// The unfinished draft of its source, in a line; empty where there is none.
+    /// The creature's unfinished draft of its source, in a line; empty where there is none.
     pub draft: String,
     /// Acts that wait for the owner's yes.
     pub asks_waiting: u64,
@@ -68,17 +68,17 @@ pub struct Moment {
     pub reasons: Vec<String>,
     /// The goals with their checkpoints, a line each, by rank.
     pub goals: String,
-    /// What to do with time of its own; empty where something else is the reason.
+    /// The brief for time of its own; empty where this thought has another reason.
     pub own: String,
-    /// The priority stack, the first goes first.
+    /// The priority stack, highest rank first.
     pub stack: Vec<Line>,
     /// The owner's directives that hold now, a sentence each, newest first.
     pub directives: Vec<String>,
-    /// One of them pauses all work but the owner's.
+    /// A directive pauses all work but the owner's.
     pub paused: bool,
     /// The owner's open requests, and which tools of the owner's they allow, a sentence each.
     pub requests: Vec<String>,
-    /// What the owner wants and the loop did, for a creature that acts by itself.
+    /// What the owner wants and what was done about it; none in a thought that answers the owner.
     pub standing: Option<Standing>,
     /// Sub-sessions at work, a line each.
     pub sessions: Vec<String>,
@@ -102,7 +102,7 @@ pub struct Word {
     pub thread: String,
 }
 
-/// The thread of whatever names none.
+/// The thread of words that name none.
 pub fn main_thread() -> String {
     "main".to_owned()
 }

@@ -1,4 +1,4 @@
-//! A reply with calls as its wire has them, as a thought. Pure.
+//! Reads a reply with calls in its wire's own form as a thought. Pure.
 //!
 //! Invariant: a call that was cut short or cannot be read is neither repaired nor run; the thought says why.
 
@@ -8,7 +8,7 @@ use ground::text;
 use model::{Call, Reply};
 use serde_json::{Map, Value};
 
-/// A reply with calls of its wire as a thought.
+/// Calls beyond `MOST_CALLS` are only named, in `over`.
 pub(super) fn thought(reply: &Reply, tools: &ToolList) -> Thought {
     let said = if reply.text.trim().is_empty() { &reply.thinking } else { &reply.text };
     let tool_calls: Vec<ToolCall> =

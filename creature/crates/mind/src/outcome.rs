@@ -10,13 +10,13 @@ pub enum Outcome {
         thought: Thought,
         usage: Value,
     },
-    /// The reply could not be read as a thought; `text` is its head.
+    /// The reply could not be read as a thought; `text` is what it said, shortened.
     Garbled {
         error: String,
         text: String,
         usage: Value,
     },
-    /// The mind could not be reached or refused.
+    /// The model was not reached, refused, or may not be called.
     Down(Down),
 }
 
@@ -42,10 +42,13 @@ impl Down {
 /// Whose fault it is that a mind gives no thought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Why {
+    /// The budget has no room; it resets by itself.
     Budget,
     /// The owner has to act first.
     Stopped,
+    /// The provider refuses the key.
     Key,
+    /// The account at the provider is empty.
     Money,
     /// The request is not what the server takes.
     Unfit,
@@ -55,6 +58,7 @@ pub enum Why {
     Unkept,
     /// The broker does not know this life's token, which is nothing the owner could mend.
     UnknownLife,
+    /// The server is not reached, busy or late.
     #[default]
     Away,
     Garbled,

@@ -1,11 +1,11 @@
 //! The standing words put to a model, and the schema of an answer that is a JSON thought. Pure.
 //!
-//! Invariant: nothing of it changes with the hour or the house, so that a provider's cache holds it.
+//! Invariant: the words do not change with the hour or the house, so that a provider's cache holds them.
 
 use model::Wire;
 use serde_json::{Value, json};
 
-/// Who it is and how it works, for its own conversations.
+/// The system prompt of the creature's own conversations: who it is and how it works.
 pub const MIND: &str = include_str!("../../../prompts/mind.md");
 
 /// How tools are called where the wire has a place for them.
@@ -13,17 +13,17 @@ pub const NATIVE: &str = include_str!("../../../prompts/native.md");
 
 const JSON: &str = include_str!("../../../prompts/json.md");
 
-/// The system prompt: these words, with how to answer put into them.
+/// The system prompt: `words` with how to answer and the longest result shown, in characters, put into them.
 pub fn system(words: &str, answer: &str, most_shown: usize) -> String {
     words.replace("{{answer}}", answer.trim_end()).replace("{{result}}", &most_shown.to_string())
 }
 
-/// How to answer where the wire has no place for tools: as a JSON thought, which calls these.
+/// How to answer where the wire has no place for tools: as a JSON thought. `tools`: their list, a line each.
 pub fn in_json(wire: Wire, tools: &str) -> String {
     JSON.replace("{{shape}}", &shape(wire)).replace("{{tools}}", tools.trim_end())
 }
 
-/// The shape of an answer, for whatever prompt asks for one.
+/// An example of a JSON thought, for prompts.
 pub fn shape(wire: Wire) -> String {
     let args = match wire {
         Wire::Anthropic => r#""args_json": "{\"name\": \"value\"}""#,
@@ -34,7 +34,7 @@ pub fn shape(wire: Wire) -> String {
     )
 }
 
-/// The schema of a thought. Where free-form objects are not allowed the arguments travel as text.
+/// The schema of a thought. The Anthropic wire allows no free-form objects: there, arguments travel as text.
 pub fn schema(wire: Wire) -> Value {
     let (name, args) = match wire {
         Wire::Anthropic => {

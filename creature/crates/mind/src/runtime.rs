@@ -3,7 +3,7 @@
 use super::moment::Moment;
 use ground::text::shorten;
 
-/// The line within `most` characters; the reasons are cut first.
+/// The line within `most` characters; the middle of a longer one is cut.
 pub fn runtime(moment: &Moment, most: usize) -> String {
     let short = |text: &str, most: usize| text.chars().take(most).collect::<String>();
     let commit = if moment.commit.is_empty() { "unknown".to_owned() } else { short(&moment.commit, 7) };

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 const CHECKLIST: &str = "Checklist (self/HEARTBEAT.md)";
 
-/// What is said, and what of the situation it showed: a hash of each part by its title.
+/// What is said to the model, and what of the situation it shows: a hash of each part by its title.
 #[derive(Debug, Default, PartialEq)]
 pub struct Said {
     pub text: String,
@@ -19,7 +19,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// A part under its title, unless it was shown as it is.
+    /// Adds a part under its title, unless `known` has it as it is.
     fn part(&mut self, known: &BTreeMap<String, String>, title: &str, body: &str) {
         let (body, mark) = (body.trim(), fingerprint(&[body.trim()]));
         if known.get(title).is_some_and(|known| *known == mark) {
@@ -34,7 +34,7 @@ impl Said {
         }
     }
 
-    /// What the money forbids, said when that changes; its figures change with every call and are no news.
+    /// Adds the alarm about money when its words change; its figures change with every call and are no news.
     fn money(&mut self, known: &BTreeMap<String, String>, alarm: &str) {
         let (title, plain) = ("Money", alarm.replace(|c: char| c.is_ascii_digit(), ""));
         let mark = if plain.is_empty() { String::new() } else { fingerprint(&[&plain]) };
@@ -46,7 +46,7 @@ impl Said {
         self.shown.insert(title.to_owned(), mark);
     }
 
-    /// Those of the lines that were not said before; from `unseen` on they are new, whatever was once said alike.
+    /// Adds the lines not said before. From index `unseen` on, a line is new though one like it was answered.
     fn lines(&mut self, known: &BTreeMap<String, String>, title: &str, lines: &[String], unseen: usize) {
         let mut new = Vec::new();
         for (at, line) in lines.iter().enumerate() {
@@ -62,7 +62,7 @@ impl Said {
     }
 }
 
-/// What stands for many thoughts; the same for every conversation, so that a cache holds it for all.
+/// The parts that seldom change; the same for every conversation, so that a cache holds them for all.
 pub fn standing(parts: &Parts) -> Said {
     let (mut said, known) = (Said::default(), BTreeMap::new());
     said.part(&known, "PURPOSE.md", or(&parts.purpose, "(missing: ask your owner, or write one)"));
@@ -73,7 +73,7 @@ pub fn standing(parts: &Parts) -> Said {
     said
 }
 
-/// What is so now where a conversation begins.
+/// The parts that change often, as they are where a conversation begins.
 pub fn opening(moment: &Moment, parts: &Parts) -> Said {
     let (mut said, known) = (Said::default(), BTreeMap::new());
     said.part(&known, "Latest records, oldest first, in short", or(&parts.records, "(none yet)"));
@@ -82,7 +82,7 @@ pub fn opening(moment: &Moment, parts: &Parts) -> Said {
     said
 }
 
-/// What is new since; `wake`: a new wake begins, and is told the hour and its reasons.
+/// What is new since `known` was shown; `wake`: a new wake begins, and is told the hour and its reasons.
 pub fn news(moment: &Moment, known: &BTreeMap<String, String>, wake: bool, tools: &ToolList) -> Said {
     let mut said = Said::default();
     let parts = LazyCell::new(|| context::choose(moment, &Caps::default(), tools));
@@ -110,7 +110,7 @@ fn situation(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment,
     said.text += &format!("# Now\n\n{}\n", parts.runtime);
 }
 
-/// Events are taken off their queue by the thought that is shown them: each is new.
+/// Adds alarm, events and the owner's words. A thought takes the events it is shown off their queue: each is new.
 fn happened(said: &mut Said, known: &BTreeMap<String, String>, moment: &Moment) {
     said.money(known, &moment.alarm);
     said.lines(known, "Events", &events(moment), 0);

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// Sentences of one message that are read for promises and names: what matters is said early.
 const MOST_SENTENCES: usize = 12;
 
-/// Bytes of a directive in plain words; what is longer is none.
+/// Bytes; a longer message is not taken for a directive.
 const LONGEST_DIRECTIVE: usize = 400;
 
 /// Lines of the stack that are told; there may be a thousand.
@@ -37,7 +37,7 @@ pub fn standing(moment: &Moment) -> Option<Standing> {
 pub fn gather(moment: &Moment, now: Timestamp) -> Input {
     let mut input = Input::at(now);
     for record in &moment.records {
-        // A time that cannot be read is no time to be fresh by.
+        // A record whose time cannot be read is left out: nobody knows whether it is fresh.
         let Ok(at) = record.at.parse::<Timestamp>() else { continue };
         match record.kind.as_str() {
             "message" => message(&mut input, record, at),
@@ -45,7 +45,7 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
                 input.interrupted &= record.data.get("owner") == Some(&Value::Bool(true));
                 input.outcomes.push(outcome(record, at));
             }
-            // A model that is down says how long it is left alone.
+            // The record of an outage says how long the model is left alone.
             "observation" if text(record, "about") == "model" => {
                 let rest_s = record.data.get("rest_s").and_then(Value::as_i64).unwrap_or(0);
                 input.cooling_until = at.checked_add(SignedDuration::from_secs(rest_s)).ok();
@@ -69,13 +69,13 @@ pub fn gather(moment: &Moment, now: Timestamp) -> Input {
     input
 }
 
-/// The owner's words, with who they say they are; and what the creature promised.
+/// Takes in a message: the owner's words and the names given in them, or the creature's promises.
 fn message(input: &mut Input, record: &Record, at: Timestamp) {
     let said = text(record, "text");
     let dated = |text: &str| Dated { at, text: text.to_owned(), resolved: false, until: None };
     if text(record, "from") == "owner" {
         input.interrupted = !input.outcomes.is_empty();
-        // A directive is told as what holds now; its words would outlive it.
+        // A directive is told by `input.directives` while it holds; its words would be told after its end.
         if said.len() > LONGEST_DIRECTIVE || understand(said, at, &TimeZone::UTC).is_none() {
             input.said.push(dated(said));
         }
@@ -83,7 +83,7 @@ fn message(input: &mut Input, record: &Record, at: Timestamp) {
         input.identities.extend(known.map(dated));
         return;
     }
-    // Any word of the creature's after it is an answer; what was promised with it is still to be kept.
+    // Any later message of the creature's answers the owner's words; its promises are still to be kept.
     input.said.iter_mut().for_each(|said| said.resolved = true);
     let promised = sentences(said).take(MOST_SENTENCES).filter(|said| promises(said));
     input.commitments.extend(promised.map(dated));

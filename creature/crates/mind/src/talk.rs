@@ -1,4 +1,4 @@
-//! One thought within a conversation: it is gone on with or begun, told what is new, and what the model gives is kept.
+//! One thought within a conversation: continued or begun, told what is new, and the model's reply kept.
 //!
 //! Invariant: nothing is put to a model that does not stand in the conversation's file; a thought is written down before
 //! any of its calls is made.
@@ -23,7 +23,7 @@ use std::path::Path;
 /// Seconds a provider's cache keeps a conversation.
 const CACHED_S: [(Wire, i64); 3] = [(Wire::Anthropic, 300), (Wire::Responses, 1_800), (Wire::Chat, 1_800)];
 
-/// Servers whose ways are remembered.
+/// Servers remembered, with whether they take tools.
 const MOST_SERVERS: usize = 32;
 
 /// What a server was found to take.
@@ -79,7 +79,7 @@ impl ModelMind {
         format!("{} {} {}", self.address, self.name(), self.build).trim_end().to_owned()
     }
 
-    /// A server that refuses a request is another one than it was: it is asked again what it takes.
+    /// Forgets whether the server takes tools: one that refuses a request may have changed, and is asked again.
     fn unlearn(&mut self) {
         if !self.auto || self.wire != Wire::Chat {
             return;
@@ -109,7 +109,7 @@ impl ModelMind {
                 Err(error) => error,
             };
             match error.kind {
-                // The thinking of old is bound to what is no more: once without it.
+                // Old thinking is signed for another conversation: the request is sent once without it.
                 Kind::Signature if !bare => bare = true,
                 Kind::Signature | Kind::TooLong if !anew => {
                     (bare, anew) = (false, true);
@@ -129,7 +129,7 @@ impl ModelMind {
         }
     }
 
-    /// Goes on with this moment's conversation or begins it, and tells it what is new.
+    /// Continues this moment's conversation or begins it, and tells it what is new.
     fn ready(&mut self, moment: &Moment) -> io::Result<()> {
         let head = self.head(moment);
         let path = conversation::file(&self.folder, head.thread.as_deref());
@@ -148,7 +148,7 @@ impl ModelMind {
         self.tell(said, moment)
     }
 
-    /// Keeps a long talk that is over and was not summed up yet, for another has its place now.
+    /// Copies a finished talk aside that is long and not summed up yet, for another takes its file.
     fn put_by(&self, path: &Path) {
         let Some(old) = self.current.as_ref().filter(|old| old.head.thread.is_some()) else { return };
         if old.is_unfinished() || !talks::is_long(old) || talks::summary(&self.talks, old).is_some() {
@@ -280,7 +280,7 @@ impl ModelMind {
         let over = reply.calls.iter().skip(MOST_CALLS);
         calls.extend(over.map(|call| Called { id: call.id.clone(), tool: call.name.clone() }));
         let (raw, tokens) = (reply.raw.clone(), llm::tokens(reply, before));
-        // A turn without words or calls cannot be sent again: the next words of ours follow those before it.
+        // A turn without words or calls cannot be sent back and is not kept: our next words follow our last ones.
         if !(calls.is_empty() && reply.text.trim().is_empty()) {
             current.add(Entry::Thought { raw, calls, tokens, at_s: now_s })?;
         }
@@ -292,7 +292,7 @@ impl ModelMind {
         Ok(Outcome::Thought { thought, usage })
     }
 
-    /// Writes into the conversation; one that cannot be written is read anew, its call of unknown outcome.
+    /// Writes into the conversation. After a failure its file is read anew, its call of unknown outcome.
     fn keep(&mut self, write: impl FnOnce(&mut Conversation) -> io::Result<()>) {
         if let Some(Err(error)) = self.current.as_mut().map(write) {
             tracing::warn!("failed to keep a conversation: {error}");
@@ -300,22 +300,22 @@ impl ModelMind {
         }
     }
 
-    /// A call begins.
+    /// Writes down that a call begins.
     pub fn began(&mut self, id: &str) {
         self.keep(|talk| talk.began(id));
     }
 
-    /// What came of a call, as the mind reads it.
+    /// Writes down a call's result, as the model reads it.
     pub fn done(&mut self, id: &str, shown: &str, failed: bool) {
         self.keep(|talk| talk.done(id, shown, failed));
     }
 
-    /// Its last thought rests: nothing waits to be gone on with.
+    /// Writes down that the last thought rests: nothing waits to be continued.
     pub fn rested(&mut self) {
         self.keep(|talk| talk.add(Entry::Rested));
     }
 
-    /// Puts the conversation aside while another is held; `take_up` goes on with it.
+    /// Puts the conversation aside while another is held; `take_up` continues it.
     pub fn park(&mut self) -> Option<Conversation> {
         self.current.take()
     }
@@ -324,12 +324,12 @@ impl ModelMind {
         self.current = parked;
     }
 
-    /// Another mind goes on: what stands in the files is read anew before this one does.
+    /// Drops the conversation, for another mind is to write its file: this one reads it anew.
     pub fn let_go(&mut self) {
         self.current = None;
     }
 
-    /// Whether a conversation was begun since this was last asked: what was shown before is out of sight.
+    /// Whether a conversation was begun since the last call: the model no longer sees what was shown before.
     pub fn take_begun(&mut self) -> bool {
         std::mem::take(&mut self.begun)
     }
@@ -340,14 +340,14 @@ impl ModelMind {
     }
 }
 
-/// Words of ours, without what looks like a secret; none where there is nothing to say.
+/// An entry of our words, without what looks like a secret; none where there are none.
 fn put(said: situation::Said, moment: &Moment) -> Option<Entry> {
     let text = redact(said.text.trim_end());
     let (life, at_s, shown) = (moment.life, now_s(moment), said.shown);
     Some(Entry::Said { text, life, at_s, shown }).filter(|_| !said.text.trim().is_empty())
 }
 
-/// A reply that cannot be read stays as it came, and is told what it should have been.
+/// Keeps a reply that cannot be read as it came, and tells the model what it should have been.
 fn misread(talk: &mut Conversation, reply: &Reply, outcome: &Outcome, now_s: i64) -> io::Result<()> {
     let Outcome::Garbled { error, .. } = outcome else { return Ok(()) };
     if reply.text.trim().is_empty() {

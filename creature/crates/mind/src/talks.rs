@@ -1,4 +1,4 @@
-//! Talks with the owner: when one is over, and what those that are came to, kept by their files.
+//! Talks with the owner: when one is over, and the summaries of those that are, by file name.
 
 use crate::conversation::Conversation;
 use memory::state;
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Seconds of silence after which a talk that is too long to be gone on with is over; a shorter one is after a day.
+/// Seconds of silence after which a talk of `SHORT_TOKENS` or more is over; a shorter one is after `DAY_S`.
 const HOUR_S: i64 = 3_600;
 
-/// Tokens by which a talk grew, below which nothing is said of it.
+/// A talk that grew by fewer tokens is not summed up.
 const LONG_TOKENS: u64 = 3_000;
 
-/// A talk with the owner of fewer tokens is gone on with for a day; none that has fewer is too long for its money.
+/// A talk with the owner of fewer tokens goes on for a day; no conversation of fewer is shortened to save money.
 pub const SHORT_TOKENS: u64 = 32_000;
 pub const DAY_S: i64 = 86_400;
 
-/// How the names of talks begin that ended and wait to be summed up, while another one has their place.
+/// Prefix of the file names of long talks that ended and wait to be summed up; another talk has their place.
 pub const ENDED: &str = "ended-";
 
-/// What is known of the talks, by their files.
+/// What is known of the talks, by file name; `next_s`: when they are looked at next.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Talks {
@@ -27,20 +27,23 @@ pub struct Talks {
     pub files: BTreeMap<String, Known>,
 }
 
-/// One that is over.
+/// One talk, as it was when it was looked at.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Known {
-    /// Of its file when it was looked at: what has grown since is another one.
+    /// Bytes of its file; a file of another length is looked at again.
     pub bytes: u64,
+    /// As of [`key`].
     pub key: String,
+    /// Looks at which a summary was asked for.
     pub tries: u32,
+    /// The talk needs no further look while its file stays the same.
     pub done: bool,
-    /// Empty where it was too short to say anything of.
+    /// Empty where the talk was too short for a summary, or has none yet.
     pub summary: String,
 }
 
-/// Whether a talk is over, and worth a word.
+/// Whether a talk is over, and long enough to be summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     GoesOn,
@@ -48,10 +51,10 @@ pub enum Over {
     Long,
 }
 
-/// How a talk stands by now.
+/// Whether a talk is over at `now_s`.
 pub fn over(talk: &Conversation, now_s: i64) -> Over {
     let idle_s = now_s.saturating_sub(talk.at_s);
-    // One that a death or another thread cut off may be gone on with as long as a short one.
+    // An unfinished talk, cut off by a death or another thread, may go on as long as a short one.
     let soon = talk.tokens() >= SHORT_TOKENS && !talk.is_unfinished();
     match idle_s < if soon { HOUR_S } else { DAY_S } {
         true => Over::GoesOn,
@@ -60,7 +63,7 @@ pub fn over(talk: &Conversation, now_s: i64) -> Over {
     }
 }
 
-/// Whether it grew by enough to be worth a summary.
+/// Whether a talk grew by enough to be worth a summary.
 pub fn is_long(talk: &Conversation) -> bool {
     talk.first_tokens().is_some_and(|first| talk.tokens() >= first.saturating_add(LONG_TOKENS))
 }
@@ -73,7 +76,7 @@ pub fn summary(talks: &Path, talk: &Conversation) -> Option<String> {
     Some(found.summary).filter(|summary| !summary.is_empty())
 }
 
-/// The same for the same talk, whichever file it lies in.
+/// Names a talk by its thread and last time, whichever file it lies in.
 pub fn key(talk: &Conversation) -> String {
     format!("{}@{}", talk.head.thread.as_deref().unwrap_or_default(), talk.at_s)
 }

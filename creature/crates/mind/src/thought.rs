@@ -6,23 +6,23 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The tool by which a reply with calls of its wire says how long it rests.
+/// The tool by which a reply with calls in its wire's own form says how long to rest.
 pub const REST: &str = "rest";
 
-/// Calls one thought may make; what it asks for beyond is named to it, and not run.
+/// Calls one thought may make; those beyond are named to the model, and not run.
 pub const MOST_CALLS: usize = 16;
 
 /// Calls not run that are named, and the characters each may take.
 const MOST_NAMED: usize = 20;
 const MOST_NAME: usize = 50;
 
-/// A rest nobody means: a week, in seconds. Bounds proper are the owner's, applied by the loop.
+/// The longest rest that is read, a week in seconds; the loop holds it to the owner's bounds.
 const LONGEST_REST_S: f64 = 604_800.0;
 
 /// The rest of a thought that named none and called nothing, in seconds.
 const UNSAID_REST_S: u64 = 60;
 
-/// What one call of a mind comes to.
+/// What a mind decides when it is asked once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Thought {
     /// The inner voice, for the record and the feed.
@@ -34,22 +34,22 @@ pub struct Thought {
     /// Rest wanted after this thought, in seconds; 0 asks for another round at once.
     #[serde(default)]
     pub sleep_s: u64,
-    /// The rest was named; else it is the loop's to choose.
+    /// `sleep_s` was named by the mind; else it is the loop's to choose.
     #[serde(skip)]
     pub said: bool,
     /// Calls beyond those allowed at once, as they were written.
     #[serde(skip)]
     pub over: Vec<Value>,
-    /// Its words end a turn of a talk: said to the owner, where the owner waits for them.
+    /// `monologue` ends a turn of a talk: said to the owner, where the owner waits for an answer.
     #[serde(skip)]
     pub delivers: bool,
-    /// It found nothing to do and nothing to say.
+    /// The mind found nothing to do and nothing to say.
     #[serde(skip)]
     pub idle: bool,
 }
 
 impl Thought {
-    /// Asks for another round and leaves all as it is.
+    /// Whether it calls nothing and asks for another round at once.
     pub fn only_words(&self) -> bool {
         self.tool_calls.is_empty() && self.sleep_s == 0
     }
@@ -84,7 +84,7 @@ pub struct ToolCall {
     pub tool: String,
     #[serde(default)]
     pub args: Map<String, Value>,
-    /// By which its result is known in a conversation.
+    /// Names the call's result in a conversation.
     #[serde(skip)]
     pub id: String,
     /// Why it cannot be run as it came.
@@ -92,7 +92,7 @@ pub struct ToolCall {
     pub refused: Option<String>,
 }
 
-/// Reads a mind's reply. `how` says what it took: `strict`, or what was repaired.
+/// Reads a mind's reply. The text beside the thought is `strict`, or names what was repaired.
 pub fn read(text: &str) -> Result<(Thought, String), String> {
     let (value, how) = match serde_json::from_str::<Value>(text.trim()) {
         Ok(value @ Value::Object(_)) => (value, "strict".to_owned()),
@@ -112,7 +112,7 @@ pub fn from_value(value: &Value) -> Result<Thought, String> {
     let monologue = words(object, &["monologue", "thought", "thinking"])?;
     let intent = words(object, &["intent"])?;
     let (tool_calls, over) = calls(object)?;
-    // Of the right shape and empty is an answer: there is nothing to do. Of another shape it is none.
+    // With one of these keys, even an empty thought is an answer: there is nothing to do.
     if !["monologue", "thought", "thinking", "intent", "tool_calls"]
         .iter()
         .any(|key| object.contains_key(*key))

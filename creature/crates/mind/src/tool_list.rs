@@ -1,4 +1,4 @@
-//! What a mind knows of the tools of this life: values, made from the one table of those who run them.
+//! What a mind knows of the tools of this life: values, made from the catalogue of tools.
 
 /// One tool, as it is put to a model.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl ToolList {
         self.0.iter().find(|tool| tool.name == name)
     }
 
-    /// Whether there is such a tool in this life; what only an earlier one had can fail no more.
+    /// Whether this life has a tool of this name; an earlier life may have had others.
     pub fn exists(&self, name: &str) -> bool {
         self.known(name).is_some()
     }

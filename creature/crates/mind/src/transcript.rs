@@ -16,15 +16,15 @@ const MOST_CAME: usize = 3_000;
 /// One thing that happened in a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
-    /// Words of ours.
+    /// What we said to the model.
     Told(String),
-    /// Words of the model's; thinking is not among them.
+    /// What the model said, without its thinking.
     Said(String),
     Called {
         tool: String,
         args: Map<String, Value>,
     },
-    /// What came of the call of this place among those before it.
+    /// A result; `call`: index of its call among the lines, `usize::MAX` where there is none.
     Came {
         call: usize,
         text: String,
@@ -32,7 +32,7 @@ pub enum Line {
     },
 }
 
-/// All lines of a conversation, oldest first; those of a call know its place in the answer.
+/// All lines of a conversation, oldest first.
 pub fn lines(turns: &[Turn], tools: &ToolList) -> Vec<Line> {
     let (mut lines, mut calls) = (Vec::new(), Vec::new());
     for turn in turns {
@@ -60,7 +60,7 @@ pub fn lines(turns: &[Turn], tools: &ToolList) -> Vec<Line> {
     lines
 }
 
-/// Results of calls that travelled in a JSON thought: under the names of their tools, in the order of the calls.
+/// Reads the results of a JSON thought's calls: under the names of their tools, in the order of the calls.
 fn came_in_words(text: &str, calls: &mut Vec<(String, usize)>, lines: &mut Vec<Line>) {
     let mut calls = std::mem::take(calls).into_iter();
     let mut next = calls.next();
@@ -73,7 +73,7 @@ fn came_in_words(text: &str, calls: &mut Vec<(String, usize)>, lines: &mut Vec<L
         }
     };
     for line in text.lines().skip(1) {
-        // A heading within a result is none of ours unless it names the tool whose turn it is.
+        // A heading begins a result if it names the tool whose turn it is; any other is part of a result.
         let begins = next.as_ref().filter(|(tool, _)| line.strip_prefix("## ") == Some(tool.as_str()));
         match begins.map(|(_, at)| *at) {
             Some(at) => {
@@ -86,7 +86,7 @@ fn came_in_words(text: &str, calls: &mut Vec<(String, usize)>, lines: &mut Vec<L
     close(&mut open, &mut body);
 }
 
-/// The words and calls of a thought with their names in its wire; a JSON thought is read as what it says.
+/// The words and calls of a thought, each call with its id; of a JSON thought too.
 fn said(raw: &Value, tools: &ToolList) -> Vec<(String, Line)> {
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let called = |id, tool, args| called(id, tool, args, tools);
@@ -136,7 +136,7 @@ fn called(
     (id.unwrap_or_default(), Line::Called { tool, args })
 }
 
-/// Words as they are, or the JSON thought that they are; its calls are known by their tools.
+/// Words as they are, or those and the calls of the JSON thought in them; a call's id is then its tool's name.
 fn spoken(words: String) -> Vec<(String, Line)> {
     let json = words.trim_start().starts_with('{').then(|| thought::read(&words).ok()).flatten();
     let Some((thought, _)) = json else { return vec![(String::new(), Line::Said(words))] };
@@ -155,7 +155,7 @@ fn spoken(words: String) -> Vec<(String, Line)> {
     all
 }
 
-/// The last lines, as many as fit into a text of so many characters.
+/// The last lines, as many as fit into a text of `most` characters.
 pub fn latest(mut lines: Vec<Line>, most: usize) -> Vec<Line> {
     let mut chars = 0;
     let fits = |line: &&Line| {
@@ -167,7 +167,7 @@ pub fn latest(mut lines: Vec<Line>, most: usize) -> Vec<Line> {
     lines
 }
 
-/// The conversation as one text for another reader.
+/// The conversation as one text for another model to read.
 pub fn text(lines: &[Line]) -> String {
     let part = |line: &Line| match line {
         Line::Told(text) => format!("== told ==\n{}\n", shorten(text.trim(), MOST_TOLD)),

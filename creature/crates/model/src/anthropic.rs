@@ -24,7 +24,7 @@ impl Speech for Anthropic {
         put("max_tokens", json!(endpoint.max_tokens));
         if !talk.tools.is_empty() {
             put("tools", talk.tools.iter().map(|one| tool(one, form)).collect());
-            // Else what it says between calls would come without its words.
+            // Else what the model says between calls would come as thinking without its words.
             if form.has(Part::Summary) && version(&endpoint.model).is_some_and(thinks_always) {
                 put("thinking", json!({"type": "adaptive", "display": "summarized"}));
             }
@@ -79,7 +79,7 @@ impl Speech for Anthropic {
             }
             raw.push(block.clone());
         }
-        // Thinking that led to nothing is refused as a turn's end.
+        // The server refuses a turn that ends with thinking.
         while raw.last().is_some_and(is_thinking) {
             raw.pop();
         }
@@ -120,7 +120,7 @@ fn tool(tool: &Tool, form: Form) -> Value {
     one
 }
 
-/// Marks stand at the ends of the first words, of the first message of the user's and of the last one.
+/// Cache marks stand at the first block, and at the ends of the user's first and last message.
 fn messages(talk: &Talk<'_>, news: bool) -> Value {
     let rounds = rounds(talk.turns, |raw| fit(raw, talk.bare));
     let last = rounds.len().saturating_sub(1);
@@ -156,7 +156,7 @@ fn messages(talk: &Talk<'_>, news: bool) -> Value {
     Value::Array(messages)
 }
 
-/// What of a thought goes back.
+/// What of a thought is sent back, and the ids of its calls; none where nothing is.
 fn fit(raw: &Value, bare: bool) -> Option<(Value, Vec<String>)> {
     let blocks = raw.as_array()?.iter().filter(|block| !bare || !is_thinking(block)).cloned();
     let raw: Value = blocks.collect();
@@ -177,7 +177,7 @@ fn marked(mut block: Value) -> Value {
     block
 }
 
-/// Family, generation and its half of a name like `claude-opus-5-5-20261001`.
+/// Family, major and minor version of a name like `claude-opus-5-5-20261001`.
 fn version(model: &str) -> Option<(&str, u32, u32)> {
     let name = model.rsplit('/').next()?.strip_prefix("claude-")?;
     let mut words = name.split(['-', '.', '@']);
@@ -187,7 +187,7 @@ fn version(model: &str) -> Option<(&str, u32, u32)> {
     Some((family, major, number().unwrap_or(0)))
 }
 
-/// Whether a message of the system's may stand after the results.
+/// Whether the model takes a message of the role `system` after the results.
 fn takes_news((family, major, minor): (&str, u32, u32)) -> bool {
     match family {
         "opus" => (major, minor) >= (4, 8),
@@ -197,7 +197,7 @@ fn takes_news((family, major, minor): (&str, u32, u32)) -> bool {
     }
 }
 
-/// Whether what it says between calls comes as thinking, and hidden if nobody asks for it.
+/// Whether what the model says between calls comes as thinking, hidden if nobody asks for it.
 fn thinks_always((family, major, minor): (&str, u32, u32)) -> bool {
     match family {
         "opus" | "sonnet" => (major, minor) >= (5, 5),
@@ -209,7 +209,7 @@ fn thinks_always((family, major, minor): (&str, u32, u32)) -> bool {
 /// The events of a reply.
 struct Stream {
     message: Value,
-    /// By its index; a call's arguments as text beside it.
+    /// Index, block, and a call's arguments as text.
     blocks: Vec<(u64, Value, String)>,
 }
 
@@ -263,7 +263,7 @@ impl Gather for Stream {
                 {
                     set(&mut self.message, key, more.take());
                 }
-                // Sums so far; a number left out there stands as it was at the start.
+                // The usage told here is the sum so far; a number left out stands as it was at the start.
                 let mut usage = self.message.get_mut("usage").map_or(json!({}), Value::take);
                 for (key, more) in data.get_mut("usage").and_then(Value::as_object_mut).into_iter().flatten()
                 {

@@ -25,7 +25,7 @@ impl Ids {
         Ids { used: thoughts.flatten().collect(), turn: turns.len() }
     }
 
-    /// The server's id where it has one that nothing else has, else a new one.
+    /// The server's id where no other call has it, else a new one.
     pub(crate) fn unique(&mut self, given: &str) -> String {
         let made = (1..).map(|number| format!("call_{}_{number}", self.turn));
         let mut ids = std::iter::once(given.to_owned()).filter(|given| !given.is_empty()).chain(made);
@@ -54,7 +54,7 @@ fn broken(why: &str, text: &str) -> String {
     format!("the arguments cannot be read ({why}): {begin}")
 }
 
-/// The text that goes back: the model's own where it can be read as it stands.
+/// Arguments as text to be sent back: the model's own where it is JSON as it stands, `{}` where none can be read.
 pub(crate) fn text(given: Option<&Value>, read: &Result<Map<String, Value>, String>) -> String {
     let own = given.and_then(Value::as_str).map(surrogates::whole);
     let own = own.filter(|own| serde_json::from_str::<Map<String, Value>>(own).is_ok());
@@ -65,7 +65,7 @@ pub(crate) fn text(given: Option<&Value>, read: &Result<Map<String, Value>, Stri
     }
 }
 
-/// A name that every server takes back.
+/// The name in characters that every server accepts, 64 at most.
 pub(crate) fn name(given: &str) -> String {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
     let name: String = given.chars().take(64).map(|c| if fits(c) { c } else { '_' }).collect();

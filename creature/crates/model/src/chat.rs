@@ -67,7 +67,7 @@ impl Speech for Chat {
         let calls: Vec<Call> = given.into_iter().flatten().map(|given| call(given, ids)).collect();
         let refusal = raw.shift_remove("refusal").map(|refusal| content(Some(&refusal)));
         let refusal = refusal.filter(|said| !said.is_empty());
-        // Its words go back as words: a message needs some.
+        // A refusal's words go back as content: a message needs some.
         let said =
             Some(content(raw.get("content"))).filter(|said| !said.trim().is_empty()).or(refusal.clone());
         let text = said.unwrap_or_default();
@@ -94,7 +94,7 @@ impl Speech for Chat {
     }
 }
 
-/// Makes a call fit to go back, and reads it.
+/// Makes a call fit to be sent back, and reads it.
 fn call(given: &mut Value, ids: &mut Ids) -> Call {
     let mut function = given.get_mut("function").map_or(Value::Null, Value::take);
     let name = word(&function, "name").to_owned();
@@ -118,7 +118,7 @@ fn content(content: Option<&Value>) -> String {
     }
 }
 
-/// What a model without a place for it thought aloud before its words.
+/// The thinking that stands in `<think>` before the words, and the words.
 fn aloud(text: &str) -> (&str, &str) {
     let thought = text.trim_start().strip_prefix("<think>").and_then(|rest| rest.split_once("</think>"));
     thought.map_or(("", text), |(thought, text)| (thought.trim(), text.trim_start()))
@@ -143,7 +143,7 @@ fn tool(tool: &Tool, form: Form) -> Value {
     json!({"type": "function", "function": function})
 }
 
-/// One system message, first; then by turns, for many local templates refuse two of a role in a row.
+/// One system message first, then user and model in turn: many local templates refuse two of a role in a row.
 fn messages(talk: &Talk<'_>) -> Value {
     let mut messages = Vec::new();
     if !talk.system.trim().is_empty() {
@@ -161,7 +161,7 @@ fn messages(talk: &Talk<'_>) -> Value {
     Value::Array(messages)
 }
 
-/// What of a thought goes back.
+/// What of a thought is sent back, and the ids of its calls; none where nothing is.
 fn fit(raw: &Value, bare: bool) -> Option<(Value, Vec<String>)> {
     let mut message = raw.as_object()?.clone();
     message.retain(|key, _| !(bare && THINKING.contains(&key.as_str())));
@@ -228,7 +228,7 @@ impl Stream {
             None => self.calls.len().checked_sub(1),
         };
         let there = at.and_then(|at| self.calls.get_mut(at)).filter(|there| {
-            // Without a number or an id: a name with arguments from their beginning is a call of its own.
+            // Without index and id, a name with arguments from their beginning is a call of its own.
             let begins = args.trim_start().starts_with('{') || (!args.is_empty() && complete(there));
             let another = index.is_none() && id.is_empty() && !name.is_empty() && begins;
             !other(there) && !another

@@ -21,20 +21,20 @@ use crate::{
     responses,
 };
 
-/// A longer wait than this is a rest, which is the caller's to take: somebody may wait for a word meanwhile.
+/// The longest wait before a retry; a longer one is the caller's to take: the owner may say something meanwhile.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Retries after the first attempt.
 const RETRIES: usize = 2;
 
-/// Before the first retry; the next one waits twice as long.
+/// Before the first retry; the second waits twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
-/// A reply may take so many times as long as it may be silent: an hour, where nobody says otherwise. The guardian takes a
-/// life without a turn in 150 minutes for hung.
+/// A reply may take this many times `silence`: an hour, where nobody says otherwise. The guardian takes a life
+/// without a turn in 150 minutes for hung.
 const LONGEST: u32 = 12;
 
-/// What may still come after all that must: the usage, the end of the connection.
+/// How long the usage and the connection's end are waited for, once all that must come has.
 const AFTERWORD: Duration = Duration::from_secs(5);
 
 /// A model behind an address.
@@ -73,7 +73,7 @@ impl Client {
         })
     }
 
-    /// One that waits so long before its first retry, for who does not want to wait.
+    /// This client with another wait before the first retry.
     pub fn with_first_wait(self, first_wait: Duration) -> Client {
         Client { first_wait, ..self }
     }
@@ -88,14 +88,14 @@ impl Client {
         format!("{wire} {}", self.endpoint.model)
     }
 
-    /// The model's next turn, told while it comes; a reply or an error, never a part of one. Its length has no limit.
+    /// The model's next turn, told while it comes; a reply or an error, never a part of a reply.
     pub async fn say(&self, talk: &Talk<'_>, hear: &mut Hear<'_>) -> Result<Reply, Error> {
         let known = *self.form.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut form, mut attempts) = (known, 0);
         loop {
             let error = match self.retried(talk, form, &mut attempts, hear).await {
                 Ok(reply) => {
-                    // Only now: a request refused for another reason says nothing about its form.
+                    // Kept only now: a request refused for another reason says nothing about its form.
                     *self.form.lock().unwrap_or_else(PoisonError::into_inner) = form.proven(talk);
                     return Ok(reply);
                 }
@@ -105,8 +105,8 @@ impl Client {
         }
     }
 
-    /// Whether tools arrive and come back: a tool that must echo a random word, asked twice at most. It
-    /// is paid as what it is asked for is: `autonomous` as in [`Talk`].
+    /// Whether tools reach the model and its calls come back: it is asked, twice at most, to call a tool that
+    /// echoes `word`. `autonomous` as in [`Talk`].
     pub async fn takes_tools(&self, word: &str, autonomous: bool) -> Result<bool, Error> {
         let schema = json!({"type": "object", "properties": {"word": {"type": "string"}},
             "required": ["word"], "additionalProperties": false});
@@ -122,7 +122,7 @@ impl Client {
             match said.unwrap_or_else(|_| Err(self.late(self.endpoint.deadline))) {
                 Ok(reply) if reply.calls.iter().any(|call| echoes(call, word)) => return Ok(true),
                 Ok(_) => {}
-                // Refused for its form, as servers without a parser for tools do.
+                // The request's form is refused, as servers without a parser for tools do.
                 Err(error) if error.kind == Kind::BadRequest && error.status != Some(404) => {
                     return Ok(false);
                 }
@@ -188,7 +188,7 @@ impl Client {
         Ok(reply)
     }
 
-    /// Reads to the end, or to the end of patience.
+    /// Reads to the end of the body, or until `silence` has passed without a byte.
     async fn read(
         &self,
         mut answer: Response,
@@ -272,7 +272,7 @@ impl Client {
         }
     }
 
-    /// Bytes came all the time, and no end.
+    /// The error of a reply whose bytes kept coming without an end.
     fn endless(&self, limit: Duration) -> Error {
         let (model, limit_s) = (&self.endpoint.model, limit.as_secs());
         let message = format!("hear {model} to its end within {limit_s} s");
@@ -301,7 +301,7 @@ fn echoes(call: &Call, word: &str) -> bool {
     call.name == "echo" && args.is_ok_and(|args| args.get("word").and_then(Value::as_str) == Some(word))
 }
 
-/// Of a reply that came whole, what would have been heard.
+/// Tells of a reply that came whole, as if it had been streamed.
 fn told(reply: &Reply, hear: &mut Hear<'_>) {
     if !reply.thinking.is_empty() {
         hear(Heard::Thinking(&reply.thinking));
@@ -318,7 +318,7 @@ fn garbled(upstream: &str, what: &str) -> Error {
     Error { status: Some(200), ..Error::new(Kind::Garbled, message, hint) }.because(what)
 }
 
-/// Who answered, by the broker's word; empty where it answered itself.
+/// Name of the server that answered, by the broker's word; empty where the broker itself did.
 fn upstream(answer: &Response) -> String {
     let name = answer.headers().get("x-feral-upstream").and_then(|name| name.to_str().ok());
     name.unwrap_or_default().chars().filter(|c| !c.is_control()).take(100).collect()

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Characters kept of what a server says.
 const MOST_SAID: usize = 200;
 
-/// Characters; below this a token is a placeholder, and hiding it would only hide words.
+/// Bytes; a shorter token is a placeholder, and hiding it would only hide words.
 const SHORTEST_TOKEN: usize = 8;
 
 /// Why there is no reply.
@@ -20,7 +20,7 @@ pub enum Kind {
     UnknownLife,
     /// The account has no money or quota left.
     OutOfMoney,
-    /// The budget has no room for it.
+    /// The broker's budget has no room for the call.
     Withheld,
     /// The broker holds all calls back until the owner acts.
     Stopped,
@@ -36,7 +36,7 @@ pub enum Kind {
     Signature,
     /// More than the model's window or the server's limit holds.
     TooLong,
-    /// It said success, but what it sent is not a reply.
+    /// The server said success, but what it sent is not a reply.
     Garbled,
     /// The endpoint as configured cannot work.
     Settings,
@@ -83,7 +83,7 @@ impl Error {
         };
         let hint = if said.hint.is_empty() { usual } else { &said.hint };
         let cause = match (status, said.message.as_str()) {
-            // The broker's own word, and no answer of the model's server.
+            // The broker's own word: no model's server has answered.
             (_, what) if is_ours(&said.code) && !what.is_empty() => what.to_owned(),
             (_, what) if upstream.is_empty() => named(status, what),
             (_, what) => format!("{upstream}: {}", named(status, what)),
@@ -98,7 +98,7 @@ impl Error {
     }
 }
 
-/// Whether the broker says so, and no model's server.
+/// Whether this code is the broker's own, not a model server's.
 fn is_ours(code: &str) -> bool {
     code.starts_with("upstream_") || matches!(code, "budget_cap" | "stopped_until_owner" | "ledger_closed")
 }
@@ -167,7 +167,7 @@ const TOO_LONG: [&str; 8] = [
     "input is too long",
 ];
 
-/// Words by which they refuse thinking that is not theirs, or not of this conversation.
+/// Words by which servers refuse thinking that is not theirs, or not of this conversation.
 const SIGNATURE: [&str; 6] = [
     "`signature`",
     "`thinking` or `redacted_thinking` blocks",
@@ -182,7 +182,7 @@ fn names(said: &str, code: &str, words: &[&str]) -> bool {
     words.iter().any(|word| said.contains(word))
 }
 
-/// The status of a failure that was told within a stream: its own, else what its word stands for.
+/// The status of a failure that was told within a stream: its own, else what its `code` or `type` stands for.
 pub(crate) fn status(told: &Value) -> u16 {
     let error = told.get("error").filter(|error| error.is_object()).unwrap_or(told);
     let number = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
@@ -214,7 +214,7 @@ pub(crate) struct Said {
     pub fits_tokens: Option<u64>,
 }
 
-/// Reads an error body: JSON of either wire, or the text of an HTML page.
+/// Reads an error body: JSON of any wire, or the text of an HTML page.
 pub(crate) fn said(body: &[u8], token: &str) -> Said {
     let text = String::from_utf8_lossy(body);
     let Ok(json) = serde_json::from_str::<Value>(&text) else {

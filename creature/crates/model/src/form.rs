@@ -1,15 +1,15 @@
-//! What of a request a server may not know, and what to leave out when it says so. Pure.
+//! Parts of a request that a server may not accept, and which to leave out when it refuses them. Pure.
 
 use crate::{Error, Kind, Talk, Wire};
 
-/// A part that some servers refuse.
+/// A part of a request that some servers refuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Schema,
     /// The limit's old name, `max_tokens`; without it, `max_completion_tokens`.
     OldLimit,
     Strict,
-    /// News as messages of the system's.
+    /// News as messages of the role `system`.
     SystemNews,
     StreamUsage,
     Parallel,
@@ -34,7 +34,7 @@ const NAMED: [(Part, &str); 7] = [
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Form {
     without: u8,
-    /// It was answered with one before.
+    /// The server has answered a request with a schema before.
     schema_is_proven: bool,
 }
 
@@ -43,7 +43,7 @@ impl Form {
         self.without & bit(part) == 0
     }
 
-    /// After an answer to it.
+    /// The form, once the server has answered a request in it.
     pub(crate) fn proven(self, talk: &Talk<'_>) -> Form {
         let sent = self.has(Part::Schema) && talk.tools.is_empty() && talk.schema.is_some();
         Form { schema_is_proven: sent || (self.schema_is_proven && self.has(Part::Schema)), ..self }
@@ -65,7 +65,7 @@ impl Form {
             return None;
         }
         let said = error.message.to_lowercase();
-        // Both names of the limit end so.
+        // Both names of the limit end in `_tokens`.
         let swapped = self.has(Part::OldLimit) != known.has(Part::OldLimit);
         if wire == Wire::Chat && said.contains("_tokens") && !swapped {
             return Some(self.changed(Part::OldLimit));

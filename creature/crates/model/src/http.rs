@@ -9,13 +9,13 @@ use reqwest::{Response, Url, redirect};
 
 use crate::{Error, Kind};
 
-/// The largest reply read, in bytes with its events around it; the longest reply of any model is a fraction of it.
+/// The largest body read, in bytes with its events; the longest reply of any model is a fraction of it.
 pub(crate) const MAX_BODY: usize = 16 << 20;
 
 /// Bytes read of an error.
 const MOST_OF_ERROR: usize = 1 << 20;
 
-/// The address without a slash at its end; only plain http, for nothing else leads to the broker.
+/// The address, checked: plain http without query or fragment, for nothing else leads to the broker.
 pub(crate) fn base(text: &str) -> Result<Url, Error> {
     let usable = |url: &Url| url.scheme() == "http" && url.query().is_none() && url.fragment().is_none();
     Url::parse(text.trim()).ok().filter(usable).ok_or_else(|| {
@@ -28,7 +28,7 @@ pub(crate) fn client(connect_within: Duration) -> Result<reqwest::Client, Error>
     let builder = reqwest::Client::builder()
         .user_agent("feral")
         .connect_timeout(connect_within)
-        // Loopback is never asked for through a proxy. A connection each: none is found dead after a restart.
+        // No proxy leads to loopback. A connection for each request: a kept one is dead after a restart.
         .no_proxy()
         .pool_max_idle_per_host(0)
         // A redirect would carry the token and the memory to an address nobody configured.
@@ -65,7 +65,7 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds.clamp(0.0, 86_400.0)).ok()
 }
 
-/// What happened to a connection, without the address, which may hold a password.
+/// The deepest cause of a connection's failure, without the address, which may hold a password.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut cause = error.source();
     let mut deepest = String::new();

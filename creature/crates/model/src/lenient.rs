@@ -1,4 +1,4 @@
-//! A reader of almost-JSON: what models really write, and no more than can be meant in one way only.
+//! A reader of almost-JSON as models really write it, where it can be meant in one way only.
 //!
 //! Invariant: what is JSON reads as JSON; at most one closing brace or bracket is supplied; a text cut in a string fails.
 
@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::repair::is_blank;
 
-/// Deeper than any real reply; below what the reader of memory and the stack can bear.
+/// Levels of nesting: deeper than any real reply; below what serde_json and the stack can bear.
 const MAX_DEPTH: usize = 100;
 
 /// Characters of the text shown with a fault.
 const SHOWN: usize = 24;
 
-/// What was expected, and where.
+/// What was expected, and at which byte.
 pub(crate) struct Fault {
     at: usize,
     expected: &'static str,
@@ -22,7 +22,7 @@ type Read<T> = Result<T, Fault>;
 
 pub(crate) struct Parser<'t> {
     text: &'t str,
-    /// The offset of the next character.
+    /// Byte offset of the next character.
     pub at: usize,
     /// What was put right.
     pub how: Vec<&'static str>,
@@ -133,7 +133,7 @@ impl<'t> Parser<'t> {
         let start = self.at;
         let close = self.next().unwrap_or('"');
         self.noted(close == '\'', "single quotes");
-        // Written again as JSON has it, so that its own reader decodes the escapes.
+        // Written again as strict JSON, so that serde_json decodes the escapes.
         let mut json = String::from('"');
         while let Some(letter) = self.next() {
             match letter {
@@ -207,7 +207,7 @@ impl<'t> Parser<'t> {
         Ok(value)
     }
 
-    /// After a value: a comma, a closing mark, or the next line; anything else is not ours to guess.
+    /// After a value: a comma, a closing mark, or the next line; anything else is a fault, not to be guessed at.
     fn separated(&mut self, close: char) -> Read<()> {
         let start = self.at;
         self.blank();
@@ -233,7 +233,7 @@ impl<'t> Parser<'t> {
         first && expected
     }
 
-    /// Whether the closing mark of what is outside stands here, or the end where only the outermost is open.
+    /// Whether the mark that closes the outer value stands here, or, at the outermost, the end of text or fence.
     fn closes_here(&self, outer: char, depth: usize) -> bool {
         match self.peek() {
             Some(letter) if letter == outer => depth > 0,

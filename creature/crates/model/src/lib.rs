@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 pub use client::Client;
 pub use error::{Error, Kind};
 
-/// The format spoken.
+/// The format spoken with a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     /// Anthropic Messages.
@@ -49,11 +49,11 @@ pub struct Endpoint {
     pub token: String,
     /// For connecting, and for each question of a probe.
     pub deadline: Duration,
-    /// Without a byte for this long a reply has failed; its length has no limit.
+    /// Without a byte for this long a reply has failed; the whole of it may take twelve times as long.
     pub silence: Duration,
     /// The longest reply, in tokens.
     pub max_tokens: u64,
-    /// How much it thinks, in its maker's words; empty: as its maker has it.
+    /// How much the model thinks, in its maker's words; empty: as its maker has it.
     pub effort: String,
 }
 
@@ -89,15 +89,15 @@ pub struct Answer {
     pub failed: bool,
 }
 
-/// What is put to a model, in the order of how seldom its parts change, which is what makes caching work.
+/// A request to a model. The parts that change least come first, which is what makes caching work.
 #[derive(Clone, Copy, Debug)]
 pub struct Talk<'a> {
     pub system: &'a str,
     pub tools: &'a [Tool],
     pub turns: &'a [Turn],
-    /// What a reply's JSON should look like, where the model can be held to it; only where there are no tools.
+    /// JSON schema of the reply, for servers that hold a model to one; sent only where there are no tools.
     pub schema: Option<&'a Value>,
-    /// Nobody asked for it: the broker counts it against what a creature may spend by itself.
+    /// Nobody asked for this call: the broker counts it against what a creature may spend by itself.
     pub autonomous: bool,
     /// Old thinking is left out: once, after a refused signature.
     pub bare: bool,
@@ -113,14 +113,14 @@ pub enum Heard<'a> {
     Call(&'a str),
 }
 
-/// What came back.
+/// A whole reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
-    /// For [`Turn::Thought`]; calls have ids of their own, broken arguments stand as `{}`.
+    /// To be sent back as [`Turn::Thought`]; each call has an id of its own, broken arguments stand as `{}`.
     pub raw: Value,
-    /// What it said, thinking not among it.
+    /// What the model said, without its thinking.
     pub text: String,
-    /// Its summary where the wire gives one.
+    /// The model's thinking, or its summary, where the wire gives one.
     pub thinking: String,
     pub calls: Vec<Call>,
     pub usage: Usage,
@@ -138,13 +138,13 @@ pub struct Call {
     pub id: String,
     /// As the model gave it, known or not.
     pub name: String,
-    /// An error says why they are no object, and how they begin.
+    /// The arguments; an error says why they are no object, and how they begin.
     pub args: Result<Map<String, Value>, String>,
     /// The reply was cut short here: neither to be run nor to be repaired.
     pub cut: bool,
 }
 
-/// What a call cost, in the same words for all wires.
+/// Tokens of a request and its reply, counted alike for all wires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// Not counting what was read from or written to a cache.

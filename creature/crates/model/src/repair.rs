@@ -1,4 +1,4 @@
-//! Finds the JSON object in what a model wrote around, before and slightly beside it.
+//! Finds the JSON object in a model's reply that is not quite JSON, or has text around it.
 //!
 //! Invariant: never panics, takes time in proportion to the text, and never completes a string that was cut short.
 
@@ -15,7 +15,7 @@ pub struct Repaired {
     pub how: Vec<&'static str>,
 }
 
-/// How many times over the text may be read before a hopeless one is given up.
+/// How many times the text's length may be read before it is given up as hopeless.
 const MOST_READINGS: usize = 8;
 
 struct Found {
@@ -58,7 +58,7 @@ pub(crate) fn is_blank(letter: char) -> bool {
     letter.is_whitespace() || letter == '\u{feff}'
 }
 
-/// Where the reply begins after what a reasoning model thought aloud.
+/// Byte offset at which the reply begins, after what a reasoning model thought aloud.
 fn after_thinking(text: &str) -> usize {
     let start = text.trim_start();
     let opens = ["<think>", "<thinking>"].iter().any(|tag| start.starts_with(tag));

@@ -29,7 +29,7 @@ impl Speech for Responses {
         }
         if !talk.system.trim().is_empty() {
             put("instructions", json!(talk.system));
-            // Requests that begin alike go to the machine that has their beginning.
+            // Requests with one key go to the machine that has their beginning in its cache.
             let mut hasher = DefaultHasher::new();
             talk.system.hash(&mut hasher);
             put("prompt_cache_key", json!(format!("feral-{:016x}", hasher.finish())));
@@ -146,7 +146,7 @@ fn usage(usage: Option<&Value>) -> Usage {
 }
 
 fn tool(tool: &Tool, form: Form) -> Value {
-    // Without a word a tool would be taken as strict.
+    // A tool that does not say so would be taken as strict.
     let strict = tool.strict && form.has(Part::Strict);
     let (name, description) = (&tool.name, &tool.description);
     json!({"type": "function", "name": name, "description": description, "parameters": tool.schema, "strict": strict})
@@ -169,13 +169,13 @@ fn input(talk: &Talk<'_>) -> Value {
     Value::Array(items)
 }
 
-/// What of a thought goes back: nothing was stored that the id of a reasoning item could name, and no id stands twice.
+/// What of a thought is sent back: reasoning without an id, for the server stored none, and no id twice.
 fn fit(raw: &Value, bare: bool, seen: &mut HashSet<String>) -> Option<(Value, Vec<String>)> {
     let mut items = Vec::new();
     for item in raw.as_array()?.iter().filter(|item| !bare || !is_reasoning(item)) {
         let mut item = item.clone();
         let id = word(&item, "id").to_owned();
-        // An item's id tells of the reasoning that led to it.
+        // Where reasoning is left out, so are all ids: an item's id names the reasoning that led to it.
         let is_named = !bare && !is_reasoning(&item) && (id.is_empty() || seen.insert(id));
         if let (Value::Object(fields), false) = (&mut item, is_named) {
             fields.shift_remove("id");
@@ -195,10 +195,10 @@ fn is_reasoning(item: &Value) -> bool {
     word(item, "type") == "reasoning"
 }
 
-/// The events of a reply; only what is done counts.
+/// The events of a reply; only items that are done count.
 #[derive(Default)]
 struct Stream {
-    /// By their place in the reply.
+    /// Items with their place in the reply.
     items: Vec<(u64, Value)>,
     response: Value,
 }

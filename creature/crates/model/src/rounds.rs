@@ -1,7 +1,7 @@
 //! Turns in the order every wire demands: a thought, the results of its calls, then what was said. Pure.
 //!
-//! Invariant: whatever the turns are, each call has one result, no result is without its call, no text is empty, and
-//! the model is never asked after its own words; a turn more changes nothing of the rounds before the last.
+//! Invariant: whatever the turns are, each call has one result, no result is without its call, no text is empty,
+//! and no request ends with the model's own words; another turn changes nothing of the rounds before the last.
 
 use std::borrow::Cow;
 
@@ -9,23 +9,23 @@ use serde_json::Value;
 
 use crate::{Answer, Turn};
 
-/// What stands where nothing was said and something must.
+/// Said where nothing was said and something must be.
 const GO_ON: &str = "Go on.";
 
-/// What a call is answered with that nobody answered.
+/// The result of a call that has none.
 const NOT_RUN: &str = "This call was not run.";
 
 /// Stands for a result without words.
 const NOTHING: &str = "(nothing)";
 
-/// A thought and all that was said before the next one; only the first round may have none.
+/// A thought, the results of its calls, and what was said before the next one; only the first has no thought.
 pub(crate) struct Round<'a> {
     pub thought: Option<Value>,
     pub results: Vec<Cow<'a, Answer>>,
     pub said: Vec<&'a str>,
 }
 
-/// `fit` gives what of a thought goes back, and the ids of its calls; none where nothing of it does.
+/// `fit` gives what of a thought is sent back, and the ids of its calls; none where nothing of it is.
 pub(crate) fn rounds<'a>(
     turns: &'a [Turn],
     mut fit: impl FnMut(&Value) -> Option<(Value, Vec<String>)>,

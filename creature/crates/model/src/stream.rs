@@ -8,7 +8,7 @@ use crate::arguments::Ids;
 use crate::form::Form;
 use crate::{Call, Endpoint, Heard, Talk, Usage, sse, surrogates};
 
-/// Where what is heard goes.
+/// Is told each piece of a reply as it is heard.
 pub(crate) type Hear<'h> = dyn FnMut(Heard<'_>) + Send + 'h;
 
 /// How a wire is spoken.
@@ -18,7 +18,7 @@ pub(crate) trait Speech: Sync {
     /// The ids of the calls of a thought.
     fn ids(&self, raw: &Value) -> Vec<String>;
     fn gather(&self) -> Box<dyn Gather>;
-    /// What a whole reply says; none when it is not one.
+    /// What a whole reply says; none when `whole` is not one.
     fn read(&self, whole: &Value, ids: &mut Ids) -> Option<Draft>;
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Draft {
     pub stop: String,
 }
 
-/// How far a reply is.
+/// How far a reply has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Open,
@@ -49,13 +49,13 @@ pub(crate) trait Gather: Send {
     fn whole(self: Box<Self>) -> Value;
 }
 
-/// Why a reply is none.
+/// Why a body is no reply.
 pub(crate) enum Fault {
-    /// The server's own word of a failure, in the stream.
+    /// The server told of a failure within the stream.
     Said(Value),
-    /// An event that is no JSON.
+    /// The body or an event in it is no JSON.
     Garbled(String),
-    /// It ended too early.
+    /// The stream ended too early.
     Cut,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Fault {
 pub(crate) struct Body {
     reader: sse::Reader,
     gather: Box<dyn Gather>,
-    /// All of it, where it is no stream.
+    /// All bytes so far, where the body is no stream.
     plain: Option<Vec<u8>>,
     begun: bool,
     pub end: End,
@@ -82,7 +82,7 @@ impl Body {
         let piece = if self.begun { piece } else { piece.trim_ascii_start() };
         if let (Some(first), false) = (piece.first(), self.begun) {
             self.begun = true;
-            // What it is, not what it says of itself: servers answer whole though asked to stream, and the reverse.
+            // The first byte decides: servers answer whole though asked to stream, and the reverse.
             let streams = matches!(first, b':' | b'e' | b'd' | b'i' | b'r' | 0xef);
             self.plain = (!streams).then(Vec::new);
         }
@@ -119,7 +119,7 @@ impl Body {
         }
     }
 
-    /// The whole reply, or the bytes that should have been one.
+    /// The whole reply, and its bytes where it was no stream.
     pub(crate) fn whole(self) -> Result<(Value, Vec<u8>), Fault> {
         match self.plain {
             None if self.end == End::Open && self.begun => Err(Fault::Cut),
@@ -135,7 +135,7 @@ impl Body {
     }
 }
 
-/// Adds what a delta brings to what is there: text to text, list to list, anything else in its place.
+/// Adds a delta to what is there: text is appended, lists are joined, anything else is replaced.
 pub(crate) fn merge(there: &mut Value, more: Value) {
     match (there, more) {
         (_, Value::Null) => {}
@@ -154,12 +154,12 @@ pub(crate) fn merge(there: &mut Value, more: Value) {
     }
 }
 
-/// A number of a usage; nothing counts as none.
+/// The number at a JSON pointer of a usage; 0 where there is none.
 pub(crate) fn count(usage: Option<&Value>, path: &str) -> u64 {
     usage.and_then(|usage| usage.pointer(path)?.as_u64()).unwrap_or(0)
 }
 
-/// A word of an object; nothing counts as empty.
+/// The text under a key of an object; empty where there is none.
 pub(crate) fn word<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }

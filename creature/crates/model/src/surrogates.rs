@@ -1,4 +1,4 @@
-//! JSON from servers that cut emojis in two: a lone surrogate becomes the mark for what cannot be read. Pure.
+//! JSON from servers that cut emojis in two: a lone surrogate becomes U+FFFD. Pure.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub(crate) fn whole(text: &str) -> Cow<'_, str> {
                 rest = escape.get(6..).unwrap_or_default();
                 continue;
             }
-            // An escaped backslash is taken together, so that what follows it is not read as an escape.
+            // An escaped backslash is taken with the character after it, which is then not read as an escape.
             _ => 1 + escape.chars().nth(1).map_or(0, char::len_utf8),
         };
         let (kept, after) = escape.split_at_checked(length).unwrap_or((escape, ""));

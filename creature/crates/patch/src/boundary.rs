@@ -1,6 +1,6 @@
 //! Which paths a self-edit may touch: the creature's source, its papers, its purpose, and nothing else.
 //!
-//! Invariant: a path that passes is relative, plain, and holds no `..`, no `.git` and, once on disk, no symbolic link.
+//! Invariant: a path that passes is relative and plain, without `..` or `.git`, on disk without symbolic links.
 
 use ground::fault::Fault;
 use std::path::Path;

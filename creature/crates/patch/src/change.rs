@@ -21,7 +21,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// What becomes of the file.
+    /// What becomes of the file: `new`, `deleted` or `changed`.
     pub fn how(&self) -> &'static str {
         match (&self.before, &self.after) {
             (None, _) => "new",
@@ -43,7 +43,7 @@ struct Before {
     rights: Option<Permissions>,
 }
 
-/// Changes that are on disk and not yet decided.
+/// Changes that are on disk, to be kept or put back.
 pub struct Written {
     root: PathBuf,
     files: Vec<Before>,
@@ -80,7 +80,7 @@ impl Written {
         self.folders.clear();
     }
 
-    /// Everything as it was, new modification times aside: with old ones cargo would run the stale binary.
+    /// Puts everything back but the modification times, which are new: with old ones cargo runs the stale binary.
     pub fn put_back(mut self) -> Result<(), Fault> {
         self.undo()
     }

@@ -1,7 +1,7 @@
 //! The draft: a copy of the creature's source on which edits gather, until the proof before birth takes them over.
 //!
-//! Invariant: it is there whole or not at all, and so is each edit of it: killed anywhere, the next look finishes what
-//! was noted, and what was not noted was never begun. Only one at a time acts on it.
+//! Invariant: the draft is there whole or not at all, and so is each edit of it: an edit is noted before it is
+//! begun, and after a death the next look finishes what was noted. Only who holds its lock acts on it.
 
 use crate::boundary::Area;
 use crate::change::Change;
@@ -28,9 +28,9 @@ pub struct State {
     pub since: String,
     /// When it was last edited.
     pub touched: String,
-    /// Hash of each file of the living tree it stems from.
+    /// Hash of each file of the tree that lives, as it was when it was copied, or last brought into the draft.
     pub base: Hashes,
-    /// What of it differs from that.
+    /// Paths whose text differs from `base`.
     pub files: Vec<String>,
     pub last: Option<Last>,
     /// Edits whose `old` found no place.
@@ -113,7 +113,7 @@ impl Draft {
         Ok(Some(Self { root, state }))
     }
 
-    /// The draft, unless all of it lives already: then it is put aside.
+    /// The draft, unless all its changes are in the tree that lives: then it is put aside, and none is left.
     pub fn unborn(house: &House) -> Result<Option<Self>, Fault> {
         let Some(draft) = Self::open(house)? else { return Ok(None) };
         let apart = source::apart(&draft.state.base, &draft.hashes(), &hashes(house.root()));
@@ -169,7 +169,7 @@ impl Draft {
         })
     }
 
-    /// Notes what came of a step.
+    /// Notes what came of a step; `failure` says where and why it failed, and is none where it passed.
     pub fn came_to(&mut self, step: &str, now: &str, failure: Option<String>) -> Result<(), Fault> {
         let (ok, said) = (failure.is_none(), failure.unwrap_or_default());
         self.state.last = Some(Last { at: now.to_owned(), step: step.to_owned(), ok, said });
@@ -197,7 +197,7 @@ impl Draft {
         differ.map(change).collect()
     }
 
-    /// In a line: since when, how much, and what came of the last look at it.
+    /// The draft in a line: since when, how many files, and what came of its last check, test or proof.
     pub fn line(&self) -> String {
         let State { since, touched, files, last, .. } = &self.state;
         let tried = match last {
@@ -224,7 +224,7 @@ impl Draft {
         put().map_err(|cause| Fault::caused("put the draft aside", &cause, "is the workspace writable?"))
     }
 
-    /// Makes what was put aside last the draft again.
+    /// Makes the draft that was put aside last the draft again.
     pub fn take_up(house: &House) -> Result<Self, Fault> {
         let none = || Fault::new("there is no draft that was put aside", "repo.edit begins a new one");
         fs::rename(house.draft_aside(), house.draft()).map_err(|_| none())?;

@@ -2,16 +2,17 @@
 //!
 //! The way of an edit, a module a step:
 //! 1. [`boundary`] judges its paths.
-//! 2. [`plan`] works out in memory what it makes of the files; [`text`] finds the passages. What finds no place is told with
-//!    what the file says there, and the rest stands.
-//! 3. [`draft`] takes it into a copy of the source, where edits gather; [`source`] tells who changed what since the copy.
-//! 4. [`rebase`] brings into the draft what changed meanwhile in the tree that lives.
-//! 5. [`proof`] writes the draft's [`change`]s into that tree, builds, tests and rehearses it; what fails is put back whole.
+//! 2. [`plan`] works out in memory what the edit makes of the files; [`text`] finds the passages. A passage that
+//!    is not found is told with what the file says there, and the other passages stand.
+//! 3. [`draft`] takes the edit into a copy of the source, where edits gather; [`source`] tells what changed since.
+//! 4. [`rebase`] brings into the draft what changed meanwhile in the tree that lives, `creature/` itself.
+//! 5. [`proof`] writes the draft's [`change`]s into that tree, builds, tests and rehearses it; a failure puts
+//!    everything back.
 //!
-//! [`packages`] names what a changed manifest would have cargo fetch; who allows it is the caller's to ask.
+//! [`packages`] names what a changed manifest would have cargo fetch; whether that is allowed the caller judges.
 //!
-//! Nothing here knows a life, a tool or a setting: what is needed of them comes in a [`Workshop`]. A later module of the
-//! list stands on earlier ones, never the other way round. `proof` also shows some of its parts, for their tests.
+//! Nothing here knows a life, a tool or a setting: what is needed of them comes in a [`Workshop`]. A later module
+//! of the list depends on earlier ones, never the other way round. Parts of `proof` are public for tests only.
 //! No test here is called `probation`: the guardian runs those of the creature's own package alone.
 
 pub mod boundary;
@@ -85,7 +86,7 @@ impl Stage {
     }
 }
 
-/// Says of a fault in which stage it was.
+/// Turns a fault into a failure of a stage.
 trait At<T> {
     fn at(self, stage: Stage) -> Result<T, Failed>;
 }
@@ -103,7 +104,7 @@ pub struct Failed {
     pub fault: Fault,
 }
 
-/// A time as people say it, to the minute.
+/// A time to the minute, `2026-03-01 09:00`, of one in RFC 3339.
 fn minute(time: &str) -> String {
     time.get(..16).unwrap_or(time).replace('T', " ")
 }

@@ -1,11 +1,11 @@
 //! Packages: what manifests and lock files name that they did not name before. Pure.
 //!
-//! Invariant: a package, version or source that the last lock does not hold is new, wherever cargo would take it from.
+//! Invariant: a package, version or source that the last lock does not hold is new, wherever cargo would get it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
-/// Where a manifest names packages.
+/// Tables in which a manifest names packages.
 const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
 /// Texts of manifests and lock files by path, as they stand or are to stand.
@@ -16,7 +16,7 @@ pub fn is_manifest(path: &str) -> bool {
     path.ends_with("/Cargo.toml") || path.ends_with("/Cargo.lock")
 }
 
-/// What `after` names and `before` does not, a few words each.
+/// Packages that `after` names and `before` does not, each as name, version and source, as far as they are named.
 pub fn added(before: &Manifests, after: &Manifests) -> Vec<String> {
     let (locked, wanted) = (named(before, "Cargo.lock", locked), named(before, "Cargo.toml", wanted));
     let versions: BTreeSet<(&str, &str)> = locked.iter().filter_map(|one| one.split_once(' ')).collect();
@@ -52,7 +52,7 @@ fn locked(lock: &Table) -> Vec<String> {
     packages.filter_map(line).collect()
 }
 
-/// Packages a manifest names that are none of the house: name, and what is wanted of them.
+/// Packages a manifest names that are not source of the house: name, and which version or source is wanted.
 fn wanted(manifest: &Table) -> Vec<String> {
     let mut found = Vec::new();
     let mut take = |tables: &Table| {
@@ -93,7 +93,7 @@ fn dependencies(table: Option<&Value>, found: &mut Vec<String>) {
     }
 }
 
-/// Whether a version is one of those a plain requirement as `1.2` means; every other form of requirement counts as new.
+/// Whether a version meets a requirement of the form `1.2`, `^1.2` or `=1.2`; none meets one of another form.
 fn fits(wish: &str, version: &str) -> bool {
     let numbers =
         |text: &str| text.split('.').map(|part| part.parse::<u64>().ok()).collect::<Option<Vec<u64>>>();

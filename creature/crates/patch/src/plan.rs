@@ -1,4 +1,4 @@
-//! Plans: what edits and patches make of files, worked out in memory; what found no place is told beside what did.
+//! Plans: what edits and patches make of files, worked out in memory; parts that found no place are told beside.
 
 use crate::boundary::{self, Allowed, Area};
 use crate::change::{Change, MOST_BYTES};
@@ -33,12 +33,12 @@ pub struct Edit {
     pub new: String,
 }
 
-/// A part that found no place, with what the file says there.
+/// An edit or a hunk that found no place, with what the file says there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missed {
     pub why: String,
     pub around: String,
-    /// Kept, so that only its `old` need be sent again.
+    /// The edit, kept so that only its `old` need be sent again; none for a hunk.
     pub edit: Option<Edit>,
 }
 
@@ -59,7 +59,7 @@ impl Plan {
         self.changes.iter().map(|change| change.path.clone()).collect()
     }
 
-    /// Why not all of it could be done, and what became of the rest.
+    /// Why not all of the plan could be done, and what became of the rest; none where nothing missed.
     pub fn refusal(&self) -> Option<Failed> {
         let said: Vec<&str> = self.missed.iter().map(|missed| missed.why.as_str()).collect();
         let kept = self.changes.iter().filter(|change| change.area == Area::Source).count();
@@ -79,7 +79,7 @@ impl Plan {
     }
 }
 
-/// Works out what a patch makes of the files; writes nothing. Refused where not even its form or its paths will do.
+/// Works out what a patch makes of the files; writes nothing. Refused where its form or a path will not do.
 pub fn from_patch(roots: Roots, text: &str) -> Result<Plan, Failed> {
     let files = diff::parse(text).at(Stage::Apply)?;
     let (mut changes, mut report, mut missed) = (Vec::new(), Vec::new(), Vec::new());
@@ -107,7 +107,7 @@ pub fn from_patch(roots: Roots, text: &str) -> Result<Plan, Failed> {
     finish(changes, json!(report), missed)
 }
 
-/// The hunks of a file that find their place, and those that do not, by their numbers.
+/// The file with the hunks that find their place, and the hunks that do not, by their numbers from 1.
 fn fitting(file: &FilePatch, text: Option<&str>) -> (Option<Applied>, Vec<Miss>) {
     let mut file = file.clone();
     let mut numbers: Vec<usize> = (1..=file.hunks.len().max(1)).collect();
@@ -180,7 +180,7 @@ fn open(roots: Roots, path: &str, changes: &mut Vec<Change>) -> Result<Change, F
     Ok(Change { path, area, before, after })
 }
 
-/// Leaves out what is as it was, so that a plan without changes is one that was already done.
+/// Leaves out files that stay as they were, so that a plan without changes is one that was already done.
 fn finish(mut changes: Vec<Change>, report: Value, missed: Vec<Missed>) -> Result<Plan, Failed> {
     changes.retain(|change| change.after.as_ref().map(String::as_bytes) != change.before.as_deref());
     let large =

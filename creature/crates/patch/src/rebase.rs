@@ -1,4 +1,4 @@
-//! Rebasing: what of a draft and of the tree that lives changed since the one was copied from the other, brought together.
+//! Rebasing: brings into a draft what changed in the tree that lives since the draft was copied from it.
 
 use crate::draft::{Draft, Texts};
 use crate::source::{self, apart};
@@ -7,8 +7,8 @@ use ground::fault::Fault;
 use ground::paths::House;
 use std::fs;
 
-/// Brings into the draft what changed meanwhile in the tree that lives; the paths of it. Refused, and nothing is changed,
-/// where both changed the same lines.
+/// Brings into the draft what changed meanwhile in the tree that lives; returns the paths. Refused, and nothing is
+/// changed, where both changed the same lines.
 pub fn rebase(house: &House, draft: &mut Draft, now: &str) -> Result<Vec<String>, Fault> {
     let (ours, living) = (draft.hashes(), source::hashes(house.root()));
     let found = apart(&draft.state.base, &ours, &living);
@@ -48,7 +48,7 @@ pub fn rebase(house: &House, draft: &mut Draft, now: &str) -> Result<Vec<String>
     Ok(brought)
 }
 
-/// The text of both changes together, where they are of other lines and git still has what they began with.
+/// Both changes of a file merged; none where they clash, or git no longer has the text they began with.
 fn merged(house: &House, draft: &Draft, path: &str) -> Option<String> {
     let base = Oid::from_str(draft.state.base.get(path)?).ok()?;
     let repo = Repository::open(house.root()).ok()?;

@@ -1,4 +1,4 @@
-//! Source files of a tree: which there are, by what hash git knows them, and who changed what since a copy was made.
+//! Source files of a tree: which there are, their hashes as git has them, and who changed what since a copy.
 
 use git2::{ObjectType, Oid};
 use ground::fault::Fault;
@@ -20,12 +20,12 @@ pub fn hashes(root: &Path) -> Hashes {
     files(root).into_iter().filter_map(read).collect()
 }
 
-/// As git names it, so that git still has what a draft stems from.
+/// The hash of a git blob, so that git can be asked for the text a draft stems from.
 pub fn hash(bytes: &[u8]) -> String {
     Oid::hash_object(ObjectType::Blob, bytes).map_or(String::new(), |oid| oid.to_string())
 }
 
-/// Source files below a root, by their paths; links, build output and git's own are none.
+/// Source files below a root, by their paths; links, build output and git's own files are left out.
 pub fn files(root: &Path) -> Vec<(String, PathBuf)> {
     let (mut found, mut folders) = (Vec::new(), vec![("creature".to_owned(), 0)]);
     while let Some((folder, depth)) = folders.pop() {
@@ -50,7 +50,7 @@ pub fn text(root: &Path, path: &str) -> Result<String, Fault> {
         .map_err(|_| Fault::new(format!("{path} is not UTF-8 text"), "only text can be a draft"))
 }
 
-/// Copies a file and its age: cargo builds again what is newer than its artefact.
+/// Copies a file with its modification time: cargo builds again what is newer than its artefact.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::copy(from, to)?;
     File::options().append(true).open(to)?.set_modified(from.metadata()?.modified()?)

@@ -1,6 +1,6 @@
 //! A model in a dream: one question about facts and pulse, and what of its answer is done.
 //!
-//! Invariant: only the acts below, on what it was shown, and never more than half of it; anything else is refused and said.
+//! Invariant: only the acts below, on what was shown, at most half of it merged or closed; others are refused.
 
 use crate::dream::facts::{facts_text, keep_facts};
 use crate::dream::night::Night;
@@ -75,7 +75,7 @@ impl Life {
         Ok(Some(format!("{} acts done, {} refused", done.len(), refused.len())))
     }
 
-    /// What the owner's model for dreams, the quick one or its own thinks of what is shown; none where the life was asked
+    /// Asks the owner's model for dreams, else the quick one, else the mind's own; none where the life was asked
     /// to leave meanwhile.
     async fn tidied(
         &mut self,
@@ -101,7 +101,7 @@ impl Life {
             return Err(unanswered(outcome));
         }
         let words = DREAM.replace("{{shape}}", &prompt::shape(mind.wire()));
-        // The mind's own model reads its part within its own frame, which a cache holds.
+        // The mind's own model is asked within its usual frame, which a cache holds.
         let (frame, part) = match own {
             true => (mind.framed(&words, "", &|_| false), String::new()),
             false => (mind.frame.clone(), words + "\n"),
@@ -135,7 +135,7 @@ impl Life {
     }
 }
 
-/// A thought whose words are the JSON thought that was asked for, as that.
+/// Reads the words of a thought as the JSON thought that was asked for.
 fn in_json(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Thought { thought, usage } if thought.tool_calls.is_empty() && thought.delivers => {
@@ -217,7 +217,7 @@ fn open(store: &Store) -> Vec<Concern> {
     store.agenda.pulse.open().cloned().collect()
 }
 
-/// Numbers are of the facts as they were shown; an earlier merge may have moved them, or taken one away.
+/// Makes one fact of several. Numbers are of the facts as shown; an earlier merge may have moved or removed some.
 fn merge(text: &str, shown: &[Fact], numbers: &[usize], words: &str) -> Result<String, String> {
     let now = facts::list(text);
     let place = |number: &usize| {
@@ -240,7 +240,7 @@ fn shown(facts: &[Fact], pulse: &[Concern]) -> String {
     )
 }
 
-/// The same for the same text.
+/// A hash of the text.
 fn mark(text: &str) -> String {
     number(text).to_string()
 }

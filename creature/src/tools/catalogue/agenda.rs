@@ -1,4 +1,4 @@
-//! Tools for what it means to do: goals, opportunities, tasks, gaps, presence.
+//! Rows of the agenda's tools: goals, opportunities, tasks, gaps, presence.
 
 use super::row::*;
 use crate::tools::{agenda, left};

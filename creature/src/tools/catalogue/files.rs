@@ -1,4 +1,4 @@
-//! Tools for its workspace and its own source.
+//! Rows of the tools for the workspace (`files.*`) and for the creature's own source (`repo.*`).
 
 use super::row::*;
 use crate::tools::{files, left, listing, repo_edit, repo_look, repo_map, repo_run, search};

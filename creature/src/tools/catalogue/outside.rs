@@ -1,4 +1,4 @@
-//! Tools that reach out, through the broker: the web, feeds, X, services; and work apart.
+//! Rows of the tools that reach out through the broker (web, feeds, X, services), and of sub-sessions.
 
 use super::row::*;
 use crate::tools::{feeds, left, service, spawn, web, x};

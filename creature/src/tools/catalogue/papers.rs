@@ -1,4 +1,4 @@
-//! Tools for what it keeps: papers, records, knowledge, skills, dreams, its purpose.
+//! Rows of the tools for what is kept: papers, records, knowledge, skills, dreams, the purpose.
 
 use super::row::*;
 use crate::tools::{knowledge, left, papers, past, skills};

@@ -1,4 +1,4 @@
-//! What rows of the table are written with: arguments that several tools take, and the words of a row.
+//! What rows of the table are written with: imports, arguments that several tools take, marks, the macro `later!`.
 
 pub(super) use crate::tools::marks::Scope::{House, Outward, Talk};
 pub(super) use crate::tools::marks::{Apart, Changes, Marks};
@@ -47,13 +47,13 @@ pub const CALLED: Arg = text("name").maybe();
 pub const SESSION: Kind = Kind::Record(&[OBJECTIVE, MODE, DEPENDS_ON, PREVIOUS, NOT_BEFORE, HELD, CALLED]);
 pub const GRAPH: Arg = list("graph", &SESSION, 16).maybe();
 
-/// Marks of tools by the sub-sessions that have them.
+/// Marks by which sub-sessions have the tool: all that have tools, minimal and full ones, full ones, none.
 pub const LOOKS: Marks = Marks::new(Apart::Looks);
 pub const WORKS: Marks = Marks::new(Apart::Works);
 pub const FULL: Marks = Marks::new(Apart::Full);
 pub const OWN: Marks = Marks::new(Apart::Never);
 
-/// A function that is waited for, as a row has it.
+/// An async function as a row has it.
 macro_rules! later {
     ($run:path) => {
         Later(|tools, args| Box::pin($run(tools, args)))

@@ -1,4 +1,4 @@
-//! Tools for talking, and for what the owner said: messages, reminders, concerns, directives.
+//! Rows of the tools for talking and for what the owner said: messages, memory, reminders, concerns, directives.
 
 use super::row::*;
 use crate::tools::{agenda, directives, left, owner, remember, reminders, wake};

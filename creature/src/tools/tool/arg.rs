@@ -1,6 +1,6 @@
-//! What one argument of a tool may be: its words for the prompt, and the reading of what was given for it. Pure.
+//! What one argument of a tool may be: how a prompt describes it, and how a given value is read. Pure.
 //!
-//! Invariant: what is meant beyond doubt is taken (digits in text, JSON in text); all else is refused with what was wrong.
+//! Invariant: what is meant beyond doubt is taken (digits in text, JSON in text); all else is refused, with why.
 
 use mind::thought::found;
 use serde_json::{Map, Value, json};
@@ -19,19 +19,19 @@ pub struct Arg {
 pub enum Kind {
     /// Text, which may be empty.
     Text,
-    /// Text that says something.
+    /// Text that is not blank.
     Words,
     OneOf(&'static [&'static str]),
-    /// A whole number, from and to.
+    /// A whole number from the first to the second, both included.
     Number(u64, u64),
-    /// Any number; money as it is written, too.
+    /// Any number, also as text with `$`, commas and spaces: `$1,200`.
     Amount,
     Flag,
-    /// An object with whatever fields.
+    /// An object with any fields.
     Object,
     /// An object with these fields.
     Record(&'static [Arg]),
-    /// A list of at most so many; texts may come as lines.
+    /// A list of one to so many; one of `Words` may come as the lines of a text.
     List(&'static Kind, usize),
     /// JSON of one of these types.
     Json(&'static [&'static str]),
@@ -42,7 +42,7 @@ impl Arg {
         Self { name, kind, needed: true, about: "" }
     }
 
-    /// It may be left out.
+    /// The argument may be left out.
     pub const fn maybe(self) -> Self {
         Self { needed: false, ..self }
     }
@@ -51,7 +51,7 @@ impl Arg {
         Self { about, ..self }
     }
 
-    /// `path`, `hold?: bool`, `most?: 1-20`.
+    /// Its name and kind for a prompt: `path`, `hold?: bool`, `most?: 1-20`.
     pub fn words(&self) -> String {
         let mark = if self.needed { "" } else { "?" };
         match self.kind {
@@ -132,7 +132,7 @@ impl Kind {
         }
     }
 
-    /// The value as it is meant; `place` names it in a refusal.
+    /// The value converted to this kind, or why it cannot be; `place` names it in a refusal.
     fn read(self, value: &Value, place: &str) -> Result<Value, String> {
         let wrong = || Err(format!("takes {} as {place}, not {}", self.wanted(), found(value)));
         match (self, value) {
@@ -187,7 +187,8 @@ impl Kind {
     }
 }
 
-/// The arguments as they are meant, null counting as left out; else what is wrong with them.
+/// The arguments converted to their kinds, null counting as left out; else what is wrong. `within` names the
+/// object that they are fields of.
 pub fn read(
     args: &[Arg],
     given: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! The tools as a wire has them: names without dots, and JSON schemas made from the one table. Pure.
+//! The tools as the wires to models have them: names without dots, and JSON schemas made from the one table. Pure.
 
 use super::arg::{Arg, Kind};
 use serde_json::{Map, Value, json};
@@ -8,13 +8,13 @@ pub fn wire_name(name: &str) -> String {
     name.replace('.', "_")
 }
 
-/// The tool as a wire has it.
+/// A tool as a wire to a model has it.
 pub fn native(name: &str, meaning: &str, args: &[Arg], strict: bool) -> model::Tool {
     let (name, description) = (wire_name(name), meaning.to_owned());
     model::Tool { name, description, schema: object(args, strict), strict }
 }
 
-/// A closed object. A strict one has every property required, those that may be left out as null, and no bounds.
+/// The schema of an object without further properties; a strict one requires all, nullable if optional, unbounded.
 fn object(args: &[Arg], strict: bool) -> Value {
     let property = |arg: &Arg| {
         let mut schema = of(arg.kind, strict);

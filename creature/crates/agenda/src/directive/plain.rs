@@ -1,4 +1,4 @@
-//! The owner's plain words as directives; what is not certain is left to a mind that reads.
+//! Reads the owner's plain words as directives; words that are not certain are left to a model.
 
 use super::{DirectiveChange, Wish, Wished};
 use crate::outbox::Kind;
@@ -7,30 +7,31 @@ use crate::stack::Category;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// Words a directive may have; longer talk is for a mind that reads.
+/// Words of a text that is read as a directive; a longer one is left to a model.
 const MOST_WORDS: usize = 24;
 
 /// Words of a topic.
 const MOST_TOPIC: usize = 8;
 
-/// What may stand before and after without changing the meaning.
+/// Phrases that may stand before and after an order without changing its meaning.
 const BEFORE: &str = "please, ok, okay, now, hey, so, from now on, can you, could you, would you, let's, \
     i want you to, i would like you to";
 const AFTER: &str =
     "please, thanks, thank you, from now on, for now, until further notice, until i say so, now";
 
-/// What makes a sentence mean something else than it seems.
+/// Words that no topic may have: with one of them a sentence may mean something else than it seems.
 const DOUBTFUL: &str = "not, never, no, but, unless, if, when, because, or, i, i'm, you, he, she, they, what, \
     whatever, which, how, why, anymore, instead, until, till, today, tomorrow, tonight, week";
 
+/// Verbs for sending a message.
 const TELL: &str =
     "message, write, text, contact, ping, bother, disturb, notify, messaging, writing, texting, bothering";
 
-/// What a standing order may begin with: things that bear repeating.
+/// Verbs that a standing order may begin with: acts that bear repeating.
 const LOOK: &str =
     "check, look, read, scan, watch, review, search, update, visit, monitor, fetch, see, refresh, post";
 
-/// Whole orders: to pause, and to take back a pause, a quiet and a focus.
+/// Whole sentences that order a pause, and those that lift a pause, a quiet and a focus.
 const PAUSE: &str = "pause, stop, pause work, pause everything, pause yourself, pause working, pause all work, \
     pause your work, stop all work, stop your work, stop work, stop working, stop everything, take a break, \
     have a break, pause autonomous mode, stop autonomous mode, pause autonomy, stop autonomy, turn off autonomous mode, \
@@ -46,9 +47,9 @@ const USUAL_ORDER: &str = "no more focus, drop the focus, end the focus, back to
 /// A directive read from plain words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Understood {
-    /// To be made as the owner's.
+    /// The change, to be applied as the owner's (`When::owner`).
     pub change: DirectiveChange,
-    /// How long it holds, as the owner said it; empty where that was left open.
+    /// How long the directive holds, as the owner said it; empty where that was left open.
     pub span: String,
 }
 
@@ -61,7 +62,7 @@ struct Word<'a> {
 /// Understands the common directives; none where the words are anything else or leave a doubt.
 pub fn understand(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Understood> {
     let words = words(text)?;
-    // A question is an order only where it is a courtesy.
+    // A question is an order only where its second word is `you`, as in "can you …?".
     if text.contains('?') && words.get(1).is_none_or(|second| second.plain != "you") {
         return None;
     }
@@ -83,7 +84,7 @@ pub fn understand(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Underst
     Some(Understood { change, span: said(span) })
 }
 
-/// One plain sentence of what was noted.
+/// One sentence that tells the owner what was noted.
 pub fn reply(understood: &Understood) -> String {
     let span = if understood.span.is_empty() { "until you say otherwise" } else { &understood.span };
     let noted = match &understood.change {
@@ -119,7 +120,7 @@ fn length(seconds: u64) -> String {
     }
 }
 
-/// One short sentence as words; none where it is more than that.
+/// The words of one short sentence; none for a longer text, or one with quotes or brackets.
 fn words(text: &str) -> Option<Vec<Word<'_>>> {
     let text = text.trim().trim_end_matches(['.', '!', '?']);
     if text.contains(['\n', '"', '“', '(', '`', ';']) {
@@ -153,7 +154,7 @@ fn plain<'a>(words: &'a [Word]) -> Vec<&'a str> {
     words.iter().map(|word| word.plain.as_str()).collect()
 }
 
-/// The words without courtesies before and after.
+/// The words without the phrases of `BEFORE` and `AFTER` around them.
 fn bare<'a, 'b>(mut words: &'a [Word<'b>]) -> &'a [Word<'b>] {
     loop {
         let all = plain(words).join(" ");
@@ -169,7 +170,7 @@ fn bare<'a, 'b>(mut words: &'a [Word<'b>]) -> &'a [Word<'b>] {
     }
 }
 
-/// Takes the words that say how long from the end or the beginning: what is left, until when, the words taken.
+/// Splits off the words that say how long, at the end or the beginning: the rest, until when, the words split off.
 fn spanned<'a, 'b>(
     words: &'a [Word<'b>],
     until: impl Fn(&[&str]) -> Option<Timestamp>,
@@ -184,7 +185,7 @@ fn one_of(words: &str, word: &str) -> bool {
     words.split(", ").any(|one| one == word)
 }
 
-/// Words that name one thing, with no turn in them.
+/// Whether these words can be a topic: 1 to `MOST_TOPIC` of them, none doubtful.
 fn certain(topic: &&[Word]) -> bool {
     let doubtful = |word: &Word| one_of(DOUBTFUL, &word.plain);
     (1..=MOST_TOPIC).contains(&topic.len()) && !topic.iter().any(doubtful)
@@ -245,7 +246,7 @@ fn quiet<'a, 'b>(words: &'a [Word<'b>]) -> Option<&'a [Word<'b>]> {
     words.get(words.len() - topic.len()..).filter(certain)
 }
 
-/// The wish that is taken back.
+/// The kind of wish that these words take back.
 fn lift(words: &[Word]) -> Option<Wished> {
     let said = plain(words).join(" ");
     let lifts = [(RESUME, Wished::Pause), (WRITE_AGAIN, Wished::Quiet), (USUAL_ORDER, Wished::Focus)];
@@ -275,7 +276,7 @@ pub fn categories(topic: &str) -> Vec<Category> {
     found
 }
 
-/// Whether a message is about the topic: by its kind, or because it says so.
+/// Whether a message is about the topic: by its kind, or by a word in common.
 pub fn concerns(topic: &str, kind: Kind, text: &str) -> bool {
     let says = split(text);
     split(topic).iter().any(|word| match word.as_str() {
@@ -287,7 +288,7 @@ pub fn concerns(topic: &str, kind: Kind, text: &str) -> bool {
         "urgent" | "important" | "emergencies" | "emergency" => matches!(kind, Kind::Broken | Kind::Approval),
         "milestones" | "progress" | "goals" => kind == Kind::Milestone,
         "summary" | "summaries" => kind == Kind::WeeklySummary,
-        // Short words stand in every sentence.
+        // Words of up to three letters are too common to count.
         word => word.chars().count() > 3 && says.iter().any(|said| said == word),
     })
 }

@@ -1,4 +1,4 @@
-//! Kinds of looks: what there is to look at in time of its own. Pure.
+//! Kinds of looks: what the creature can look at in its own time. Pure.
 
 use serde::{Deserialize, Serialize};
 

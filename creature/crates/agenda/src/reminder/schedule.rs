@@ -1,4 +1,4 @@
-//! When a reminder comes: read from a few words, and the next time by the clock of a place.
+//! Schedules of reminders: read from a few words, and the next time by the clock of a time zone.
 
 use crate::items::later;
 use crate::{Refusal, spoken};
@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 /// Days looked ahead: a month of 31 days and a few to be sure.
 const AHEAD_DAYS: i32 = 35;
 
-/// Seconds between two within a window.
+/// Shortest and longest interval within a window, in seconds.
 const EVERY_S: (u64, u64) = (60, 86_400);
 
-/// The window of what comes every so often, unless said.
+/// The window of a reminder that comes every so often, unless another is said.
 const DAY: (Time, Time) = (Time::constant(8, 0, 0, 0), Time::constant(20, 0, 0, 0));
 
-/// What a day, a morning and an evening mean where no hour is said.
+/// The hour of a day or morning, and of an evening, where none is said.
 const MORNING: Time = Time::constant(9, 0, 0, 0);
 const EVENING: Time = Time::constant(18, 0, 0, 0);
 
-/// When it comes. Hours are those of a place: skipped by a clock put forward they come as much later, shown twice the
-/// first time counts.
+/// When a reminder comes. Hours are those of its time zone: one that a clock put forward skips comes as much
+/// later, of one shown twice the first counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Schedule {
@@ -41,19 +41,19 @@ pub enum Schedule {
         day: i8,
         time: Time,
     },
-    /// Each day from `from`, then every so often, `to` included; past midnight where `to` is earlier.
+    /// Each day at `from`, then every `every_s` seconds until `to`, included; past midnight where `to` is earlier.
     Every {
         every_s: u64,
         from: Time,
         to: Time,
     },
-    /// A schedule of a newer self: it waits for that one.
+    /// A schedule that only a newer self knows: the time already set still comes, none after it.
     #[default]
     #[serde(other)]
     Other,
 }
 
-/// The words without `at` and `on`; an hour that is only a number behind `at` is one of the clock.
+/// The words without `at` and `on`; a bare number behind `at` becomes an hour: `at 9` is `9:00`.
 fn hours(text: &str) -> String {
     let (mut plain, mut at) = (Vec::new(), false);
     for word in text.split_whitespace() {
@@ -75,7 +75,7 @@ fn weekly(day: &str, time: Time) -> Option<Schedule> {
 
 impl Schedule {
     /// Reads `2026-12-01 09:00`, `in 20 min`, `daily 09:00`, `weekly mon,thu 09:00`, `monthly 31 09:00`,
-    /// `every 45 min` or `every 2 h 06:00-22:00`, and how people say the like: `every day at 9`, `on friday`.
+    /// `every 45 min` or `every 2 h 06:00-22:00`, and what people say for these: `every day at 9`, `on friday`.
     pub fn read(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Schedule> {
         let text = hours(&text.trim().to_lowercase());
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -87,7 +87,7 @@ impl Schedule {
             ["every", "evening"] => Some(Schedule::Daily { time: EVENING }),
             ["every", day] if spoken::weekday(day).is_some() => weekly(day, MORNING),
             ["every", day, time] if spoken::weekday(day).is_some() => weekly(day, spoken::time(time)?),
-            // A day alone is no time: not its midnight is meant.
+            // A day without an hour means 9:00, not its midnight.
             [day] if *day == "tomorrow" || spoken::weekday(day).is_some() => {
                 let at = spoken::begin(&[day, "9:00"], now, zone)?;
                 Some(Schedule::Once { at })
@@ -134,12 +134,12 @@ impl Schedule {
         Err(Refusal::new("keep that schedule", hint))
     }
 
-    /// The first time after this one; none where it never comes again.
+    /// The first time later than `after`; none where it never comes again.
     pub fn next(&self, after: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
         if let Schedule::Once { at } = self {
             return Some(*at).filter(|at| *at > after);
         }
-        // A window may reach into today, even over a day that was skipped whole.
+        // A window of an earlier day may reach past midnight, even over a day that the time zone skipped whole.
         let first = zone.to_datetime(after).date().checked_sub(2.days()).ok()?;
         let days = (0..=AHEAD_DAYS).filter_map(|ahead| first.checked_add(ahead.days()).ok());
         days.filter_map(|day| self.on(day, after, zone)).next()

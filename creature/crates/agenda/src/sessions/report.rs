@@ -1,32 +1,32 @@
-//! Reports of sub-sessions: each that ended is told by itself, at once; the last of those spawned together says so.
+//! Reports of sub-sessions: one for each that ended; the last of those spawned together says that it is the last.
 
 use super::{MOST_KEPT, clip};
 use super::{NO_ACTION, NOTHING, Origin, Session, Sessions, Status};
 use jiff::Timestamp;
 
-/// Characters of all that is reported at once, and of one report at least and at most: they stand among a thought's news.
+/// Characters of all that is reported at once, and bounds for one report: they stand among a thought's news.
 const MOST_REPORTS: usize = 1_600;
 const REPORT: std::ops::RangeInclusive<usize> = 160..=900;
 
-/// Characters of the names of those that came to nothing.
+/// Characters of the list of sessions that did not end as done.
 const MOST_NAMES: usize = 160;
 
-/// One session that has ended.
+/// The report of one session that has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The same for the same report, and for no other.
+    /// Identifies the report: the session's id and when it was spawned.
     pub key: String,
     pub id: String,
     pub thread: String,
     pub origin: Origin,
-    /// What became of it, and that it was the last where it was.
+    /// What became of it, and where it was the last of its family, that too.
     pub text: String,
-    /// A review without anything to say: nobody is told.
+    /// The session found nothing to say: nobody is told.
     pub silent: bool,
 }
 
 impl Session {
-    /// Whose children it was spawned with: those of one parent belong together, all others are by themselves.
+    /// The id of the parent whose children belong together; the session's own id where no tool spawned it.
     pub fn family(&self) -> &str {
         match &self.origin {
             Origin::Tool { parent } => parent,
@@ -55,14 +55,14 @@ impl Session {
     }
 }
 
-/// Whether an answer begins with the word, however it is set off; one that begins with a longer word says something.
+/// Whether an answer begins with the word `NOTHING`, after any marks; a longer word does not count.
 fn is_nothing(said: &str) -> bool {
     let rest = said.trim_start_matches(|letter: char| !letter.is_alphanumeric()).strip_prefix(NOTHING);
     rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
 
 impl Sessions {
-    /// Those that have ended and are not reported yet, the one that ended first first.
+    /// Reports of the sessions that have ended and are not reported yet, in the order they ended.
     pub fn reports(&self) -> Vec<Report> {
         let mut ended: Vec<&Session> = self.unreported().collect();
         ended.sort_by_key(|session| session.ended_at.unwrap_or(Timestamp::MIN));
@@ -85,13 +85,13 @@ impl Sessions {
         ended.iter().enumerate().map(told).collect()
     }
 
-    /// Whether one waits to be reported.
+    /// The sessions that have ended and are not reported yet.
     pub(super) fn unreported(&self) -> impl Iterator<Item = &Session> {
         self.all.iter().filter(|session| session.status.ended() && !session.reported)
     }
 
-    /// That all of a family are told with these, and which of them came to nothing; none where one is left, or could be
-    /// added by a parent that goes on, or where they are not several.
+    /// The sentence that all of a family are reported with those in `told`, and which did not end as done. None
+    /// where one is left, where a parent that goes on could spawn another, or where the family is one session.
     fn closed(&self, family: &str, told: &[&str]) -> Option<String> {
         let is_told = |session: &Session| session.reported || told.contains(&session.id.as_str());
         let kin: Vec<&Session> = self.all.iter().filter(|session| session.family() == family).collect();
@@ -108,7 +108,7 @@ impl Sessions {
         Some(format!(" (That was the last: all that {family} spawned are done{but}.)"))
     }
 
-    /// Takes this one for reported, and lets go of the oldest that nobody builds upon.
+    /// Marks an ended session as reported; forgets the oldest above `MOST_KEPT` that no waiting one depends on.
     pub fn reported(&mut self, id: &str) {
         for session in self.all.iter_mut().filter(|session| session.id == id) {
             session.reported = session.status.ended();

@@ -1,4 +1,4 @@
-//! Spawning: what a session must be to become part of the graph, alone or several in one call.
+//! Spawning of sub-sessions: requests are checked and become part of the graph, one or several in a call.
 
 use super::{MOST_DEPTH, MOST_OPEN, Mode, Origin, Session, Sessions};
 use crate::Refusal;
@@ -8,15 +8,15 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MOST_OBJECTIVE: usize = 2_000;
-/// All that may be open: one that gathers the others is a usual one.
+/// As many as may be open: a session that gathers the answers of all others is usual.
 const MOST_DEPENDENCIES: usize = MOST_OPEN;
 const MOST_TOOLS: usize = 64;
 
-/// One session as it is asked for; for whom is not for the caller to say.
+/// One session as the caller asks for it; the skipped fields are not the caller's to set.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
-    /// What those asked for in the same call may depend on it by; need not be.
+    /// The name by which others of the same call may depend on it; may be empty.
     pub name: String,
     #[serde(skip)]
     pub origin: Origin,
@@ -27,16 +27,16 @@ pub struct Request {
     pub objective: String,
     pub mode: Mode,
     pub depends_on: Vec<String>,
-    /// It hangs on those its parent spawned before it.
+    /// Which of its parent's earlier sessions it depends on.
     pub depends_on_previous: Previous,
     pub not_before: Option<Timestamp>,
     pub tools: Vec<String>,
-    /// What was dropped of it before it came here.
+    /// What the caller dropped of the request, a sentence each; `Spawned` passes them on.
     #[serde(skip)]
     pub warnings: Vec<String>,
 }
 
-/// Which of those spawned before it one hangs on.
+/// Which of its parent's earlier sessions a session depends on.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Previous {
@@ -74,11 +74,11 @@ impl Previous {
     }
 }
 
-/// What became of a request.
+/// A request that became a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spawned {
     pub id: String,
-    /// What of the request was dropped.
+    /// What of the request was dropped, a sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ impl Sessions {
         spawned.pop().ok_or_else(|| Refusal::new("spawn nothing", "give an objective"))
     }
 
-    /// Adds several that may hang on one another in any order; all of them or none.
+    /// Adds several that may depend on each other in any order; all of them, or none where one is refused.
     pub fn spawn_all(&mut self, requests: Vec<Request>, now: Timestamp) -> Result<Vec<Spawned>, Refusal> {
         let open = self.all.iter().filter(|session| !session.reported).count();
         if open + requests.len() > MOST_OPEN {
@@ -127,7 +127,7 @@ impl Sessions {
         Ok(spawned)
     }
 
-    /// What a request hangs on, known ids only; and what was dropped of it.
+    /// The ids of known sessions that a request depends on; and what was dropped of it.
     fn dependencies(
         &self,
         request: &Request,
@@ -153,8 +153,8 @@ impl Sessions {
         (depends_on, warnings)
     }
 
-    /// All that its parent spawned before it. Where a thought has spawned none yet, those of its thread that are open, or
-    /// the last one.
+    /// The ids of all that its parent spawned before it. Where a thought has spawned none yet, those of the open
+    /// sessions of depth 1 on its thread, or else of the last one there.
     fn previous(&self, request: &Request, before: &[String]) -> Vec<String> {
         let Origin::Tool { parent } = &request.origin else { return before.to_vec() };
         let named = |session: &Session| session.id.clone();
@@ -170,7 +170,7 @@ impl Sessions {
         if open.is_empty() { last().into_iter().collect() } else { open }
     }
 
-    /// The session of a request, where it may be.
+    /// The session of a request; refused where its objective, dependencies, tools or depth are out of bounds.
     fn session(
         &self,
         request: Request,
@@ -217,7 +217,7 @@ impl Sessions {
     }
 }
 
-/// Those that could never start because each waits for another of them.
+/// The ids of those that could never start because each waits for another of them.
 fn circle(sessions: &[Session]) -> Vec<String> {
     let mut left: Vec<&Session> = sessions.iter().collect();
     loop {

@@ -1,6 +1,6 @@
 //! Turns of sub-sessions: begun, thought, acted, answered, failed, cut off, run out of time, cancelled.
 //!
-//! Every turn returns the ids it changed the standing of; told of one that is not running, it does nothing.
+//! Turns return the ids whose status or hop they changed; a turn that does not fit the status does nothing.
 
 use super::{
     HOP_ROUNDS, HOP_S, MOST_ANSWER, MOST_GIVEN, MOST_HOP_ROUNDS, MOST_HOPS, Session, Sessions, Status,
@@ -9,12 +9,12 @@ use crate::Refusal;
 use crate::items::clip;
 use jiff::{SignedDuration, Timestamp};
 
-/// Replies in a row that cannot be read, and deaths while acting, before a session has failed.
+/// Replies in a row that cannot be read, and lives that end while it acts, at which a session fails.
 const MOST_MISREAD: u32 = 3;
 const MOST_CUTS: u32 = 2;
 
 impl Sessions {
-    /// Starts those that may run, the oldest first, until `at_once` are under way.
+    /// Starts sessions that are ready, the oldest first, until `at_once` are running.
     pub fn begin(&mut self, now: Timestamp, at_once: usize) -> Vec<String> {
         let room = at_once.saturating_sub(self.running().count());
         let ready = self.all.iter().filter(|session| self.ready(session, now)).take(room);
@@ -34,8 +34,8 @@ impl Sessions {
         begun
     }
 
-    /// Whatever the hour brings: who overstayed a hop, or spent more than `most_cost` on it, goes on in the next, or has
-    /// failed.
+    /// Ends each hop whose time, money (`most_cost`, in millionths of a dollar) or thoughts are used up: the
+    /// session goes on in the next hop, or fails after the last.
     pub fn tick(&mut self, now: Timestamp, most_cost: u64) -> Vec<String> {
         let (mut changed, mut over) = (Vec::new(), Vec::new());
         for session in self.all.iter_mut().filter(|session| session.status == Status::Running) {
@@ -53,7 +53,7 @@ impl Sessions {
                 over.push((session.id.clone(), format!("not done within {MOST_HOPS} hops: {why}")));
                 continue;
             }
-            // A night slept through is one hop, not all of them.
+            // However late it is, one hop is used up: a night slept through does not fail the session.
             (session.hop, session.hop_began, session.hop_rounds, session.hop_cost) =
                 (session.hop + 1, now, 0, 0);
             changed.push(session.id.clone());
@@ -62,7 +62,7 @@ impl Sessions {
         changed
     }
 
-    /// It thought, and makes these calls.
+    /// The session thought, and makes these calls.
     pub fn thought(&mut self, id: &str, calls: Vec<String>) {
         let Some(session) = self.at(id, Status::Running) else { return };
         session.hop_rounds = session.hop_rounds.saturating_add(1);
@@ -70,14 +70,14 @@ impl Sessions {
         session.acting = calls;
     }
 
-    /// What a thought of it cost, in millionths of a dollar.
+    /// Adds what a thought of the session cost, in millionths of a dollar.
     pub fn paid(&mut self, id: &str, cost: u64) {
         if let Some(session) = self.at(id, Status::Running) {
             session.hop_cost = session.hop_cost.saturating_add(cost);
         }
     }
 
-    /// The first of its calls has a result.
+    /// The first of the session's open calls has a result.
     pub fn acted(&mut self, id: &str) {
         let Some(session) = self.at(id, Status::Running) else { return };
         if !session.acting.is_empty() {
@@ -85,14 +85,14 @@ impl Sessions {
         }
     }
 
-    /// Its remaining calls are not made.
+    /// The session's remaining calls are not made.
     pub fn stopped(&mut self, id: &str) {
         if let Some(session) = self.at(id, Status::Running) {
             session.acting.clear();
         }
     }
 
-    /// Its reply could not be read.
+    /// The session's reply could not be read.
     pub fn misread(&mut self, id: &str, why: &str, now: Timestamp) -> Vec<String> {
         let Some(session) = self.at(id, Status::Running) else { return Vec::new() };
         session.misread = session.misread.saturating_add(1);
@@ -103,19 +103,19 @@ impl Sessions {
         }
     }
 
-    /// It came to its end.
+    /// The session gave its answer and is done.
     pub fn answered(&mut self, id: &str, answer: &str, now: Timestamp) -> Vec<String> {
         self.end(id, Status::Done, answer, now)
     }
 
-    /// It cannot go on; what hangs on it fails with it.
+    /// The session cannot go on; what depends on it fails too.
     pub fn failed(&mut self, id: &str, why: &str, now: Timestamp) -> Vec<String> {
         let mut changed = self.end(id, Status::Failed, why, now);
         changed.extend(self.cascade(now));
         changed
     }
 
-    /// Ends one that waits or runs, with its children; what hangs on them fails.
+    /// Cancels a session that has not ended, with its children; what depends on them fails.
     pub fn cancel(&mut self, id: &str, now: Timestamp) -> Result<Vec<String>, Refusal> {
         let Some(session) = self.get(id) else {
             let error = format!("cancel {:?}: no sub-session is called that", clip(id, 40));
@@ -133,7 +133,7 @@ impl Sessions {
         Ok(changed)
     }
 
-    /// A life ended in the middle: who was acting is told so, for nobody knows whether it happened.
+    /// A life ended: drops open calls, which may have happened; fails sessions cut off `MOST_CUTS` times.
     pub fn cut_off(&mut self, now: Timestamp) -> Vec<String> {
         let mut lost = Vec::new();
         for session in &mut self.all {
@@ -149,7 +149,7 @@ impl Sessions {
         lost.into_iter().flat_map(|(id, why)| self.failed(&id, &why, now)).collect()
     }
 
-    /// Fails what waits for something that has failed or is gone.
+    /// Fails the sessions that wait for one that has failed, was cancelled or is gone.
     pub(super) fn cascade(&mut self, now: Timestamp) -> Vec<String> {
         let mut changed = Vec::new();
         // What fails may be what others wait for: again until none is left.
@@ -159,7 +159,7 @@ impl Sessions {
         changed
     }
 
-    /// One that waits for what will not come, and why.
+    /// A session that waits for one that has failed, was cancelled or is gone, and why it fails.
     fn doomed(&self) -> Option<(String, String)> {
         let broken = |on: &String| match self.get(on) {
             None => Some(format!("{on}, which it waits for, is gone")),
@@ -177,7 +177,7 @@ impl Sessions {
     }
 
     fn end(&mut self, id: &str, status: Status, answer: &str, now: Timestamp) -> Vec<String> {
-        // Only who runs can be done; who waits can still fail or be cancelled.
+        // Only a running session can be done; a waiting one can still fail or be cancelled.
         let open = |session: &&mut Session| match status {
             Status::Done => session.status == Status::Running,
             _ => !session.status.ended(),

@@ -1,20 +1,20 @@
-//! Secrets: what looks like a key, a token or a password is taken out of a text.
+//! Secrets by their look: keys, tokens, cards and logins, told apart from paths, refs, times and numbers.
 //!
-//! Invariant: rather a harmless long word hidden than a key shown; but paths, refs, times and numbers stay.
+//! Invariant: in doubt a long word is hidden rather than a key shown; but paths, refs, times and numbers stay.
 
 pub(super) const HIDDEN: &str = "[hidden]";
 
-/// With these a key of some well-known service begins.
+/// Beginnings of keys of well-known services.
 const PREFIXES: &str = "sk- sk_ pk_live_ rk_live_ ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xoxa- xoxb- \
     xoxp- xapp- AKIA ASIA AIza ya29. eyJ hf_ npm_ pypi- SG. dop_v1_ AGE-SECRET-KEY- whsec_";
 
-/// What follows the beginning of a key at least, in characters.
+/// Characters that follow such a beginning at least.
 const SHORTEST: usize = 8;
 
-/// The longest private key with its lines, in bytes.
+/// The longest private key, its first and last line included, in bytes.
 const LONGEST_BLOCK: usize = 16_384;
 
-/// After these comes the name of a commit, which looks like a key and is none.
+/// Words before the hash of a commit, which looks like a key and is none.
 pub(super) const COMMITS: [&str; 8] =
     ["commit", "commits", "head", "parent", "ref", "rescued", "revision", "tree"];
 
@@ -23,14 +23,14 @@ pub(super) fn is_commit(word: &str) -> bool {
     name.len() == 40 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// `"commit":"…"`.
+/// Whether a word is such a label with its hash: `"commit":"…"`.
 pub(super) fn names_commit(word: &str) -> bool {
     let named = word.split_once([':', '=']);
     let bare = |name: &str| name.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     named.is_some_and(|(name, value)| COMMITS.contains(&&*bare(name)) && is_commit(value))
 }
 
-/// A path, a ref, a date or a name of several words: each of its parts is one that people or clocks write.
+/// Whether a run is a path, a ref, a date or a name of several words: each part is a word, a number or a time.
 pub(super) fn is_path(run: &str) -> bool {
     run.split(['/', '.', '-', '_']).all(|part| is_part(part) || (run.starts_with("refs/") && is_commit(part)))
 }
@@ -47,7 +47,7 @@ fn is_part(part: &str) -> bool {
         || part.len() <= 12 && all(part, u8::is_ascii_digit)
 }
 
-/// Cards have a check digit, and begin with what clocks and counters do not.
+/// Whether a number is a payment card's: it has a valid check digit, and does not begin as clocks and counters do.
 fn is_card(number: &str) -> bool {
     let digits: Vec<u32> = number.chars().rev().map_while(|c| c.to_digit(10)).collect();
     let sum: u32 = digits
@@ -61,7 +61,7 @@ fn is_card(number: &str) -> bool {
         && sum.is_multiple_of(10)
 }
 
-/// Private keys stand between lines of their own.
+/// The text with private keys hidden, from their `-----BEGIN` line to their `-----END` line.
 pub(super) fn without_blocks(text: &str) -> String {
     let (mut rest, mut kept) = (text, String::new());
     while let Some(at) = rest.find("-----BEGIN") {
@@ -87,7 +87,7 @@ pub(super) fn without_blocks(text: &str) -> String {
     kept + rest
 }
 
-/// What follows a key that was cut off: its lines go, the text after them stays.
+/// The text behind the first line of a key without an end: the lines of the key go, what follows them stays.
 fn without_body(text: &str) -> &str {
     let mut rest = text;
     loop {
@@ -111,9 +111,9 @@ pub(super) fn without_login(word: &str) -> String {
     }
 }
 
-/// The run, hidden from where it looks like a key.
+/// The run of letters, hidden from where it begins to look like a key.
 pub(super) fn key(run: &str) -> String {
-    // Most words end here; a thought waits for all of them.
+    // Most words return here: every thought waits until all its words are checked.
     if run.len() <= SHORTEST {
         return run.to_owned();
     }

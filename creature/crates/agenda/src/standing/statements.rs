@@ -1,4 +1,4 @@
-//! What of the owner's words asks for an act, and which of two that contradict each other holds: the last.
+//! The sentences of the owner's that ask for an act; of two that contradict each other the last holds.
 
 use super::Dated;
 use std::collections::BTreeSet;
@@ -11,12 +11,12 @@ pub(super) struct Statement {
     pub at: jiff::Timestamp,
     pub text: String,
     pub resolved: bool,
-    /// The older sentence it stands against.
+    /// The older sentence that it contradicts.
     pub replaced: Option<String>,
     subject: Subject,
 }
 
-/// With these an order begins; what begins otherwise is talk, unless it says what is wanted.
+/// Words an order begins with; a sentence that begins otherwise is talk, unless it has one of `WISHES`.
 const ORDERS: &str = "add always answer archive ask avoid backup build buy call cancel change check clean close \
     collect compare continue create delete deploy do don't dont draft drop edit email ensure fetch find finish fix \
     focus follow forget get give go ignore improve increase install invest investigate keep learn limit list look \
@@ -32,8 +32,10 @@ const POLITE: &str = "please ok okay and then also now so hey hi hello feral jus
 const WISHES: &str = "i want, i need, i'd like, i would like, you should, you must, you may not, make sure, let's, \
     from now on, need you to, no longer, has to be, must not";
 
+/// Words that make a sentence one that forbids.
 const AGAINST: &str = "don't dont not never stop no without avoid cancel forget longer quit ignore drop";
 
+/// Words that are no part of a subject.
 const IDLE: &str = "a an and are about all any as at be by can could do every for from have i i'd if in is it \
     just like make me more must my need now of on or our please should so sure than that the them then there \
     they this to too today tomorrow up us want we will with would you your one two three four five ten until when only again always each";
@@ -85,7 +87,7 @@ pub(super) fn standing(said: &[Dated]) -> Vec<Statement> {
     for (dated, sentence) in all.filter(|(_, sentence)| actionable(sentence)).take(MOST) {
         let (subject, text) = (Subject::of(sentence), sentence.to_owned());
         match kept.iter_mut().find(|newer| newer.subject.stands_against(&subject)) {
-            // Said again it is the same word, and as fresh as the last time.
+            // A sentence said again counts once, as fresh as the last time.
             Some(newer) if newer.subject.all == subject.all => {}
             Some(newer) => {
                 newer.replaced.get_or_insert(text);
@@ -111,7 +113,7 @@ impl Subject {
     fn of(sentence: &str) -> Self {
         let all = words(sentence);
         let first = all.iter().map(String::as_str).find(|word| !among(POLITE, word)).unwrap_or_default();
-        // How often and at what hour is no other subject: "every 10 minutes", "at 10".
+        // Intervals and hours are no part of the subject: "every 10 minutes", "at 10".
         let is_time = |at: usize| {
             let (before, next) = (at.checked_sub(1).and_then(|at| all.get(at)), all.get(at + 1));
             before.is_some_and(|word| word == "at") || next.is_some_and(|word| among(UNITS, stem(word)))
@@ -127,7 +129,7 @@ impl Subject {
             all.iter().enumerate().filter(is_about).map(|(_, word)| stem(word).to_owned()).collect();
         let alone = |what: &str| (false, BTreeSet::from([what.to_owned()]));
         let (against, about) = match first {
-            // There is one focus, and one answer to whether work goes on.
+            // All sentences on focus have one subject, and all on whether work goes on another: the last holds.
             "focus" | "prioritise" | "prioritize" => alone("(focus)"),
             "pause" | "resume" => alone("(work)"),
             "stop" | "continue" | "go" if about.len() < 2 => alone("(work)"),

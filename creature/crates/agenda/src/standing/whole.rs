@@ -1,32 +1,32 @@
-//! Redaction of a whole text: what a label calls a secret, and what looks like a key wherever it stands; the rest stays.
+//! Redaction of a whole text: values behind a label such as `password`, and whatever looks like a key.
 //!
-//! Invariant: line by line and space by space the text stays as it is, and so do source code, paths, refs and numbers.
+//! Invariant: the rest stays as it is, its lines and spaces too; so do source code, paths, refs and numbers.
 
 use super::secrets::{COMMITS, HIDDEN, is_commit, is_path, key, names_commit, without_blocks, without_login};
 
-/// A name with one of these in it is the name of a secret whatever is said to be it.
+/// A label with one of these in it names a secret, whatever the value looks like.
 const PLAIN: [&str; 9] =
     ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "api_key", "api-key", "apikey"];
 
-/// With one of these, of a secret that looks like none of our words.
+/// A label with one of these in it names a secret only where the value looks like one.
 const ODD: [&str; 6] = ["token", "access_key", "private_key", "authorization", "credential", "bearer"];
 
-/// What stands behind a label in code and in prose, and is no secret.
+/// Words that stand behind a label in code and in prose and are no secret.
 const WORDS: &str = "string str bool option none some null true false value self a an the at in on of to not no wrong \
     missing needed required set kept hidden what that this it by for with from never and or your my its asked found";
 
-/// These in a line make it source code, where a plain name is a name.
+/// A line with one of these is source code, where a plain word behind a label is an identifier, not a secret.
 const CODE: [&str; 11] = ["::", "fn ", "let ", "pub ", "self.", "// ", "//!", "///", "=> ", "use ", "const "];
 
 /// The longest secret behind a label, in bytes.
 const LONGEST: usize = 1_024;
 
-/// The text without what looks like a secret; in source code a plain name behind a label is a name.
+/// The text with `HIDDEN` in place of secrets; in lines of source code a plain word behind a label stays.
 pub fn redact(text: &str) -> String {
     redacted(text, true)
 }
 
-/// The same of words that are no source code, in one line.
+/// The same for a text that is no source code, returned on one line.
 pub fn redact_prose(text: &str) -> String {
     redacted(text, false).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -40,7 +40,7 @@ fn redacted(text: &str, may_be_code: bool) -> String {
     runs(&shown)
 }
 
-/// Lines with their ends, also where they stand in one as `\n`.
+/// Lines with their ends; a line end written out as `\n` ends one too.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n').flat_map(|line| {
         let mut rest = Some(line);
@@ -56,10 +56,10 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Hides what a label in this line names.
+/// Appends the line to `shown`, the values that its labels name hidden.
 fn named(line: &str, may_be_code: bool, shown: &mut String) {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    // `pause ` is no `use `.
+    // The `use ` in `pause ` is no sign of code.
     let stands = |at: usize| !line.get(..at).is_some_and(|before| before.ends_with(char::is_alphanumeric));
     let code = may_be_code
         && CODE.iter().any(|sign| {
@@ -83,7 +83,7 @@ fn named(line: &str, may_be_code: bool, shown: &mut String) {
     *shown += rest;
 }
 
-/// The secret that a label names: how far behind it stands, and itself.
+/// The secret that a label names: its offset in `after`, in bytes, and the secret.
 fn secret<'a>(label: &str, after: &'a str, code: bool) -> Option<(usize, &'a str)> {
     let label = label.to_lowercase().replace("tokens", "");
     let plain = PLAIN.iter().any(|name| label.contains(name));
@@ -101,11 +101,11 @@ enum How {
     /// `token=abcd`, as in an address or a shell.
     Joined,
     Said,
-    /// Right behind it, with nothing that says so.
+    /// Right behind the label, with no sign or verb between.
     Beside,
 }
 
-/// What is said to be the thing named: how far off it stands, itself, and how.
+/// The value behind a label: its offset in `after`, in bytes, the value, and how it stands there.
 fn behind(after: &str) -> Option<(usize, &str, How)> {
     let skip = |text: &str, of: &[char]| text.len() - text.trim_start_matches(of).len();
     let mut at = skip(after, &['"', '\'', '`', '\\', ' ', '*']);
@@ -131,7 +131,7 @@ fn behind(after: &str) -> Option<(usize, &str, How)> {
     let quote = from(at + open).chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
     if let Some(quote) = quote {
         let inner = from(at + open + 1);
-        // Quotes that do not close hold nothing: what stands in them ends as a word does.
+        // Where the quote does not close, the value ends with its first word.
         let closed = bounded(inner).find(quote);
         let end = closed.or_else(|| bounded(inner).find(char::is_whitespace)).unwrap_or(bounded(inner).len());
         let value = inner.get(..end).unwrap_or_default().trim_end_matches('\\');
@@ -144,7 +144,7 @@ fn behind(after: &str) -> Option<(usize, &str, How)> {
     Some((at, value, how))
 }
 
-/// As much of a text as one secret can be.
+/// The first `LONGEST` bytes of a text.
 fn bounded(text: &str) -> &str {
     let end = (0..=text.len().min(LONGEST)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     text.get(..end).unwrap_or_default()

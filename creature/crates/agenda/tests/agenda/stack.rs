@@ -277,9 +277,16 @@ fn papers_that_changed_are_one_line() {
 }
 
 #[test]
-fn a_thousand_items_are_ranked_in_an_instant() {
+fn ranking_ten_times_the_items_takes_no_hundred_times_as_long() {
+    let fewer = fastest(25);
+    let more = fastest(250);
+    assert!(more < fewer * 50, "{fewer:?} for 100 items, {more:?} for 1,000");
+}
+
+/// How long ranking four times as many items takes, the fastest of twenty.
+fn fastest(quarter: usize) -> std::time::Duration {
     let mut kept = Kept::default();
-    for n in 0..250 {
+    for n in 0..quarter as u32 {
         kept.goal(&format!("goal {n}"), &["one", "two", "three"]);
         kept.opportunity(&format!("opportunity {n}"), f64::from(n));
         kept.task(false, &format!("task {n}"), i64::from(n) * 60, (n % 2 == 0).then_some(600));
@@ -290,11 +297,10 @@ fn a_thousand_items_are_ranked_in_an_instant() {
     }
     let fastest = (0..20).map(|_| {
         let began = std::time::Instant::now();
-        assert_eq!(kept.lines().len(), 1_000);
+        assert_eq!(kept.lines().len(), 4 * quarter);
         began.elapsed()
     });
-    let fastest = fastest.min().unwrap();
-    assert!(fastest.as_millis() < 20, "{fastest:?}");
+    fastest.min().unwrap()
 }
 
 const ALL: [Status; 5] = [Status::Pending, Status::Active, Status::Done, Status::Failed, Status::Blocked];

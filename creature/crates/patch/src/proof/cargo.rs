@@ -16,14 +16,14 @@ const MOST_EVIDENCE: usize = 8_000;
 /// Seed of property tests: with the same cases in every run no edit passes or fails by chance.
 const SEED: &str = "1";
 
-/// Bytes of what a run of tests says.
+/// Bytes kept of each output of a run of cargo.
 const MOST_BYTES: usize = 2 << 20;
 
-/// Begins the name of tests that the guardian runs, beside the newborn.
+/// Beginning of the names of tests that take long: the guardian runs them beside the newborn.
 pub const PROBATION: &str = "probation::";
 
-/// A tree that cargo builds, and where its artefacts go. Cargo names what is in a workspace by its path from the
-/// workspace's root and takes for fresh what is older than its artefact, so each tree has a target folder of its own.
+/// A tree that cargo builds, and where its artefacts go. Cargo names packages of a workspace by their path from
+/// its root, and takes source older than its artefact for built, so each tree has a target folder of its own.
 #[derive(Clone, Debug)]
 pub struct Tree {
     pub(super) workshop: Workshop,
@@ -33,7 +33,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The one that lives; the guardian builds it in the same folder.
+    /// The tree that lives; the guardian builds it in the same target folder.
     pub fn living(workshop: &Workshop) -> Self {
         let (source, target) = (workshop.house.source(), workshop.house.target());
         Self { workshop: workshop.clone(), source, target, draft: false }
@@ -50,22 +50,22 @@ impl Tree {
         self.source.parent().unwrap_or(&self.source)
     }
 
-    /// `cargo build` of what lives and of the tests: one run of cargo, so that they are compiled side by side.
+    /// `cargo build` of the binaries and the tests: one run of cargo, so that they are compiled side by side.
     pub(super) async fn build(&self, packages: &[&str]) -> Result<Ended, Fault> {
         let mut args = named(packages);
         args.extend(["--bins", "--tests", "--message-format=json-render-diagnostics"]);
         self.cargo("build", &args, self.workshop.limits.build).await
     }
 
-    /// `cargo check` of all there is, tests too; how long it took.
+    /// `cargo check` of all packages, tests too; how long it took.
     pub async fn check(&self) -> Result<Duration, Fault> {
         let args = ["--workspace", "--bins", "--tests"];
         let ended = self.cargo("check", &args, self.workshop.limits.build).await?;
         passed("cargo check", &ended)
     }
 
-    /// `cargo test`, to the end whatever fails; `filter` picks tests by name. What takes long is left to the newborn's
-    /// probation. No packages: the creature's own.
+    /// `cargo test`, to the end whatever fails. `filter` picks tests by name; without one, tests that take long
+    /// are left to the newborn's probation. No packages: the creature's own.
     pub(super) async fn test(&self, packages: &[&str], filter: Option<&str>) -> Result<Ended, Fault> {
         let mut args = named(packages);
         args.extend(["--no-fail-fast", "--"]);
@@ -76,7 +76,7 @@ impl Tree {
         self.cargo("test", &args, self.workshop.limits.test).await
     }
 
-    /// The tests of these names once more.
+    /// Runs the tests of exactly these names once more.
     pub(super) async fn again(&self, packages: &[&str], names: &[&str]) -> Result<Ended, Fault> {
         let mut args = named(packages);
         args.extend(["--no-fail-fast", "--", "--exact"]);
@@ -90,13 +90,14 @@ impl Tree {
         passed("cargo fetch", &process::run(job).await?)
     }
 
-    /// Brings the lock up to what the manifests name, from what is on this disk; nothing is fetched.
+    /// Brings `Cargo.lock` up to what the manifests name, from what is on this disk; nothing is fetched.
     pub(super) async fn resolve(&self) -> Result<Ended, Fault> {
         let args = ["update", "--workspace", "--offline", "--quiet"];
         process::run(self.job(&args, self.workshop.limits.build)).await
     }
 
-    /// From the root the creature's own .cargo/config.toml and rust-toolchain.toml are inert, as for the guardian.
+    /// Runs cargo from the repository root: there the creature's own .cargo/config.toml and rust-toolchain.toml
+    /// are inert, as for the guardian.
     fn job(&self, args: &[&str], deadline: Duration) -> Job {
         let job = Job::new(&self.workshop.cargo, self.workshop.house.root(), deadline);
         job.args(args).args(["--manifest-path".into(), self.source.join("Cargo.toml")])
@@ -114,13 +115,13 @@ impl Tree {
             .env("RUST_TEST_THREADS", "8")
             .env("RUST_BACKTRACE", "0")
             .env("PROPTEST_RNG_SEED", SEED)
-            // Else a failure would be written among the sources.
+            // Else proptest would write a failing case among the sources.
             .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "true");
         process::run(Job { most_bytes: MOST_BYTES, ..job }).await
     }
 
-    /// Gives files that changed since cargo last ran here a new modification time: those of another draft may be older than
-    /// their artefacts.
+    /// Gives files that changed since cargo last ran here a new modification time: those of another draft may be
+    /// older than their artefacts.
     fn touch_changed(&self) -> Result<(), Fault> {
         let failed =
             |cause: &dyn Error| Fault::caused("prepare the build of the draft", cause, "is the disk full?");
@@ -154,8 +155,8 @@ pub(super) fn passed(step: &str, ended: &Ended) -> Result<Duration, Fault> {
     if ended.ok() { Ok(ended.took) } else { Err(fault(step, ended, &|_| String::new())) }
 }
 
-/// A failed step as the mind is told of it: how it ended, and the lines that say why; `known` says of a test how it is
-/// without the change.
+/// A failed step as the mind is told of it: how it ended, and the lines that say why; `known` says how a test
+/// fares without the change.
 pub(super) fn fault(step: &str, ended: &Ended, known: &dyn Fn(&str) -> String) -> Fault {
     let lines = diagnostics::wrong(&ended.stdout.text(), &ended.stderr.text(), MOST_EVIDENCE, known);
     let hint = match ended.timed_out {

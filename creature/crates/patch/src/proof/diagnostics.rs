@@ -1,4 +1,4 @@
-//! What of cargo's output says what is wrong: the first errors whole, the others in a line each, every failing test by name. Pure.
+//! What is wrong, by cargo's output: the first errors whole, others in a line, every failing test by name. Pure.
 
 /// Lines taken from the end of an output that names no error.
 const MOST_LAST: usize = 100;
@@ -11,7 +11,7 @@ const MOST_NAMED: usize = 300;
 pub struct Tests {
     pub passed: Vec<String>,
     pub failed: Vec<Failing>,
-    /// Every binary that began told its result: nothing is missing here.
+    /// Every test binary that began told its result, so that no test is missing here.
     pub whole: bool,
 }
 
@@ -28,7 +28,7 @@ impl Tests {
     }
 }
 
-/// What the tests came to, as libtest and cargo print it.
+/// Reads what the tests came to: results from libtest's stdout, which binaries ran from cargo's stderr.
 pub fn tests(stdout: &str, stderr: &str) -> Tests {
     let mut tests = Tests::default();
     let (mut name, mut said) = (None, Vec::new());
@@ -74,8 +74,8 @@ pub fn tests(stdout: &str, stderr: &str) -> Tests {
     tests
 }
 
-/// Why a step failed, in about `most` characters: failing tests, else compile errors, else tests that hang, else the last
-/// lines. `known` says of a test how it is without the change.
+/// Why a step failed, in about `most` characters: failing tests, else compile errors, else tests that hang, else
+/// the last lines. `known` says how a test fares without the change.
 pub fn wrong(stdout: &str, stderr: &str, most: usize, known: &dyn Fn(&str) -> String) -> String {
     let tests = tests(stdout, stderr);
     if !tests.failed.is_empty() {
@@ -84,7 +84,7 @@ pub fn wrong(stdout: &str, stderr: &str, most: usize, known: &dyn Fn(&str) -> St
     if let Some(text) = errors(stderr, most) {
         return text;
     }
-    // Stopped at its deadline, a test run has said no more than which tests took long.
+    // A test run that was stopped at its deadline has only said which tests took long.
     from(stdout, |line| line.contains("has been running for over"))
         .or_else(|| from(stdout, |line| line.contains("panicked at")))
         .or_else(|| last(stderr))
@@ -140,7 +140,7 @@ fn errors(stderr: &str, most: usize) -> Option<String> {
     Some(text)
 }
 
-/// The first of them that fit, whole, and how many those are; of one that is too long alone its first lines.
+/// The first blocks that fit, whole, and how many they are; of a first one that is too long, its first lines.
 fn fitting(blocks: &[String], most: usize) -> (String, usize) {
     let (mut text, mut shown) = (String::new(), 0);
     for block in blocks {
@@ -181,7 +181,7 @@ fn last(text: &str) -> Option<Vec<&str>> {
     lines.get(start..).filter(|lines| !lines.is_empty()).map(<[&str]>::to_vec)
 }
 
-/// Cargo's own progress and its JSON messages say nothing about what is wrong.
+/// Whether a line is cargo's progress or a JSON message, which say nothing about what is wrong.
 fn progress(line: &str) -> bool {
     let words = [
         "Compiling",

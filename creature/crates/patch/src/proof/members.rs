@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A package: its folder as paths of changes have it, and what it stands on.
+/// A package: its folder from the repository root, with a `/` at its end, and the packages it depends on.
 struct Member {
     name: String,
     folder: String,
     stands_on: BTreeSet<String>,
 }
 
-/// Packages whose files are among these paths, and those that stand on them, the creature's own first: it stands on all of
-/// them. All, where a manifest or the lock changes. `root` holds `creature/`.
+/// Packages whose files are among these paths, and those that depend on them, the creature's own first. All
+/// packages where a manifest or the lock is among the paths. `root` holds `creature/`.
 pub fn touched(root: &Path, paths: &[String]) -> Vec<String> {
     let members = members(root);
     let of = |path: &String| members.iter().rfind(|member| path.starts_with(&member.folder));
@@ -36,7 +36,7 @@ pub fn names(root: &Path) -> Vec<String> {
     members(root).into_iter().map(|member| member.name).collect()
 }
 
-/// The creature's own first.
+/// All packages, the creature's own first.
 fn members(root: &Path) -> Vec<Member> {
     let crates = std::fs::read_dir(root.join("creature/crates")).into_iter().flatten().flatten();
     let mut folders: Vec<String> =

@@ -20,13 +20,13 @@ pub struct Proof {
     pub build_ms: u64,
     pub test_ms: u64,
     pub rehearsal_ms: u64,
-    /// Tests by name; those that failed, and passed when they were tried again, among them.
+    /// Tests that passed by name, flaky ones among them: those failed, and passed when they were tried again.
     pub passed: Vec<String>,
     pub flaky: Vec<String>,
 }
 
-/// Writes the changes into the tree that lives and proves it as it is then; put back when the proof fails, or is dropped.
-/// `judge` says of the lock that came of it whether it may be.
+/// Writes the changes into the tree that lives and proves it; puts them back when the proof fails, or is dropped.
+/// `judge` refuses packages that nobody allowed, and is asked where manifests change.
 pub async fn try_out(
     workshop: &Workshop,
     changes: Vec<Change>,
@@ -50,8 +50,8 @@ pub async fn try_out(
     Err(failed)
 }
 
-/// Proves the source as it is on disk, where these paths changed; changes nothing of it. `judge` as in `try_out`, where
-/// manifests changed.
+/// Proves the source as it is on disk, where these paths changed; writes none of it. `judge` is as in `try_out`,
+/// none where no manifest changed.
 pub async fn prove(
     workshop: &Workshop,
     paths: &[String],
@@ -67,15 +67,15 @@ pub async fn prove(
     Ok(proof)
 }
 
-/// Builds what these packages come to. The lock is judged before anything is fetched, as far as this disk knows what it
-/// will be, and after the build in any case.
+/// Builds these packages. The lock is judged before anything is fetched, as far as it can be resolved from this
+/// disk, and again after the build.
 async fn build(
     tree: &Tree,
     packages: &[&str],
     judge: Option<&dyn Fn() -> Result<(), Fault>>,
 ) -> Result<(), Failed> {
     if let Some(judge) = judge {
-        // What it cannot find here fails the build too, or is judged after it.
+        // What cannot be resolved from this disk fails the build too, or is judged after it.
         tree.resolve().await.at(Stage::Build)?;
         judge().at(Stage::Boundary)?;
     }

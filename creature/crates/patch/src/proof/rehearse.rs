@@ -1,4 +1,4 @@
-//! The rehearsal: a new binary lives one canned thought on a copy of the real memory before anything is asked of the guardian.
+//! The rehearsal: a new binary lives one canned thought on a copy of the memory before the guardian is asked.
 //!
 //! Invariant: nothing of the real house is written; the copy lies in the workspace and is made afresh each time.
 
@@ -80,7 +80,7 @@ fn end_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a file holds from this byte on, as far as a rehearsal looks.
+/// At most `MOST_MEMORY` bytes of a file from this byte on.
 fn from(path: &Path, start: u64) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(start))?;
@@ -89,7 +89,7 @@ fn from(path: &Path, start: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Regular files of a folder; links are nobody's papers.
+/// Regular files of a folder; links are left out.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));

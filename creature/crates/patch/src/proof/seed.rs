@@ -1,6 +1,6 @@
-//! The draft's target folder takes over what cargo built of registry crates for the tree that lives: they are the same.
+//! The draft's target folder takes over what cargo built of registry crates for the tree that lives.
 //!
-//! Invariant: nothing of the other folder is changed by what cargo writes here: only files it replaces whole are shared.
+//! Invariant: what cargo writes here changes nothing in the other folder: only files replaced whole are shared.
 
 use crate::source;
 use std::fs;
@@ -10,13 +10,13 @@ use std::path::Path;
 /// Folders of a target folder that hold artefacts, and what cargo knows of them.
 const FOLDERS: [&str; 3] = ["build", "deps", ".fingerprint"];
 
-/// Files that compilers replace whole, and that are large.
+/// Endings of files that compilers replace whole and that are large: they are hard-linked, others copied.
 const SHARED: [&str; 5] = ["rlib", "rmeta", "so", "a", "o"];
 
 /// How deep folders are followed.
 const DEEPEST: usize = 16;
 
-/// Takes over what is there of packages that are not `own`; what cannot be had is built again.
+/// Takes over artefacts of packages that are not `own`; those that cannot be had are built again.
 pub fn take_over(from: &Path, to: &Path, own: &[String]) {
     for folder in FOLDERS {
         if let Err(error) = folder_of(&from.join(folder), &to.join(folder), own, DEEPEST) {

@@ -15,7 +15,7 @@ const MOST_AGAIN: usize = 8;
 /// What came of tests that passed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tested {
-    /// The result of each binary.
+    /// The line `test result: …` of each test binary.
     pub results: Vec<String>,
     pub passed: Vec<String>,
     /// Failed, and passed when they were tried again.
@@ -55,7 +55,7 @@ impl Known {
         self
     }
 
-    /// How a test is without the change.
+    /// How a test fares without the change, in words.
     pub fn of(&self, test: &str) -> String {
         let has = |names: &[String]| names.iter().any(|name| name == test);
         match (has(&self.passed), has(&self.failed)) {
@@ -66,8 +66,9 @@ impl Known {
     }
 }
 
-/// Tests of all packages of a tree, first of those that a change of these paths touches; ends with the first that fail.
-/// What takes long has to be asked for by name. `unchanged`, the time, where the tree is one without a change.
+/// Runs the tests of all packages of a tree, first of those that a change of these paths touches; ends with the
+/// first that fail. Tests that take long run only if `filter` names them. `unchanged` is the time now, where the
+/// tree is without a change: its failures are then noted as `Known`.
 pub async fn test(
     tree: &Tree,
     paths: &[String],

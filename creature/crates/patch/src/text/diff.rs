@@ -1,4 +1,4 @@
-//! Unified diffs: reads those that models write, fenced, miscounted, without prefixes or numbers, and writes its own. Pure.
+//! Unified diffs: reads what models write (fenced, miscounted, without prefixes or numbers), writes its own. Pure.
 //!
 //! Invariant: what cannot be read is an error naming the line; nothing is guessed about content, only about form.
 
@@ -22,7 +22,7 @@ pub struct FilePatch {
     pub hunks: Vec<Hunk>,
 }
 
-/// One hunk: what it expects and what it makes of it.
+/// One hunk: the lines it expects, and those it puts in their place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hunk {
     /// Line of the old file it claims to start at, from 1.
@@ -51,7 +51,7 @@ impl Hunk {
         old.collect()
     }
 
-    /// The lines it leaves.
+    /// The lines that stand there after it.
     pub fn leaves(&self) -> Vec<&str> {
         let new = self.lines.iter().filter_map(|line| match line {
             Line::Keep(text) | Line::Add(text) => Some(text.as_str()),
@@ -111,7 +111,7 @@ impl Reader {
             return Ok(());
         }
         if line.starts_with("--- ") && begins_file(rest, self.in_hunk) {
-            // After `diff --git` this is the same file still.
+            // After `diff --git` this line is still about the same file.
             if self.in_hunk || self.open.as_ref().is_none_or(|open| !open.hunks.is_empty()) {
                 self.start_file(number)?;
             }
@@ -197,7 +197,7 @@ impl Reader {
                 hunk.new_unended = !matches!(hunk.lines.last(), None | Some(Line::Remove(_)));
                 return;
             }
-            // A blank or unprefixed line lost its space; if it never was one, it will not match.
+            // A blank or unprefixed line is taken for a kept one that lost its space; any other matches nothing.
             Some(_) | None => Line::Keep(line.to_owned()),
         };
         hunk.lines.push(read);
@@ -289,7 +289,6 @@ fn clean(name: &str) -> String {
 
 /// A change of one file as a unified diff with a few lines around it; none means that there is no file.
 pub fn write(path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
-    // A name with `:` or a leading slash would be read as more than a name.
     let name = Path::new(path);
     let mut options = DiffOptions::new();
     options.context_lines(3);

@@ -1,6 +1,7 @@
 //! Places a file's hunks in its real text: exactly, or nearly and unique, or not at all. Pure.
 //!
-//! Invariant: a hunk lands where its whole old side stands, trailing spaces aside; among several such places it is refused.
+//! Invariant: a hunk lands where its whole old side stands, trailing spaces aside. Of several exact places it
+//! takes the one its header names if the header's counts fit its body; else it is refused.
 //! Invariant: every hunk is placed in the text as it was, so no hunk can land in what another one wrote.
 //! Invariant: lines a hunk only keeps stay byte for byte as the file has them.
 
@@ -187,7 +188,7 @@ fn locate(hunk: &Hunk, file: &[&str]) -> Result<Spot, String> {
         [] => {}
         _ => return Err(ambiguous(&near)),
     }
-    // A short new side stands anywhere; two telling lines of it, or the whole file, are needed to believe it was applied.
+    // A short new side may stand anywhere: two telling lines, or the whole file, must agree to count as applied.
     let telling = new.iter().filter(|line| line.chars().any(char::is_alphanumeric)).count();
     let believable = (telling >= 2 && gap_is_known(hunk)) || new.len() == file.len();
     match places(file, &new, |a, b| a == b).as_slice() {

@@ -1,9 +1,9 @@
-//! Tells whoever misquoted a text what it really says: the nearest block, the first difference, the places there are. Pure.
+//! Tells whoever misquoted a text what it really says: the nearest block, the first difference, the places. Pure.
 
 /// Lines of a text that are shown around a place.
 const MOST_SHOWN: usize = 12;
 
-/// Places that are named of many.
+/// Places that are named at most.
 const MOST_PLACES: usize = 8;
 
 /// The block of a text that comes nearest to the lines that were expected.
@@ -16,7 +16,7 @@ pub struct Nearest<'a> {
     expected: &'a [&'a str],
 }
 
-/// The nearest block, and of several the one nearest to the line at this index; none where no line is there.
+/// The block with the most expected lines, of several the nearest to index `stated`; none if there are none.
 pub fn nearest<'a>(text: &'a [&'a str], expected: &'a [&'a str], stated: usize) -> Option<Nearest<'a>> {
     let same = |start: usize| {
         let pairs = expected.iter().zip(text.iter().skip(start));

@@ -15,7 +15,7 @@ pub type Miss = (String, String);
 
 /// Replaces `old`, which must stand once exactly, or once when spaces at the ends of lines are ignored.
 pub fn replace(text: &str, old: &str, new: &str) -> Result<Replaced, Miss> {
-    // A text that ends every line with \r\n is edited as if it did not, and given them back.
+    // A text whose every line ends with \r\n is edited with \n, and gets \r\n back.
     let crlf = text.contains('\n') && text.matches('\n').count() == text.matches("\r\n").count();
     if !crlf {
         return plain(text, old, new);
@@ -77,7 +77,7 @@ fn nearly(text: &str, old: &str) -> Vec<(usize, usize)> {
     let range = |window: &[(usize, &str)]| {
         let (from, _) = window.first()?;
         let (last, line) = window.last()?;
-        // What `old` says of its own last newline decides whether the file's goes with it.
+        // The last newline of the place is replaced only if `old` ends with one.
         let body = if old.ends_with('\n') { line.len() } else { line.trim_end_matches(['\n', '\r']).len() };
         Some((*from, last + body))
     };
@@ -99,7 +99,7 @@ fn many(text: &str, starts: &[usize]) -> String {
     format!("`old` stands in {}; quote more of what is around the one you mean", nearest::places(&lines))
 }
 
-/// Says how the passage is not there: where its first telling line is, and where the texts part.
+/// Why the passage is not found: `new` stands there already, or where the nearest block is and first differs.
 fn missing(text: &str, old: &str, new: &str) -> Miss {
     if let [at] = overlapping(text, new).as_slice()
         && new.trim().len() >= 8
@@ -133,7 +133,7 @@ fn alike(file: &[&str], wanted: &[&str]) -> Miss {
     };
     let best = file.iter().enumerate().map(|(at, other)| (shared(other), std::cmp::Reverse(at)));
     match best.max() {
-        // Half of it is no accident.
+        // A line that agrees by half is no accident.
         Some((chars, std::cmp::Reverse(found))) if chars * 2 >= line.chars().count() && chars > 3 => {
             let why = format!("`old` is not there; the nearest to its line {} is line {}", at + 1, found + 1);
             (why, nearest::numbered(file, found.saturating_sub(at), wanted.len()))
