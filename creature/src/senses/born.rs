@@ -1,7 +1,7 @@
 //! What a life was born with, as a diff: the change it came of, or the one that was put back.
 
 use crate::paths::House;
-use git2::{DiffFormat, DiffOptions, Oid, Repository};
+use git2::{DiffFormat, DiffOptions, Oid};
 use ground::text::shorten;
 
 /// Most characters of a patch, and most of its files, that are told.
@@ -26,7 +26,7 @@ pub fn change(house: &House, from: Option<&str>, to: &str) -> Change {
 }
 
 fn read(house: &House, from: Option<&str>, to: &str) -> Result<Change, git2::Error> {
-    let repo = Repository::open(house.root())?;
+    let repo = patch::repository::open(house)?;
     let to = repo.find_commit(Oid::from_str(to)?)?;
     let from = match from {
         Some(from) => repo.find_commit(Oid::from_str(from)?)?,

@@ -14,7 +14,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Top-level names that are never the workspace, whatever the owner's settings say.
-const HOUSE: [&str; 12] = [
+const HOUSE: [&str; 17] = [
     ".git",
     ".ci",
     ".self",
@@ -23,6 +23,11 @@ const HOUSE: [&str; 12] = [
     "guardian",
     "broker",
     "console",
+    "house",
+    "walls",
+    "trials",
+    "docs",
+    "Cargo.toml",
     "scripts",
     "target",
     "owner.toml",

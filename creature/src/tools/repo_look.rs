@@ -8,13 +8,12 @@ use super::lent::Lent;
 use super::outline::{self, Item};
 use super::page::{self, head};
 use crate::fault::Fault;
-use git2::{ConfigLevel, Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
+use git2::{Delta, DiffFormat, DiffOptions, Repository, Status, StatusOptions};
 use patch::change::Change;
 use patch::draft::Draft;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 
 /// Paths in one list, bytes of a diff, bytes of a file that is read.
 const MOST_LISTED: usize = 200;
@@ -241,15 +240,7 @@ pub(super) fn is_secret(path: &Path) -> bool {
 }
 
 pub(super) fn open(tools: &Lent<'_>) -> Result<Repository, Fault> {
-    static ALONE: Once = Once::new();
-    // The owner's own settings of git may not be readable from here, and unreadable ones would be an error.
-    ALONE.call_once(|| {
-        for level in [ConfigLevel::System, ConfigLevel::XDG, ConfigLevel::Global] {
-            // Sound: all calls of git2 are made on the one thread of the runtime.
-            let _ = unsafe { git2::opts::set_search_path(level, "") };
-        }
-    });
-    Repository::open(tools.store.house.root()).map_err(|cause| git(&cause))
+    patch::repository::open(&tools.store.house).map_err(|cause| git(&cause))
 }
 
 fn git(cause: &git2::Error) -> Fault {

@@ -168,7 +168,7 @@ fn the_catalogue_says_it_in_few_words() {
 }
 
 #[tokio::test]
-async fn a_request_in_phases_becomes_a_goal_and_is_answered() {
+async fn on_instinct_a_request_in_phases_becomes_a_goal_and_is_answered() {
     let house = TempHouse::new();
     let mut lived = Lived::born(&house, "2026-03-02T08:00:00Z", 1).await;
     house.say("first map the house, then note what is missing in it");
@@ -179,6 +179,19 @@ async fn a_request_in_phases_becomes_a_goal_and_is_answered() {
     let said = |record: &&Record| record.kind == "message" && record.data["from"] == "creature";
     let told = records.iter().find(said).unwrap();
     assert!(told.data["text"].as_str().unwrap().contains("as a goal"), "{told:?}");
+}
+
+/// Plain code guessed at the owner's English though a mind was there to read it.
+#[tokio::test]
+async fn what_a_request_in_phases_becomes_a_model_decides() {
+    loopback!();
+    let script = Script::new(vec![thought("rest", json!([]), 300)]);
+    let house = TempHouse::with_model("openai", &script, 300);
+    let mut lived = Lived::born(&house, "2026-03-02T08:00:00Z", 1).await;
+    house.say("first map the house, then note what is missing in it");
+    lived.wake().await;
+    assert!(lived.life.store.agenda.goals.list.iter().all(|goal| !goal.owner));
+    assert!(script.situation(0).contains("then note what is missing"), "{}", script.situation(0));
 }
 
 #[tokio::test]

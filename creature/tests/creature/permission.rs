@@ -150,9 +150,22 @@ async fn a_risky_root_is_a_folder_of_its_own() {
         &yard.call("files.write", json!({"path": "../x", "text": "a"})).await,
         "projects/site only"
     ));
-    for root in
-        ["", ".", "..", "/tmp", "creature", "Creature/src", ".self/mind", ".git", "self", "a/../creature"]
-    {
+    for root in [
+        "",
+        ".",
+        "..",
+        "/tmp",
+        "creature",
+        "Creature/src",
+        ".self/mind",
+        ".git",
+        "self",
+        "a/../creature",
+        "walls",
+        "house/src",
+        "trials",
+        "docs",
+    ] {
         yard.tools.files.risky_root = root.to_owned();
         let result = yard.call("files.write", json!({"path": "x.txt", "text": "a"})).await;
         assert!(refused(&result, "risky root"), "{root}: {result}");

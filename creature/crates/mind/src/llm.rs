@@ -49,10 +49,17 @@ pub fn offered(reach: &Reach<'_>, status: &Value) -> Result<Option<ModelMind>, S
     Ok(Some(mind))
 }
 
-/// A model that is not the first of the offer; without the owner's `effort`, for each maker has its own words.
+/// A model that is not the first of the offer; without the owner's `effort`, for each maker has its own words, and with
+/// the owner's `context_tokens` only where the broker does not know its window.
 pub fn other(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMind, String> {
-    let settings = ModelSettings { effort: String::new(), ..reach.settings.clone() };
+    let context_tokens = window(offer).or(reach.settings.context_tokens);
+    let settings = ModelSettings { effort: String::new(), context_tokens, ..reach.settings.clone() };
     named(&Reach { settings: &settings, ..*reach }, offer, name)
+}
+
+/// The window of a model that is offered, in tokens, where the broker knows it.
+fn window(offer: &Value) -> Option<u64> {
+    offer.get("window").and_then(Value::as_u64).filter(|window| *window > 0)
 }
 
 /// The model of an offer, or the one called `name` that is reached in the same way.
@@ -72,8 +79,7 @@ fn named(reach: &Reach<'_>, offer: &Value, name: Option<&str>) -> Result<ModelMi
     };
     let deadline = Duration::from_secs(settings.deadline_s.unwrap_or(DEADLINE_S).clamp(5, 1_800));
     let silence = settings.deadline_s.map_or(Duration::from_secs(SILENCE_S), |_| deadline);
-    let known = offer.pointer("/window").and_then(Value::as_u64).filter(|window| *window > 0);
-    let window = settings.context_tokens.or(known).unwrap_or(USUAL_WINDOW);
+    let window = settings.context_tokens.or(window(offer)).unwrap_or(USUAL_WINDOW);
     let endpoint = Endpoint {
         wire,
         base_url: format!("{base}{}", word("path")),

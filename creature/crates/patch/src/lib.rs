@@ -22,6 +22,7 @@ pub mod packages;
 pub mod plan;
 pub mod proof;
 pub mod rebase;
+pub mod repository;
 pub mod source;
 pub mod text;
 

@@ -1,8 +1,9 @@
 //! Rebasing: brings into a draft what changed in the tree that lives since the draft was copied from it.
 
 use crate::draft::{Draft, Texts};
+use crate::repository;
 use crate::source::{self, apart};
-use git2::{MergeFileInput, Oid, Repository};
+use git2::{MergeFileInput, Oid};
 use ground::fault::Fault;
 use ground::paths::House;
 use std::fs;
@@ -51,7 +52,7 @@ pub fn rebase(house: &House, draft: &mut Draft, now: &str) -> Result<Vec<String>
 /// Both changes of a file merged; none where they clash, or git no longer has the text they began with.
 fn merged(house: &House, draft: &Draft, path: &str) -> Option<String> {
     let base = Oid::from_str(draft.state.base.get(path)?).ok()?;
-    let repo = Repository::open(house.root()).ok()?;
+    let repo = repository::open(house).ok()?;
     let base = repo.find_blob(base).ok()?;
     let (ours, theirs) = (fs::read(draft.root().join(path)).ok()?, fs::read(house.root().join(path)).ok()?);
     let [before, left, right] = [base.content(), &ours, &theirs].map(|content| {
