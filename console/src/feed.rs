@@ -1,4 +1,4 @@
-//! Memory as a live feed: a row for each thought, action, change of the agenda, self-edit, word and death.
+//! Memory as a live feed: a row for each record worth showing; one of a kind unknown here is shown by what it says.
 
 use anyhow::{Context, Result};
 use house::House;
@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Longest row, in characters; words between owner and creature are shown whole.
 const MOST_CHARS: usize = 400;
 const WORD_CHARS: usize = 64 << 10;
+/// Longest tag, which may be the name of a kind that the creature chose.
+const TAG_CHARS: usize = 20;
 /// Rows of the past that are shown first, unless others are asked for.
 const LAST_ROWS: usize = 20;
 /// Bytes read at one look, and most rows made of them: the caller has other work between looks.
@@ -270,20 +272,60 @@ pub fn row(record: &Value) -> Option<Row> {
             let end = if ok { String::new() } else { format!(": {}", text(data, "error")) };
             ("self-edit", "35", format!("{} ({}){end}", text(data, "summary"), text(data, "stage")))
         }
-        "death" => ("death", "31", text(data, "told").to_owned()),
+        "death" => ("death", "31", telling(data)),
         "message" => {
             most = WORD_CHARS;
             ("word", "1;34", format!("{}: {}", text(data, "from"), text(data, "text")))
         }
         "agenda" => ("agenda", "90", change(data)?),
-        "snapshot" => ("snapshot", "90", text(data, "path").to_owned()),
-        "observation" => ("noticed", "90", format!("{}: {}", text(data, "about"), text(data, "text"))),
-        _ => return None,
+        "observation" => ("noticed", "90", telling(data)),
+        "" | "heartbeat" => return None,
+        kind => (kind, "90", telling(data)),
     };
     let flat = || body.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = if most == WORD_CHARS { body.trim().to_owned() } else { flat() };
     let at = record.get("at").and_then(Value::as_str).and_then(|at| at.parse().ok());
-    Some(Row { at, tag, paint, text: at_word(&text, most) })
+    Some(Row { at, tag: brief(tag, TAG_CHARS), paint, text: at_word(&text, most) })
+}
+
+/// What a record of any kind says: its words and what they are about, or else its fields but for nested ones.
+fn telling(data: &Value) -> String {
+    let said = ["text", "told"].map(|name| text(data, name)).concat();
+    match (text(data, "about"), data) {
+        ("", _) if !said.is_empty() => said,
+        (about, _) if !said.is_empty() => format!("{about}: {said}"),
+        (_, Value::Object(fields)) => {
+            let fields = fields.iter().filter(|(_, value)| !value.is_object());
+            let fields = fields.map(|(name, value)| (name, words(value)));
+            let fields = fields.filter(|(_, words)| !words.is_empty());
+            let told = joined(fields.map(|(name, words)| format!("{name} {words}")), ", ");
+            if told.is_empty() { data.to_string() } else { told }
+        }
+        _ => words(data),
+    }
+}
+
+/// A value without the marks of JSON; of a nested object what it says, without names.
+fn words(value: &Value) -> String {
+    let told = match value {
+        Value::Null => String::new(),
+        Value::String(text) => brief(text, MOST_CHARS),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(list) => joined(list.iter().map(words), "; "),
+        Value::Object(fields) => {
+            let told = |(name, value): (&String, &Value)| match value.as_bool() {
+                Some(true) => name.clone(),
+                Some(false) => format!("not {name}"),
+                None => words(value),
+            };
+            joined(fields.iter().map(told), ": ")
+        }
+    };
+    brief(&told, MOST_CHARS)
+}
+
+fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(between)
 }
 
 /// The beginning of a text, cut at the end of a word.

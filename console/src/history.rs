@@ -142,7 +142,12 @@ pub fn print(house: &House, since: &str, as_json: bool) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let (spend, audit) = stream(house, since, |event| {
         let at = text(&event, "at").parse().ok();
-        screen.show(&Row { at, tag: tag(text(&event, "what")), paint: "1", text: sentence(&event) });
+        screen.show(&Row {
+            at,
+            tag: tag(text(&event, "what")).to_owned(),
+            paint: "1",
+            text: sentence(&event),
+        });
         let times = event.get("count").and_then(Value::as_u64).and_then(|count| count.try_into().ok());
         *counts.entry(text(&event, "what").replace('_', " ")).or_default() += times.unwrap_or(1);
     });

@@ -137,7 +137,7 @@ fn one(life: &mut Life) -> Vec<(&'static str, f64)> {
     });
     assert!(said.len() > 10_000, "too little is said: {}", said.len());
     timed("a thought's record and the cursors kept", &mut parts, || {
-        life.remember("thought", json!({"thought": 1, "monologue": "x".repeat(500)})).unwrap();
+        life.store.record("thought", json!({"thought": 1, "monologue": "x".repeat(500)})).unwrap();
         life.save().unwrap();
     });
     timed("a change of the agenda kept", &mut parts, || life.change(&moment.stack[0].looked()).unwrap());

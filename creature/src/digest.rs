@@ -10,8 +10,8 @@ pub use standing::{ended, open as open_threads, purpose};
 
 use ground::text::shorten;
 use memory::Record;
+use memory::kinds::{self, failed};
 use mind::ToolList;
-use mind::context::failed;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -206,8 +206,7 @@ fn outcome(record: &Record) -> String {
         "self_change" => {
             format!("{} of \"{}\": {}", text(data, "stage"), text(data, "summary"), text(data, "error"))
         }
-        "thought" => format!("garbled reply: {}", text(data, "error")),
-        _ => text(data, "told"),
+        _ => kinds::said(record, LINE),
     };
     one_line(&said)
 }

@@ -79,13 +79,13 @@ impl Store {
         self.books.hide(secret);
     }
 
-    /// Appends one record to memory, synced.
-    pub(crate) fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
+    /// Appends one record to memory, synced: what thoughts to come are to know of this life.
+    pub fn record(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
         let record = self.at_present(kind, data);
         self.memory.append(&record).map_err(|cause| unwritten(kind, &cause))
     }
 
-    /// Appends one record to the bookkeeping, synced.
+    /// Appends one record to the bookkeeping, synced: what no thought needs to see, but a restart or an account does.
     pub(crate) fn book(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
         let record = self.at_present(kind, data);
         self.books.append(&record).map_err(|cause| unwritten(kind, &cause))
@@ -97,5 +97,5 @@ impl Store {
 }
 
 fn unwritten(kind: &str, cause: &memory::Error) -> Fault {
-    Fault::caused(format!("append a {kind} record"), cause, "is the disk full? nothing else was done")
+    Fault::caused(format!("append a {kind} record"), cause, "is the disk full or .self not writable?")
 }

@@ -163,7 +163,7 @@ impl Life {
                     "from": "creature", "kind": "reminder", "thread": report.thread,
                     "text": ran.map(reminded).unwrap_or_default(), "reminder": id, "at": self.told.clock.text(),
                 });
-                return self.remember("message", said).map(|()| false);
+                return self.store.record("message", said).map(|()| false);
             }
             Origin::Tool { .. } => "sub-session".to_owned(),
             Origin::Pulse(id) => match closed {
@@ -242,7 +242,7 @@ impl Life {
     fn session_misread(&mut self, id: &str, error: &str, text: &str, usage: Value) -> Result<(), Fault> {
         let (text, cost) = (shorten(text, MOST_ARGS), cost_of(&usage));
         let record = json!({"about": "session", "session": id, "garbled": true, "error": error, "text": text, "usage": usage});
-        self.remember("agenda", record)?;
+        self.store.record("agenda", record)?;
         self.store.sessions.paid(id, cost);
         let changed = self.store.sessions.misread(id, error, self.told.clock.now());
         self.store.turned(&changed)
@@ -262,7 +262,7 @@ impl Life {
             "intent": shorten(&thought.intent, MOST_ARGS), "usage": usage,
         });
         self.paid_for_look(&record, matches!(session.origin, Origin::Own(_)));
-        self.remember("agenda", record)?;
+        self.store.record("agenda", record)?;
         let now = self.told.clock.now();
         let sessions = &mut self.store.sessions;
         sessions.paid(id, cost);
@@ -333,7 +333,7 @@ impl Life {
         let failed = result.get("ok") != Some(&Value::Bool(true));
         self.counted(call, &self.caller.clone(), &result);
         let record = json!({"session": session.id, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result});
-        self.remember("action", record)?;
+        self.store.record("action", record)?;
         self.talked(&session.id, |talk| talk.done(&call.id, &shown, failed));
         self.store.sessions.acted(&session.id);
         self.store.keep_sessions();

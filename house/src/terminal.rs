@@ -28,15 +28,15 @@ const TAG: usize = 9;
 pub struct Row {
     /// `None` where the record has no readable time.
     pub at: Option<Timestamp>,
-    pub tag: &'static str,
+    pub tag: String,
     /// ANSI colour code of the tag.
     pub paint: &'static str,
     pub text: String,
 }
 
 impl Row {
-    pub fn now(tag: &'static str, paint: &'static str, text: &str) -> Self {
-        Self { at: Some(moments::now()), tag, paint, text: text.to_owned() }
+    pub fn now(tag: &str, paint: &'static str, text: &str) -> Self {
+        Self { at: Some(moments::now()), tag: tag.to_owned(), paint, text: text.to_owned() }
     }
 }
 
@@ -74,9 +74,10 @@ impl Screen {
 
     /// A row as lines: at a terminal wrapped, with a line before it where a new day begins; elsewhere one dated line.
     pub fn lines(&mut self, row: &Row) -> Vec<String> {
+        let tag = printable::flat(&row.tag);
         let Some(columns) = self.columns else {
             let time = row.at.map_or_else(|| "---------- --:--:--".into(), |at| self.place.whole(at));
-            return vec![format!("{time} {:<TAG$} {}", row.tag, printable::flat(&row.text))];
+            return vec![format!("{time} {tag:<TAG$} {}", printable::flat(&row.text))];
         };
         let mut lines = Vec::new();
         if let Some(at) = row.at.filter(|at| self.day != Some(self.place.day(*at))) {
@@ -86,10 +87,10 @@ impl Screen {
         let time = row.at.map_or_else(|| "--:--:--".into(), |at| self.place.time(at));
         let narrow = columns < NARROW;
         let (time, tag) = match narrow {
-            true => (time.get(..5).unwrap_or_default().to_owned(), row.tag.to_owned()),
-            false => (time, format!("{:<TAG$}", row.tag)),
+            true => (time.get(..5).unwrap_or_default().to_owned(), tag),
+            false => (time, format!("{tag:<TAG$}")),
         };
-        let head = time.len() + tag.len() + 2;
+        let head = time.len() + printable::columns(&tag) + 2;
         let indent = if narrow { 2 } else { head };
         let text = printable::spelled(&printable::plain_spaces(&row.text));
         let text =

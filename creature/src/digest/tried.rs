@@ -3,7 +3,7 @@
 use super::{one_line, outcome_error, text};
 use ground::text::shorten;
 use memory::Record;
-use mind::context::failed;
+use memory::kinds::failed;
 
 /// Characters of an error.
 const MOST_ERROR: usize = 90;

@@ -7,7 +7,7 @@ mod sums;
 mod told;
 
 pub use offers::worth_looking_at;
-pub use sums::{Account, Sums};
+pub use sums::Sums;
 pub use told::{date, sentences};
 
 use crate::fault::Fault;

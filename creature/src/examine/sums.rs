@@ -5,6 +5,7 @@
 use ground::text::shorten;
 use jiff::Timestamp;
 use memory::Record;
+use memory::kinds::{self, Account};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -26,29 +27,6 @@ const MOST_SLOW: usize = 5;
 
 /// What instinct thinks of words it does not know, in `crates/instinct/src/words.rs`.
 const NOT_UNDERSTOOD: &str = "I cannot understand that";
-
-/// On whose account a mind was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Account {
-    Own,
-    Owner,
-    Session,
-    Dream,
-    /// Records of an older self do not say.
-    Older,
-}
-
-impl Account {
-    pub fn name(self) -> &'static str {
-        match self {
-            Account::Own => "own wakes",
-            Account::Owner => "the owner's words",
-            Account::Session => "sub-sessions",
-            Account::Dream => "dreams",
-            Account::Older => "older thoughts, not told apart",
-        }
-    }
-}
 
 /// What the thoughts on one account cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -138,6 +116,9 @@ impl Sums {
     pub fn add(&mut self, at: Timestamp, record: &Record) {
         self.records += 1;
         let data = &record.data;
+        if let Some(account) = kinds::account(record) {
+            self.pay(account, data);
+        }
         match record.kind.as_str() {
             "thought" => self.thought(at, data),
             "action" => self.action(at, data),
@@ -150,10 +131,8 @@ impl Sums {
                 }
             }
             "agenda" if data.get("usage").is_some() => {
-                self.pay(Account::Session, data);
                 self.last(format!("session {}", text(data, "session")), at);
             }
-            "dream" if data.get("usage").is_some() => self.pay(Account::Dream, data),
             "self_change" => self.self_change(at, data),
             "death" if data.get("from_commit").is_some() => self.fell.add(at, text(data, "told")),
             "death" => self.deaths.add(at, text(data, "told")),
@@ -181,14 +160,6 @@ impl Sums {
     fn thought(&mut self, at: Timestamp, data: &Value) {
         count(&mut self.thoughts, text(data, "mind"));
         self.garbled += u64::from(data.get("garbled").is_some());
-        self.pay(
-            match data.get("owner").and_then(Value::as_bool) {
-                Some(true) => Account::Owner,
-                Some(false) => Account::Own,
-                None => Account::Older,
-            },
-            data,
-        );
         let wake = number(data, "wake");
         let before = self.wake.filter(|(before, _)| *before == wake && number(data, "round") > 0);
         if let Some((_, before)) = before {

@@ -146,7 +146,7 @@ fn cost(cost: &Cost) -> String {
 }
 
 fn accounts(sums: &Sums) -> Vec<String> {
-    let line = |(account, sum): (&super::sums::Account, &Cost)| {
+    let line = |(account, sum): (&memory::kinds::Account, &Cost)| {
         format!("{} {} ({})", account.name(), cost(sum), thoughts(sum.thoughts))
     };
     sums.costs.iter().map(line).collect()

@@ -151,7 +151,7 @@ impl Life {
                 "thought": number, "tool": call.tool, "args": args(call, MOST_ARGS), "result": result,
                 "owner": caller.owner,
             });
-            self.remember("action", record)?;
+            self.store.record("action", record)?;
         }
         if let Some(talk) = self.mind.talk() {
             talk.done(&call.id, &shown, !ok);

@@ -83,7 +83,7 @@ impl Life {
             let at = self.told.clock.text();
             let data =
                 json!({"from": "creature", "kind": "waiting", "thread": thread, "text": text, "at": at});
-            self.remember("message", data)?;
+            self.store.record("message", data)?;
         }
         if told { self.save() } else { Ok(()) }
     }
@@ -142,7 +142,7 @@ impl Life {
                 "tool_calls": calls, "sleep_s": thought.sleep_s, "usage": Value::Null,
                 "owner": true,
             });
-            self.remember("thought", record)?;
+            self.store.record("thought", record)?;
             self.cursors.thoughts = number;
             let caller = Caller::owner(&moment.thread);
             for call in &thought.tool_calls {
@@ -164,7 +164,7 @@ impl Life {
         tracing::warn!("garbled reply: {error}");
         self.store.feed.tell(Event::Error, json!({"about": "garbled reply", "text": error}));
         let (mind, number) = (self.mind.name(), self.cursors.thoughts.saturating_add(1));
-        self.remember(
+        self.store.record(
             "thought",
             json!({
                 "mind": mind, "thought": number, "garbled": true, "error": error,
@@ -211,7 +211,7 @@ impl Life {
     fn tell_of_down(&mut self, down: &Down, rest_s: u64) -> Result<(), Fault> {
         let text = format!("{} is down: {}", self.mind.name(), text::shorten(&down.error, 1_000));
         self.store.feed.tell(Event::Error, json!({"about": "model", "text": text}));
-        self.remember(
+        self.store.record(
             "observation",
             json!({"about": "model", "text": text, "hint": down.hint, "rest_s": rest_s}),
         )

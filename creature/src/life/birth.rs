@@ -226,16 +226,16 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
         "about": "birth", "text": text, "life": life.told.life, "commit": life.told.commit,
         "mind": life.mind.name(), "safe": life.told.safe, "pid": std::process::id(),
     });
-    life.remember("observation", born)?;
+    life.store.record("observation", born)?;
     for (about, text) in odd {
         tracing::warn!("{about}: {text}");
-        life.remember("observation", json!({"about": about, "text": text}))?;
+        life.store.record("observation", json!({"about": about, "text": text}))?;
     }
     let Some(standing) = standing else { return Ok(()) };
     for end in &standing.ends {
         if life.cursors.first_telling(end.key()) {
             life.cursors.tell(end.told());
-            life.remember("death", end.record())?;
+            life.store.record("death", end.record())?;
         }
     }
     for fall in &standing.falls {
@@ -255,7 +255,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
                 }
             }
             life.cursors.tell(fall.told());
-            life.remember("death", fall.record())?;
+            life.store.record("death", fall.record())?;
         }
     }
     if let Some(born) = standing.born.filter(|_| standing.life == life.told.life) {
@@ -266,7 +266,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
             life.told.life, change.patch
         );
         let born = json!({"ok": true, "stage": "born", "summary": summary, "files": change.files});
-        life.remember("self_change", born)?;
+        life.store.record("self_change", born)?;
         life.used(&used);
     }
     life.save()

@@ -46,7 +46,7 @@ impl Life {
         let said_back = json!({
             "from": "creature", "kind": "answer", "thread": word.thread, "text": told.join(" "),
         });
-        self.remember("message", said_back)?;
+        self.store.record("message", said_back)?;
         Ok(Some(!said.more))
     }
 }

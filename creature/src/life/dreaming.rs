@@ -107,7 +107,7 @@ impl Life {
             self.observe("dream", &fault.error)?;
         }
         let told = json!({"name": under.name, "parts": under.came});
-        self.remember("dream", told.clone())?;
+        self.store.record("dream", told.clone())?;
         self.store.feed.tell(Event::Action, json!({"dream": told}));
         night.under_way = None;
         self.keep_night(&night).map(|_| ())

@@ -92,7 +92,7 @@ impl Life {
                     "from": "creature", "kind": "reminder", "thread": due.thread, "text": due.text,
                     "reminder": id, "for_at": at, "at": self.told.clock.text(),
                 });
-                self.remember("message", said)?;
+                self.store.record("message", said)?;
             }
             let at = self.told.clock.now();
             self.made(&Change::Reminder(ReminderChange::Fired { id: due.id, at }));

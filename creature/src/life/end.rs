@@ -28,7 +28,8 @@ impl Life {
     pub(crate) fn leave(&mut self) -> Result<(), Fault> {
         self.heart.stage(Stage::Leaving, Duration::from_secs(10));
         tracing::info!("asked to leave");
-        self.remember("observation", json!({"about": "leave", "text": "asked to leave; ending politely"}))?;
+        self.store
+            .record("observation", json!({"about": "leave", "text": "asked to leave; ending politely"}))?;
         self.save()
     }
 
@@ -54,14 +55,14 @@ impl Life {
             Waited::Alone(why) => {
                 let text = format!("no rebirth: {why}; the change \"{summary}\" stands in creature/ unborn");
                 tracing::warn!("{text}");
-                self.remember("observation", json!({"about": "rebirth", "text": text}))?;
+                self.store.record("observation", json!({"about": "rebirth", "text": text}))?;
                 return Ok(false);
             }
         }
         self.heart.stage(Stage::Leaving, Duration::from_secs(10));
         // Recorded before it is requested: once the request stands, nothing may fail any more.
         let text = format!("ending to be born again: {summary}");
-        self.remember("observation", json!({"about": "rebirth", "text": text}))?;
+        self.store.record("observation", json!({"about": "rebirth", "text": text}))?;
         self.save()?;
         write_request(&self.told.house, self.told.life, Kind::Rebirth, summary)?;
         Ok(true)

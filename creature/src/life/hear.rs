@@ -45,7 +45,7 @@ impl Life {
             if before.is_none() {
                 tracing::info!("the owner says: {}", text::shorten(&word.text, 200));
                 let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread, "id": id});
-                self.remember("message", said)?;
+                self.store.record("message", said)?;
                 self.used(left::MESSAGE);
             }
             let answered = before.is_some_and(|known| known.answered);
@@ -53,7 +53,7 @@ impl Life {
             if let Some(reply) = &reply {
                 let data =
                     json!({"from": "creature", "kind": "answer", "thread": word.thread, "text": reply});
-                self.remember("message", data)?;
+                self.store.record("message", data)?;
             }
             if answered || reply.is_some() {
                 self.cursors.words.retain(|waiting| waiting.id != id);
@@ -90,7 +90,7 @@ impl Life {
                     ));
                 }
                 self.cursors.tell(outcome.told);
-                self.remember("observation", outcome.record)?;
+                self.store.record("observation", outcome.record)?;
             }
         }
         Ok(())

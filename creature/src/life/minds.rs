@@ -31,7 +31,7 @@ impl Life {
         if before != now {
             let text = format!("from now on I think with {now}, no longer with {before}");
             tracing::info!("{text}");
-            self.remember("observation", json!({"about": "mind", "text": text}))?;
+            self.store.record("observation", json!({"about": "mind", "text": text}))?;
         }
         Ok(())
     }

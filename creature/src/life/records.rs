@@ -1,12 +1,11 @@
-//! What a life writes down: records, observations and its cursors.
+//! What a life writes down of itself: observations, its cursors and snapshots.
 
 use crate::digest::Facts;
 use crate::fault::Fault;
 use crate::life::Life;
 use crate::tools::catalogue::LIST;
 use ground::papers;
-use memory::Record;
-use serde_json::{Value, json};
+use serde_json::json;
 
 impl Life {
     /// What a snapshot says of this life beside its records.
@@ -22,16 +21,6 @@ impl Life {
         }
     }
 
-    /// Appends a record to memory.
-    pub fn remember(&mut self, kind: &str, data: Value) -> Result<(), Fault> {
-        let (at, life) = (self.told.clock.text(), self.told.life);
-        let record = Record { at, life, kind: kind.to_owned(), data };
-        self.store
-            .memory
-            .append(&record)
-            .map_err(|cause| Fault::caused("remember", &cause, "is the disk full or .self not writable?"))
-    }
-
     /// Remembers an observation unless it is the last one of this subject; empty is nothing to observe.
     pub(crate) fn observe(&mut self, about: &'static str, text: &str) -> Result<(), Fault> {
         if self.observed.get(about).is_some_and(|last| last == text) {
@@ -41,7 +30,7 @@ impl Life {
         if text.is_empty() {
             return Ok(());
         }
-        self.remember("observation", json!({"about": about, "text": text}))
+        self.store.record("observation", json!({"about": about, "text": text}))
     }
 
     /// Writes the cursors; a failure is observed and survived, for memory holds what counts.

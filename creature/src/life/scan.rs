@@ -77,7 +77,7 @@ impl Life {
                 source.next_s = now_s.saturating_add(sources::backoff_s(pace::BUILT, source.fails));
                 let text = format!("{} could not be looked at: {}", named.url, shorten(&error, 300));
                 return match source.fails {
-                    1 => self.remember("observation", json!({"about": "source", "text": text})),
+                    1 => self.store.record("observation", json!({"about": "source", "text": text})),
                     _ => Ok(()),
                 };
             }
@@ -106,7 +106,7 @@ impl Life {
             }
             false => self.cursors.tell(text.clone()),
         }
-        self.remember("observation", json!({"about": "source", "text": text}))
+        self.store.record("observation", json!({"about": "source", "text": text}))
     }
 }
 

@@ -130,7 +130,7 @@ impl Life {
                 let Some(said) = asked.or_else(plain) else { return Ok(None) };
                 let said = shorten(said.trim(), MOST_KEPT);
                 let data = json!({"about": "talk", "thread": thread, "talk": key, "text": said});
-                self.remember("observation", data)?;
+                self.store.record("observation", data)?;
                 said
             }
         };

@@ -121,7 +121,7 @@ impl Life {
         self.heart.stage(Stage::Remembering, Duration::from_secs(60));
         let not_run = thought.not_run();
         if let Some(text) = &not_run {
-            self.remember("observation", json!({"about": "calls", "text": text}))?;
+            self.store.record("observation", json!({"about": "calls", "text": text}))?;
         }
         let due = self.settings.own.number("thoughts_between_snapshots");
         if !self.told.safe && self.cursors.thoughts.saturating_sub(self.cursors.snapshot_at) >= due {
@@ -168,7 +168,7 @@ impl Life {
             "owner": caller.owner,
         });
         self.paid_for_look(&record, !caller.owner);
-        self.remember("thought", record)?;
+        self.store.record("thought", record)?;
         self.cursors.thoughts = number;
         self.heart.thought();
         self.seen();
@@ -179,7 +179,7 @@ impl Life {
         self.heart.next_try(None);
         if self.patience.over() {
             let text = format!("{} answers again", self.mind.name());
-            self.remember("observation", json!({"about": "model", "text": text}))?;
+            self.store.record("observation", json!({"about": "model", "text": text}))?;
         }
         // Saved before acting: a tool that kills this life must not make the next one hear of old deaths.
         self.save()?;
@@ -195,7 +195,7 @@ impl Life {
         }
         let at = self.told.clock.text();
         let data = json!({"from": "creature", "kind": "answer", "thread": thread, "text": text, "at": at});
-        self.remember("message", data)?;
+        self.store.record("message", data)?;
         self.cursors.words.retain(|waiting| waiting.seen == 0 || waiting.word.thread != *thread);
         self.save()
     }

@@ -57,7 +57,7 @@ impl Life {
             if !self.cursors.purpose.is_empty() {
                 self.course.purpose_changed = true;
                 let text = "PURPOSE.md changed";
-                self.remember("observation", json!({"about": "purpose", "text": text, "mark": mark}))?;
+                self.store.record("observation", json!({"about": "purpose", "text": text, "mark": mark}))?;
             }
             self.cursors.purpose = mark;
         }
@@ -74,7 +74,7 @@ impl Life {
         }
         self.cursors.money_told = today;
         let data = json!({"from": "creature", "kind": "money", "thread": "main", "text": warning});
-        self.remember("message", data)?;
+        self.store.record("message", data)?;
         self.save()
     }
 

@@ -10,9 +10,8 @@ use crate::fault::Fault;
 use crate::senses::budget;
 use agenda::span::{self, Span};
 use ground::papers;
-use ground::text::shorten;
 use jiff::Timestamp;
-use memory::Record;
+use memory::{Record, kinds};
 use serde_json::{Value, json};
 
 /// Records and bytes looked back on.
@@ -67,24 +66,7 @@ fn bytes(records: &[Record]) -> u64 {
 
 /// A record in one line.
 fn line(record: &Record) -> String {
-    let text = |key: &str| record.data.get(key).and_then(Value::as_str).unwrap_or_default();
-    let number = || record.data.get("thought").and_then(Value::as_u64).unwrap_or_default();
-    let told = match record.kind.as_str() {
-        "thought" if !text("intent").is_empty() => format!("{}: {}", number(), text("intent")),
-        "thought" => format!("{}: {}{}", number(), text("monologue"), text("error")),
-        "action" => {
-            let result = record.data.get("result");
-            let args = record.data.get("args").map(Value::to_string).unwrap_or_default();
-            let came = match result.and_then(|result| result.get("error")).and_then(Value::as_str) {
-                Some(error) => format!("failed: {error}"),
-                None => "ok".to_owned(),
-            };
-            format!("{} {}: {came}", text("tool"), shorten(&args, MOST_LINE / 2))
-        }
-        "message" => format!("{} {}: {}", text("from"), text("kind"), text("text")),
-        _ if !text("text").is_empty() => format!("{}: {}", text("about"), text("text")),
-        _ => record.data.to_string(),
-    };
+    let told = kinds::gist(record, MOST_LINE / 2);
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     cut(&format!("{} {} {told}", record.at, record.kind), MOST_LINE)
 }

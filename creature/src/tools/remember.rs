@@ -4,11 +4,8 @@ use super::arguments::Arguments;
 use super::lent::Lent;
 use super::owner;
 use crate::fault::Fault;
+use memory::kinds;
 use serde_json::{Value, json};
-
-/// Kinds that tell what happened; a mind may not write them itself.
-const RESERVED: [&str; 8] =
-    ["thought", "action", "self_change", "heartbeat", "snapshot", "death", "agenda", "dream"];
 
 /// Bytes of one record's data, as JSON.
 const MOST_BYTES: usize = 32 * 1024;
@@ -18,8 +15,12 @@ const MOST_SNAPSHOT: usize = 8_000;
 
 pub fn append(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
     let kind = args.maybe_text("kind").unwrap_or("observation");
+    let row = kinds::of(kind);
+    if !row.minds {
+        return Err(args.fault(format!("cannot write records of kind `{kind}`: {}", row.what)));
+    }
     let plain = |letter: char| letter.is_ascii_lowercase() || letter == '_';
-    if RESERVED.contains(&kind) || kind.is_empty() || kind.len() > 32 || !kind.chars().all(plain) {
+    if kind.is_empty() || kind.len() > 32 || !kind.chars().all(plain) {
         return Err(args.fault(format!("cannot write records of kind `{kind}`")));
     }
     let data = match (args.maybe_text("text"), args.value("data")) {

@@ -8,7 +8,7 @@ use creature::heartbeat::{Heart, Stage};
 use creature::paths::House;
 use creature::senses::guardian::{End, Fall, Standing};
 use creature::tools::catalogue::LIST;
-use memory::{Log, tail};
+use memory::{Log, kinds, tail};
 use mind::context;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn memory_is_read_and_written_byte_for_byte() {
     let written = std::fs::read_to_string(house.path(".self/memory.jsonl")).unwrap();
     assert_eq!(written, std::fs::read_to_string(golden("memory.jsonl")).unwrap());
     let failed: Vec<&str> =
-        found.records.iter().filter(|r| context::failed(r)).map(|r| r.kind.as_str()).collect();
+        found.records.iter().filter(|r| kinds::failed(r)).map(|r| r.kind.as_str()).collect();
     assert_eq!(failed, ["death", "death", "action", "self_change", "thought"]);
     for record in found.records.iter().filter(|record| record.kind == "agenda") {
         let change: Change = serde_json::from_value(record.data["change"].clone()).unwrap();

@@ -46,7 +46,7 @@ async fn a_secret_in_any_part_of_a_request_is_not_sent() {
     let life = &mut lived.life;
     let goal = GoalChange::Add { title: text(4), checkpoints: vec![text(5)], cost_usd: 0.0 };
     life.change(&Change::Goal(goal)).unwrap();
-    life.remember("observation", json!({"about": "page", "text": text(6)})).unwrap();
+    life.store.record("observation", json!({"about": "page", "text": text(6)})).unwrap();
     // A line of a record has 600 characters: each place a record of its own.
     for (args, result) in [
         (json!({"path": text(7)}), json!({"ok": true})),
@@ -54,7 +54,7 @@ async fn a_secret_in_any_part_of_a_request_is_not_sent() {
         (json!({}), json!({"ok": true, "text": format!("a\n{}", text(9))})),
     ] {
         let record = json!({"thought": 1, "tool": "files.read", "args": args, "result": result});
-        life.remember("action", record).unwrap();
+        life.store.record("action", record).unwrap();
     }
     life.cursors.tell(text(10));
     lived.wake().await;

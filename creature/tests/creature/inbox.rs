@@ -252,7 +252,7 @@ async fn a_word_that_was_kept_is_remembered_once_and_an_order_is_followed_once()
             cursors["words"] = json!([kept]);
             if remembered {
                 let said = json!({"from": "owner", "text": text, "at": "", "thread": "main", "id": "1-7-0"});
-                lived.life.remember("message", said).unwrap();
+                lived.life.store.record("message", said).unwrap();
             }
             drop(lived);
             house.write(".self/mind/cursors.json", cursors.to_string());

@@ -221,7 +221,7 @@ async fn words_heard_by_a_life_that_ended_at_once_are_neither_lost_nor_remembere
     // It heard the word, remembered it, and ended before its cursors were written.
     let said =
         json!({"from": "owner", "at": "2026-03-02T08:04:00Z", "text": "still there?", "thread": "main"});
-    lived.life.remember("message", said).unwrap();
+    lived.life.store.record("message", said).unwrap();
     drop(lived);
     std::fs::write(house.path(".self/mind/cursors.json"), before).unwrap();
     let mut lived = Lived::born(&house, "2026-03-02T08:05:00Z", 2).await;

@@ -91,7 +91,7 @@ fn every_kind_of_record_makes_its_line_in_the_feed() {
         "2026-01-02 03:04:11 self-edit rest longer (build): cargo build failed",
         "2026-01-02 03:04:12 self-edit rest longer (asked)",
         "2026-01-02 03:04:13 garbled   the mind's reply could not be read: the reply is not JSON at line 1",
-        "2026-01-02 03:04:14 snapshot  .self/snapshots/2026-01-02T03-04-14.md",
+        "2026-01-02 03:04:14 snapshot  path .self/snapshots/2026-01-02T03-04-14.md, thoughts 38",
         "2026-01-02 03:04:15 word      creature: that I must look first",
         "2026-01-02 03:04:16 agenda    goal add A greenhouse",
         "2026-01-02 03:04:17 agenda    task close task-2",
@@ -123,6 +123,8 @@ fn records_of_a_newer_creature_are_carried() {
         lines,
         [
             "2031-03-01 08:00:00 thought   I have moods now. — look",
+            "2031-03-01 08:00:01 premonition seen 1; 2.5; true",
+            "2031-03-01 08:00:03 note      not an object at all",
             "2031-03-01 08:00:04 action    dream.walk ok"
         ]
     );
@@ -130,6 +132,32 @@ fn records_of_a_newer_creature_are_carried() {
     let of_twelve: Vec<bool> =
         text.lines().map(|line| guardian::act::heartbeat::is_thought_of(line, 12)).collect();
     assert_eq!(of_twelve, [true, false, false, false, false]);
+}
+
+#[test]
+fn a_kind_without_a_row_of_its_own_is_shown_by_what_it_says() {
+    let usage = json!({"input_tokens": 9, "model": "m"});
+    let parts = json!([{"part": "facts", "ok": true, "said": "2 merged"}, {"part": "pulse", "ok": false, "said": "no disk"}]);
+    for (kind, data, expected) in [
+        (
+            "dream",
+            json!({"monologue": "Two are one.", "done": ["a", "b"], "refused": [], "usage": usage}),
+            "dream     monologue Two are one., done a; b",
+        ),
+        ("dream", json!({"garbled": "no JSON", "usage": null}), "dream     garbled no JSON"),
+        (
+            "dream",
+            json!({"name": "20260102T030000.000Z", "parts": parts}),
+            "dream     name 20260102T030000.000Z, parts facts: ok: 2 merged; pulse: not ok: no disk",
+        ),
+        ("dream", json!({"undone": "20260102T030000.000Z"}), "dream     undone 20260102T030000.000Z"),
+        ("hunch", json!({"text": "It will rain.", "sure": 0.5}), "hunch     It will rain."),
+        ("hunch", json!({"about": "weather", "text": "It will rain."}), "hunch     weather: It will rain."),
+        ("hunch", json!({"sure": {"of": 0.5}}), "hunch     {\"sure\":{\"of\":0.5}}"),
+    ] {
+        let line = rendered(&json!({"at": "2026-01-02T03:04:05.000Z", "kind": kind, "data": data}));
+        assert_eq!(line, Some(format!("2026-01-02 03:04:05 {expected}")));
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::ToolList;
 use agenda::stack::Line;
 use ground::text::{NOTE, count, head, shorten};
 use memory::Record;
+use memory::kinds::{self, failed};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -160,37 +161,9 @@ fn still_failing<'a>(records: &'a [Record], tools: &ToolList) -> Vec<(usize, &'s
 /// Failures that are shown however old they are, the latest included.
 const MOST_FAILING: usize = 4;
 
-/// Whether a record tells of something that did not work.
-pub fn failed(record: &Record) -> bool {
-    let not_ok = |value: Option<&Value>| value.and_then(|v| v.get("ok")) == Some(&Value::Bool(false));
-    match record.kind.as_str() {
-        "action" => not_ok(record.data.get("result")),
-        "self_change" => not_ok(Some(&record.data)),
-        "death" => true,
-        "thought" => record.data.get("garbled") == Some(&Value::Bool(true)),
-        _ => false,
-    }
-}
-
 /// One record in one line of at most `most` characters.
 pub fn line(record: &Record, most: usize) -> String {
-    let text = |key: &str| match record.data.get(key) {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Null) | None => String::new(),
-        Some(other) => other.to_string(),
-    };
-    let said = match record.kind.as_str() {
-        "thought" if failed(record) => format!("garbled reply: {}", text("error")),
-        "thought" => format!("{} → {}", text("monologue"), text("intent")),
-        "action" => {
-            let args = shorten(&text("args"), most / 3);
-            format!("{} {args} → {}", text("tool"), text("result"))
-        }
-        "observation" => format!("{}: {}", text("about"), text("text")),
-        "message" => format!("{}: {}", text("from"), text("text")),
-        "death" => text("told"),
-        _ => record.data.to_string(),
-    };
+    let said = kinds::said(record, most / 3);
     let at = record.at.get(..19).unwrap_or(&record.at);
     let line = format!("{at} life {} {}: {said}", record.life, record.kind);
     shorten(&line, most).replace(['\n', '\r'], " ")

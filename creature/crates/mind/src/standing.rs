@@ -2,13 +2,13 @@
 //!
 //! Invariant: whatever the records hold, there is a state; where none can be composed, one sentence stands in its place.
 
-use super::context::failed;
 use super::moment::Moment;
 use agenda::directive::understand;
 use agenda::standing::{Dated, Input, Standing, actionable, compose, sentences};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use memory::Record;
+use memory::kinds::failed;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

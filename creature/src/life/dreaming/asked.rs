@@ -69,7 +69,7 @@ impl Life {
         refused.extend(thought.not_run());
         let monologue = text::shorten(&thought.monologue, 2_000);
         let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
-        self.remember("dream", told)?;
+        self.store.record("dream", told)?;
         let facts = facts::list(&facts_text(&self.told.house)?);
         night.asked = mark(&shown(&facts, &open(&self.store)));
         Ok(Some(format!("{} acts done, {} refused", done.len(), refused.len())))
@@ -127,7 +127,7 @@ impl Life {
             Outcome::Thought { thought, usage } => Ok(Some((thought, usage))),
             other => {
                 if let Outcome::Garbled { error, usage, .. } = &other {
-                    self.remember("dream", json!({"garbled": error, "usage": usage}))?;
+                    self.store.record("dream", json!({"garbled": error, "usage": usage}))?;
                 }
                 Err(unanswered(other))
             }

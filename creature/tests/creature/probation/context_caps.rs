@@ -5,7 +5,7 @@ use agenda::standing::Standing;
 use agenda::waking;
 use creature::tools::catalogue::LIST;
 use jiff::Timestamp;
-use memory::Record;
+use memory::{Record, kinds};
 use mind::context::{self, Caps, choose};
 use mind::moment::{Moment, Word};
 use mind::{prompt, situation};
@@ -165,7 +165,7 @@ proptest! {
         let bare = Moment { words: Vec::new(), news: Vec::new(), ..moment.clone() };
         let whole = situation::standing(&parts).text + &situation::opening(&bare, &parts).text;
         prop_assert!(whole.chars().count() < 37_000, "{}", whole.chars().count());
-        if let Some(failure) = moment.records.iter().rfind(|record| context::failed(record)) {
+        if let Some(failure) = moment.records.iter().rfind(|record| kinds::failed(record)) {
             prop_assert!(parts.records.contains(&context::line(failure, caps.record)));
         }
         if moment.owner || !moment.words.is_empty() {
