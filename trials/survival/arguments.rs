@@ -13,7 +13,7 @@ usage: survival [--quick | --full] [--only PATTERN] [--list] [--jobs N] [--json 
 Runs the fault matrix: each row starts a guardian over a repository of its own, injects one fault and waits
 for a living creature; nothing outside temporary folders and target/ is touched.
 
-  --quick         the rows marked quick (the default)
+  --quick         the rows marked quick (the default); of the kills at each step every fourth
   --full          every row, and where it makes sense once more with the guardian killed in the middle
   --only PATTERN  rows whose family or name contains PATTERN, of the full matrix
   --list          names the rows and runs none
@@ -76,6 +76,11 @@ impl Arguments {
             }
         }
         Ok(Some(arguments))
+    }
+
+    /// Whether a row tries only some of what it has.
+    pub fn samples(&self) -> bool {
+        !self.full && self.only.is_none()
     }
 
     pub fn wants(&self, variant: &Variant) -> bool {

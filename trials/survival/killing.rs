@@ -86,12 +86,15 @@ impl Scenario {
         trace
     }
 
-    /// The counting run, then a run for each step; how many kills it took, in words.
-    pub fn at_each_step(&self) -> String {
+    /// The counting run, then a run for each step, or of a sample for every fourth; how many kills it took, in words.
+    pub fn at_each_step(&self, is_sample: bool) -> String {
         let kills = worth_a_kill(&self.run(None, None).steps);
+        let steps = kills.len();
+        let every = if is_sample { 4 } else { 1 };
+        let kills: Vec<_> = kills.into_iter().step_by(every).map(|kill| (kill, None)).collect();
         let number = kills.len();
-        let missed = self.with(kills.into_iter().map(|kill| (kill, None)).collect());
-        format!("killed {number} times, {missed} of them after the end")
+        let missed = self.with(kills);
+        format!("killed {number} times in {steps} steps, {missed} of them after the end")
     }
 
     /// A sample of the steps, each with a second kill at some step of the recovery from the first.

@@ -59,6 +59,8 @@ pub struct Variant {
     pub row: Row,
     /// With the guardian killed in the middle, and started again.
     pub killed: bool,
+    /// A row that tries many things tries some of them: one of the quick rows, for `scripts/check`.
+    pub is_sample: bool,
 }
 
 impl Variant {
@@ -69,9 +71,9 @@ impl Variant {
 }
 
 pub fn variants(row: Row) -> Vec<Variant> {
-    let mut variants = vec![Variant { row, killed: false }];
+    let mut variants = vec![Variant { row, killed: false, is_sample: false }];
     if row.twice {
-        variants.push(Variant { row, killed: true });
+        variants.push(Variant { row, killed: true, is_sample: false });
     }
     variants
 }

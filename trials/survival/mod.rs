@@ -41,6 +41,7 @@ pub fn main(given: impl Iterator<Item = OsString>) -> ExitCode {
         .into_iter()
         .flat_map(matrix::variants)
         .filter(|variant| arguments.wants(variant))
+        .map(|variant| matrix::Variant { is_sample: arguments.samples(), ..variant })
         .collect();
     if chosen.is_empty() {
         eprintln!("survival: no row has that in its family or name; `--list --full` names them all");
@@ -58,7 +59,7 @@ pub fn main(given: impl Iterator<Item = OsString>) -> ExitCode {
 /// A soak or restarts without end: a trial like any other, with measurements to keep.
 fn long_run(arguments: &Arguments) -> ExitCode {
     let row = matrix::Row::new("soak", "the same house", "faults at random, one after another", |_| {});
-    let mut trial = trial::Trial::new(matrix::Variant { row, killed: false });
+    let mut trial = trial::Trial::new(matrix::Variant { row, killed: false, is_sample: false });
     let mut measured = match (arguments.soak_hours, arguments.restarts) {
         (Some(hours), _) => soak::soak(
             &mut trial,

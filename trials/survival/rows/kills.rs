@@ -15,12 +15,12 @@ pub const ROWS: &[Row] = &[
         KILLS,
         "of a first life and its blessing",
         "SIGKILL before each step, from the start to the blessing",
-        |trial| trial.note(bless().at_each_step()),
+        |trial| trial.note(bless().at_each_step(trial.variant.is_sample)),
     )
     .alone()
     .quick(),
     Row::new(KILLS, "of a rebirth", "SIGKILL before each step, from the request to the blessing", |trial| {
-        trial.note(rebirth().at_each_step());
+        trial.note(rebirth().at_each_step(trial.variant.is_sample));
     })
         .alone()
         .quick(),
@@ -28,7 +28,7 @@ pub const ROWS: &[Row] = &[
         KILLS,
         "of a rollback after three deaths",
         "SIGKILL before each step, from the third death to the blessing",
-        |trial| trial.note(rollback_after_three_deaths().at_each_step()),
+        |trial| trial.note(rollback_after_three_deaths().at_each_step(trial.variant.is_sample)),
     )
     .alone()
     .quick(),
@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
         KILLS,
         "of a rollback by the owner",
         "SIGKILL before each step, from the order to the blessing",
-        |trial| trial.note(rollback_by_the_owner().at_each_step()),
+        |trial| trial.note(rollback_by_the_owner().at_each_step(trial.variant.is_sample)),
     )
     .alone()
     .quick(),
