@@ -197,7 +197,7 @@ impl Life {
         self.heart.turn();
         self.save()?;
         let Next::Rest(rest) = next else { return Ok(next) };
-        Ok(match self.apart(rest, leaving).await? {
+        Ok(match self.dream_and_sessions(rest, leaving).await? {
             Next::Rest(rest) => Next::Rest(self.resting(rest)),
             end => end,
         })

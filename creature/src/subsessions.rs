@@ -214,13 +214,13 @@ impl Life {
         for (session, is_quick) in running.iter().zip(&quick) {
             let (mind, known) = (of(*is_quick), self.talks.remove(&session.id));
             let frame = match is_quick {
-                true => mind.framed(&format!("{}\n{{{{answer}}}}", words::part(session)), "", &|tool| {
+                true => mind.framed(&format!("{}\n{{{{answer}}}}", words::brief(session)), "", &|tool| {
                     words::may(session, tool)
                 }),
                 false => mind.frame.clone(),
             };
-            let within = if *is_quick { String::new() } else { words::within(session) };
-            let opening = || within + &words::task(session, &purpose, &snapshot);
+            let brief = if *is_quick { String::new() } else { words::brief_with_tools(session) };
+            let opening = || brief + &words::task(session, &purpose, &snapshot);
             let talk =
                 mind.apart(&frame, &session.id, known, opening, &words::now(session, &at), (life, now));
             let hint = "is the disk full, or .self/mind not writable?";
@@ -318,7 +318,7 @@ impl Life {
             let done = tokio::select! {
                 biased;
                 () = leaving.asked() => None,
-                done = self.watch.own(calling) => Some(done),
+                done = self.watch.own_act(calling) => Some(done),
             };
             self.knew_checklist(own);
             left = done.is_none();

@@ -56,7 +56,7 @@ impl Life {
                 tokio::select! {
                     biased;
                     () = leaving.asked() => None,
-                    done = self.watch.own(calling) => Some(done),
+                    done = self.watch.own_act(calling) => Some(done),
                 }
             }
         };

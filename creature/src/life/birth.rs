@@ -62,7 +62,9 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
     let done = |waiting: &Waiting| heard.iter().any(|heard| heard.answered && heard.word == waiting.word);
     cursors.words.retain(|waiting| waiting.seen == 0 || !done(waiting));
     // An equal line in the inbox is this word if it has a time of its own, or if all of the inbox is read anew.
-    heard.iter_mut().for_each(|heard| heard.is_one = cursors.inbox.offset == 0 || !heard.word.at.is_empty());
+    heard
+        .iter_mut()
+        .for_each(|heard| heard.is_same_if_equal = cursors.inbox.offset == 0 || !heard.word.at.is_empty());
     if cursors.asks.offset == 0 {
         // Outcomes in memory were told: a lost cursor tells none twice.
         asks::remembered(&records).for_each(|key| _ = cursors.first_telling(key));
@@ -195,7 +197,7 @@ fn heard(records: &[Record]) -> Vec<Heard> {
         let (from, kind, thread) = (text(record, "from"), text(record, "kind"), thread(record));
         if from == "owner" {
             let word = Word { at: text(record, "at"), text: text(record, "text"), thread };
-            all.push(Heard { word, answered: false, id: text(record, "id"), is_one: false });
+            all.push(Heard { word, answered: false, id: text(record, "id"), is_same_if_equal: false });
         } else if kind.is_empty() || kind == "answer" {
             all.iter_mut()
                 .filter(|heard| heard.word.thread == thread)

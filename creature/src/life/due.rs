@@ -67,7 +67,7 @@ impl Life {
     /// Says in the feed when the owner's pause begins and ends.
     fn pause(&mut self) {
         let paused = self.paused();
-        if std::mem::replace(&mut self.course.held, paused) != paused {
+        if std::mem::replace(&mut self.course.pause_told, paused) != paused {
             let event = if paused { Event::Paused } else { Event::Resumed };
             self.store.feed.tell(event, json!({"why": "your word"}));
         }
@@ -183,7 +183,7 @@ impl Life {
 
     /// On instinct, makes a goal of a request in phases; the word itself is still answered. A model reads for itself
     /// what is asked, and has tools that add goals.
-    pub(crate) fn phased(&mut self, text: &str, thread: &str) {
+    pub(crate) fn goal_of_phases(&mut self, text: &str, thread: &str) {
         if self.told.safe || !matches!(self.mind, Mind::Instinct(_)) {
             return;
         }

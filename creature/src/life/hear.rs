@@ -16,7 +16,7 @@ impl Life {
         let mut known = std::mem::take(&mut self.heard);
         let mut taken = Vec::new();
         for (nth, word) in heard.words.into_iter().enumerate() {
-            let before = known.iter().position(|known| known.is_one && known.word == word);
+            let before = known.iter().position(|known| known.is_same_if_equal && known.word == word);
             let before = before.map(|at| known.remove(at));
             if before.as_ref().is_some_and(|known| known.answered) {
                 continue;
@@ -65,7 +65,7 @@ impl Life {
                     continue;
                 }
             } else if before.is_none() {
-                self.phased(&word.text, &word.thread);
+                self.goal_of_phases(&word.text, &word.thread);
             }
             let mine = self.cursors.words.iter_mut().find(|waiting| waiting.id == id);
             mine.into_iter().for_each(|waiting| waiting.id.clear());

@@ -101,7 +101,7 @@ impl Life {
     }
 
     /// The kind of look that is the only reason for this wake.
-    pub(crate) fn looks(&self) -> Option<Kind> {
+    pub(crate) fn only_look(&self) -> Option<Kind> {
         let lines = self.stack();
         let first = agenda::stack::ready(&lines, self.told.clock.now()).next()?;
         let alone = first.category == Category::Own && self.course.why.len() == 1;
@@ -110,7 +110,7 @@ impl Life {
 
     /// Begins a look as a sub-session of the quick model; whether it began. Without one the mind itself looks.
     pub(crate) fn quick_look(&mut self) -> bool {
-        let Some(kind) = self.looks().filter(|_| self.quick.is_some() && !self.quick_is_away) else {
+        let Some(kind) = self.only_look().filter(|_| self.quick.is_some() && !self.quick_is_away) else {
             return false;
         };
         let request = Request {

@@ -77,7 +77,7 @@ impl Life {
             self.observe("window", &odd)?;
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));
             let next = match outcome {
-                Outcome::Thought { thought, .. } if self.is_dull(&thought, round) => {
+                Outcome::Thought { thought, .. } if self.is_unrecorded(&thought, round) => {
                     self.seen();
                     self.rested(thought, false, &self.caller.clone())
                 }

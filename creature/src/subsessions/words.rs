@@ -22,7 +22,7 @@ fn allows(mode: Mode, held: &[String], tool: &Tool) -> bool {
 }
 
 /// What a session is and how it works, by its mode and origin.
-pub fn part(session: &Session) -> String {
+pub fn brief(session: &Session) -> String {
     let rest = match session.mode {
         Mode::None => "Call no tool: answer in your words.",
         Mode::BaseOnly => "",
@@ -48,14 +48,14 @@ pub fn may(session: &Session, tool: &str) -> bool {
     catalogue::known(tool).is_some_and(may)
 }
 
-/// A session's part and the names of its tools, for one that shares the mind's frame, where all tools are listed.
-pub fn within(session: &Session) -> String {
+/// A session's brief and the names of its tools, for one that shares the mind's frame, where all tools are listed.
+pub fn brief_with_tools(session: &Session) -> String {
     let tools: Vec<&str> = TOOLS.iter().map(|tool| tool.name).filter(|tool| may(session, tool)).collect();
     let tools = match tools.is_empty() {
         true => String::new(),
         false => format!("\nYour tools, of all that there are: {}.\n", tools.join(", ")),
     };
-    part(session) + &tools
+    brief(session) + &tools
 }
 
 /// A session's objective and the answers it builds on; for a full one purpose and snapshot too.
