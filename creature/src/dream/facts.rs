@@ -32,7 +32,7 @@ pub(crate) fn keep_facts(house: &House, text: &str) -> Result<(), Fault> {
     let hint = "is the disk full, or the file not writable?";
     memory::replace(&house.facts(), text.as_bytes())
         .map_err(|cause| Fault::caused("write self/facts.md", &cause, hint))?;
-    upkeep::looked(house, path);
+    upkeep::note_seen(house, path);
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use crate::senses::watch::Watch;
 use crate::senses::{asks, born};
 use crate::store::{Store, books};
 use crate::tools::catalogue::MARKS;
-use crate::tools::{Toolbox, left, permission};
+use crate::tools::{Toolbox, permission, product};
 use instinct::Instinct;
 use jiff::Timestamp;
 use memory::{Log, Record};
@@ -262,7 +262,7 @@ fn announce(life: &mut Life, standing: Option<Standing>, odd: Vec<(&str, String)
     }
     if let Some(born) = standing.born.filter(|_| standing.life == life.told.life) {
         let (summary, change) = (born.summary, born::change(&life.told.house, None, &life.told.commit));
-        let used = left::edit(&summary);
+        let used = product::edit(&summary);
         life.born += &format!(
             "You are life {} now, born again of your own change \"{summary}\" (commit {commit}):\n{}\n",
             life.told.life, change.patch

@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::life::Life;
 use crate::senses::cursors::{Heard, Waiting};
 use crate::senses::{asks, inbox};
-use crate::tools::left;
+use crate::tools::product;
 use ground::text;
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ impl Life {
                 tracing::info!("the owner says: {}", text::shorten(&word.text, 200));
                 let said = json!({"from": "owner", "text": word.text, "at": word.at, "thread": word.thread, "id": id});
                 self.store.record("message", said)?;
-                self.used(left::MESSAGE);
+                self.used(product::MESSAGE);
             }
             let answered = before.is_some_and(|known| known.answered);
             let reply = if answered { None } else { self.directed(&word.text, &word.thread) };

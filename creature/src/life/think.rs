@@ -5,7 +5,7 @@ use crate::heartbeat::Stage;
 use crate::life::act::args;
 use crate::life::{Leaving, Life, Next};
 use crate::store::caller::Caller;
-use crate::tools::Done;
+use crate::tools::CallOutcome;
 use agenda::repeat::Repeats;
 use ground::text;
 use mind::Outcome;
@@ -113,7 +113,7 @@ impl Life {
             if self.toolbox.rebirth.is_some() {
                 // The call could change the tree, which was rehearsed as it is.
                 let why = format!("{} was not run: a rebirth comes first", call.tool);
-                self.acted(call, number, &caller, Done::failed(why, "call it in the next life"))?;
+                self.acted(call, number, &caller, CallOutcome::failed(why, "call it in the next life"))?;
             } else if self.act(call, number, &caller, leaving).await? {
                 return Ok(Some(Next::Leave));
             }

@@ -18,7 +18,7 @@ const MOST_SNAPSHOT: usize = 4_000;
 
 /// Whether a session of this mode may use a tool; `held`: the only ones it was given, empty for all of the mode.
 fn allows(mode: Mode, held: &[String], tool: &Tool) -> bool {
-    tool.marks.apart.is_given(mode) && (held.is_empty() || held.iter().any(|held| held == tool.name))
+    tool.marks.subsessions.is_given(mode) && (held.is_empty() || held.iter().any(|held| held == tool.name))
 }
 
 /// What a session is and how it works, by its mode and origin.

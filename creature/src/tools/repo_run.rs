@@ -1,7 +1,7 @@
 //! `repo.*` that run commands: cargo and the shell, each with a deadline, its whole process tree ended after it.
 
 use super::arguments::Arguments;
-use super::lent::Lent;
+use super::tool_context::ToolContext;
 use super::{new_packages, repo_look};
 use crate::config::SelfEditSettings;
 use crate::fault::Fault;
@@ -29,7 +29,7 @@ impl From<&SelfEditSettings> for Limits {
 }
 
 /// What the crate `patch` has to know to edit and prove this creature's source.
-pub(super) fn workshop(tools: &Lent<'_>) -> Workshop {
+pub(super) fn workshop(tools: &ToolContext<'_>) -> Workshop {
     Workshop {
         house: tools.store.house.clone(),
         cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
@@ -41,7 +41,7 @@ pub(super) fn workshop(tools: &Lent<'_>) -> Workshop {
 }
 
 /// `cargo check` of all source and tests: of the draft where there is one.
-pub async fn check(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+pub async fn check(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let _alone = draft::hold(&tools.store.house)?;
     let (tree, draft) = tree(tools)?;
     let passed = tree.check().await.map(|took| json!({"took_ms": millis(took)}));
@@ -49,7 +49,7 @@ pub async fn check(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> 
 }
 
 /// Tests of the draft where there is one: first those of the packages that it touches, then the rest.
-pub async fn test(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn test(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let filter = args.maybe_text("filter").map(str::trim).filter(|filter| !filter.is_empty());
     if filter.is_some_and(|filter| filter.starts_with('-')) {
         return Err(args.fault("takes part of a test's name as `filter`, not an option"));
@@ -74,7 +74,7 @@ pub async fn test(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault
 }
 
 /// The tree that cargo works on, with the draft where it is that; refused where it adds packages nobody allowed.
-fn tree(tools: &Lent<'_>) -> Result<(Tree, Option<Draft>), Fault> {
+fn tree(tools: &ToolContext<'_>) -> Result<(Tree, Option<Draft>), Fault> {
     let draft = Draft::unborn(&tools.store.house)?;
     let changes = draft.as_ref().map_or(Ok(Vec::new()), |draft| draft.changes(&tools.store.house))?;
     new_packages::judge(tools, &changes)?;
@@ -85,7 +85,7 @@ fn tree(tools: &Lent<'_>) -> Result<(Tree, Option<Draft>), Fault> {
 
 /// Notes with the draft what came of a step; the answer says that it is about the draft.
 fn came_to(
-    tools: &Lent<'_>,
+    tools: &ToolContext<'_>,
     draft: Option<Draft>,
     step: &str,
     came: Result<Value, Fault>,
@@ -96,12 +96,12 @@ fn came_to(
     came.map(|came| repo_look::of_tree(came, Some(draft.line())))
 }
 
-pub async fn install_deps(tools: &mut Lent<'_>, _: &Arguments) -> Result<Value, Fault> {
+pub async fn install_deps(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
     let took = Tree::living(&workshop(tools)).fetch().await?;
     Ok(json!({"took_ms": millis(took)}))
 }
 
-pub async fn run(tools: &mut Lent<'_>, args: &Arguments) -> Result<Value, Fault> {
+pub async fn run(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let (command, seconds) = (args.text("command"), args.number("deadline_s").unwrap_or(60));
     let job = Job::new("sh", tools.store.house.root(), Duration::from_secs(seconds as u64));
     let ended = process::run(job.args(["-c", command])).await?;

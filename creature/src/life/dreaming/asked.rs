@@ -3,7 +3,7 @@
 //! Invariant: only the acts below, on what was shown, at most half of it merged or closed; others are refused.
 
 use crate::dream::facts::{facts_text, keep_facts};
-use crate::dream::night::Night;
+use crate::dream::state::DreamState;
 use crate::fault::Fault;
 use crate::heartbeat::Stage;
 use crate::life::minds::reach;
@@ -49,7 +49,7 @@ impl Life {
     pub(super) async fn asked(
         &mut self,
         dream: &str,
-        night: &mut Night,
+        state: &mut DreamState,
         leaving: &mut impl Leaving,
     ) -> Result<Option<String>, Fault> {
         if !matches!(self.mind, Mind::Model(_)) {
@@ -61,7 +61,7 @@ impl Life {
             return Ok(Some("nothing to ask about".to_owned()));
         }
         let said = shown(&facts, &pulse);
-        if mark(&said) == night.asked {
+        if mark(&said) == state.asked {
             return Ok(Some("nothing changed since it was last asked".to_owned()));
         }
         let Some((thought, usage)) = self.tidied(dream, &said, leaving).await? else { return Ok(None) };
@@ -71,7 +71,7 @@ impl Life {
         let told = json!({"monologue": monologue, "done": done, "refused": refused, "usage": usage});
         self.store.record("dream", told)?;
         let facts = facts::list(&facts_text(&self.told.house)?);
-        night.asked = mark(&shown(&facts, &open(&self.store)));
+        state.asked = mark(&shown(&facts, &open(&self.store)));
         Ok(Some(format!("{} acts done, {} refused", done.len(), refused.len())))
     }
 
