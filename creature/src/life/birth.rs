@@ -109,7 +109,7 @@ pub async fn birth(told: Told) -> Result<Life, Fault> {
 /// Clears away what earlier lives left. A draft this life was born of is put aside, for after a fall.
 fn tidy(house: &House) {
     clear_temporary(house);
-    if let Err(fault) = Draft::unborn(house) {
+    if let Err(fault) = Draft::open_unless_live(house) {
         tracing::warn!("{fault} ({})", fault.hint);
     }
 }

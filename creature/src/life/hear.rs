@@ -12,7 +12,7 @@ impl Life {
     /// Takes the owner's new words: each is remembered and waits for an answer.
     pub(crate) fn hear(&mut self) -> Result<(), Fault> {
         let heard = inbox::read(&self.told.house.inbox(), &mut self.cursors.inbox);
-        self.observe("inbox", &heard.odd)?;
+        self.observe("inbox", &heard.problem)?;
         let mut known = std::mem::take(&mut self.heard);
         let mut taken = Vec::new();
         for (nth, word) in heard.words.into_iter().enumerate() {

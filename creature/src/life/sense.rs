@@ -29,7 +29,7 @@ impl Life {
         self.notice()?;
         self.attend()?;
         let checklist = papers::read(&house.checklist());
-        self.observe("checklist", &checklist.odd)?;
+        self.observe("checklist", &checklist.problem)?;
         self.course.checklist = checklist.mark();
         let records = match self.told.safe {
             true => Vec::new(),

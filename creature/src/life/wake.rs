@@ -61,7 +61,7 @@ impl Life {
             }
             self.cursors.purpose = mark;
         }
-        self.observe("purpose", &purpose.odd)
+        self.observe("purpose", &purpose.problem)
     }
 
     /// The owner hears that the money runs short, once a day.

@@ -1,7 +1,7 @@
 //! `repo.*` that change the creature: edits gather in a draft, which is proven; the guardian commits and resets.
 
 use super::arguments::Arguments;
-use super::repo_run::{gist, workshop};
+use super::repo_run::{edit_context, gist};
 use super::tool_context::{Rebirth, ToolContext};
 use super::{new_packages, permission, repo_look};
 use crate::fault::Fault;
@@ -21,24 +21,24 @@ use serde_json::{Map, Value, json};
 const MOST_ERROR: usize = 3_000;
 
 pub async fn edit(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.store.house)?;
-    let draft = Draft::unborn(&tools.store.house)?;
+    let _lock = draft::hold(&tools.store.house)?;
+    let draft = Draft::open_unless_live(&tools.store.house)?;
     let edits = edits(args, draft.as_ref()).map_err(|why| args.fault(why))?;
     let plan = plan::from_edits(roots(&tools.store.house, draft.as_ref()), &edits);
     make(tools, draft, plan, args).await
 }
 
 pub async fn apply_patch(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.store.house)?;
-    let draft = Draft::unborn(&tools.store.house)?;
+    let _lock = draft::hold(&tools.store.house)?;
+    let draft = Draft::open_unless_live(&tools.store.house)?;
     let plan = plan::from_patch(roots(&tools.store.house, draft.as_ref()), args.text("patch"));
     make(tools, draft, plan, args).await
 }
 
 pub async fn commit(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let summary = args.summary("summary");
-    let _alone = draft::hold(&tools.store.house)?;
-    if let Some(draft) = Draft::unborn(&tools.store.house)?
+    let _lock = draft::hold(&tools.store.house)?;
+    if let Some(draft) = Draft::open_unless_live(&tools.store.house)?
         && !draft.changes(&tools.store.house)?.is_empty()
     {
         return born(tools, draft, Vec::new(), &summary).await;
@@ -56,7 +56,7 @@ pub async fn commit(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Val
     let judge = || new_packages::judge(tools, &[]).map(drop);
     let manifests = files.iter().any(|path| packages::is_manifest(path));
     let judge = manifests.then_some(&judge as &dyn Fn() -> Result<(), Fault>);
-    match proof::prove(&workshop(tools), &files, judge).await {
+    match proof::prove(&edit_context(tools), &files, judge).await {
         Ok(proof) => {
             note(tools, owners)?;
             asked(tools, &summary, &files, proof)
@@ -70,7 +70,7 @@ pub async fn commit(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Val
 
 /// Puts the draft aside, or with `back` takes up the one that was put aside last.
 pub fn drop_draft(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.store.house)?;
+    let _lock = draft::hold(&tools.store.house)?;
     let there = Draft::open(&tools.store.house);
     if args.flag("back") {
         if !matches!(there, Ok(None)) {
@@ -293,7 +293,7 @@ async fn proven(tools: &mut ToolContext<'_>, draft: &mut Draft, papers: Vec<Chan
     }
     guardian_post::until_proven(&tools.store.house, tools.store.life).await;
     let judge = || new_packages::judge(tools, &[]).map(drop);
-    let proof = proof::try_out(&workshop(tools), changes, &judge).await;
+    let proof = proof::try_out(&edit_context(tools), changes, &judge).await;
     let proof = proof.map_err(failed)?;
     note(tools, owners).map_err(refused)?;
     Ok((files, brought, proof))

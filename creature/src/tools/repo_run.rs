@@ -11,7 +11,7 @@ use ground::text::shorten;
 use mind::thought::Thought;
 use patch::draft::{self, Draft};
 use patch::proof::{self, Tested, Tree};
-use patch::{Limits, Workshop};
+use patch::{EditContext, Limits};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -29,8 +29,8 @@ impl From<&SelfEditSettings> for Limits {
 }
 
 /// What the crate `patch` has to know to edit and prove this creature's source.
-pub(super) fn workshop(tools: &ToolContext<'_>) -> Workshop {
-    Workshop {
+pub(super) fn edit_context(tools: &ToolContext<'_>) -> EditContext {
+    EditContext {
         house: tools.store.house.clone(),
         cargo: std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
         limits: tools.belt.limits,
@@ -42,7 +42,7 @@ pub(super) fn workshop(tools: &ToolContext<'_>) -> Workshop {
 
 /// `cargo check` of all source and tests: of the draft where there is one.
 pub async fn check(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
-    let _alone = draft::hold(&tools.store.house)?;
+    let _lock = draft::hold(&tools.store.house)?;
     let (tree, draft) = tree(tools)?;
     let passed = tree.check().await.map(|took| json!({"took_ms": millis(took)}));
     came_to(tools, draft, "check", passed)
@@ -54,7 +54,7 @@ pub async fn test(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value
     if filter.is_some_and(|filter| filter.starts_with('-')) {
         return Err(args.fault("takes part of a test's name as `filter`, not an option"));
     }
-    let _alone = draft::hold(&tools.store.house)?;
+    let _lock = draft::hold(&tools.store.house)?;
     let (tree, draft) = tree(tools)?;
     let paths: Vec<String> = match &draft {
         Some(draft) if filter.is_none() => {
@@ -75,11 +75,11 @@ pub async fn test(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value
 
 /// The tree that cargo works on, with the draft where it is that; refused where it adds packages nobody allowed.
 fn tree(tools: &ToolContext<'_>) -> Result<(Tree, Option<Draft>), Fault> {
-    let draft = Draft::unborn(&tools.store.house)?;
+    let draft = Draft::open_unless_live(&tools.store.house)?;
     let changes = draft.as_ref().map_or(Ok(Vec::new()), |draft| draft.changes(&tools.store.house))?;
     new_packages::judge(tools, &changes)?;
-    let workshop = workshop(tools);
-    let tree = if draft.is_some() { Tree::draft(&workshop) } else { Tree::living(&workshop) };
+    let context = edit_context(tools);
+    let tree = if draft.is_some() { Tree::draft(&context) } else { Tree::living(&context) };
     Ok((tree, draft))
 }
 
@@ -97,7 +97,7 @@ fn came_to(
 }
 
 pub async fn install_deps(tools: &mut ToolContext<'_>, _: &Arguments) -> Result<Value, Fault> {
-    let took = Tree::living(&workshop(tools)).fetch().await?;
+    let took = Tree::living(&edit_context(tools)).fetch().await?;
     Ok(json!({"took_ms": millis(took)}))
 }
 

@@ -33,7 +33,7 @@ pub fn load(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Faul
         return Err(Fault::new(format!("there is no {path}"), "skill.list names them all"));
     }
     let found = papers::read(&file);
-    Ok(json!({"path": path, "text": found.text, "odd": found.odd}))
+    Ok(json!({"path": path, "text": found.text, "odd": found.problem}))
 }
 
 /// Every skill with its first line, which says what it is for.

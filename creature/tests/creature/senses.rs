@@ -23,10 +23,12 @@ fn papers_of_any_kind_are_read_within_bounds() {
     assert_eq!(papers::read(&dir.path().join("missing")), papers::Paper::default());
     assert_eq!(papers::read(&file(&dir, "be curious")).text, "be curious");
     let long = papers::read(&file(&dir, "ü".repeat(4_000_000)));
-    assert!(long.text.len() <= 64 * 1024 && !long.text.contains('\u{fffd}') && long.odd.contains("8000000"));
+    assert!(
+        long.text.len() <= 64 * 1024 && !long.text.contains('\u{fffd}') && long.problem.contains("8000000")
+    );
     let binary = papers::read(&file(&dir, [1, 0, 2]));
-    assert!(binary.text.is_empty() && binary.odd.contains("not text"));
-    assert!(papers::read(dir.path()).odd.contains("not a regular file"));
+    assert!(binary.text.is_empty() && binary.problem.contains("not text"));
+    assert!(papers::read(dir.path()).problem.contains("not a regular file"));
     assert_ne!(papers::read(&file(&dir, "a")).mark(), papers::read(&file(&dir, "b")).mark());
 }
 
