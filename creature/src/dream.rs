@@ -5,7 +5,7 @@ pub(crate) mod state;
 pub(crate) mod undoing;
 pub(crate) mod upkeep;
 
-pub(crate) use facts::{MOST_FACTS, facts_text, keep_facts, places};
+pub(crate) use facts::{MOST_FACTS, facts_text, keep_facts, search_paths};
 pub use state::DreamState;
 pub use undoing::three_way;
 pub(crate) use undoing::undo;

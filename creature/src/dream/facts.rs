@@ -4,7 +4,7 @@ use super::upkeep;
 use crate::fault::Fault;
 use crate::paths::House;
 use ground::papers;
-use knowledge::{Kind, Places};
+use knowledge::{Kind, SearchPaths};
 use patch::boundary;
 use std::error::Error;
 use std::io;
@@ -37,8 +37,8 @@ pub(crate) fn keep_facts(house: &House, text: &str) -> Result<(), Fault> {
 }
 
 /// Where the index over knowledge looks: papers with their kinds, and memory.
-pub(crate) fn places(house: &House) -> Places {
-    Places {
+pub(crate) fn search_paths(house: &House) -> SearchPaths {
+    SearchPaths {
         root: house.root().to_owned(),
         papers: vec![
             (Kind::Note, house.papers().join("notes")),

@@ -5,7 +5,7 @@
 
 mod asked;
 
-use crate::dream::facts::{facts_text, keep_facts, places};
+use crate::dream::facts::{facts_text, keep_facts, search_paths};
 use crate::dream::state::{DreamState, PartResult, UnderWay};
 use crate::dream::{undoing, upkeep};
 use crate::fault::Fault;
@@ -153,20 +153,20 @@ impl Life {
     /// Indexes memory from where the index ends, some steps far; none where the life was asked to leave.
     async fn indexed(&mut self, leaving: &mut impl Leaving) -> Result<Option<String>, Fault> {
         let house = &self.told.house;
-        let mut waiting_bytes = 0;
+        let mut unindexed_bytes = 0;
         for _ in 0..INDEX_STEPS {
-            waiting_bytes = knowledge::tend(&house.index(), &places(house), INDEX_STEP)
+            unindexed_bytes = knowledge::update(&house.index(), &search_paths(house), INDEX_STEP)
                 .map_err(|cause| Fault::caused("tend the index", &cause, "is the disk full?"))?;
             tokio::select! {
                 biased;
                 () = leaving.asked() => return Ok(None),
                 () = std::future::ready(()) => {}
             }
-            if waiting_bytes == 0 {
+            if unindexed_bytes == 0 {
                 break;
             }
         }
-        Ok(Some(format!("{} KiB of memory are not indexed yet", waiting_bytes >> 10)))
+        Ok(Some(format!("{} KiB of memory are not indexed yet", unindexed_bytes >> 10)))
     }
 
     fn purged(&mut self) -> Result<String, Fault> {

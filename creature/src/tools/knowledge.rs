@@ -20,22 +20,22 @@ pub fn write(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fau
 
 pub fn search(tools: &mut ToolContext<'_>, args: &Arguments) -> Result<Value, Fault> {
     let words = args.text("query").to_owned();
-    let most = args.number("most").unwrap_or(8);
+    let most_hits = args.number("most").unwrap_or(8);
     let named = |name: &str| Kind::ALL.into_iter().find(|kind| kind.name() == name);
     let said = args.maybe_text("kind");
-    let (kind, told) = (said.and_then(named), said == Some("told"));
+    let (kind, only_told) = (said.and_then(named), said == Some("told"));
     let house = &tools.store.house;
-    let asked = Question { words, kind, most, told };
-    let found =
-        knowledge::search(&house.index(), &dream::places(house), MOST_INDEXED, &asked).map_err(|cause| {
+    let asked = Question { words, kind, most_hits, only_told };
+    let found = knowledge::search(&house.index(), &dream::search_paths(house), MOST_INDEXED, &asked)
+        .map_err(|cause| {
             Fault::caused("search", &cause, "is the disk full? notes.read and repo.run still work")
         })?;
     let mut notes = Vec::new();
     if found.some_words {
         notes.push("nothing has all these words; these have some".to_owned());
     }
-    if found.waiting_bytes > 0 && matches!(kind, None | Some(Kind::Memory)) {
-        let waiting = found.waiting_bytes.div_ceil(1 << 20);
+    if found.unindexed_bytes > 0 && matches!(kind, None | Some(Kind::Memory)) {
+        let waiting = found.unindexed_bytes.div_ceil(1 << 20);
         notes.push(format!(
             "{waiting} MiB of the oldest records are not indexed yet; the next search reads on"
         ));

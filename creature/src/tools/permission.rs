@@ -89,7 +89,7 @@ impl ToolContext<'_> {
     pub(super) fn asked(&self, tool: &str) -> bool {
         let thread = self.caller.owner.then_some(self.caller.thread.as_str());
         (self.caller.owner || self.caller.session.is_none())
-            && self.store.agenda.requests.ask_for(tool, thread, self.store.clock.now())
+            && self.store.agenda.requests.asks_for(tool, thread, self.store.clock.now())
     }
 }
 
