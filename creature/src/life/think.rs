@@ -70,11 +70,11 @@ impl Life {
                 self.course.busy.get_or_insert_with(|| "go on with the thought that was cut".to_owned());
                 continue;
             };
-            if self.mind.talk().is_some_and(ModelMind::take_begun) {
+            if self.mind.talk().is_some_and(ModelMind::began_since_asked) {
                 self.repeats = Repeats::default();
             }
-            let odd = self.mind.talk().map_or(String::new(), |talk| talk.odd().to_owned());
-            self.observe("window", &odd)?;
+            let oddity = self.mind.talk().map_or(String::new(), |talk| talk.server_oddity().to_owned());
+            self.observe("window", &oddity)?;
             self.heart.stage(Stage::Remembering, Duration::from_secs(60));
             let next = match outcome {
                 Outcome::Thought { thought, .. } if self.is_unrecorded(&thought, round) => {

@@ -14,7 +14,7 @@ use crate::store::caller::Caller;
 use agenda::Change;
 use agenda::pulse::{Concern, PulseChange};
 use ground::text;
-use instinct::text::number;
+use instinct::text::hash;
 use knowledge::facts::{self, Fact};
 use memory::snapshot;
 use mind::llm;
@@ -242,7 +242,7 @@ fn shown(facts: &[Fact], pulse: &[Concern]) -> String {
 
 /// A hash of the text.
 fn mark(text: &str) -> String {
-    number(text).to_string()
+    hash(text).to_string()
 }
 
 /// The last lines that fit, and how many did not.
