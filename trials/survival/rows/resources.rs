@@ -180,7 +180,7 @@ fn no_memory(trial: &mut Trial) {
 }
 
 fn endless(trial: &mut Trial) {
-    trial.shell_becomes("think x; truncate -s 3G creature/endless self/endless PURPOSE.md; blessed; ask commit papers c; sleep 0.5; exit 1");
+    trial.shell_becomes("think x; blessed; truncate -s 3G creature/endless self/endless PURPOSE.md; ask commit papers c; sleep 0.5; exit 1");
     trial.begin();
     trial.expect_fall("crash_loop");
     trial.inject(|trial| trial.oracle.owner_loses("PURPOSE.md"));

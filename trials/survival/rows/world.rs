@@ -49,7 +49,8 @@ pub const ROWS: &[Row] = &[
         "too many requests, wait a little",
         "the model answers 429 with Retry-After: 2",
         |trial| {
-            Outage::of(Trouble::Status(429, Some("2"))).says("(429)").lived(trial);
+            // Rests of 3 and 6 s.
+            Outage::of(Trouble::Status(429, Some("2"))).says("(429)").rests(3).tries(3).lived(trial);
         },
     )
     .twice(),
@@ -104,7 +105,7 @@ pub const ROWS: &[Row] = &[
         Outage::of(Trouble::Stall).says("within 5 s").calls(1).lived(trial);
     })
     .twice(),
-    Row::new(WORLD, "a stream that trickles", "the model sends a byte now and then, for ever", |trial| {
+    Row::new(WORLD, "a stream that trickles", "the model streams comments, and never a word, for ever", |trial| {
         Outage::of(Trouble::Trickle).says("within 60 s").calls(1).lived(trial);
     })
     .twice(),

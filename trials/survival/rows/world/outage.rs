@@ -26,6 +26,8 @@ pub struct Outage {
     garbled: bool,
     /// Seconds of the first rest.
     rest_s: u64,
+    /// Most tries of one life while it is watched, with a rest before each but the first.
+    tries: u64,
     /// Most calls of one life while it is watched.
     calls: u64,
     /// The owner says a word once it is over; else the rest ends by itself.
@@ -36,7 +38,16 @@ pub struct Outage {
 
 impl Outage {
     pub fn of(trouble: Trouble) -> Self {
-        Self { trouble, said: "", garbled: false, rest_s: 60, calls: ATTEMPTS, word: true, latched: false }
+        Self {
+            trouble,
+            said: "",
+            garbled: false,
+            rest_s: 60,
+            tries: 1,
+            calls: ATTEMPTS,
+            word: true,
+            latched: false,
+        }
     }
 
     pub fn says(self, said: &'static str) -> Self {
@@ -49,6 +60,10 @@ impl Outage {
 
     pub fn rests(self, rest_s: u64) -> Self {
         Self { rest_s, ..self }
+    }
+
+    pub fn tries(self, tries: u64) -> Self {
+        Self { tries, calls: tries * ATTEMPTS, ..self }
     }
 
     pub fn calls(self, calls: u64) -> Self {
@@ -76,7 +91,10 @@ impl Outage {
         // A call may be under way when the trouble begins, and the one after it is of the same life.
         assert!(asked <= (self.calls + 1) * lives, "{asked} calls of {lives} lives, no rest between");
         let tries = tries(trial.house());
-        assert!(self.garbled || tries <= lives, "{tries} tries of {lives} lives, no rest between");
+        assert!(
+            self.garbled || tries <= self.tries * lives,
+            "{tries} tries of {lives} lives, no rest between"
+        );
         trial.note(self.cost(asked, self.spent(trial.house(), before.2)));
         if self.trouble == Trouble::Huge {
             let taken = server.sent_bytes();
@@ -114,6 +132,8 @@ impl Outage {
             (true, ..) => "77 calls by its rests",
             (_, true, _) => "no more, for the broker waits for the owner",
             (_, _, 901) => "8 calls by its rests",
+            // 3, 6, 12 s and so on up to an hour.
+            (_, _, 3) => "16 tries of 3 calls at most by its rests",
             _ if self.calls == 1 => "11 calls by its rests",
             _ => "11 tries of 3 calls at most by its rests",
         };

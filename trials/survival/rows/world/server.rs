@@ -154,9 +154,11 @@ impl Server {
                 self.hold()
             }
             Trouble::Trickle => {
-                to.write_all(head(200, "", 1 << 30).as_bytes())?;
+                // Whole events of a stream: the broker passes on neither a plain reply nor half a line before its end.
+                let head = head(200, "", 1 << 30).replace("application/json", "text/event-stream");
+                to.write_all(head.as_bytes())?;
                 while !self.is_over() {
-                    to.write_all(b" ")?;
+                    to.write_all(b": still here\n\n")?;
                     std::thread::sleep(Duration::from_millis(50));
                 }
                 Ok(())
